@@ -1,0 +1,36 @@
+/** A context carries what a call may use and what it has to say: the number of threads, the last message, and
+ *  where warnings go. There is no global state: two contexts never meet. */
+#ifndef MFPG_CONTEXT_H
+#define MFPG_CONTEXT_H
+
+#include "status.h"
+
+typedef struct mfpg_context mfpg_context;
+
+typedef struct mfpg_context_options {
+    int threads;                                  /* OpenMP threads for parallel loops; 0: all the machine's */
+    void (*warn)(void *user, const char *text);   /* called for each warning, from the calling thread; may be NULL */
+    void *warn_user;                              /* handed to warn */
+} mfpg_context_options;
+
+/** All threads, warnings dropped. */
+mfpg_context_options mfpg_context_options_default(void);
+
+/** Makes a context.
+ *  @param[in]  options  NULL means the defaults; copied
+ *  @param[out] out      the context, set only on success; free it with mfpg_context_destroy
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN for a negative thread count, MFPG_ERR_MEMORY, or MFPG_ERR_IO where the
+ *          system has no randomness. Threads: one context serves one calling thread at a time. */
+mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_context **out);
+
+/** Frees a context; NULL is fine. */
+void mfpg_context_destroy(mfpg_context *ctx);
+
+/** What the last failed call on this context had to say (one line, no newline); "" before any failure.
+ *  Valid until the next call on the context. From parallel work it is the message of the lowest failing task. */
+const char *mfpg_context_message(const mfpg_context *ctx);
+
+/** Threads that parallel loops of this context use, at least 1. */
+int mfpg_context_threads(const mfpg_context *ctx);
+
+#endif

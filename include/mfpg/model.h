@@ -1,0 +1,76 @@
+/** Models: loss, gradient, per-example clipped gradient sums, scores. A model holds shapes only; parameters are the
+ *  caller's flat float vector w of mfpg_model_parameters(model) entries. */
+#ifndef MFPG_MODEL_H
+#define MFPG_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "context.h"
+#include "dataset.h"
+
+typedef struct mfpg_model mfpg_model;
+
+typedef struct mfpg_model_options {
+    const char *kind;   /* name in models.def */
+    ptrdiff_t features; /* columns of x, >= 1 */
+} mfpg_model_options;
+
+/** One tensor of the flat parameter vector: entries [offset, offset + size). */
+typedef struct mfpg_tensor {
+    ptrdiff_t offset, size;
+} mfpg_tensor;
+
+typedef struct mfpg_metrics {
+    double loss;          /* mean over rows (quadratic: the sum 1/2 |Aw-b|^2 of the set) */
+    double accuracy;      /* share of right classes; NAN for regression */
+    double auc;           /* area under the ROC curve, ties half; NAN with one class or for regression */
+    double majority_rate; /* share of the commonest class: what a constant answer scores; NAN for regression */
+    ptrdiff_t rows;
+} mfpg_metrics;
+
+/** Makes a model. MFPG_ERR_INPUT for an unknown kind (names the nearest), MFPG_ERR_DOMAIN for bad shapes. */
+mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *options, mfpg_model **out);
+void mfpg_model_destroy(mfpg_model *model);
+
+const char *mfpg_model_name(const mfpg_model *model);
+ptrdiff_t mfpg_model_parameters(const mfpg_model *model); /* bias included */
+ptrdiff_t mfpg_model_tensors(const mfpg_model *model);
+mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index);
+int mfpg_model_is_classifier(const mfpg_model *model);
+int mfpg_model_sums_rows(const mfpg_model *model); /* 1: the loss of a set is a sum over its rows, not a mean */
+
+/** A public bound on the Hessian's norm where |x|^2 + bias <= norm2 for every example; NAN where there is none.
+ *  Logistic: norm2/4. Linear: norm2. Quadratic: NAN (declare it). */
+double mfpg_model_curvature(const mfpg_model *model, double norm2);
+
+/** Floats of workspace that the calls below need for a set of that many rows. */
+ptrdiff_t mfpg_model_workspace(const mfpg_model *model, ptrdiff_t rows);
+
+/** Fills w with the start: zero for these convex models ("he" is the same as zero where a model has no hidden layer). */
+void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, float *w);
+
+/** grad = (1/divisor) sum over the batch of the examples' loss gradients at w.
+ *  @param[in]  rows     batch: row numbers, count of them; NULL: all rows of data, count ignored
+ *  @param[in]  divisor  a public constant > 0, never the realised size of the batch
+ *  @param[out] grad     mfpg_model_parameters entries; may hold non-finite values where the data or w do
+ *  @param      work     mfpg_model_workspace(model, rows in use) floats
+ *  An empty batch gives zeros. Threads: safe. Memory: allocates nothing. */
+void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data, const int32_t *rows,
+    ptrdiff_t count, double divisor, float *grad, float *work);
+
+/** The same with every example's gradient scaled to norm at most clip (flattened vector, bias included), through
+ *  per-example norms. An example whose gradient is not finite counts as zero.
+ *  @return the number of such examples. */
+int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work);
+
+/** Loss, accuracy, AUC and majority rate on a set (rows 0: loss NAN). MFPG_ERR_MEMORY only. */
+mfpg_status mfpg_model_evaluate(mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    mfpg_metrics *out);
+
+/** Names and help of models.def; NULL past the end. */
+const char *mfpg_model_kind_name(ptrdiff_t index);
+const char *mfpg_model_kind_help(ptrdiff_t index);
+
+#endif

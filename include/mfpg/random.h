@@ -1,0 +1,78 @@
+/** Randomness: one generator, ChaCha20, as random-access streams. Every draw is a function of
+ *  (master key, purpose, round, client, index); no state is shared, so threads, ranks and resumption cannot change it.
+ *
+ *  A master key and (purpose, round) give a round key by a keyed hash (BLAKE2b); the client's number is the
+ *  64-bit nonce of the original ChaCha20 and the block counter seeks inside the client's stream.
+ *
+ *  Layout of Gaussian vectors, fixed for all time and a function of their length n alone. A vector is cut from 32-bit
+ *  little-endian words of consecutive 64-byte blocks; each pair of words (radius, angle) gives the two draws of a
+ *  Box-Muller transform.
+ *    n <= 512: ceil(n/16) blocks a vector; pair j uses words 2j and 2j+1 and gives draws 2j (cosine) and 2j+1 (sine).
+ *    n >  512: groups of 8 blocks, 128 draws a group, ceil(n/128) groups a vector; word w of block b of a group has
+ *              place 8w+b; places 8w+b and 8(w+1)+b for even w are a pair and give the draws of the same places.
+ *  Vector t starts at block t * (blocks a vector). A radius word below 2^9 is refined by 64 further bits of the block
+ *  2^63 + (number of the pair counted from the start of the stream, 8 pairs a block), so that the tail is that of 96
+ *  bits and the support reaches beyond 11 standard deviations. The transform uses only additions, multiplications and
+ *  square roots, uncontracted: the same bits on every x86-64. */
+#ifndef MFPG_RANDOM_H
+#define MFPG_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+/** A master key. seeded is 1 where it came from a seed: reproducible, and therefore not private. */
+typedef struct mfpg_key {
+    unsigned char bytes[32];
+    int seeded;
+} mfpg_key;
+
+/** What a stream is for; streams of different purposes are independent. Values are part of the stream's definition. */
+typedef enum mfpg_purpose {
+    MFPG_PURPOSE_NOISE = 1,    /* privacy noise of a client's updates */
+    MFPG_PURPOSE_BATCH = 2,    /* which examples a Poisson batch holds */
+    MFPG_PURPOSE_COHORT = 3,   /* which clients take part in a round */
+    MFPG_PURPOSE_START = 4,    /* starting models */
+    MFPG_PURPOSE_SPLIT = 5,    /* train and test rows */
+    MFPG_PURPOSE_PARTITION = 6,/* rows to clients */
+    MFPG_PURPOSE_SYNTHETIC = 7,/* synthetic data */
+    MFPG_PURPOSE_TEST = 99     /* tests and studies */
+} mfpg_purpose;
+
+/** A stream: plain data, copy freely. Draws do not change it. */
+typedef struct mfpg_stream {
+    unsigned char key[32];
+    uint64_t client;
+} mfpg_stream;
+
+/** The key of a seed: BLAKE2b of the seed with a constant. Reproducible, not private. */
+mfpg_key mfpg_key_from_seed(uint64_t seed);
+
+/** A key from the operating system; the only kind fit for a real release. MFPG_ERR_IO where there is none. */
+mfpg_status mfpg_key_from_system(mfpg_key *out);
+
+/** Opens the stream of (key, purpose, round, client). Threads: safe. Never fails. */
+mfpg_stream mfpg_stream_open(const mfpg_key *key, mfpg_purpose purpose, uint64_t round, uint64_t client);
+
+/** Key-stream bytes [64*block, 64*block+n), n >= 0, as libsodium's crypto_stream_chacha20 gives them. */
+void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, unsigned char *out);
+
+/** Uniform doubles number first .. first+n-1 of the stream, each (k + 1/2) 2^-53 in (0,1) from the top 53 bits of 8
+ *  bytes of key stream; eight a block. */
+void mfpg_stream_uniform(const mfpg_stream *stream, uint64_t first, ptrdiff_t n, double *out);
+
+/** A whole number uniform on [0, bound), bound >= 1, number first of the stream: 64 bits times bound, high half. The
+ *  bias is below bound 2^-64. Shares its bits with uniform number first. */
+uint64_t mfpg_stream_below(const mfpg_stream *stream, uint64_t first, uint64_t bound);
+
+/** A uniformly random order of 0 .. n-1 (Fisher-Yates on uniforms number 0 .. n-1). */
+void mfpg_stream_permutation(const mfpg_stream *stream, ptrdiff_t n, ptrdiff_t *order);
+
+/** Standard normal vector number `vector` of length n into out. A stream serves one length only. */
+void mfpg_stream_gaussian(const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float *out);
+
+/** inout[i] += scale * z[i] with the same z as mfpg_stream_gaussian (float arithmetic, uncontracted). */
+void mfpg_stream_gaussian_add(const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float scale, float *inout);
+
+#endif

@@ -1,0 +1,62 @@
+/** What the three blocks of a round exchange: the action a game chose, and the record of what a client released. */
+#ifndef MFPG_RELEASE_H
+#define MFPG_RELEASE_H
+
+#include <stdint.h>
+
+/** A Gaussian budget (the paper's epsilon_k of DP-SGD and MAPG-DP): MORE means LESS noise. */
+typedef struct mfpg_budget {
+    double value;
+} mfpg_budget;
+
+/** An entropic strength (the paper's varepsilon of MFEP and MFPG): MORE means MORE noise. */
+typedef struct mfpg_strength {
+    double value;
+} mfpg_strength;
+
+typedef enum mfpg_control {
+    MFPG_CONTROL_NONE = 0,   /* no noise */
+    MFPG_CONTROL_BUDGET,     /* action.budget */
+    MFPG_CONTROL_STRENGTH,   /* action.strength */
+    MFPG_CONTROL_MULTIPLIER  /* action.multiplier: noise sd over the zero-out sensitivity of the step */
+} mfpg_control;
+
+/** One client's privacy control. The two kinds of number never convert silently: read the field that control names. */
+typedef struct mfpg_action {
+    mfpg_control control;
+    mfpg_budget budget;
+    mfpg_strength strength;
+    double multiplier;
+} mfpg_action;
+
+typedef enum mfpg_unit { MFPG_UNIT_CLIENT = 0, MFPG_UNIT_EXAMPLE } mfpg_unit;
+typedef enum mfpg_adjacency { MFPG_ADJACENCY_ZERO_OUT = 0, MFPG_ADJACENCY_REPLACE } mfpg_adjacency;
+typedef enum mfpg_view { MFPG_VIEW_LOCAL = 0, MFPG_VIEW_AVERAGE, MFPG_VIEW_FINAL } mfpg_view;
+
+/** What a promise is about; no epsilon is printed without it. */
+typedef struct mfpg_promise {
+    mfpg_unit unit;
+    mfpg_adjacency adjacency;
+    mfpg_view view;
+} mfpg_promise;
+
+const char *mfpg_unit_name(mfpg_unit unit);                /* "client", "example" */
+const char *mfpg_adjacency_name(mfpg_adjacency adjacency); /* "zero-out", "replace" */
+const char *mfpg_view_name(mfpg_view view);                /* "local", "average", "final" */
+
+/** Everything one client released in one round: `steps` Gaussian steps, each the client's local state moved by data
+ *  by at most `sensitivity` and blurred by noise of sd `noise_sd` per coordinate, both in the units of the weights.
+ *  sensitivity is that of zero-out; replace doubles it. noise_sd 0 certifies nothing. */
+typedef struct mfpg_release {
+    int64_t round, client;
+    int64_t steps;          /* >= 1 */
+    double sensitivity;     /* zero-out, one step, weight units, >= 0 */
+    double noise_sd;        /* one step, weight units, >= 0 */
+    double last_sd;         /* noise that protects the last step in the view at hand, in this client's units; local
+                               view: noise_sd (mfpg_view_apply fills it for the others) */
+    double weight;          /* p_k of this round's average, in [0,1] */
+    double sampling_rate;   /* of examples; 1 without sampling */
+    mfpg_action action;
+} mfpg_release;
+
+#endif

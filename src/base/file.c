@@ -1,0 +1,136 @@
+#include "file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "memory.h"
+
+static mfpg_status fail_system(mfpg_context *ctx, const char *what, const char *path, int code) {
+    mfpg_status status = code == ENOMEM ? MFPG_ERR_MEMORY : MFPG_ERR_IO;
+    return mfpg_fail(ctx, status, "%s: cannot %s: %s", path, what, strerror(code));
+}
+
+static void forget(mfpg_file *file) {
+    free(file->path);
+    free(file->temporary);
+    *file = (mfpg_file){0};
+}
+
+mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out) {
+    mfpg_file file = {.path = mfpg_text_copy(path, strlen(path)), .temporary = mfpg_alloc((ptrdiff_t)strlen(path) + 6, 1)};
+    if (!file.path || !file.temporary) {
+        forget(&file);
+        return mfpg_fail_memory(ctx);
+    }
+    strcat(strcpy(file.temporary, path), ".part");
+    file.stream = fopen(file.temporary, "wb");
+    if (!file.stream) {
+        int code = errno;
+        forget(&file);
+        return fail_system(ctx, "write", path, code);
+    }
+    *out = file;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file) {
+    int code = 0;
+    if (ferror(file->stream) || fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0) code = errno ? errno : EIO;
+    if (fclose(file->stream) != 0 && !code) code = errno;
+    file->stream = NULL;
+    if (!code && rename(file->temporary, file->path) != 0) code = errno;
+    mfpg_status status = MFPG_OK;
+    if (code) {
+        unlink(file->temporary);
+        status = fail_system(ctx, "write", file->path, code);
+    }
+    forget(file);
+    return status;
+}
+
+void mfpg_file_abandon(mfpg_file *file) {
+    if (file->stream) {
+        fclose(file->stream);
+        unlink(file->temporary);
+    }
+    forget(file);
+}
+
+static mfpg_status read_stream(mfpg_context *ctx, FILE *stream, const char *path, size_t limit, char **text, size_t *length) {
+    size_t room = 0, used = 0;
+    char *block = NULL;
+    mfpg_status status = MFPG_OK;
+    while (status == MFPG_OK) {
+        if (room - used < 2) {
+            room = room ? 2 * room : (size_t)1 << 16;
+            char *larger = mfpg_resize(block, (ptrdiff_t)room, 1);
+            if (!larger) {
+                status = mfpg_fail_memory(ctx);
+                break;
+            }
+            block = larger;
+        }
+        size_t got = fread(block + used, 1, room - used - 1, stream);
+        used += got;
+        if (used > limit)
+            status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: larger than the limit of %zu bytes", path, limit);
+        else if (got == 0 && ferror(stream))
+            status = fail_system(ctx, "read", path, errno);
+        else if (got == 0)
+            break;
+    }
+    if (status != MFPG_OK) {
+        free(block);
+        return status;
+    }
+    block[used] = 0;
+    *text = block;
+    *length = used;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length) {
+    struct stat info;
+    if (stat(path, &info) != 0) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: is not a file", path);
+    FILE *stream = fopen(path, "rb");
+    if (!stream) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
+    mfpg_status status = read_stream(ctx, stream, path, limit, text, length);
+    fclose(stream);
+    return status;
+}
+
+char *mfpg_path_join(const char *directory, const char *name) {
+    if (name[0] == '/' || !directory || !directory[0]) return mfpg_text_copy(name, strlen(name));
+    size_t head = strlen(directory);
+    while (head > 1 && directory[head - 1] == '/') head--;
+    char *joined = mfpg_alloc((ptrdiff_t)(head + strlen(name)) + 2, 1);
+    if (!joined) return NULL;
+    memcpy(joined, directory, head);
+    if (directory[head - 1] != '/') joined[head++] = '/';
+    strcpy(joined + head, name);
+    return joined;
+}
+
+mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path) {
+    char *partial = mfpg_text_copy(path, strlen(path));
+    if (!partial) return mfpg_fail_memory(ctx);
+    int code = 0;
+    for (char *at = partial + 1; !code; at++) {
+        if (*at != '/' && *at != 0) continue;
+        char kept = *at;
+        *at = 0;
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST) code = errno;
+        *at = kept;
+        if (kept == 0) break;
+    }
+    struct stat info;
+    if (!code && stat(partial, &info) == 0 && !S_ISDIR(info.st_mode)) code = ENOTDIR;
+    free(partial);
+    return code ? fail_system(ctx, "make the folder", path, code) : MFPG_OK;
+}

@@ -1,0 +1,34 @@
+/* Files that are either whole or absent under their final name: write beside it, sync, rename. */
+#ifndef MFPG_BASE_FILE_H
+#define MFPG_BASE_FILE_H
+
+#include <stdio.h>
+
+#include "mfpg/context.h"
+
+typedef struct mfpg_file {
+    FILE *stream;    /* write here */
+    char *path;      /* the final name */
+    char *temporary; /* path with ".part" behind it */
+} mfpg_file;
+
+/* Opens path.part for writing. Errors name the path and the system's reason. */
+mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out);
+
+/* Flushes, syncs, renames to the final name and frees; a failure removes the temporary file. */
+mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file);
+
+/* Removes the temporary file and frees; harmless after commit and on a zeroed struct. */
+void mfpg_file_abandon(mfpg_file *file);
+
+/* The whole file as one block with a closing 0 (free it), at most limit bytes. Directories and other things that are
+ * no regular file or pipe are refused. */
+mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length);
+
+/* directory + "/" + name, or name alone where it is absolute or directory is NULL or ""; NULL when memory runs out. */
+char *mfpg_path_join(const char *directory, const char *name);
+
+/* Makes a folder and its parents. */
+mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path);
+
+#endif

@@ -1,0 +1,17 @@
+/* Numbers as text, whatever the process's locale: strtod and printf follow it, files must not. */
+#ifndef MFPG_BASE_NUMBER_H
+#define MFPG_BASE_NUMBER_H
+
+#include <stddef.h>
+
+enum { MFPG_NUMBER_SIZE = 32 };
+
+/* Parses the whole of text[0..length) as a finite decimal number: optional sign, digits with or without a point
+ * (".7", "63.", "3.38e-005"). Returns 1 and sets *value, or 0 for anything else: empty, blanks, hexadecimal, nan, inf,
+ * a number too large for a double. */
+int mfpg_number_parse(const char *text, size_t length, double *value);
+
+/* Writes the shortest decimal text that reads back to the same double; "inf", "-inf", "nan" for those. Returns buffer. */
+char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]);
+
+#endif

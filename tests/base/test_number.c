@@ -1,0 +1,60 @@
+#include "testing.h"
+
+#include "base/names.h"
+#include "base/number.h"
+
+static void test_numbers_of_real_files_parse(void **state) {
+    (void)state;
+    const struct {
+        const char *text;
+        double value;
+    } good[] = {{".7", 0.7}, {"63.", 63}, {"63.0", 63}, {"3.38e-005", 3.38e-5}, {"-1", -1}, {"+1", 1}, {"1E3", 1000}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        double value = 0;
+        assert_true(mfpg_number_parse(good[i].text, strlen(good[i].text), &value));
+        assert_true(value == good[i].value);
+    }
+}
+
+static void test_texts_that_are_no_number_are_refused(void **state) {
+    (void)state;
+    const char *bad[] = {"", " 1", "1 ", "nan", "NaN", "inf", "0x10", "1e", "1e+", ".", "-", "1,5", "1e999", "--1", "1.2.3"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        double value = 7;
+        assert_false(mfpg_number_parse(bad[i], strlen(bad[i]), &value));
+        assert_true(value == 7);
+    }
+}
+
+static void test_formatted_numbers_read_back_equal(void **state) {
+    (void)state;
+    const double values[] = {0, 0.1, 1.0 / 3, 1e-300, 6.02e23, -2.75, 0.75625, 5e-324, 1.7976931348623157e308};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char text[MFPG_NUMBER_SIZE];
+        double back = 0;
+        mfpg_number_format(values[i], text);
+        assert_true(mfpg_number_parse(text, strlen(text), &back));
+        assert_true(back == values[i]);
+    }
+    char text[MFPG_NUMBER_SIZE];
+    assert_string_equal(mfpg_number_format(0.1, text), "0.1");
+    assert_string_equal(mfpg_number_format(INFINITY, text), "inf");
+}
+
+static void test_nearest_name_is_a_small_edit_away(void **state) {
+    (void)state;
+    const char *names[] = {"gaussian", "entropic", "none"};
+    assert_string_equal(mfpg_names_nearest("gausian", names, 3), "gaussian");
+    assert_string_equal(mfpg_names_nearest("entropci", names, 3), "entropic");
+    assert_null(mfpg_names_nearest("laplace", names, 3));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_of_real_files_parse),
+        cmocka_unit_test(test_texts_that_are_no_number_are_refused),
+        cmocka_unit_test(test_formatted_numbers_read_back_equal),
+        cmocka_unit_test(test_nearest_name_is_a_small_edit_away),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
