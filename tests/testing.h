@@ -32,13 +32,13 @@ static inline void check_near(double a, double b, double relative, double absolu
     fail();
 }
 
-#define CHECK_OK(ctx, call)                                                                                            \
-    do {                                                                                                               \
-        mfpg_status check_status_ = (call);                                                                            \
-        if (check_status_ != MFPG_OK) {                                                                                \
-            print_error("%s: %s (%s)\n", #call, mfpg_status_text(check_status_), mfpg_context_message(ctx));           \
-            fail();                                                                                                    \
-        }                                                                                                              \
+#define CHECK_OK(ctx, call)                                                                                  \
+    do {                                                                                                     \
+        mfpg_status check_status_ = (call);                                                                  \
+        if (check_status_ != MFPG_OK) {                                                                      \
+            print_error("%s: %s (%s)\n", #call, mfpg_status_text(check_status_), mfpg_context_message(ctx)); \
+            fail();                                                                                          \
+        }                                                                                                    \
     } while (0)
 
 /* The folder of reference data (MFPG_SHARED, default ../shared beside the source tree), or NULL where it is absent. */

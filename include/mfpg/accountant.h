@@ -29,13 +29,13 @@ double mfpg_rdp_epsilon_classic(double rdp, double order, double delta);
 /* ---- the paper's bound (NOT a certificate) ---- */
 
 typedef struct mfpg_paper_bound {
-    double dimension, clients;   /* d, N */
-    double alpha;                /* 1 / prior variance */
-    double variance_penalty;     /* lambda */
-    double gradient_norm;        /* G */
-    double step;                 /* tau */
-    int clamp;                   /* min(1, .) */
-    int envelope;                /* C_d/sqrt(N)/(K+1) where alpha e <= lambda + G */
+    double dimension, clients; /* d, N */
+    double alpha;              /* 1 / prior variance */
+    double variance_penalty;   /* lambda */
+    double gradient_norm;      /* G */
+    double step;               /* tau */
+    int clamp;                 /* min(1, .) */
+    int envelope;              /* C_d/sqrt(N)/(K+1) where alpha e <= lambda + G */
 } mfpg_paper_bound;
 
 /** Equation (dpbound): (C_d/sqrt N) exp(-(alpha e - lambda - G) K tau / 2), C_d = min(sqrt d, 10). Reproduction of the
@@ -55,23 +55,26 @@ typedef struct mfpg_accountant_options {
 mfpg_accountant_options mfpg_accountant_options_default(void);
 
 /** Makes an accountant of one client by its name in accountants.def; NULL options mean the defaults. */
-mfpg_status mfpg_accountant_create(mfpg_context *ctx, const char *kind, const mfpg_accountant_options *options,
-    mfpg_accountant **out);
+mfpg_status mfpg_accountant_create(
+    mfpg_context *ctx, const char *kind, const mfpg_accountant_options *options, mfpg_accountant **out);
 void mfpg_accountant_destroy(mfpg_accountant *accountant);
 
 /** 1 where its epsilon is a guarantee, 0 for paper_*. */
 int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
 /** Adds a release. MFPG_ERR_DOMAIN for NaN or negative numbers; the accountant then answers +INFINITY for ever. */
-mfpg_status mfpg_accountant_record(mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release);
+mfpg_status mfpg_accountant_record(
+    mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release);
 
 /** Smallest epsilon for which everything recorded is (epsilon, delta)-DP under the promise, rounded up; for paper_*
  *  the number the paper would print. delta in [0,1), else MFPG_ERR_DOMAIN and +INFINITY. Nothing recorded: 0. */
-mfpg_status mfpg_accountant_epsilon(mfpg_context *ctx, const mfpg_accountant *accountant, double delta, double *epsilon);
+mfpg_status mfpg_accountant_epsilon(
+    mfpg_context *ctx, const mfpg_accountant *accountant, double delta, double *epsilon);
 
 /** delta at epsilon >= 0, rounded up; paper_rdp: the target it is given is its answer, so +INFINITY is returned;
  *  paper_lsi: the bound, whatever epsilon. */
-mfpg_status mfpg_accountant_delta(mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, double *delta);
+mfpg_status mfpg_accountant_delta(
+    mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, double *delta);
 
 /** The Gaussian-DP parameter of everything recorded; +INFINITY where the accountant has none. */
 double mfpg_accountant_mu(const mfpg_accountant *accountant);
@@ -90,8 +93,8 @@ const char *mfpg_accountant_help(ptrdiff_t index);
  *  colluders nor, with participants watching, the observer (the worst observer i != k is taken).
  *  @param[in] colluder      clients-of-the-federation flags, indexed by release.client; NULL: none
  *  @param[in] participants  1: other participants see the average too and know their own noise */
-void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants, mfpg_release *release,
-    ptrdiff_t count);
+void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
+    mfpg_release *release, ptrdiff_t count);
 
 /* ---- ledger: every release of every client, append-only text, one JSON object a line ---- */
 
@@ -102,14 +105,16 @@ typedef struct mfpg_ledger_header {
     int64_t clients;
     mfpg_promise promise;
     double delta;
-    int seeded;              /* the noise key came from a seed */
+    int seeded; /* the noise key came from a seed */
 } mfpg_ledger_header;
 
 /** Creates a new ledger file; MFPG_ERR_IO where the file exists already. */
-mfpg_status mfpg_ledger_create(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out);
+mfpg_status mfpg_ledger_create(
+    mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out);
 
 /** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk. */
-mfpg_status mfpg_ledger_append(mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
+mfpg_status mfpg_ledger_append(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
 
 /** Closes; NULL is fine. A failure to write what was appended has been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);
@@ -118,6 +123,7 @@ void mfpg_ledger_close(mfpg_ledger *ledger);
  *  ledger line is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by a
  *  warning and ignored, as nothing is released before its line is on disk. */
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
-    mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client), void *user);
+    mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
+    void *user);
 
 #endif

@@ -8,9 +8,10 @@
 typedef struct mfpg_context mfpg_context;
 
 typedef struct mfpg_context_options {
-    int threads;                                  /* OpenMP threads for parallel loops; 0: all the machine's */
-    void (*warn)(void *user, const char *text);   /* called for each warning, from the calling thread; may be NULL */
-    void *warn_user;                              /* handed to warn */
+    int threads; /* OpenMP threads for parallel loops; 0: all the machine's */
+    void (*warn)(
+        void *user, const char *text); /* called for each warning, from the calling thread; may be NULL */
+    void *warn_user;                   /* handed to warn */
 } mfpg_context_options;
 
 /** All threads, warnings dropped. */

@@ -12,43 +12,47 @@
 /** Rows of examples. Owned by the federated dataset it stands in; a set made by hand only borrows. */
 typedef struct mfpg_dataset {
     ptrdiff_t rows, features;
-    float *x;       /* rows x features, row-major */
-    float *y;       /* rows; 0/1 for classes, any finite number for regression */
-    double *norm2;  /* rows; |x_i|^2 without bias */
+    float *x;      /* rows x features, row-major */
+    float *y;      /* rows; 0/1 for classes, any finite number for regression */
+    double *norm2; /* rows; |x_i|^2 without bias */
 } mfpg_dataset;
 
 typedef struct mfpg_client_data {
-    char *name;             /* file stem, column value or number */
-    mfpg_dataset train;     /* rows >= 1 */
-    mfpg_dataset test;      /* rows >= 0 */
+    char *name;         /* file stem, column value or number */
+    mfpg_dataset train; /* rows >= 1 */
+    mfpg_dataset test;  /* rows >= 0 */
 } mfpg_client_data;
 
 typedef struct mfpg_federated_data {
     ptrdiff_t clients, features;
     mfpg_client_data *client;
-    char **feature_names;           /* features */
-    mfpg_dataset common_test;       /* a test set of the coordinator; rows 0 where there is none */
-    double public_norm2;            /* public bound on |x|^2 without bias after scaling by public bounds, or +INFINITY */
-    int fitted_on_private;          /* scaling or imputation was fitted on the clients' own rows */
-    int64_t dropped_rows;           /* rows left out because a value was missing */
-    char fingerprint[65];           /* BLAKE2b of every value and its place, hexadecimal */
+    char **feature_names;     /* features */
+    mfpg_dataset common_test; /* a test set of the coordinator; rows 0 where there is none */
+    double public_norm2; /* public bound on |x|^2 without bias after scaling by public bounds, or +INFINITY */
+    int fitted_on_private; /* scaling or imputation was fitted on the clients' own rows */
+    int64_t dropped_rows;  /* rows left out because a value was missing */
+    char fingerprint[65];  /* BLAKE2b of every value and its place, hexadecimal */
 } mfpg_federated_data;
 
-typedef enum mfpg_missing_rule { MFPG_MISSING_ERROR = 0, MFPG_MISSING_DROP, MFPG_MISSING_MEAN } mfpg_missing_rule;
+typedef enum mfpg_missing_rule {
+    MFPG_MISSING_ERROR = 0,
+    MFPG_MISSING_DROP,
+    MFPG_MISSING_MEAN
+} mfpg_missing_rule;
 typedef enum mfpg_scale_rule { MFPG_SCALE_NONE = 0, MFPG_SCALE_BOUNDS, MFPG_SCALE_FROM_DATA } mfpg_scale_rule;
 typedef enum mfpg_partition_kind {
     MFPG_PARTITION_FILES = 0, /* one file a client */
     MFPG_PARTITION_COLUMN,    /* the values of a column are the clients, in order of first appearance */
     MFPG_PARTITION_IID,       /* rows dealt at random, sizes equal up to one */
     MFPG_PARTITION_DIRICHLET, /* for each label, shares of the clients drawn from Dirichlet(alpha) */
-    MFPG_PARTITION_SHARDS     /* rows sorted by label, cut into shards_per_client x clients runs, dealt at random */
+    MFPG_PARTITION_SHARDS /* rows sorted by label, cut into shards_per_client x clients runs, dealt at random */
 } mfpg_partition_kind;
 typedef enum mfpg_synthetic_kind {
     MFPG_SYNTHETIC_QUADRATIC = 0, /* A and b standard normal, independent (b are the labels) */
     MFPG_SYNTHETIC_LINEAR,        /* x ~ N(0,I), y = x.w* + N(0, 0.25) with w* ~ N(0,I) */
     MFPG_SYNTHETIC_LOGISTIC,      /* x ~ N(0,I), y = [x.w* > 0] with w* ~ N(0,I): planted labels */
     MFPG_SYNTHETIC_COINS,         /* x ~ N(0,I), y fair coins independent of x */
-    MFPG_SYNTHETIC_CLINICS        /* four unequal clinics with named features, planted risk model, public bounds */
+    MFPG_SYNTHETIC_CLINICS /* four unequal clinics with named features, planted risk model, public bounds */
 } mfpg_synthetic_kind;
 
 /** One text column with its public list of values: 0/1 indicator columns for all values but the first. */
@@ -61,37 +65,38 @@ typedef struct mfpg_category {
 /** Where data comes from and what becomes of it. All pointers are borrowed for the call. File names are relative to
  *  directory; bounds_file is taken as it is. */
 typedef struct mfpg_data_options {
-    const char *format;               /* name in readers.def, or "synthetic" */
-    const char *directory;            /* NULL: the working directory */
+    const char *format;    /* name in readers.def, or "synthetic" */
+    const char *directory; /* NULL: the working directory */
     const char *const *files;
     ptrdiff_t file_count;
-    int header;                       /* 1: the first row names the columns */
-    const char *const *columns;       /* names where header is 0; NULL: c1, c2, ... */
+    int header;                 /* 1: the first row names the columns */
+    const char *const *columns; /* names where header is 0; NULL: c1, c2, ... */
     ptrdiff_t column_count;
-    char separator;                   /* 0: found from the first line among , ; tab and blank */
-    const char *label_column;         /* NULL: the last column */
-    double positive_above;            /* label 1 where the value is above it; NAN: no threshold */
-    const char *positive;             /* label 1 where the text equals it; NULL: none */
+    char separator;           /* 0: found from the first line among , ; tab and blank */
+    const char *label_column; /* NULL: the last column */
+    double positive_above;    /* label 1 where the value is above it; NAN: no threshold */
+    const char *positive;     /* label 1 where the text equals it; NULL: none */
     const char *const *drop_columns;
     ptrdiff_t drop_count;
     const mfpg_category *categories;
     ptrdiff_t category_count;
-    const char *const *missing_values; /* texts that mean "missing", compared after trimming; an empty cell always does */
+    const char *const
+        *missing_values; /* texts that mean "missing", compared after trimming; an empty cell always does */
     ptrdiff_t missing_count;
     mfpg_missing_rule missing;
     mfpg_scale_rule scale;
-    const char *bounds_file;          /* CSV column,low,high, one row a feature */
+    const char *bounds_file; /* CSV column,low,high, one row a feature */
     mfpg_partition_kind partition;
     const char *partition_column;
-    ptrdiff_t clients;                /* iid, dirichlet, shards, synthetic */
-    double alpha;                     /* dirichlet, > 0 */
+    ptrdiff_t clients; /* iid, dirichlet, shards, synthetic */
+    double alpha;      /* dirichlet, > 0 */
     ptrdiff_t shards_per_client;
-    double test_fraction;             /* in [0,1): floor(fraction x rows) rows of each client, drawn at random */
+    double test_fraction; /* in [0,1): floor(fraction x rows) rows of each client, drawn at random */
     mfpg_synthetic_kind synthetic;
-    ptrdiff_t rows;                   /* synthetic: rows a client */
-    ptrdiff_t dimension;              /* synthetic: features */
-    ptrdiff_t common_test_rows;       /* synthetic: rows of a common test set; then no rows are split off */
-    int binary_labels;                /* 1: labels must be 0/1 (or -1/1, mapped) after label rules */
+    ptrdiff_t rows;             /* synthetic: rows a client */
+    ptrdiff_t dimension;        /* synthetic: features */
+    ptrdiff_t common_test_rows; /* synthetic: rows of a common test set; then no rows are split off */
+    int binary_labels;          /* 1: labels must be 0/1 (or -1/1, mapped) after label rules */
 } mfpg_data_options;
 
 /** CSV with header, separator found, "?", "NA", "NaN" and "nan" missing, missing is an error, no scaling, files, 0.2. */
@@ -102,8 +107,8 @@ mfpg_data_options mfpg_data_options_default(void);
  *  @param[out] out   free with mfpg_federated_data_destroy; set only on success
  *  @return MFPG_OK; MFPG_ERR_INPUT with file, line and column of what is wrong; MFPG_ERR_MEMORY; MFPG_ERR_IO.
  *  Limits: files up to 1 GiB, 2^31-1 rows, 65,535 columns, a row of 16 MiB. */
-mfpg_status mfpg_federated_data_create(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key,
-    mfpg_federated_data **out);
+mfpg_status mfpg_federated_data_create(
+    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_federated_data **out);
 
 /** Frees the data; NULL is fine. */
 void mfpg_federated_data_destroy(mfpg_federated_data *data);

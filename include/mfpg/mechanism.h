@@ -14,30 +14,31 @@
 
 typedef enum mfpg_clip_at { MFPG_CLIP_STEP = 0, MFPG_CLIP_UPDATE } mfpg_clip_at;
 typedef enum mfpg_noise_law {
-    MFPG_LAW_GAME = 0,  /* gradient noise sd S_r/b, S_r the replace sensitivity: mu a step is b (replace), b/2 (zero-out) */
-    MFPG_LAW_CLASSICAL  /* gradient noise sd S_z sqrt(2 ln(1.25/delta))/b, S_z the zero-out sensitivity */
+    MFPG_LAW_GAME =
+        0, /* gradient noise sd S_r/b, S_r the replace sensitivity: mu a step is b (replace), b/2 (zero-out) */
+    MFPG_LAW_CLASSICAL /* gradient noise sd S_z sqrt(2 ln(1.25/delta))/b, S_z the zero-out sensitivity */
 } mfpg_noise_law;
 typedef enum mfpg_strength_scale {
     MFPG_SCALE_ABSOLUTE = 0, /* e is the strength */
-    MFPG_SCALE_SENSITIVITY   /* e is strength x S^2 in the decay and in the noise, S the sensitivity under the promise */
+    MFPG_SCALE_SENSITIVITY /* e is strength x S^2 in the decay and in the noise, S the sensitivity under the promise */
 } mfpg_strength_scale;
 
 typedef struct mfpg_mechanism_options {
-    const char *kind;             /* name in mechanisms.def */
+    const char *kind; /* name in mechanisms.def */
     mfpg_promise promise;
-    double clip;                  /* C > 0: norm bound of a gradient (clip_at step) or of the update (weight units) */
+    double clip; /* C > 0: norm bound of a gradient (clip_at step) or of the update (weight units) */
     mfpg_clip_at clip_at;
-    double delta;                 /* of the classical law, in (0,1) */
+    double delta; /* of the classical law, in (0,1) */
     mfpg_noise_law law;
-    double learning_rate;         /* eta: gaussian and none */
-    double step;                  /* tau: entropic */
-    double prior_variance;        /* sigma^2 > 0: entropic */
-    double variance_penalty;      /* lambda >= 0: entropic */
+    double learning_rate;    /* eta: gaussian and none */
+    double step;             /* tau: entropic */
+    double prior_variance;   /* sigma^2 > 0: entropic */
+    double variance_penalty; /* lambda >= 0: entropic */
     mfpg_strength_scale scale;
-    double regularisation;        /* eta_S >= 0 of the Sinkhorn projection after each entropic step; 0: none */
-    ptrdiff_t transport_cap;      /* tensors with more entries are not projected; 0: no cap */
-    int64_t local_steps;          /* K_loc >= 1 */
-    double batch_rate;            /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
+    double regularisation;   /* eta_S >= 0 of the Sinkhorn projection after each entropic step; 0: none */
+    ptrdiff_t transport_cap; /* tensors with more entries are not projected; 0: no cap */
+    int64_t local_steps;     /* K_loc >= 1 */
+    double batch_rate;       /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
 } mfpg_mechanism_options;
 
 /** The paper's: gaussian, client, zero-out, local, clip 1 at the step, delta 1e-5, law game, eta .01, tau .1, prior
@@ -48,7 +49,8 @@ typedef struct mfpg_mechanism mfpg_mechanism;
 
 /** Makes a mechanism; options are copied. MFPG_ERR_INPUT: unknown kind, or example unit with clip_at update.
  *  MFPG_ERR_DOMAIN: a number out of range or NaN. */
-mfpg_status mfpg_mechanism_create(mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out);
+mfpg_status mfpg_mechanism_create(
+    mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out);
 void mfpg_mechanism_destroy(mfpg_mechanism *mechanism);
 mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism); /* the control its actions carry */
 
@@ -68,10 +70,10 @@ mfpg_action mfpg_mechanism_action_for(const mfpg_mechanism *mechanism, double mu
 
 /** What a local update saw; private, for metrics and diagnostics only. */
 typedef struct mfpg_update_report {
-    int64_t nonfinite;      /* examples (or client gradients, or updates) that were not finite and became zero */
+    int64_t nonfinite; /* examples (or client gradients, or updates) that were not finite and became zero */
     int64_t steps;
-    double signal_norm;     /* norm of the sum of the clipped displacements without noise */
-    double variance_ratio;  /* smallest of the Sinkhorn projections; 1 where there was none */
+    double signal_norm;    /* norm of the sum of the clipped displacements without noise */
+    double variance_ratio; /* smallest of the Sinkhorn projections; 1 where there was none */
     int transport_converged;
 } mfpg_update_report;
 
@@ -91,8 +93,8 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
  *  @return MFPG_OK, MFPG_ERR_MEMORY (Sinkhorn), MFPG_ERR_NUMERIC where the noiseless part is still not finite.
  *  Threads: safe with separate work and out. */
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *data, mfpg_action action, const mfpg_stream *noise, const mfpg_stream *batch, const float *w,
-    float *out, float *work, mfpg_update_report *report);
+    const mfpg_dataset *data, mfpg_action action, const mfpg_stream *noise, const mfpg_stream *batch,
+    const float *w, float *out, float *work, mfpg_update_report *report);
 
 /** Names and help of mechanisms.def; NULL past the end. */
 const char *mfpg_mechanism_name(ptrdiff_t index);

@@ -22,10 +22,11 @@ typedef struct mfpg_tensor {
 } mfpg_tensor;
 
 typedef struct mfpg_metrics {
-    double loss;          /* mean over rows (quadratic: the sum 1/2 |Aw-b|^2 of the set) */
-    double accuracy;      /* share of right classes; NAN for regression */
-    double auc;           /* area under the ROC curve, ties half; NAN with one class or for regression */
-    double majority_rate; /* share of the commonest class: what a constant answer scores; NAN for regression */
+    double loss;     /* mean over rows (quadratic: the sum 1/2 |Aw-b|^2 of the set) */
+    double accuracy; /* share of right classes; NAN for regression */
+    double auc;      /* area under the ROC curve, ties half; NAN with one class or for regression */
+    double
+        majority_rate; /* share of the commonest class: what a constant answer scores; NAN for regression */
     ptrdiff_t rows;
 } mfpg_metrics;
 
@@ -38,7 +39,8 @@ ptrdiff_t mfpg_model_parameters(const mfpg_model *model); /* bias included */
 ptrdiff_t mfpg_model_tensors(const mfpg_model *model);
 mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index);
 int mfpg_model_is_classifier(const mfpg_model *model);
-int mfpg_model_sums_rows(const mfpg_model *model); /* 1: the loss of a set is a sum over its rows, not a mean */
+int mfpg_model_sums_rows(
+    const mfpg_model *model); /* 1: the loss of a set is a sum over its rows, not a mean */
 
 /** A public bound on the Hessian's norm where |x|^2 + bias <= norm2 for every example; NAN where there is none.
  *  Logistic: norm2/4. Linear: norm2. Quadratic: NAN (declare it). */
@@ -56,8 +58,8 @@ void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, floa
  *  @param[out] grad     mfpg_model_parameters entries; may hold non-finite values where the data or w do
  *  @param      work     mfpg_model_workspace(model, rows in use) floats
  *  An empty batch gives zeros. Threads: safe. Memory: allocates nothing. */
-void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data, const int32_t *rows,
-    ptrdiff_t count, double divisor, float *grad, float *work);
+void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work);
 
 /** The same with every example's gradient scaled to norm at most clip (flattened vector, bias included), through
  *  per-example norms. An example whose gradient is not finite counts as zero.
@@ -66,8 +68,8 @@ int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, con
     const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work);
 
 /** Loss, accuracy, AUC and majority rate on a set (rows 0: loss NAN). MFPG_ERR_MEMORY only. */
-mfpg_status mfpg_model_evaluate(mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data,
-    mfpg_metrics *out);
+mfpg_status mfpg_model_evaluate(
+    mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data, mfpg_metrics *out);
 
 /** Names and help of models.def; NULL past the end. */
 const char *mfpg_model_kind_name(ptrdiff_t index);

@@ -30,14 +30,14 @@ typedef struct mfpg_key {
 
 /** What a stream is for; streams of different purposes are independent. Values are part of the stream's definition. */
 typedef enum mfpg_purpose {
-    MFPG_PURPOSE_NOISE = 1,    /* privacy noise of a client's updates */
-    MFPG_PURPOSE_BATCH = 2,    /* which examples a Poisson batch holds */
-    MFPG_PURPOSE_COHORT = 3,   /* which clients take part in a round */
-    MFPG_PURPOSE_START = 4,    /* starting models */
-    MFPG_PURPOSE_SPLIT = 5,    /* train and test rows */
-    MFPG_PURPOSE_PARTITION = 6,/* rows to clients */
-    MFPG_PURPOSE_SYNTHETIC = 7,/* synthetic data */
-    MFPG_PURPOSE_TEST = 99     /* tests and studies */
+    MFPG_PURPOSE_NOISE = 1,     /* privacy noise of a client's updates */
+    MFPG_PURPOSE_BATCH = 2,     /* which examples a Poisson batch holds */
+    MFPG_PURPOSE_COHORT = 3,    /* which clients take part in a round */
+    MFPG_PURPOSE_START = 4,     /* starting models */
+    MFPG_PURPOSE_SPLIT = 5,     /* train and test rows */
+    MFPG_PURPOSE_PARTITION = 6, /* rows to clients */
+    MFPG_PURPOSE_SYNTHETIC = 7, /* synthetic data */
+    MFPG_PURPOSE_TEST = 99      /* tests and studies */
 } mfpg_purpose;
 
 /** A stream: plain data, copy freely. Draws do not change it. */
@@ -73,6 +73,7 @@ void mfpg_stream_permutation(const mfpg_stream *stream, ptrdiff_t n, ptrdiff_t *
 void mfpg_stream_gaussian(const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float *out);
 
 /** inout[i] += scale * z[i] with the same z as mfpg_stream_gaussian (float arithmetic, uncontracted). */
-void mfpg_stream_gaussian_add(const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float scale, float *inout);
+void mfpg_stream_gaussian_add(
+    const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float scale, float *inout);
 
 #endif

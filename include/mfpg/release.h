@@ -15,10 +15,10 @@ typedef struct mfpg_strength {
 } mfpg_strength;
 
 typedef enum mfpg_control {
-    MFPG_CONTROL_NONE = 0,   /* no noise */
-    MFPG_CONTROL_BUDGET,     /* action.budget */
-    MFPG_CONTROL_STRENGTH,   /* action.strength */
-    MFPG_CONTROL_MULTIPLIER  /* action.multiplier: noise sd over the zero-out sensitivity of the step */
+    MFPG_CONTROL_NONE = 0,  /* no noise */
+    MFPG_CONTROL_BUDGET,    /* action.budget */
+    MFPG_CONTROL_STRENGTH,  /* action.strength */
+    MFPG_CONTROL_MULTIPLIER /* action.multiplier: noise sd over the zero-out sensitivity of the step */
 } mfpg_control;
 
 /** One client's privacy control. The two kinds of number never convert silently: read the field that control names. */
@@ -49,13 +49,13 @@ const char *mfpg_view_name(mfpg_view view);                /* "local", "average"
  *  sensitivity is that of zero-out; replace doubles it. noise_sd 0 certifies nothing. */
 typedef struct mfpg_release {
     int64_t round, client;
-    int64_t steps;          /* >= 1 */
-    double sensitivity;     /* zero-out, one step, weight units, >= 0 */
-    double noise_sd;        /* one step, weight units, >= 0 */
-    double last_sd;         /* noise that protects the last step in the view at hand, in this client's units; local
+    int64_t steps;      /* >= 1 */
+    double sensitivity; /* zero-out, one step, weight units, >= 0 */
+    double noise_sd;    /* one step, weight units, >= 0 */
+    double last_sd; /* noise that protects the last step in the view at hand, in this client's units; local
                                view: noise_sd (mfpg_view_apply fills it for the others) */
-    double weight;          /* p_k of this round's average, in [0,1] */
-    double sampling_rate;   /* of examples; 1 without sampling */
+    double weight;  /* p_k of this round's average, in [0,1] */
+    double sampling_rate; /* of examples; 1 without sampling */
     mfpg_action action;
 } mfpg_release;
 

@@ -21,7 +21,7 @@ typedef struct mfpg_sinkhorn_result {
  *  @param[in]     regularisation  eta_S > 0
  *  @param[in,out] x               finite; unchanged on error
  *  @return MFPG_OK (also when not converged: see result), MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY. */
-mfpg_status mfpg_sinkhorn_project(mfpg_context *ctx, ptrdiff_t n, double regularisation, float *x,
-    mfpg_sinkhorn_result *result);
+mfpg_status mfpg_sinkhorn_project(
+    mfpg_context *ctx, ptrdiff_t n, double regularisation, float *x, mfpg_sinkhorn_result *result);
 
 #endif

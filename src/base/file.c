@@ -21,7 +21,8 @@ static void forget(mfpg_file *file) {
 }
 
 mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out) {
-    mfpg_file file = {.path = mfpg_text_copy(path, strlen(path)), .temporary = mfpg_alloc((ptrdiff_t)strlen(path) + 6, 1)};
+    mfpg_file file = {
+        .path = mfpg_text_copy(path, strlen(path)), .temporary = mfpg_alloc((ptrdiff_t)strlen(path) + 6, 1)};
     if (!file.path || !file.temporary) {
         forget(&file);
         return mfpg_fail_memory(ctx);
@@ -39,7 +40,8 @@ mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out
 
 mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file) {
     int code = 0;
-    if (ferror(file->stream) || fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0) code = errno ? errno : EIO;
+    if (ferror(file->stream) || fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0)
+        code = errno ? errno : EIO;
     if (fclose(file->stream) != 0 && !code) code = errno;
     file->stream = NULL;
     if (!code && rename(file->temporary, file->path) != 0) code = errno;
@@ -60,7 +62,8 @@ void mfpg_file_abandon(mfpg_file *file) {
     forget(file);
 }
 
-static mfpg_status read_stream(mfpg_context *ctx, FILE *stream, const char *path, size_t limit, char **text, size_t *length) {
+static mfpg_status read_stream(
+    mfpg_context *ctx, FILE *stream, const char *path, size_t limit, char **text, size_t *length) {
     size_t room = 0, used = 0;
     char *block = NULL;
     mfpg_status status = MFPG_OK;

@@ -8,7 +8,8 @@ static void test_numbers_of_real_files_parse(void **state) {
     const struct {
         const char *text;
         double value;
-    } good[] = {{".7", 0.7}, {"63.", 63}, {"63.0", 63}, {"3.38e-005", 3.38e-5}, {"-1", -1}, {"+1", 1}, {"1E3", 1000}};
+    } good[] = {
+        {".7", 0.7}, {"63.", 63}, {"63.0", 63}, {"3.38e-005", 3.38e-5}, {"-1", -1}, {"+1", 1}, {"1E3", 1000}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         double value = 0;
         assert_true(mfpg_number_parse(good[i].text, strlen(good[i].text), &value));
@@ -18,7 +19,8 @@ static void test_numbers_of_real_files_parse(void **state) {
 
 static void test_texts_that_are_no_number_are_refused(void **state) {
     (void)state;
-    const char *bad[] = {"", " 1", "1 ", "nan", "NaN", "inf", "0x10", "1e", "1e+", ".", "-", "1,5", "1e999", "--1", "1.2.3"};
+    const char *bad[] = {
+        "", " 1", "1 ", "nan", "NaN", "inf", "0x10", "1e", "1e+", ".", "-", "1,5", "1e999", "--1", "1.2.3"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         double value = 7;
         assert_false(mfpg_number_parse(bad[i], strlen(bad[i]), &value));
@@ -28,7 +30,8 @@ static void test_texts_that_are_no_number_are_refused(void **state) {
 
 static void test_formatted_numbers_read_back_equal(void **state) {
     (void)state;
-    const double values[] = {0, 0.1, 1.0 / 3, 1e-300, 6.02e23, -2.75, 0.75625, 5e-324, 1.7976931348623157e308};
+    const double values[] = {
+        0, 0.1, 1.0 / 3, 1e-300, 6.02e23, -2.75, 0.75625, 5e-324, 1.7976931348623157e308};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char text[MFPG_NUMBER_SIZE];
         double back = 0;
