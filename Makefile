@@ -1,0 +1,70 @@
+# A thin layer of names over CMake presets and scripts; run `make` for the list. Every target can be called
+# from a fresh clone: it installs what is missing first (scripts/setup.sh).
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PREFIX ?= /usr/local
+ifneq ($(MFPG_SHARED),) # the folder of reference data; the tests run in folders of their own
+export MFPG_SHARED := $(shell realpath -m -- "$(MFPG_SHARED)")
+endif
+build = cmake --preset $(1) --log-level=NOTICE && cmake --build --preset $(1)
+SOURCES = find $(wildcard include src cli tests bench fuzz) -name '*.[ch]' -print0
+
+help: ## list the targets
+	@echo 'usage: make TARGET'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-18s%s\n", $$1, $$2}' Makefile
+
+setup: ## install what is missing to build and test (apt; nothing where nothing is missing)
+	@scripts/setup.sh
+
+build: setup ## set-up and release build: build/release/mfpg
+	@$(call build,release)
+
+demo: build ## set-up, build, and the four cells side by side
+	@build/release/mfpg bench
+
+test: build ## set-up, build, and every test
+	@ctest --preset release
+
+test-long: build ## the same tests with twenty times the repetitions
+	@MFPG_TEST_SCALE=20 ctest --preset release --timeout 3000
+
+test-sanitizers: ## every test under the address and undefined-behaviour sanitizers
+	@scripts/setup.sh --ci
+	@$(call build,asan-ubsan)
+	@ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan-ubsan
+
+check-numbers: build ## fail where a number in README.md or docs/ differs from what the program prints
+	@scripts/setup.sh --python
+	@scripts/check_numbers.py
+
+install: setup ## install program, library, headers and examples below PREFIX (default /usr/local)
+	@cmake --preset release --log-level=NOTICE -DCMAKE_INSTALL_PREFIX="$$(realpath -m -- "$(PREFIX)")"
+	@cmake --build --preset release
+	@cmake --install build/release
+
+format: ## rewrite the C files in the house format
+	@scripts/setup.sh --ci
+	@$(SOURCES) | xargs -0 clang-format -i
+
+lint: check-format check-includes warnings ## format, include directions, and both compilers with warnings as errors
+
+check-format: ## fail where a C file is not in the house format
+	@scripts/setup.sh --ci
+	@$(SOURCES) | xargs -0 clang-format --dry-run -Werror
+
+check-includes: ## fail where an #include runs against the order of the folders
+	@scripts/setup.sh --python
+	@scripts/check_includes.py
+
+warnings: ## build with gcc and with clang, warnings are errors
+	@scripts/setup.sh --ci
+	@$(call build,gcc)
+	@$(call build,clang)
+
+clean: ## remove everything that was built
+	@rm -rf build
+
+.PHONY: help setup build demo test test-long test-sanitizers check-numbers install format lint check-format check-includes warnings clean

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Installs what is missing to build and test the project, by apt, and does nothing where nothing is missing.
+#
+#   scripts/setup.sh            what the build and the tests need
+#   scripts/setup.sh --python   and Python 3, for the scripts that check the tree
+#   scripts/setup.sh --ci       and clang with its sanitizers, OpenMP and formatter, for the checks of a change
+#
+# A requirement is tested by what it provides (a program or a pkg-config module), not by its package name, so a
+# library from another source counts and other systems than Debian work once they have everything.
+set -euo pipefail
+
+missing=() # packages whose requirement is not met
+
+need_program() { # PACKAGE PROGRAM
+    command -v "$2" >/dev/null 2>&1 || missing+=("$1")
+}
+
+need_module() { # PACKAGE PKG-CONFIG-MODULE
+    pkg-config --exists "$2" >/dev/null 2>&1 || missing+=("$1")
+}
+
+# The runtime libraries of clang come in packages that provide no program: a tiny program must link.
+need_clang_flag() { # PACKAGE FLAG
+    echo 'int main(void) { return 0; }' | clang "$2" -x c - -o /dev/null >/dev/null 2>&1 || missing+=("$1")
+}
+
+need_build() {
+    { command -v cc && command -v gcc; } >/dev/null 2>&1 || missing+=(build-essential)
+    need_program cmake cmake
+    need_program ninja-build ninja
+    need_program pkg-config pkg-config
+    need_module libopenblas-dev openblas
+    need_module libsodium-dev libsodium
+    need_module libyaml-dev yaml-0.1
+    need_module libjansson-dev jansson
+    need_module libcmocka-dev cmocka
+}
+
+need_ci() {
+    need_program python3 python3
+    need_program clang clang
+    need_program clang-format clang-format
+    need_clang_flag libomp-dev -fopenmp
+    need_clang_flag libclang-rt-14-dev -fsanitize=address
+}
+
+install_missing() {
+    local run=()
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "set-up: missing: ${missing[*]} (names of Debian packages; there is no apt-get here to install them)" >&2
+        exit 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null 2>&1; then
+            echo "set-up: missing: ${missing[*]}; run this as root: apt-get install ${missing[*]}" >&2
+            exit 1
+        fi
+        run=(sudo)
+        [ -t 0 ] || run=(sudo -n) # nobody is there to type a password
+    fi
+    run+=(env DEBIAN_FRONTEND=noninteractive)
+    echo "set-up: installing ${missing[*]}"
+    "${run[@]}" apt-get -q update </dev/null
+    "${run[@]}" apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends "${missing[@]}" </dev/null
+}
+
+check_requirements() {
+    missing=()
+    need_build
+    case "$1" in
+    "") ;;
+    --python) need_program python3 python3 ;;
+    --ci) need_ci ;;
+    *)
+        echo "usage: scripts/setup.sh [--python | --ci]" >&2
+        exit 2
+        ;;
+    esac
+}
+
+check_requirements "${1:-}"
+if [ ${#missing[@]} -gt 0 ]; then
+    install_missing
+    check_requirements "${1:-}"
+    if [ ${#missing[@]} -gt 0 ]; then
+        echo "set-up: still missing after the installation: ${missing[*]}" >&2
+        exit 1
+    fi
+fi
