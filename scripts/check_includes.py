@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Fails where an #include runs against the order of the folders (docs/architecture.md):
+
+    base <- numerics <- data, models <- games | mechanisms | accountants <- federation <- experiment <- cli
+
+A folder may use what stands below it, never what stands beside or above it. A public header belongs to the folder
+that implements it and follows the same rule. Run it without arguments for this tree, with a folder for another."""
+import pathlib
+import re
+import sys
+
+HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechanisms": 3, "accountants": 3,
+          "federation": 4, "experiment": 5, "cli": 6}
+# Public header -> folder that implements it; a new header needs a word here.
+OWNER = {"status": "base", "context": "base", "random": "base", "release": "base", "transport": "numerics",
+         "dataset": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
+         "accountant": "accountants", "federation": "federation", "config": "experiment",
+         "experiment": "experiment", "bench": "experiment", "mfpg": "cli"}
+# Models work on data sets: the one header that may be used at the same height.
+BESIDE = {("models", "dataset")}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def complaint(root, file, folder, name):
+    """What is wrong with `#include "name"` in a file of a folder; None where nothing is."""
+    first, _, rest = name.partition("/")
+    public = folder == "include"
+    header = rest if first == "mfpg" else name if public else None
+    if header is not None:  # a public header
+        stem = header.removesuffix(".h")
+        if stem not in OWNER or not (root / "include/mfpg" / header).exists():
+            return "is no public header that scripts/check_includes.py knows"
+        user = OWNER.get(file.stem) if public else folder
+        if user is None:
+            return f"stands in a header whose folder scripts/check_includes.py does not know: {file.name}"
+        below = OWNER[stem] == user or HEIGHT[OWNER[stem]] < HEIGHT[user] or (user, stem) in BESIDE
+        return None if below else f"belongs to {OWNER[stem]}, which {user} must not use"
+    if first in HEIGHT and rest:  # a private header of some folder, from src/
+        if folder == "cli":
+            return "is private; cli uses public headers and its own"
+        allowed = first == folder or HEIGHT[first] < HEIGHT[folder]
+        return None if allowed else f"belongs to {first}, which {folder} must not use"
+    return None if ".." not in name and (file.parent / name).exists() else "is not found from its own folder"
+
+
+def check(root):
+    places = [(folder, root / ("cli" if folder == "cli" else f"src/{folder}")) for folder in HEIGHT]
+    places.append(("include", root / "include/mfpg"))
+    problems, count = [], 0
+    strangers = [p for p in (root / "src").iterdir() if p.is_dir() and p.name not in HEIGHT]
+    problems += [f"{p.relative_to(root)}: a folder without a place in the order" for p in strangers]
+    for folder, place in places:
+        for file in sorted(place.rglob("*.[ch]")) + sorted(place.rglob("*.def")):
+            text = file.read_text(encoding="utf-8")
+            for match in INCLUDE.finditer(text):
+                count += 1
+                wrong = complaint(root, file, folder, match[1])
+                if wrong:
+                    line = text.count("\n", 0, match.start(1)) + 1
+                    problems.append(f'{file.relative_to(root)}:{line}: "{match[1]}" {wrong}')
+    return count, problems
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
+    count, problems = check(root)
+    print(*problems, f"includes: {count} checked, {len(problems)} against the order", sep="\n")
+    sys.exit(1 if problems or count == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Compares the numbers of the documents with what the program prints.
+
+README.md and docs/*.md hold blocks
+
+    <!-- numbers: mfpg COMMAND ... -->
+    ```text
+    what the command prints on its standard output
+    ```
+    <!-- end numbers -->
+
+Each command runs once, with the release build in an empty folder; a block that differs is shown as a diff and fails.
+With --write the blocks are rewritten instead. Blank space at line ends does not count.
+
+usage: scripts/check_numbers.py [--write] [--program FILE] [TREE]"""
+import argparse
+import difflib
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+BLOCK = re.compile(r"(?P<head>^<!-- numbers: (?P<command>.+?) -->\n)(?P<body>.*?)(?P<tail>^<!-- end numbers -->$)",
+                   re.MULTILINE | re.DOTALL)
+MARK = re.compile(r"^\s*<!--\s*(end )?numbers\b", re.MULTILINE)
+
+
+def lines_of(text):
+    """Lines without blank space at their ends and without blank lines at both ends of the text."""
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+def body_lines(body):
+    lines = lines_of(body)
+    fenced = len(lines) >= 2 and lines[0].startswith("```") and lines[-1] == "```"
+    return lines[1:-1] if fenced else lines
+
+
+def run(program, command):
+    """Standard output of `mfpg ...`, run with the given program in an empty folder."""
+    words = shlex.split(command)
+    if words[:1] != ["mfpg"]:
+        raise SystemExit(f"check-numbers: only commands of mfpg can be checked, not: {command}")
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([program, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8")
+    if done.returncode != 0:
+        raise SystemExit(f"check-numbers: {command}: exit code {done.returncode}\n{done.stderr}")
+    return lines_of(done.stdout)
+
+
+def documents(tree):
+    return [file for file in [tree / "README.md", *sorted((tree / "docs").glob("*.md"))] if file.exists()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="rewrite the blocks")
+    parser.add_argument("--program", type=pathlib.Path, help="default: TREE/build/release/mfpg")
+    parser.add_argument("tree", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent)
+    options = parser.parse_args()
+    program = (options.program or options.tree / "build/release/mfpg").resolve()
+
+    printed, differing, count = {}, 0, 0
+    for file in documents(options.tree):
+        text = file.read_text(encoding="utf-8")
+        blocks = list(BLOCK.finditer(text))
+        if len(MARK.findall(text)) != 2 * len(blocks):
+            raise SystemExit(f"check-numbers: {file}: a block of numbers is not closed or not well formed")
+        for block in reversed(blocks):  # from the end, so that earlier places stay where they are
+            command = block["command"]
+            if command not in printed:
+                if not program.exists():
+                    raise SystemExit(f"check-numbers: {program} is not there; run make build")
+                printed[command] = run(program, command)
+            count += 1
+            found, expected = body_lines(block["body"]), printed[command]
+            if found == expected:
+                continue
+            differing += 1
+            if options.write:
+                body = "\n".join(["```text", *expected, "```", ""])
+                text = text[:block.start("body")] + body + text[block.end("body"):]
+            else:
+                print(*difflib.unified_diff(found, expected, str(file), command, lineterm=""), sep="\n")
+        if options.write:
+            file.write_text(text, encoding="utf-8")
+    what = "rewritten" if options.write else "differ from what the program prints"
+    print(f"check-numbers: {count} blocks, {differing} {what}")
+    sys.exit(1 if differing and not options.write else 0)
+
+
+if __name__ == "__main__":
+    main()
