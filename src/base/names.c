@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "error.h"
+
 enum { LONGEST_WORD = 63 };
 
 static int smallest(int a, int b, int c) {
@@ -53,4 +55,15 @@ char *mfpg_names_join(const char *const *names, ptrdiff_t count, char *out, size
         used += (size_t)wrote;
     }
     return out;
+}
+
+mfpg_status mfpg_names_unknown(
+    mfpg_context *ctx, const char *noun, const char *word, const char *const *names, ptrdiff_t count) {
+    char list[MFPG_MESSAGE_SIZE / 2];
+    mfpg_names_join(names, count, list, sizeof list);
+    if (!word) word = "";
+    const char *nearest = mfpg_names_nearest(word, names, count);
+    if (!nearest) return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown %s \"%s\"; allowed: %s", noun, word, list);
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown %s \"%s\", did you mean \"%s\"? Allowed: %s", noun, word,
+        nearest, list);
 }

@@ -52,12 +52,26 @@ static void test_nearest_name_is_a_small_edit_away(void **state) {
     assert_null(mfpg_names_nearest("laplace", names, 3));
 }
 
+static void test_unknown_name_says_what_is_allowed(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    const char *names[] = {"gaussian", "entropic", "none"};
+    assert_int_equal(mfpg_names_unknown(ctx, "mechanism", "gausian", names, 3), MFPG_ERR_INPUT);
+    assert_string_equal(mfpg_context_message(ctx),
+        "unknown mechanism \"gausian\", did you mean \"gaussian\"? Allowed: gaussian, entropic, none");
+    assert_int_equal(mfpg_names_unknown(ctx, "mechanism", NULL, names, 3), MFPG_ERR_INPUT);
+    assert_string_equal(
+        mfpg_context_message(ctx), "unknown mechanism \"\"; allowed: gaussian, entropic, none");
+    mfpg_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_of_real_files_parse),
         cmocka_unit_test(test_texts_that_are_no_number_are_refused),
         cmocka_unit_test(test_formatted_numbers_read_back_equal),
         cmocka_unit_test(test_nearest_name_is_a_small_edit_away),
+        cmocka_unit_test(test_unknown_name_says_what_is_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

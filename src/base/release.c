@@ -1,0 +1,26 @@
+#include "mfpg/release.h"
+
+const char *mfpg_unit_name(mfpg_unit unit) {
+    switch (unit) {
+    case MFPG_UNIT_CLIENT: return "client";
+    case MFPG_UNIT_EXAMPLE: return "example";
+    }
+    return "unknown unit";
+}
+
+const char *mfpg_adjacency_name(mfpg_adjacency adjacency) {
+    switch (adjacency) {
+    case MFPG_ADJACENCY_ZERO_OUT: return "zero-out";
+    case MFPG_ADJACENCY_REPLACE: return "replace";
+    }
+    return "unknown adjacency";
+}
+
+const char *mfpg_view_name(mfpg_view view) {
+    switch (view) {
+    case MFPG_VIEW_LOCAL: return "local";
+    case MFPG_VIEW_AVERAGE: return "average";
+    case MFPG_VIEW_FINAL: return "final";
+    }
+    return "unknown view";
+}
