@@ -55,29 +55,36 @@ void mfpg_mechanism_destroy(mfpg_mechanism *mechanism);
 mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism); /* the control its actions carry */
 
 /** The zero-out sensitivity S_z of the quantity that is clipped: C for a client or an update; C/rows for an example
- *  with all rows, C/(rate rows) with Poisson batches, whose divisor is the declared public rate x rows. */
+ *  with all rows, C/(rate rows) with Poisson batches. rows is the declared public row count: gradients are divided by
+ *  rate x rows, never by the realised size of a batch. (The client unit on a model whose loss sums its rows divides by
+ *  the rate alone: its clip comes after the sum.) */
 double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows);
 
 /** What one round of a client releases under an action, from public numbers alone (rows is its declared public row
- *  count). Fills sensitivity, noise_sd, last_sd (= noise_sd), steps, sampling_rate, action; round, client and weight
- *  are left 0. MFPG_ERR_DOMAIN: an action of another control, or one that is not a positive finite number. */
+ *  count). Fills sensitivity, noise_sd, last_sd (= noise_sd), steps, sampling_rate (the batch rate for the example unit;
+ *  1 for the client unit, which its own batches do not amplify), action; round, client and weight are left 0. Mechanism
+ *  none clips nothing: its sensitivity is nominal and its noise_sd 0.
+ *  MFPG_ERR_DOMAIN, and then a release that certifies nothing: an action of another control, one that is not a positive
+ *  finite number, noise outside the range of float, an unstable entropic step (tau (e/sigma^2 + lambda) > 2). */
 mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_action action,
     ptrdiff_t rows, mfpg_release *out);
 
 /** The action that gives noise_sd / sensitivity = multiplier (both as in mfpg_release) for a client of that many rows:
- *  a budget or a strength, under the mechanism's own law and scale. multiplier > 0. */
+ *  a budget or a strength, under the mechanism's own law and scale. multiplier > 0, else the action is NaN, which
+ *  mfpg_mechanism_release refuses. Mechanism none: control NONE. */
 mfpg_action mfpg_mechanism_action_for(const mfpg_mechanism *mechanism, double multiplier, ptrdiff_t rows);
 
 /** What a local update saw; private, for metrics and diagnostics only. */
 typedef struct mfpg_update_report {
     int64_t nonfinite; /* examples (or client gradients, or updates) that were not finite and became zero */
     int64_t steps;
-    double signal_norm;    /* norm of the sum of the clipped displacements without noise */
+    double signal_norm;    /* norm of the sum of the clipped displacements, without noise and regularisers */
     double variance_ratio; /* smallest of the Sinkhorn projections; 1 where there was none */
     int transport_converged;
 } mfpg_update_report;
 
-/** Floats of workspace for one local update on a data set of that many rows. */
+/** Floats of workspace for one local update on a data set of that many rows. The memory has to be allocated (not a
+ *  declared array), since parts of it serve as other types. */
 ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows);
 
 /** One client's local update of one round: out = privatised local model after the local steps from w.
@@ -85,16 +92,19 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
  *  over tensors, norm in double; a zero gradient stays zero, a non-finite one becomes zero and is counted); data-free
  *  regularisers after clipping; noise. clip_at update: the steps are free of clip and noise; then the update is
  *  clipped once and noised once.
+ *  @param[in]  rows     declared public row count, as given to mfpg_mechanism_release; data may hold fewer or more rows
  *  @param[in]  action   as mfpg_mechanism_release accepts it (none: control NONE)
  *  @param[in]  noise    stream of (NOISE, round, client): vector number s is the noise of step s
  *  @param[in]  batch    stream of (BATCH, round, client); used where batch_rate < 1
  *  @param[in]  w        mfpg_model_parameters floats, finite
  *  @param[out] out      the same number; never aliases w
- *  @return MFPG_OK, MFPG_ERR_MEMORY (Sinkhorn), MFPG_ERR_NUMERIC where the noiseless part is still not finite.
+ *  @param[out] report   NULL where nobody asks
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN as mfpg_mechanism_release or from Sinkhorn (a tensor too large), MFPG_ERR_MEMORY
+ *  (Sinkhorn), MFPG_ERR_NUMERIC where the noiseless part is still not finite.
  *  Threads: safe with separate work and out. */
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *data, mfpg_action action, const mfpg_stream *noise, const mfpg_stream *batch,
-    const float *w, float *out, float *work, mfpg_update_report *report);
+    const mfpg_dataset *data, ptrdiff_t rows, mfpg_action action, const mfpg_stream *noise,
+    const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report);
 
 /** Names and help of mechanisms.def; NULL past the end. */
 const char *mfpg_mechanism_name(ptrdiff_t index);

@@ -54,7 +54,8 @@ void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, floa
 
 /** grad = (1/divisor) sum over the batch of the examples' loss gradients at w.
  *  @param[in]  rows     batch: row numbers, count of them; NULL: all rows of data, count ignored
- *  @param[in]  divisor  a public constant > 0, never the realised size of the batch
+ *  @param[in]  divisor  a public constant > 0, never the realised size of the batch. The gradient of the model's own
+ *                       loss on all rows has divisor rows where the loss is a mean, 1 where it sums its rows
  *  @param[out] grad     mfpg_model_parameters entries; may hold non-finite values where the data or w do
  *  @param      work     mfpg_model_workspace(model, rows in use) floats
  *  An empty batch gives zeros. Threads: safe. Memory: allocates nothing. */

@@ -1,0 +1,18 @@
+/* The one rule of clipping, for examples, client gradients and updates alike. */
+#ifndef MFPG_MODELS_CLIP_FACTOR_H
+#define MFPG_MODELS_CLIP_FACTOR_H
+
+#include <math.h>
+
+/* Between the factor and the last float that comes of it lie at most six roundings of 2^-24 each; shrinking by this
+ * much keeps rounding from lifting a clipped norm above the clip. */
+#define MFPG_CLIP_SHRINK (1.0 - 0x1p-21)
+
+/* min(1, clip/norm), a little less so that rounding cannot exceed the clip; 0 where the norm is not finite. */
+static inline double mfpg_clip_factor(double norm, double clip) {
+    double bound = clip * MFPG_CLIP_SHRINK;
+    if (norm <= bound) return 1.0;
+    return isfinite(norm) ? bound / norm : 0.0;
+}
+
+#endif

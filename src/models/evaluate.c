@@ -1,0 +1,108 @@
+#include "mfpg/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "ops.h"
+
+enum { BLOCK = 256 }; /* rows in one forward pass */
+
+typedef struct ranked {
+    float score;
+    int positive;
+} ranked;
+
+/* Forward passes over blocks of rows, so that the workspace does not grow with the set. */
+static void predict_all(
+    const mfpg_model *model, const float *w, const mfpg_dataset *data, float *work, mfpg_prediction *out) {
+    for (ptrdiff_t first = 0; first < data->rows; first += BLOCK) {
+        ptrdiff_t left = data->rows - first, count = left < BLOCK ? left : BLOCK;
+        mfpg_dataset part = {.rows = count,
+            .features = data->features,
+            .x = data->x + first * data->features,
+            .y = data->y + first,
+            .norm2 = data->norm2 + first};
+        mfpg_batch batch = {.data = &part, .count = count};
+        model->ops->predict(model, w, &batch, work, out + first);
+    }
+}
+
+static double mean_of_losses(const mfpg_prediction *prediction, ptrdiff_t rows, int sums_rows) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < rows; i++) sum += prediction[i].loss;
+    return sums_rows ? sum : sum / (double)rows;
+}
+
+static double share_right(const mfpg_prediction *prediction, const mfpg_dataset *data) {
+    ptrdiff_t right = 0;
+    for (ptrdiff_t i = 0; i < data->rows; i++) right += (float)prediction[i].chosen == data->y[i];
+    return (double)right / (double)data->rows;
+}
+
+/* Labels are 0 .. classes-1; count has a slot for each. */
+static double share_of_majority(const mfpg_dataset *data, ptrdiff_t classes, ptrdiff_t *count) {
+    ptrdiff_t most = 0;
+    for (ptrdiff_t i = 0; i < data->rows; i++) {
+        float y = data->y[i];
+        if (!(y >= 0.0F && y < (float)classes)) continue;
+        ptrdiff_t same = ++count[(ptrdiff_t)y];
+        if (same > most) most = same;
+    }
+    return (double)most / (double)data->rows;
+}
+
+static int by_score(const void *left, const void *right) {
+    float a = ((const ranked *)left)->score, b = ((const ranked *)right)->score;
+    return (a > b) - (a < b);
+}
+
+/* The share of (positive, negative) pairs in the right order, ties half: Mann and Whitney's count by mean ranks. */
+static double area_under_curve(const mfpg_prediction *prediction, const mfpg_dataset *data, ranked *order) {
+    double positives = 0.0, rank_sum = 0.0;
+    for (ptrdiff_t i = 0; i < data->rows; i++) {
+        if (isnan(prediction[i].score)) return NAN; /* no order */
+        order[i] = (ranked){.score = prediction[i].score, .positive = data->y[i] > 0.5F};
+        positives += order[i].positive;
+    }
+    double negatives = (double)data->rows - positives;
+    if (positives == 0.0 || negatives == 0.0) return NAN;
+    qsort(order, (size_t)data->rows, sizeof *order, by_score);
+    for (ptrdiff_t first = 0, end; first < data->rows; first = end) {
+        double tied = 0.0;
+        for (end = first; end < data->rows && order[end].score == order[first].score; end++)
+            tied += order[end].positive;
+        rank_sum += tied * 0.5 * (double)(first + 1 + end); /* ranks first+1 .. end */
+    }
+    return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
+}
+
+mfpg_status mfpg_model_evaluate(
+    mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data, mfpg_metrics *out) {
+    ptrdiff_t rows = data->rows, classes = model->ops->classes;
+    *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN, .rows = rows};
+    if (rows == 0) return MFPG_OK;
+    mfpg_status status = MFPG_OK;
+    float *work = mfpg_alloc(mfpg_model_workspace(model, BLOCK), sizeof *work);
+    mfpg_prediction *prediction = mfpg_alloc(rows, sizeof *prediction);
+    ptrdiff_t *count = mfpg_alloc(classes, sizeof *count);
+    ranked *order = mfpg_alloc(classes == 2 ? rows : 0, sizeof *order);
+    if (!work || !prediction || !count || !order) {
+        status = mfpg_fail_memory(ctx);
+        goto done;
+    }
+    predict_all(model, w, data, work, prediction);
+    out->loss = mean_of_losses(prediction, rows, model->ops->sums_rows);
+    if (classes > 0) {
+        out->accuracy = share_right(prediction, data);
+        out->majority_rate = share_of_majority(data, classes, count);
+    }
+    if (classes == 2) out->auc = area_under_curve(prediction, data, order);
+done:
+    free(order);
+    free(count);
+    free(prediction);
+    free(work);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* Linear regression: 1/2 mean (x.w + bias - y)^2. */
+#include "glm.h"
+
+static float residual(float margin, float y) {
+    return margin - y;
+}
+
+static double loss(float margin, float y) {
+    double difference = (double)margin - (double)y;
+    return 0.5 * difference * difference;
+}
+
+static const mfpg_glm glm = {.bias = 1, .residual = residual, .loss = loss};
+
+const mfpg_model_ops mfpg_model_linear = {
+    .name = "linear",
+    .help = "linear regression with bias, half the mean squared error",
+    .curvature = 1.0,
+    .glm = &glm,
+    .tensors = mfpg_glm_tensors,
+    .shape = mfpg_glm_shape_bias,
+    .workspace = mfpg_glm_workspace,
+    .backward = mfpg_glm_backward,
+    .clip = mfpg_glm_clip,
+    .accumulate = mfpg_glm_accumulate,
+    .predict = mfpg_glm_predict,
+};

@@ -1,0 +1,34 @@
+/* Logistic regression: mean log-loss, labels 0 and 1, with bias. With s = 2y - 1 the loss is ln(1 + exp(-s m)), which
+ * needs no case for the label and stays exact in both tails. */
+#include "glm.h"
+
+#include <math.h>
+
+static float residual(float margin, float y) {
+    float s = 2.0F * y - 1.0F, t = -s * margin; /* -s sigmoid(t) */
+    float decay = expf(-fabsf(t)), larger = 1.0F / (1.0F + decay);
+    return -s * (t >= 0.0F ? larger : decay * larger);
+}
+
+static double loss(float margin, float y) {
+    double t = -(2.0 * (double)y - 1.0) * (double)margin;
+    if (isnan(t)) return NAN;
+    return fmax(t, 0.0) + log1p(exp(-fabs(t)));
+}
+
+static const mfpg_glm glm = {.bias = 1, .residual = residual, .loss = loss};
+
+const mfpg_model_ops mfpg_model_logistic = {
+    .name = "logistic",
+    .help = "logistic regression with bias, mean log-loss, labels 0 and 1",
+    .classes = 2,
+    .curvature = 0.25, /* sigmoid' <= 1/4 */
+    .glm = &glm,
+    .tensors = mfpg_glm_tensors,
+    .shape = mfpg_glm_shape_bias,
+    .workspace = mfpg_glm_workspace,
+    .backward = mfpg_glm_backward,
+    .clip = mfpg_glm_clip,
+    .accumulate = mfpg_glm_accumulate,
+    .predict = mfpg_glm_predict,
+};

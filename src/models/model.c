@@ -1,0 +1,154 @@
+#include "mfpg/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "ops.h"
+
+#define ENTRY(id) extern const mfpg_model_ops mfpg_model_##id;
+#include "models.def"
+#undef ENTRY
+
+static const mfpg_model_ops *const KINDS[] = {
+#define ENTRY(id) &mfpg_model_##id,
+#include "models.def"
+#undef ENTRY
+};
+
+enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
+
+/* Row numbers are int32 and every count of parameters must fit in them too. */
+static const ptrdiff_t MOST_PARAMETERS = INT32_MAX;
+
+const char *mfpg_model_kind_name(ptrdiff_t index) {
+    return index >= 0 && index < KIND_COUNT ? KINDS[index]->name : NULL;
+}
+
+const char *mfpg_model_kind_help(ptrdiff_t index) {
+    return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
+}
+
+static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_model_ops **out) {
+    const char *names[KIND_COUNT];
+    for (int i = 0; i < KIND_COUNT; i++) {
+        names[i] = KINDS[i]->name;
+        if (kind && strcmp(kind, names[i]) == 0) {
+            *out = KINDS[i];
+            return MFPG_OK;
+        }
+    }
+    return mfpg_names_unknown(ctx, "model", kind, names, KIND_COUNT);
+}
+
+/* Lays the tensors one behind the other. */
+static mfpg_status lay_out(mfpg_context *ctx, mfpg_model *model, const ptrdiff_t *size) {
+    for (ptrdiff_t t = 0; t < model->tensors; t++) {
+        if (size[t] < 1 || size[t] > MOST_PARAMETERS - model->parameters)
+            return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: more than %td parameters", model->ops->name,
+                MOST_PARAMETERS);
+        model->tensor[t] = (mfpg_tensor){.offset = model->parameters, .size = size[t]};
+        model->parameters += size[t];
+    }
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *options, mfpg_model **out) {
+    const mfpg_model_ops *ops = NULL;
+    mfpg_status status = find_kind(ctx, options->kind, &ops);
+    if (status != MFPG_OK) return status;
+    if (options->features < 1 || options->features >= MOST_PARAMETERS)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: %td features; at least 1 and below %td are allowed",
+            ops->name, options->features, MOST_PARAMETERS);
+    ptrdiff_t tensors = ops->tensors(options);
+    mfpg_model *model = mfpg_alloc(1, sizeof *model);
+    ptrdiff_t *size = mfpg_alloc(tensors, sizeof *size);
+    mfpg_tensor *tensor = mfpg_alloc(tensors, sizeof *tensor);
+    if (!model || !size || !tensor) {
+        status = mfpg_fail_memory(ctx);
+        goto done;
+    }
+    *model = (mfpg_model){.ops = ops, .features = options->features, .tensors = tensors, .tensor = tensor};
+    ops->shape(options, size);
+    status = lay_out(ctx, model, size);
+done:
+    free(size);
+    if (status == MFPG_OK) {
+        *out = model;
+    } else {
+        free(tensor);
+        free(model);
+    }
+    return status;
+}
+
+void mfpg_model_destroy(mfpg_model *model) {
+    if (!model) return;
+    free(model->tensor);
+    free(model);
+}
+
+const char *mfpg_model_name(const mfpg_model *model) {
+    return model->ops->name;
+}
+
+ptrdiff_t mfpg_model_parameters(const mfpg_model *model) {
+    return model->parameters;
+}
+
+ptrdiff_t mfpg_model_tensors(const mfpg_model *model) {
+    return model->tensors;
+}
+
+mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index) {
+    return model->tensor[index];
+}
+
+int mfpg_model_is_classifier(const mfpg_model *model) {
+    return model->ops->classes > 0;
+}
+
+int mfpg_model_sums_rows(const mfpg_model *model) {
+    return model->ops->sums_rows;
+}
+
+double mfpg_model_curvature(const mfpg_model *model, double norm2) {
+    return norm2 >= 0.0 ? model->ops->curvature * norm2 : (double)NAN;
+}
+
+ptrdiff_t mfpg_model_workspace(const mfpg_model *model, ptrdiff_t rows) {
+    return model->ops->workspace(model, rows);
+}
+
+void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, float *w) {
+    if (model->ops->start) {
+        model->ops->start(model, key, he, w);
+    } else {
+        memset(w, 0, (size_t)model->parameters * sizeof *w);
+    }
+}
+
+static mfpg_batch batch_of(const mfpg_dataset *data, const int32_t *rows, ptrdiff_t count) {
+    return (mfpg_batch){.data = data, .rows = rows, .count = rows ? count : data->rows};
+}
+
+void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work) {
+    mfpg_batch batch = batch_of(data, rows, count);
+    memset(grad, 0, (size_t)model->parameters * sizeof *grad);
+    model->ops->backward(model, w, &batch, work);
+    model->ops->accumulate(model, &batch, (float)(1.0 / divisor), work, grad);
+}
+
+int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work) {
+    mfpg_batch batch = batch_of(data, rows, count);
+    memset(grad, 0, (size_t)model->parameters * sizeof *grad);
+    model->ops->backward(model, w, &batch, work);
+    int64_t nonfinite = model->ops->clip(model, &batch, clip, 1.0 / divisor, work);
+    model->ops->accumulate(model, &batch, 1.0F, work, grad);
+    return nonfinite;
+}

@@ -1,0 +1,70 @@
+/* What a model implements. The front (model.c, evaluate.c) composes gradients, clipped gradients and scores from it.
+ *
+ * One pass over a batch is: backward leaves one signal an example in the workspace (a residual, or the derivative of
+ * the loss at every layer's output, beside whatever else the pass needs), clip rescales signals through the norms of
+ * the examples' gradients without forming these gradients (the gradient of an affine layer is an outer product, so its
+ * norm is |signal| sqrt(|input|^2 + 1), and the norms of the layers add in squares), and accumulate forms the sum. */
+#ifndef MFPG_MODELS_OPS_H
+#define MFPG_MODELS_OPS_H
+
+#include "mfpg/model.h"
+
+/* Rows of a data set, in order; rows NULL: all of them, then count is data->rows. */
+typedef struct mfpg_batch {
+    const mfpg_dataset *data;
+    const int32_t *rows;
+    ptrdiff_t count;
+} mfpg_batch;
+
+typedef struct mfpg_prediction {
+    double loss;
+    float score;    /* two classes: ranks class 1 above class 0 */
+    int32_t chosen; /* classifiers: the class answered, -1 where the scores are not numbers */
+} mfpg_prediction;
+
+/* One generalised linear model: margin = x.w (+ bias), loss a function of margin and label. */
+typedef struct mfpg_glm {
+    int bias;                                 /* 1: one more parameter, the last */
+    float (*residual)(float margin, float y); /* d loss / d margin */
+    double (*loss)(float margin, float y);
+} mfpg_glm;
+
+typedef struct mfpg_model_ops {
+    const char *name, *help;
+    ptrdiff_t classes;   /* 0: regression */
+    int sums_rows;       /* 1: the loss of a set is the sum over its rows */
+    double curvature;    /* the Hessian's norm is at most this times (|x|^2 + bias); NAN: no bound */
+    const mfpg_glm *glm; /* generalised linear models only */
+
+    ptrdiff_t (*tensors)(const mfpg_model_options *options);
+    /* The number of entries of every tensor, in the order of the flat parameter vector. */
+    void (*shape)(const mfpg_model_options *options, ptrdiff_t *size);
+    /* NULL: the start is zero. */
+    void (*start)(const mfpg_model *model, const mfpg_key *key, int he, float *w);
+    ptrdiff_t (*workspace)(const mfpg_model *model, ptrdiff_t rows);
+
+    void (*backward)(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work);
+    /* Multiplies every signal by scale mfpg_clip_factor(norm of the example's gradient, clip). An example of factor 0
+     * must not reach accumulate, whatever its values. Returns the number of examples whose norm is not finite. */
+    int64_t (*clip)(const mfpg_model *model, const mfpg_batch *batch, double clip, double scale, float *work);
+    /* target += alpha * sum of the examples' gradients. */
+    void (*accumulate)(
+        const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target);
+    /* Forward pass: one prediction an example, in the order of the batch. */
+    void (*predict)(
+        const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);
+} mfpg_model_ops;
+
+struct mfpg_model {
+    const mfpg_model_ops *ops;
+    ptrdiff_t features;
+    ptrdiff_t parameters;
+    ptrdiff_t tensors;
+    mfpg_tensor *tensor; /* tensors */
+};
+
+static inline ptrdiff_t mfpg_batch_row(const mfpg_batch *batch, ptrdiff_t index) {
+    return batch->rows ? batch->rows[index] : index;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* Least squares as the paper's quadratic task: 1/2 |A w - b|^2 summed over the rows, no bias. */
+#include "glm.h"
+
+#include <math.h>
+
+static float residual(float margin, float y) {
+    return margin - y;
+}
+
+static double loss(float margin, float y) {
+    double difference = (double)margin - (double)y;
+    return 0.5 * difference * difference;
+}
+
+static const mfpg_glm glm = {.bias = 0, .residual = residual, .loss = loss};
+
+const mfpg_model_ops mfpg_model_quadratic = {
+    .name = "quadratic",
+    .help = "half the squared error summed over the rows, no bias",
+    .sums_rows = 1,
+    .curvature = NAN, /* |A'A| is the data's own; a public bound has to be declared */
+    .glm = &glm,
+    .tensors = mfpg_glm_tensors,
+    .shape = mfpg_glm_shape,
+    .workspace = mfpg_glm_workspace,
+    .backward = mfpg_glm_backward,
+    .clip = mfpg_glm_clip,
+    .accumulate = mfpg_glm_accumulate,
+    .predict = mfpg_glm_predict,
+};
