@@ -51,12 +51,12 @@ install_missing() {
         exit 1
     fi
     if [ "$(id -u)" -ne 0 ]; then
-        if ! command -v sudo >/dev/null 2>&1; then
+        run=(sudo)
+        [ -t 0 ] || run=(sudo -n) # nobody is there to type a password
+        if ! "${run[@]}" true; then
             echo "set-up: missing: ${missing[*]}; run this as root: apt-get install ${missing[*]}" >&2
             exit 1
         fi
-        run=(sudo)
-        [ -t 0 ] || run=(sudo -n) # nobody is there to type a password
     fi
     run+=(env DEBIAN_FRONTEND=noninteractive)
     echo "set-up: installing ${missing[*]}"
