@@ -4,13 +4,12 @@
 README.md and docs/*.md hold blocks
 
     <!-- numbers: mfpg COMMAND ... -->
-    ```text
-    what the command prints on its standard output
-    ```
+    what the command prints on its standard output, with or without a fence of ``` around it
     <!-- end numbers -->
 
+`numbers: mfpg COMMAND ... :: TITLE` is only the part under that heading of a Markdown output, heading excluded.
 Each command runs once, with the release build in an empty folder; a block that differs is shown as a diff and fails.
-With --write the blocks are rewritten instead. Blank space at line ends does not count.
+With --write the blocks are rewritten instead and keep their fences. Blank space at line ends does not count.
 
 usage: scripts/check_numbers.py [--write] [--program FILE] [TREE]"""
 import argparse
@@ -22,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"(?P<head>^<!-- numbers: (?P<command>.+?) -->\n)(?P<body>.*?)(?P<tail>^<!-- end numbers -->$)",
+BLOCK = re.compile(r"(?P<head>^<!-- numbers: (?P<command>.+?)(?: :: (?P<title>.+?))? -->\n)(?P<body>.*?)(?P<tail>^<!-- end numbers -->$)",
                    re.MULTILINE | re.DOTALL)
 MARK = re.compile(r"^\s*<!--\s*(end )?numbers\b", re.MULTILINE)
 
@@ -32,10 +31,30 @@ def lines_of(text):
     return [line.rstrip() for line in text.strip("\n").splitlines()]
 
 
-def body_lines(body):
+def split_fence(body):
+    """The opening line of the block's fence ("" without one) and the lines that it holds."""
     lines = lines_of(body)
-    fenced = len(lines) >= 2 and lines[0].startswith("```") and lines[-1] == "```"
-    return lines[1:-1] if fenced else lines
+    if len(lines) >= 2 and lines[0].startswith("```") and lines[-1] == "```":
+        return lines[0], lines[1:-1]
+    return "", lines
+
+
+def part_under(title, lines, command):
+    """The lines between the heading of that title and the next heading of its level or above."""
+    level = None
+    part = []
+    for line in lines:
+        depth = len(line) - len(line.lstrip("#"))
+        if level is None:
+            if depth and line[depth:].strip() == title:
+                level = depth
+        elif 0 < depth <= level:
+            break
+        else:
+            part.append(line)
+    if level is None:
+        raise SystemExit(f"check-numbers: {command} prints no heading '{title}'")
+    return lines_of("\n".join(part))
 
 
 def run(program, command):
@@ -76,12 +95,15 @@ def main():
                     raise SystemExit(f"check-numbers: {program} is not there; run make build")
                 printed[command] = run(program, command)
             count += 1
-            found, expected = body_lines(block["body"]), printed[command]
+            fence, found = split_fence(block["body"])
+            title, expected = block["title"], printed[command]
+            if title:
+                expected = part_under(title, expected, command)
             if found == expected:
                 continue
             differing += 1
             if options.write:
-                body = "\n".join(["```text", *expected, "```", ""])
+                body = "\n".join([fence, *expected, "```" if fence else "", ""])
                 text = text[:block.start("body")] + body + text[block.end("body"):]
             else:
                 print(*difflib.unified_diff(found, expected, str(file), command, lineterm=""), sep="\n")

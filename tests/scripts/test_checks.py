@@ -84,14 +84,22 @@ class Numbers(Tree):
         self.assertEqual(code, 1)
         self.assertIn("-loss  8\n+loss  7\n", text)
 
-    def test_write_fills_every_block_and_runs_a_command_once(self):
-        page = self.page("old\n<!-- end numbers -->\n<!-- numbers: mfpg 7 -->\n<!-- end numbers -->\n<!-- numbers: mfpg 9 -->\n")
+    def test_write_fills_every_block_keeps_fences_and_runs_a_command_once(self):
+        page = self.page("```text\nold\n```\n<!-- end numbers -->\n<!-- numbers: mfpg 7 -->\n<!-- end numbers -->\n<!-- numbers: mfpg 9 -->\n")
         self.assertEqual(self.call("check_numbers.py", "--write")[0], 0)
-        self.assertEqual(page.read_text().count("```text\nloss  7\nmu 2\n```\n"), 2)
-        self.assertEqual(page.read_text().count("```text\nloss  9\nmu 2\n```\n"), 1)
-        self.assertTrue(page.read_text().endswith("<!-- end numbers -->\nafter\n"))
+        self.assertEqual(page.read_text(), "# Page\n<!-- numbers: mfpg 7 -->\n```text\nloss  7\nmu 2\n```\n<!-- end numbers -->\n"
+                         "<!-- numbers: mfpg 7 -->\n\nloss  7\nmu 2\n\n<!-- end numbers -->\n"
+                         "<!-- numbers: mfpg 9 -->\n\nloss  9\nmu 2\n\n<!-- end numbers -->\nafter\n")
         self.assertEqual((self.tree / "build/release/mfpg.log").read_text().split(), ["9", "7"])
         self.assertEqual(self.call("check_numbers.py")[0], 0)
+
+    def test_a_title_takes_the_part_under_its_heading(self):
+        self.write("build/release/mfpg", "#!/bin/sh\nprintf '## A\\none\\n### B\\n\\ntwo\\n#### C\\nthree\\n### D\\nfour\\n'\n")
+        for title, body in [("A", "one\n### B\n\ntwo\n#### C\nthree\n### D\nfour\n"), ("B", "two\n#### C\nthree\n"), ("D", "four\n")]:
+            self.page(body, command=f"mfpg bench :: {title}")
+            self.assertEqual(self.call("check_numbers.py")[0], 0, title)
+        self.page("four\n", command="mfpg bench :: E")
+        self.assertNotEqual(self.call("check_numbers.py")[0], 0)
 
     def test_what_cannot_be_checked_fails(self):
         self.page("", command="rm -rf x")
