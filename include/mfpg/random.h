@@ -5,15 +5,18 @@
  *  64-bit nonce of the original ChaCha20 and the block counter seeks inside the client's stream.
  *
  *  Layout of Gaussian vectors, fixed for all time and a function of their length n alone. A vector is cut from 32-bit
- *  little-endian words of consecutive 64-byte blocks; each pair of words (radius, angle) gives the two draws of a
- *  Box-Muller transform.
- *    n <= 512: ceil(n/16) blocks a vector; pair j uses words 2j and 2j+1 and gives draws 2j (cosine) and 2j+1 (sine).
- *    n >  512: groups of 8 blocks, 128 draws a group, ceil(n/128) groups a vector; word w of block b of a group has
- *              place 8w+b; places 8w+b and 8(w+1)+b for even w are a pair and give the draws of the same places.
- *  Vector t starts at block t * (blocks a vector). A radius word below 2^9 is refined by 64 further bits of the block
- *  2^63 + (number of the pair counted from the start of the stream, 8 pairs a block), so that the tail is that of 96
- *  bits and the support reaches beyond 11 standard deviations. The transform uses only additions, multiplications and
- *  square roots, uncontracted: the same bits on every x86-64. */
+ *  little-endian words of consecutive 64-byte blocks; words w and w+1 of a block, w even, are a pair: the radius and
+ *  the angle of a Box-Muller transform, whose cosine draw goes to the place of the radius and whose sine draw goes to
+ *  the place of the angle. Places from n on are dropped.
+ *    n <= 512: ceil(n/16) blocks a vector; word w of the vector's block b has place 16b+w.
+ *    n >  512: groups of 8 blocks, 128 draws a group, ceil(n/128) groups a vector; word w of block b (0..7) of group g
+ *              has place 128g+8w+b.
+ *  Vector t starts at block t * (blocks a vector), all below block 2^63. A radius word w gives u = (w + 1/2) / 2^32,
+ *  or, where it is below 2^9, u = (w 2^64 + v + 1/2) / 2^96: pair k of block b (words 2k and 2k+1) takes v from bytes
+ *  8k .. 8k+7 of block 2^63 + b, little-endian. So the tail is that of 96 bits and the support reaches beyond 11
+ *  standard deviations. The angle is pi/2 (q + (s + 1/2) / 2^30), q the two top bits of its word and s the other 30 as
+ *  a signed number. The transform uses only additions, multiplications and square roots, uncontracted: the same bits
+ *  on every x86-64. */
 #ifndef MFPG_RANDOM_H
 #define MFPG_RANDOM_H
 
@@ -40,16 +43,18 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_TEST = 99      /* tests and studies */
 } mfpg_purpose;
 
-/** A stream: plain data, copy freely. Draws do not change it. */
+/** A stream: plain data, copy freely. Draws do not change it. Streams of the same key, purpose and round differ in
+ *  their client alone, so a loop over clients may open one and set the number. */
 typedef struct mfpg_stream {
     unsigned char key[32];
     uint64_t client;
 } mfpg_stream;
 
-/** The key of a seed: BLAKE2b of the seed with a constant. Reproducible, not private. */
+/** The key of a seed: BLAKE2b of a constant and the seed. Reproducible, not private. Threads: safe. */
 mfpg_key mfpg_key_from_seed(uint64_t seed);
 
-/** A key from the operating system; the only kind fit for a real release. MFPG_ERR_IO where there is none. */
+/** A key from the operating system; the only kind fit for a real release. MFPG_ERR_IO where there is none.
+ *  *out is set only on success. Threads: safe. */
 mfpg_status mfpg_key_from_system(mfpg_key *out);
 
 /** Opens the stream of (key, purpose, round, client). Threads: safe. Never fails. */
@@ -58,15 +63,16 @@ mfpg_stream mfpg_stream_open(const mfpg_key *key, mfpg_purpose purpose, uint64_t
 /** Key-stream bytes [64*block, 64*block+n), n >= 0, as libsodium's crypto_stream_chacha20 gives them. */
 void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, unsigned char *out);
 
-/** Uniform doubles number first .. first+n-1 of the stream, each (k + 1/2) 2^-53 in (0,1) from the top 53 bits of 8
- *  bytes of key stream; eight a block. */
+/** Uniform doubles number first .. first+n-1 of the stream, each (k + 1/2) 2^-52 in (0,1), exactly, from the top 52
+ *  bits k of 8 little-endian bytes of key stream; eight a block. */
 void mfpg_stream_uniform(const mfpg_stream *stream, uint64_t first, ptrdiff_t n, double *out);
 
 /** A whole number uniform on [0, bound), bound >= 1, number first of the stream: 64 bits times bound, high half. The
  *  bias is below bound 2^-64. Shares its bits with uniform number first. */
 uint64_t mfpg_stream_below(const mfpg_stream *stream, uint64_t first, uint64_t bound);
 
-/** A uniformly random order of 0 .. n-1 (Fisher-Yates on uniforms number 0 .. n-1). */
+/** A uniformly random order of 0 .. n-1: Fisher-Yates inside out, where i = 0 .. n-1 in turn takes the place
+ *  mfpg_stream_below(stream, i, i+1), whose holder moves to place i. */
 void mfpg_stream_permutation(const mfpg_stream *stream, ptrdiff_t n, ptrdiff_t *order);
 
 /** Standard normal vector number `vector` of length n into out. A stream serves one length only. */
