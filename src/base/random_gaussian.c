@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "mfpg/random.h"
+#include "wide.h"
 
 #if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
 #error "noise must have the same bits everywhere: plain float arithmetic, without -ffast-math"
-#endif
-
-#if defined(__x86_64__)
-#define HAVE_AVX2_TWIN 1
 #endif
 
 enum {
@@ -153,28 +150,8 @@ static inline __attribute__((always_inline)) uint32_t word_major_blocks(
     return rare;
 }
 
-static inline __attribute__((always_inline)) uint32_t any_blocks(
-    layout order, const uint32_t *words, ptrdiff_t blocks, float *z) {
+MFPG_WIDE static uint32_t transform_blocks(layout order, const uint32_t *words, ptrdiff_t blocks, float *z) {
     return order == SEQUENTIAL ? sequential_blocks(words, blocks, z) : word_major_blocks(words, blocks, z);
-}
-
-static uint32_t plain_blocks(layout order, const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return any_blocks(order, words, blocks, z);
-}
-
-#ifdef HAVE_AVX2_TWIN
-/* The same source for wider registers: the same operations on each lane, so the same bits. */
-__attribute__((target("avx2"))) static uint32_t avx2_blocks(
-    layout order, const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return any_blocks(order, words, blocks, z);
-}
-#endif
-
-static uint32_t transform_blocks(layout order, const uint32_t *words, ptrdiff_t blocks, float *z) {
-#ifdef HAVE_AVX2_TWIN
-    if (__builtin_cpu_supports("avx2")) return avx2_blocks(order, words, blocks, z);
-#endif
-    return plain_blocks(order, words, blocks, z);
 }
 
 /* Place of word w of block b among the draws, both counted from the start of the vector. */

@@ -1,0 +1,118 @@
+#include "fixed_sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "memory.h"
+#include "number.h"
+#include "wide.h"
+
+static const int64_t LARGEST_BOUND = (int64_t)1 << 62; /* MFPG_FIXED_SUM_LIMIT in units */
+
+mfpg_status mfpg_fixed_sum_init(mfpg_context *ctx, ptrdiff_t count, mfpg_fixed_sum *out) {
+    int64_t *units = mfpg_alloc(count, sizeof *units);
+    if (!units) return mfpg_fail_memory(ctx);
+    *out = (mfpg_fixed_sum){.count = count, .units = units};
+    return MFPG_OK;
+}
+
+void mfpg_fixed_sum_clear(mfpg_fixed_sum *sum) {
+    free(sum->units);
+    *sum = (mfpg_fixed_sum){0};
+}
+
+void mfpg_fixed_sum_reset(mfpg_fixed_sum *sum) {
+    memset(sum->units, 0, (size_t)sum->count * sizeof *sum->units);
+    sum->bound = 0;
+}
+
+/* The largest |x_i| as the bits of a float. Without their sign, bits of floats are in order, infinity and NaN last. */
+MFPG_WIDE static uint32_t largest_magnitude(ptrdiff_t n, const float *x) {
+    uint32_t largest = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bits &= 0x7fffffffu;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest;
+}
+
+static mfpg_status fail_not_finite(mfpg_context *ctx, ptrdiff_t n, const float *x) {
+    char value[MFPG_NUMBER_SIZE];
+    ptrdiff_t i = 0;
+    while (i < n - 1 && isfinite(x[i])) i++;
+    return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "sum: entry %td of the vector is %s", i,
+        mfpg_number_format((double)x[i], value));
+}
+
+static mfpg_status fail_range(mfpg_context *ctx, ptrdiff_t n, const float *x, float largest, double weight) {
+    char value[MFPG_NUMBER_SIZE], factor[MFPG_NUMBER_SIZE], limit[MFPG_NUMBER_SIZE];
+    ptrdiff_t i = 0;
+    while (i < n - 1 && fabsf(x[i]) != largest) i++;
+    return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+        "sum: entry %td of the vector, %s with weight %s, leaves the range of the sum: %s for all terms "
+        "together",
+        i, mfpg_number_format((double)x[i], value), mfpg_number_format(weight, factor),
+        mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
+}
+
+/* Rounds by adding and taking away 1.5 * 2^52 where all |terms| are below 2^51: that is what llrint gives, and unlike
+ * llrint it goes through vector registers on every x86-64. */
+MFPG_WIDE static void add_small_terms(ptrdiff_t n, double scale, const float *x, int64_t *units) {
+    const double shift = 0x1.8p52;
+    int64_t shift_bits;
+    memcpy(&shift_bits, &shift, sizeof shift_bits);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double shifted = scale * (double)x[i] + shift;
+        int64_t bits;
+        memcpy(&bits, &shifted, sizeof bits);
+        units[i] += bits - shift_bits;
+    }
+}
+
+static void add_terms(ptrdiff_t n, double scale, const float *x, int64_t *units) {
+    for (ptrdiff_t i = 0; i < n; i++) units[i] += llrint(scale * (double)x[i]);
+}
+
+mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double weight, const float *x) {
+    char text[MFPG_NUMBER_SIZE];
+    if (!isfinite(weight))
+        return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "sum: the weight is %s", mfpg_number_format(weight, text));
+    if (sum->count == 0) return MFPG_OK;
+    uint32_t bits = largest_magnitude(sum->count, x);
+    float largest;
+    memcpy(&largest, &bits, sizeof largest);
+    if (!isfinite(largest)) return fail_not_finite(ctx, sum->count, x);
+    double scale = weight / MFPG_FIXED_SUM_UNIT;
+    double term = fabs(scale) * (double)largest;
+    if (!(term <= 0x1p62) || llrint(term) > LARGEST_BOUND - sum->bound)
+        return fail_range(ctx, sum->count, x, largest, weight);
+    if (term < 0x1p51)
+        add_small_terms(sum->count, scale, x, sum->units);
+    else
+        add_terms(sum->count, scale, x, sum->units);
+    sum->bound += llrint(term);
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const mfpg_fixed_sum *other) {
+    char limit[MFPG_NUMBER_SIZE];
+    if (other->bound > LARGEST_BOUND - sum->bound)
+        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+            "sum: merging leaves the range of the sum: %s for all terms together",
+            mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
+    for (ptrdiff_t i = 0; i < sum->count; i++) sum->units[i] += other->units[i];
+    sum->bound += other->bound;
+    return MFPG_OK;
+}
+
+void mfpg_fixed_sum_read(const mfpg_fixed_sum *sum, double *out) {
+    for (ptrdiff_t i = 0; i < sum->count; i++) out[i] = (double)sum->units[i] * MFPG_FIXED_SUM_UNIT;
+}
+
+void mfpg_fixed_sum_read_float(const mfpg_fixed_sum *sum, float *out) {
+    for (ptrdiff_t i = 0; i < sum->count; i++) out[i] = (float)sum->units[i] * (float)MFPG_FIXED_SUM_UNIT;
+}
