@@ -1,0 +1,141 @@
+#include "linalg.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/wide.h"
+
+/* Vector types of gcc and clang, which fix the lane that every product is added to; where registers are narrower the
+ * compiler splits them. */
+enum { LANES = 8, ROWS = 4, HALF = LANES / 2 };
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef float half_lanes __attribute__((vector_size(HALF * sizeof(float))));
+typedef double wide_lanes __attribute__((vector_size(HALF * sizeof(double))));
+
+/* *to += entries * factors, lane by lane. */
+static inline __attribute__((always_inline)) void add_product(
+    lanes *to, const float *entries, const lanes *factors) {
+    lanes entry;
+    memcpy(&entry, entries, sizeof entry);
+    *to += entry * *factors;
+}
+
+static inline __attribute__((always_inline)) void fold(half_lanes *to, const lanes *from) {
+    half_lanes low = __builtin_shufflevector(*from, *from, 0, 1, 2, 3);
+    half_lanes high = __builtin_shufflevector(*from, *from, 4, 5, 6, 7);
+    *to = low + high;
+}
+
+/* Products of the rows p, q, r and s, of at least LANES columns, with x. The columns left over at the end are taken in
+ * one more step over the last LANES columns, where `last` is x without the columns that were counted already. The
+ * lanes of a row are added as ((0+4) + (2+6)) + ((1+5) + (3+7)). */
+static inline __attribute__((always_inline)) void four_rows(ptrdiff_t cols, const float *p, const float *q,
+    const float *r, const float *s, const float *x, const lanes *last, half_lanes *products) {
+    lanes of_p = {0}, of_q = {0}, of_r = {0}, of_s = {0}, factors;
+    ptrdiff_t whole = cols - cols % LANES;
+    for (ptrdiff_t j = 0; j < whole; j += LANES) {
+        memcpy(&factors, x + j, sizeof factors);
+        add_product(&of_p, p + j, &factors);
+        add_product(&of_q, q + j, &factors);
+        add_product(&of_r, r + j, &factors);
+        add_product(&of_s, s + j, &factors);
+    }
+    if (whole < cols) {
+        add_product(&of_p, p + cols - LANES, last);
+        add_product(&of_q, q + cols - LANES, last);
+        add_product(&of_r, r + cols - LANES, last);
+        add_product(&of_s, s + cols - LANES, last);
+    }
+    half_lanes a, b, c, d;
+    fold(&a, &of_p);
+    fold(&b, &of_q);
+    fold(&c, &of_r);
+    fold(&d, &of_s);
+    a = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    c = __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);
+    *products = __builtin_shufflevector(a, c, 0, 2, 4, 6) + __builtin_shufflevector(a, c, 1, 3, 5, 7);
+}
+
+static void apply_narrow(
+    ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float bias, float *y) {
+    for (ptrdiff_t i = 0; i < rows; i++, a += cols) {
+        float sum = 0.0f;
+        for (ptrdiff_t j = 0; j < cols; j++) sum += a[j] * x[j];
+        y[i] = sum + bias;
+    }
+}
+
+MFPG_WIDE static void apply_broad(
+    ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float bias, float *y) {
+    lanes last = {0};
+    for (ptrdiff_t j = cols - cols % LANES; j < cols; j++) last[j - (cols - LANES)] = x[j];
+    for (ptrdiff_t i = 0; i < rows; i += ROWS) {
+        ptrdiff_t left =
+            rows - i; /* where fewer than four, the last row stands in for those that are missing */
+        const float *p = a + i * cols, *q = p + (left > 1 ? cols : 0), *r = q + (left > 2 ? cols : 0),
+                    *s = r + (left > 3 ? cols : 0);
+        half_lanes products;
+        four_rows(cols, p, q, r, s, x, &last, &products);
+        products += bias;
+        memcpy(y + i, &products, (size_t)(left < ROWS ? left : ROWS) * sizeof *y);
+    }
+}
+
+void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float bias, float *y) {
+    if (cols < LANES)
+        apply_narrow(rows, cols, a, x, bias, y);
+    else
+        apply_broad(rows, cols, a, x, bias, y);
+}
+
+/* Four rows a pass, so that y is read and written a quarter as often. */
+MFPG_WIDE static void apply_transposed(
+    ptrdiff_t rows, ptrdiff_t cols, const float *restrict a, const float *restrict x, float *restrict y) {
+    memset(y, 0, (size_t)cols * sizeof *y);
+    ptrdiff_t i = 0;
+    for (; i + ROWS <= rows; i += ROWS, a += ROWS * cols) {
+        float p = x[i], q = x[i + 1], r = x[i + 2], s = x[i + 3];
+        for (ptrdiff_t j = 0; j < cols; j++)
+            y[j] += (p * a[j] + q * a[cols + j]) + (r * a[2 * cols + j] + s * a[3 * cols + j]);
+    }
+    for (; i < rows; i++, a += cols)
+        for (ptrdiff_t j = 0; j < cols; j++) y[j] += x[i] * a[j];
+}
+
+void mfpg_matrix_apply_transposed(ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float *y) {
+    apply_transposed(rows, cols, a, x, y);
+}
+
+MFPG_WIDE static void axpy(ptrdiff_t n, float factor, const float *restrict x, float *restrict y) {
+    for (ptrdiff_t i = 0; i < n; i++) y[i] += factor * x[i];
+}
+
+void mfpg_vector_axpy(ptrdiff_t n, float factor, const float *x, float *y) {
+    axpy(n, factor, x, y);
+}
+
+MFPG_WIDE static double dot(ptrdiff_t n, const float *x, const float *y) {
+    wide_lanes first = {0}, second = {0};
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        half_lanes a, b, c, d;
+        memcpy(&a, x + i, sizeof a);
+        memcpy(&b, y + i, sizeof b);
+        memcpy(&c, x + i + HALF, sizeof c);
+        memcpy(&d, y + i + HALF, sizeof d);
+        first += __builtin_convertvector(a, wide_lanes) * __builtin_convertvector(b, wide_lanes);
+        second += __builtin_convertvector(c, wide_lanes) * __builtin_convertvector(d, wide_lanes);
+    }
+    first += second;
+    double sum = (first[0] + first[2]) + (first[1] + first[3]);
+    for (; i < n; i++) sum += (double)x[i] * (double)y[i];
+    return sum;
+}
+
+double mfpg_vector_dot(ptrdiff_t n, const float *x, const float *y) {
+    return dot(n, x, y);
+}
+
+double mfpg_vector_norm(ptrdiff_t n, const float *x) {
+    return sqrt(dot(n, x, x));
+}

@@ -1,0 +1,146 @@
+#include "testing.h"
+
+#include "mfpg/random.h"
+#include "numerics/linalg/linalg.h"
+
+enum { LONGEST = 70 };
+
+typedef struct system_data {
+    float a[LONGEST * LONGEST], x[LONGEST], y[LONGEST];
+} system_data;
+
+static void fill(uint64_t number, ptrdiff_t n, float *out) {
+    mfpg_key key = mfpg_key_from_seed(testing_seed());
+    mfpg_stream stream = mfpg_stream_open(&key, MFPG_PURPOSE_TEST, number, 0);
+    mfpg_stream_gaussian(&stream, 0, n, out);
+}
+
+/* Sum of terms in double and the bound of a float sum's error: (terms + 1) roundings of the magnitudes' sum. */
+static void check_sum(float got, double exact, double magnitude, ptrdiff_t terms, const char *what) {
+    check_near((double)got, exact, 0, (double)(terms + 1) * 0x1p-24 * magnitude, what);
+}
+
+static void check_products(ptrdiff_t rows, ptrdiff_t cols) {
+    static system_data data;
+    fill((uint64_t)(rows * 100 + cols), LONGEST * LONGEST, data.a);
+    fill(1, LONGEST, data.x);
+    mfpg_matrix_apply(rows, cols, data.a, data.x, 0.75f, data.y);
+    for (ptrdiff_t i = 0; i < rows; i++) {
+        double exact = 0.75, magnitude = 0.75;
+        for (ptrdiff_t j = 0; j < cols; j++) {
+            double term = (double)data.a[i * cols + j] * (double)data.x[j];
+            exact += term, magnitude += fabs(term);
+        }
+        check_sum(data.y[i], exact, magnitude, cols + 1, "A x + bias");
+    }
+    mfpg_matrix_apply_transposed(rows, cols, data.a, data.x, data.y);
+    for (ptrdiff_t j = 0; j < cols; j++) {
+        double exact = 0, magnitude = 0;
+        for (ptrdiff_t i = 0; i < rows; i++) {
+            double term = (double)data.a[i * cols + j] * (double)data.x[i];
+            exact += term, magnitude += fabs(term);
+        }
+        check_sum(data.y[j], exact, magnitude, rows, "A^T x");
+    }
+}
+
+static void test_products_match_plain_loops_for_every_shape(void **state) {
+    (void)state;
+    const ptrdiff_t sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 33, 64, 69};
+    for (size_t r = 0; r < sizeof sizes / sizeof sizes[0]; r++)
+        for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) check_products(sizes[r], sizes[c]);
+}
+
+static void test_products_write_their_outputs_only(void **state) {
+    (void)state;
+    float a[6 * 9], x[9], y[10];
+    fill(0, 6 * 9, a);
+    fill(1, 9, x);
+    for (ptrdiff_t rows = 0; rows <= 6; rows++) {
+        for (int i = 0; i < 10; i++) y[i] = 77.0f;
+        mfpg_matrix_apply(rows, 9, a, x, 0.0f, y);
+        for (ptrdiff_t i = rows; i < 10; i++) assert_true(y[i] == 77.0f);
+    }
+    mfpg_matrix_apply_transposed(6, 9, a, x, y);
+    assert_true(y[9] == 77.0f);
+    mfpg_matrix_apply_transposed(0, 9, a, x, y); /* an empty sum, also where y held something */
+    for (int j = 0; j < 9; j++) assert_true(y[j] == 0.0f);
+}
+
+static void test_a_row_has_the_same_product_alone_and_among_others(void **state) {
+    (void)state;
+    float a[11 * 21], x[21], together[11], alone;
+    fill(0, 11 * 21, a);
+    fill(1, 21, x);
+    for (ptrdiff_t cols = 5; cols <= 21; cols += 8) {
+        mfpg_matrix_apply(11, cols, a, x, 0.1f, together);
+        for (int i = 0; i < 11; i++) {
+            mfpg_matrix_apply(1, cols, a + i * cols, x, 0.1f, &alone);
+            assert_true(alone == together[i]);
+        }
+    }
+}
+
+static void test_dot_and_axpy_match_plain_loops(void **state) {
+    (void)state;
+    float x[203], y[203], sum[203];
+    for (ptrdiff_t n = 0; n <= 203; n = 2 * n + 1 < 203 ? 2 * n + 1 : n + 1) {
+        fill(0, n, x);
+        fill(1, n, y);
+        double exact = 0, magnitude = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            sum[i] = y[i];
+            exact += (double)x[i] * (double)y[i];
+            magnitude += fabs((double)x[i] * (double)y[i]);
+        }
+        /* products are exact in double; each order of n additions errs by at most n roundings */
+        check_near(mfpg_vector_dot(n, x, y), exact, 0, 2.0 * (double)n * 0x1p-53 * magnitude, "dot");
+        mfpg_vector_axpy(n, -0.3f, x, sum);
+        for (ptrdiff_t i = 0; i < n; i++) {
+            volatile float term = -0.3f * x[i];
+            assert_true(sum[i] == y[i] + term);
+        }
+    }
+}
+
+static void test_norm_is_right_from_the_smallest_to_the_largest_floats(void **state) {
+    (void)state;
+    const float large[] = {3e20f, -4e20f}, largest[] = {3.4e38f, 3.4e38f, 3.4e38f, 3.4e38f},
+                tiny[] = {0x3p-149f, 0x4p-149f}, half_tiny[] = {6e-8f, 8e-8f}, mixed[] = {1e-30f, 1.0f};
+    check_near(
+        mfpg_vector_norm(2, large), 5e20, 1e-7, 0, "large"); /* 3e20 as a float errs by 6e-8 of itself */
+    check_near(mfpg_vector_norm(4, largest), 2.0 * (double)largest[0], 1e-15, 0, "largest");
+    check_near(mfpg_vector_norm(2, tiny), 0x5p-149, 1e-15, 0, "smallest floats");
+    check_near(mfpg_vector_norm(2, half_tiny), 1e-7, 1e-7, 0, "smallest 16-bit floats");
+    check_near(mfpg_vector_norm(2, mixed), 1.0, 1e-15, 0, "mixed");
+    assert_true(mfpg_vector_norm(0, large) == 0.0);
+    float zero[50] = {0};
+    assert_true(mfpg_vector_norm(50, zero) == 0.0);
+}
+
+static void test_norm_is_not_finite_exactly_where_an_entry_is_not(void **state) {
+    (void)state;
+    float x[37];
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    for (int at = 0; at < 37; at++) {
+        for (int k = 0; k < 3; k++) {
+            fill(0, 37, x);
+            x[(at + 5) % 37] = 3.4e38f;
+            assert_true(isfinite(mfpg_vector_norm(37, x)));
+            x[at] = bad[k];
+            assert_false(isfinite(mfpg_vector_norm(37, x)));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products_match_plain_loops_for_every_shape),
+        cmocka_unit_test(test_products_write_their_outputs_only),
+        cmocka_unit_test(test_a_row_has_the_same_product_alone_and_among_others),
+        cmocka_unit_test(test_dot_and_axpy_match_plain_loops),
+        cmocka_unit_test(test_norm_is_right_from_the_smallest_to_the_largest_floats),
+        cmocka_unit_test(test_norm_is_not_finite_exactly_where_an_entry_is_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
