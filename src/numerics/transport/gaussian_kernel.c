@@ -1,0 +1,44 @@
+#include "gaussian_kernel.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/wide.h"
+
+/* exp(-t), 0 <= t <= 1000. t = k log 2 + r with |r| <= log(2)/2; exp(-r) by its series to degree 13, whose rest is below
+ * 1e-17; then the exponent -k is put in place. */
+static inline __attribute__((always_inline)) double exp_minus(double t) {
+    const double shift = 0x1.8p52; /* adding it rounds to a whole number, which stands in the low bits */
+    double shifted = t * 0x1.71547652b82fep0 + shift;
+    double k = shifted - shift;
+    double r = (k * 0x1.62e42fefa3800p-1 - t) + k * 0x1.ef35793c76730p-45; /* log 2 in two parts; -r */
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    uint64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = ((uint64_t)1023 << 52) - (bits << 52);
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+MFPG_WIDE static void fill_row(
+    ptrdiff_t n, const double *restrict x, double at, double inverse, double *restrict out) {
+    for (ptrdiff_t j = 0; j < n; j++) out[j] = exp_minus(mfpg_gaussian_exponent(at, x[j], inverse));
+}
+
+void mfpg_gaussian_row(ptrdiff_t n, const double *x, double at, double inverse, double *out) {
+    fill_row(n, x, at, inverse, out);
+}
