@@ -1,6 +1,7 @@
 #include "testing.h"
 
 #include "base/fixed_sum.h"
+#include "base/tasks.h"
 #include "mfpg/random.h"
 
 enum { CLIENTS = 40, ENTRIES = 301 };
@@ -71,6 +72,41 @@ static void test_any_order_and_any_split_give_the_same_bits(void **state) {
     mfpg_fixed_sum_clear(&other);
     free(all);
     mfpg_context_destroy(ctx);
+}
+
+typedef struct round_job {
+    const updates *all;
+    mfpg_fixed_sum of_worker[4];
+} round_job;
+
+static mfpg_status add_client(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
+    round_job *job = arg;
+    return mfpg_fixed_sum_add(ctx, &job->of_worker[worker], job->all->weight[index], job->all->x[index]);
+}
+
+static void test_sums_of_workers_merge_to_the_same_bits_for_any_threads(void **state) {
+    (void)state;
+    updates *all = random_updates();
+    mfpg_fixed_sum alone = {0};
+    for (int threads = 1; threads <= 4; threads++) {
+        mfpg_context *ctx = testing_context(threads);
+        round_job job = {.all = all};
+        for (int w = 0; w < threads; w++) CHECK_OK(ctx, mfpg_fixed_sum_init(ctx, ENTRIES, &job.of_worker[w]));
+        CHECK_OK(ctx, mfpg_tasks_run(ctx, CLIENTS, add_client, &job));
+        for (int w = 1; w < threads; w++) {
+            CHECK_OK(ctx, mfpg_fixed_sum_merge(ctx, &job.of_worker[0], &job.of_worker[w]));
+            mfpg_fixed_sum_clear(&job.of_worker[w]);
+        }
+        if (threads == 1) {
+            alone = job.of_worker[0];
+        } else {
+            check_same_bits(&alone, &job.of_worker[0]);
+            mfpg_fixed_sum_clear(&job.of_worker[0]);
+        }
+        mfpg_context_destroy(ctx);
+    }
+    mfpg_fixed_sum_clear(&alone);
+    free(all);
 }
 
 static void test_sum_is_the_exact_sum_to_half_a_unit_a_term(void **state) {
@@ -193,6 +229,7 @@ static void test_empty_sums_and_absurd_sizes_are_handled(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_order_and_any_split_give_the_same_bits),
+        cmocka_unit_test(test_sums_of_workers_merge_to_the_same_bits_for_any_threads),
         cmocka_unit_test(test_sum_is_the_exact_sum_to_half_a_unit_a_term),
         cmocka_unit_test(test_terms_round_to_the_nearest_unit_on_both_ways),
         cmocka_unit_test(test_what_is_not_finite_or_out_of_range_is_refused_by_name),
