@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "error.h"
 
@@ -48,6 +49,19 @@ mfpg_status mfpg_fail(mfpg_context *ctx, mfpg_status status, const char *format,
         vsnprintf(ctx->message, sizeof ctx->message, format, args);
         va_end(args);
     }
+    return status;
+}
+
+mfpg_status mfpg_fail_in(mfpg_context *ctx, mfpg_status status, const char *format, ...) {
+    if (!ctx) return status;
+    char cause[MFPG_MESSAGE_SIZE];
+    memcpy(cause, ctx->message, sizeof cause);
+    va_list args;
+    va_start(args, format);
+    int used = vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    va_end(args);
+    if (used >= 0 && (size_t)used < sizeof ctx->message)
+        snprintf(ctx->message + used, sizeof ctx->message - (size_t)used, ": %s", cause);
     return status;
 }
 

@@ -16,6 +16,10 @@ struct mfpg_context {
 mfpg_status mfpg_fail(mfpg_context *ctx, mfpg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Puts words in front of the message that a call inside has left: "WHERE: MESSAGE". Returns the status. */
+mfpg_status mfpg_fail_in(mfpg_context *ctx, mfpg_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* mfpg_fail(ctx, MFPG_ERR_MEMORY, ...) with the one wording. */
 mfpg_status mfpg_fail_memory(mfpg_context *ctx);
 
