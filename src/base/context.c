@@ -60,8 +60,8 @@ mfpg_status mfpg_fail_in(mfpg_context *ctx, mfpg_status status, const char *form
     va_start(args, format);
     int used = vsnprintf(ctx->message, sizeof ctx->message, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof ctx->message)
-        snprintf(ctx->message + used, sizeof ctx->message - (size_t)used, ": %s", cause);
+    int room = (int)sizeof ctx->message - 3 - used; /* for the cause, behind ": " */
+    if (used >= 0 && room > 0) snprintf(ctx->message + used, (size_t)room + 3, ": %.*s", room, cause);
     return status;
 }
 
