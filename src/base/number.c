@@ -48,7 +48,8 @@ int mfpg_number_parse(const char *text, size_t length, double *value) {
 char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]) {
     if (isnan(value)) return strcpy(buffer, "nan");
     if (isinf(value)) return strcpy(buffer, value > 0 ? "inf" : "-inf");
-    for (int digits = 1; digits <= 17; digits++) {
+    int digits = fabs(value) < 10.0 ? 1 : 15; /* one digit of 20 would be "2e+01" */
+    for (; digits <= 17; digits++) {
         if (digits == 2) digits = 15; /* most numbers need one digit or fifteen and more */
         snprintf(buffer, MFPG_NUMBER_SIZE, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value) break;

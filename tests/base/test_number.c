@@ -41,6 +41,8 @@ static void test_formatted_numbers_read_back_equal(void **state) {
     }
     char text[MFPG_NUMBER_SIZE];
     assert_string_equal(mfpg_number_format(0.1, text), "0.1");
+    assert_string_equal(mfpg_number_format(20.0, text), "20");
+    assert_string_equal(mfpg_number_format(-4000.0, text), "-4000");
     assert_string_equal(mfpg_number_format(INFINITY, text), "inf");
 }
 

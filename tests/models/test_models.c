@@ -144,9 +144,10 @@ static void test_area_equals_counting_pairs(void **state) {
         for (ptrdiff_t i = 0; i < rows; i++) data.x[i] = (float)(next_word(&random) % 7) - 3.0F;
         data.y[0] = 0.0F;
         data.y[1] = 1.0F;
-        double won = 0.0, pairs = 0.0, right = 0.0;
+        double won = 0.0, pairs = 0.0, right = 0.0, loss = 0.0;
         for (ptrdiff_t i = 0; i < rows; i++) {
             right += (data.x[i] > 0.0F) == (data.y[i] > 0.0F);
+            loss += log(1.0 + exp((data.y[i] > 0.0F ? -1.0 : 1.0) * (double)data.x[i])) / (double)rows;
             for (ptrdiff_t j = 0; j < rows; j++) {
                 if (data.y[i] <= data.y[j]) continue;
                 pairs += 1.0;
@@ -156,6 +157,7 @@ static void test_area_equals_counting_pairs(void **state) {
         mfpg_metrics metrics = scores(ctx, model, w, &data);
         check_near(metrics.auc, won / pairs, 1e-14, 0.0, "area under the curve");
         check_near(metrics.accuracy, right / (double)rows, 1e-15, 0.0, "accuracy");
+        check_near(metrics.loss, loss, 1e-13, 0.0, "log-loss");
         free_dataset(&data);
     }
     mfpg_model_destroy(model);

@@ -1,0 +1,105 @@
+/* Actions to noise and back, from public numbers alone. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "ops.h"
+
+/* Noise outside these bounds is refused: float draws times a smaller sd lose digits, times a larger one overflow. */
+#define SMALLEST_NOISE 0x1p-100
+#define LARGEST_NOISE  0x1p100
+
+double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    if (o->promise.unit == MFPG_UNIT_CLIENT) return o->clip;
+    return rows >= 1 ? o->clip / (o->batch_rate * (double)rows) : (double)INFINITY;
+}
+
+/* The same in weight units: what data can move the state by in one release. */
+static double weight_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
+    double moved = mfpg_mechanism_sensitivity(mechanism, rows);
+    return mfpg_mechanism_clips_update(mechanism) ? moved : moved * mechanism->ops->rate(&mechanism->options);
+}
+
+static const char *control_name(mfpg_control control) {
+    switch (control) {
+    case MFPG_CONTROL_NONE: return "no control";
+    case MFPG_CONTROL_BUDGET: return "a budget";
+    case MFPG_CONTROL_STRENGTH: return "a strength";
+    case MFPG_CONTROL_MULTIPLIER: return "a noise multiplier";
+    }
+    return "an unknown control";
+}
+
+static double control_value(const mfpg_action *action) {
+    switch (action->control) {
+    case MFPG_CONTROL_NONE: return NAN;
+    case MFPG_CONTROL_BUDGET: return action->budget.value;
+    case MFPG_CONTROL_STRENGTH: return action->strength.value;
+    case MFPG_CONTROL_MULTIPLIER: return action->multiplier;
+    }
+    return NAN;
+}
+
+static mfpg_status check_action(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_action *action) {
+    mfpg_control own = mechanism->ops->control;
+    int fits =
+        action->control == own || (action->control == MFPG_CONTROL_MULTIPLIER && own != MFPG_CONTROL_NONE);
+    if (!fits)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "mechanism %s takes %s%s, not %s", mechanism->ops->name,
+            control_name(own), own == MFPG_CONTROL_NONE ? "" : " or a noise multiplier",
+            control_name(action->control));
+    double value = control_value(action);
+    if (own == MFPG_CONTROL_NONE || (value > 0.0 && isfinite(value))) return MFPG_OK;
+    char found[MFPG_NUMBER_SIZE];
+    return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "mechanism %s: %s of %s; it must be positive and finite",
+        mechanism->ops->name, control_name(action->control), mfpg_number_format(value, found));
+}
+
+static mfpg_status fill_noise(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, ptrdiff_t rows, mfpg_release *release) {
+    if (!mechanism->ops->noise_sd) return MFPG_OK;
+    double sd = 0.0;
+    mfpg_status status = mechanism->ops->noise_sd(ctx, mechanism, release, rows, &sd);
+    if (status != MFPG_OK) return status;
+    if (!(sd >= SMALLEST_NOISE && sd <= LARGEST_NOISE)) {
+        char found[MFPG_NUMBER_SIZE], low[MFPG_NUMBER_SIZE], high[MFPG_NUMBER_SIZE];
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "mechanism %s: noise of standard deviation %s; allowed: %s to %s", mechanism->ops->name,
+            mfpg_number_format(sd, found), mfpg_number_format(SMALLEST_NOISE, low),
+            mfpg_number_format(LARGEST_NOISE, high));
+    }
+    release->noise_sd = release->last_sd = sd;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_action action,
+    ptrdiff_t rows, mfpg_release *out) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    mfpg_release release = {
+        .steps = mfpg_mechanism_steps(mechanism),
+        .sensitivity = weight_sensitivity(mechanism, rows),
+        /* a client's own minibatches hide no client */
+        .sampling_rate = o->promise.unit == MFPG_UNIT_EXAMPLE ? o->batch_rate : 1.0,
+        .action = action,
+    };
+    mfpg_status status =
+        rows >= 1 ? MFPG_OK
+                  : mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%td declared rows; at least 1 is needed", rows);
+    if (status == MFPG_OK) status = check_action(ctx, mechanism, &action);
+    if (status == MFPG_OK) status = fill_noise(ctx, mechanism, rows, &release);
+    if (status != MFPG_OK) {
+        release.sensitivity = INFINITY;
+        release.noise_sd = release.last_sd = 0.0;
+    }
+    *out = release;
+    return status;
+}
+
+mfpg_action mfpg_mechanism_action_for(const mfpg_mechanism *mechanism, double multiplier, ptrdiff_t rows) {
+    if (!mechanism->ops->action_for) return (mfpg_action){.control = MFPG_CONTROL_NONE};
+    double sensitivity = weight_sensitivity(mechanism, rows);
+    double sd = multiplier > 0.0 ? multiplier * sensitivity : (double)NAN;
+    return mechanism->ops->action_for(mechanism, sd, sensitivity, rows);
+}

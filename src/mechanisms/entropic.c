@@ -1,0 +1,105 @@
+/* Algorithm 3: one Euler step of the entropic free energy's flow with strength e (more strength, more noise),
+ *   x' = x - tau [g + (e/sigma^2) x + lambda (x - mean x)] + sqrt(2 e tau) z,
+ * then, where asked for, the barycentric Sinkhorn map of x' onto itself. The parameters are the particles; their mean
+ * is a function of the released state, and the regularisers come after the clip (theory S2.0, S2.2). */
+#include "ops.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "mfpg/transport.h"
+
+/* What a strength is multiplied by to give e: 1, or S^2 under the promise's adjacency. */
+static double unit_of_strength(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
+    if (mechanism->options.scale == MFPG_SCALE_ABSOLUTE) return 1.0;
+    double sensitivity = mfpg_mechanism_sensitivity(mechanism, rows);
+    if (mechanism->options.promise.adjacency == MFPG_ADJACENCY_REPLACE) sensitivity *= 2.0;
+    return sensitivity * sensitivity;
+}
+
+static double rate(const mfpg_mechanism_options *options) {
+    return options->step;
+}
+
+/* The number cut to six digits, towards zero, as a message shows it. */
+static char *six_digits(double value, char buffer[MFPG_NUMBER_SIZE]) {
+    double shift = pow(10.0, 5.0 - floor(log10(value)));
+    return mfpg_number_format(floor(value * shift) / shift, buffer);
+}
+
+/* The Euler step multiplies deviations from the mean by 1 - tau (e/sigma^2 + lambda): below -1 they grow without bound. */
+static mfpg_status check_stable(mfpg_context *ctx, const mfpg_mechanism *mechanism, double e, double unit) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    if (o->step * (e / o->prior_variance + o->variance_penalty) <= 2.0) return MFPG_OK;
+    double largest = (2.0 / o->step - o->variance_penalty) * o->prior_variance / unit;
+    char strength[MFPG_NUMBER_SIZE], step[MFPG_NUMBER_SIZE], variance[MFPG_NUMBER_SIZE],
+        penalty[MFPG_NUMBER_SIZE], allowed[MFPG_NUMBER_SIZE] = "";
+    if (largest > 0.0) six_digits(largest, allowed);
+    return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+        "strength %s is unstable with entropic step %s, prior variance %s and variance penalty %s; "
+        "allowed strengths: %s%s",
+        mfpg_number_format(e / unit, strength), mfpg_number_format(o->step, step),
+        mfpg_number_format(o->prior_variance, variance), mfpg_number_format(o->variance_penalty, penalty),
+        largest > 0.0 ? "up to " : "none, as step times penalty reaches 2", allowed);
+}
+
+static mfpg_status noise_sd(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
+    ptrdiff_t rows, double *sd) {
+    double step = mechanism->options.step, unit = unit_of_strength(mechanism, rows), e;
+    if (release->action.control == MFPG_CONTROL_MULTIPLIER) {
+        *sd = release->action.multiplier * release->sensitivity;
+        e = *sd * *sd / (2.0 * step);
+    } else {
+        e = release->action.strength.value * unit;
+        *sd = sqrt(2.0 * e * step);
+    }
+    return check_stable(ctx, mechanism, e, unit);
+}
+
+static mfpg_action action_for(
+    const mfpg_mechanism *mechanism, double sd, double sensitivity, ptrdiff_t rows) {
+    (void)sensitivity;
+    double e = sd * sd / (2.0 * mechanism->options.step);
+    return (mfpg_action){
+        .control = MFPG_CONTROL_STRENGTH, .strength = {.value = e / unit_of_strength(mechanism, rows)}};
+}
+
+static void drift(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
+    const float *displacement, float *x) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    double sum = 0.0; /* tau e/sigma^2 = noise_sd^2 / (2 sigma^2) */
+    double decay = release->noise_sd * release->noise_sd / (2.0 * o->prior_variance);
+    double penalty = o->step * o->variance_penalty;
+    for (ptrdiff_t i = 0; i < n; i++) sum += (double)x[i];
+    float keep = (float)(1.0 - decay - penalty), pull = (float)(penalty * (sum / (double)n));
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + pull + displacement[i];
+}
+
+static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
+    float *x, mfpg_update_report *report) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    if (o->regularisation == 0.0) return MFPG_OK;
+    for (ptrdiff_t t = 0; t < mfpg_model_tensors(model); t++) {
+        mfpg_tensor tensor = mfpg_model_tensor(model, t);
+        if (o->transport_cap > 0 && tensor.size > o->transport_cap) continue;
+        mfpg_sinkhorn_result result;
+        mfpg_status status =
+            mfpg_sinkhorn_project(ctx, tensor.size, o->regularisation, x + tensor.offset, &result);
+        if (status != MFPG_OK) return status;
+        if (!result.converged) report->transport_converged = 0;
+        if (result.variance_ratio < report->variance_ratio) report->variance_ratio = result.variance_ratio;
+    }
+    return MFPG_OK;
+}
+
+const mfpg_mechanism_ops mfpg_mechanism_entropic = {
+    .name = "entropic",
+    .help = "clipped Euler steps of the entropic free energy, the noise set by a strength (MFEP, MFPG)",
+    .control = MFPG_CONTROL_STRENGTH,
+    .rate = rate,
+    .noise_sd = noise_sd,
+    .action_for = action_for,
+    .drift = drift,
+    .project = project,
+};

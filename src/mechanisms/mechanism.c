@@ -1,0 +1,70 @@
+#include "mfpg/mechanism.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "ops.h"
+
+#define ENTRY(id) extern const mfpg_mechanism_ops mfpg_mechanism_##id;
+#include "mechanisms.def"
+#undef ENTRY
+
+static const mfpg_mechanism_ops *const KINDS[] = {
+#define ENTRY(id) &mfpg_mechanism_##id,
+#include "mechanisms.def"
+#undef ENTRY
+};
+
+enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
+
+const char *mfpg_mechanism_name(ptrdiff_t index) {
+    return index >= 0 && index < KIND_COUNT ? KINDS[index]->name : NULL;
+}
+
+const char *mfpg_mechanism_help(ptrdiff_t index) {
+    return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
+}
+
+static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_mechanism_ops **out) {
+    const char *names[KIND_COUNT];
+    for (int i = 0; i < KIND_COUNT; i++) {
+        names[i] = KINDS[i]->name;
+        if (!kind || strcmp(kind, names[i]) != 0) continue;
+        *out = KINDS[i];
+        return MFPG_OK;
+    }
+    return mfpg_names_unknown(ctx, "mechanism", kind, names, KIND_COUNT);
+}
+
+mfpg_status mfpg_mechanism_create(
+    mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out) {
+    const mfpg_mechanism_ops *ops = NULL;
+    mfpg_status status = find_kind(ctx, options->kind, &ops);
+    if (status == MFPG_OK) status = mfpg_mechanism_options_validate(ctx, options);
+    if (status != MFPG_OK) return status;
+    mfpg_mechanism *mechanism = mfpg_alloc(1, sizeof *mechanism);
+    if (!mechanism) return mfpg_fail_memory(ctx);
+    mechanism->ops = ops;
+    mechanism->options = *options;
+    mechanism->options.kind = ops->name; /* the caller's text need not live on */
+    *out = mechanism;
+    return MFPG_OK;
+}
+
+void mfpg_mechanism_destroy(mfpg_mechanism *mechanism) {
+    free(mechanism);
+}
+
+mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism) {
+    return mechanism->ops->control;
+}
+
+void mfpg_mechanism_drift_plain(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
+    const float *displacement, float *x) {
+    (void)mechanism;
+    (void)release;
+    for (ptrdiff_t i = 0; i < n; i++) x[i] += displacement[i];
+}

@@ -1,0 +1,50 @@
+/* What a mechanism implements. A local update (update.c) turns data into a displacement of the weights, clipped and
+ * free of noise; the mechanism says how the state moves under it, how much noise an action means, and what follows. */
+#ifndef MFPG_MECHANISMS_OPS_H
+#define MFPG_MECHANISMS_OPS_H
+
+#include "mfpg/mechanism.h"
+
+typedef struct mfpg_mechanism_ops {
+    const char *name, *help;
+    mfpg_control control; /* of its actions; NONE: nothing is clipped and no noise is added */
+    /* Weights moved by a unit of gradient in one step: eta or tau. */
+    double (*rate)(const mfpg_mechanism_options *options);
+    /* Noise of one released step in weight units; action is of the mechanism's own control or a multiplier, and its
+     * number positive and finite. release->sensitivity is filled. NULL: no noise. */
+    mfpg_status (*noise_sd)(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
+        ptrdiff_t rows, double *sd);
+    /* The action whose noise is noise_sd where the sensitivity (weight units) is given. NULL: no action. */
+    mfpg_action (*action_for)(
+        const mfpg_mechanism *mechanism, double noise_sd, double sensitivity, ptrdiff_t rows);
+    /* Moves the n weights x by the displacement and by the data-free terms, without noise. */
+    void (*drift)(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
+        const float *displacement, float *x);
+    /* Post-processing of the noised state x; NULL: none. */
+    mfpg_status (*project)(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
+        float *x, mfpg_update_report *report);
+} mfpg_mechanism_ops;
+
+struct mfpg_mechanism {
+    const mfpg_mechanism_ops *ops;
+    mfpg_mechanism_options options;
+};
+
+/* 1: one release a round, of the clipped update; 0: every local step is a release. */
+static inline int mfpg_mechanism_clips_update(const mfpg_mechanism *mechanism) {
+    return mechanism->ops->control != MFPG_CONTROL_NONE && mechanism->options.clip_at == MFPG_CLIP_UPDATE;
+}
+
+/* Releases a round. */
+static inline int64_t mfpg_mechanism_steps(const mfpg_mechanism *mechanism) {
+    return mfpg_mechanism_clips_update(mechanism) ? 1 : mechanism->options.local_steps;
+}
+
+/* MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the option named. */
+mfpg_status mfpg_mechanism_options_validate(mfpg_context *ctx, const mfpg_mechanism_options *options);
+
+/* x += displacement: the drift of mechanisms without data-free terms. */
+void mfpg_mechanism_drift_plain(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
+    const float *displacement, float *x);
+
+#endif
