@@ -80,7 +80,7 @@ static double area_under_curve(const mfpg_prediction *prediction, const mfpg_dat
 
 mfpg_status mfpg_model_evaluate(
     mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data, mfpg_metrics *out) {
-    ptrdiff_t rows = data->rows, classes = model->ops->classes;
+    ptrdiff_t rows = data->rows, classes = model->classes;
     *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN, .rows = rows};
     if (rows == 0) return MFPG_OK;
     mfpg_status status = MFPG_OK;

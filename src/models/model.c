@@ -71,7 +71,11 @@ mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *optio
         status = mfpg_fail_memory(ctx);
         goto done;
     }
-    *model = (mfpg_model){.ops = ops, .features = options->features, .tensors = tensors, .tensor = tensor};
+    *model = (mfpg_model){.ops = ops,
+        .features = options->features,
+        .classes = ops->classes,
+        .tensors = tensors,
+        .tensor = tensor};
     ops->shape(options, size);
     status = lay_out(ctx, model, size);
 done:
@@ -108,7 +112,7 @@ mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index) {
 }
 
 int mfpg_model_is_classifier(const mfpg_model *model) {
-    return model->ops->classes > 0;
+    return model->classes > 0;
 }
 
 int mfpg_model_sums_rows(const mfpg_model *model) {

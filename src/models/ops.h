@@ -58,6 +58,7 @@ typedef struct mfpg_model_ops {
 struct mfpg_model {
     const mfpg_model_ops *ops;
     ptrdiff_t features;
+    ptrdiff_t classes; /* 0: regression */
     ptrdiff_t parameters;
     ptrdiff_t tensors;
     mfpg_tensor *tensor; /* tensors */
