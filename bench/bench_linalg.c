@@ -11,7 +11,7 @@ typedef struct product {
 
 static void apply(void *arg) {
     product *job = arg;
-    mfpg_matrix_apply(job->rows, job->cols, job->a, job->x, 0.5f, job->y);
+    mfpg_matrix_apply(job->rows, job->cols, job->a, NULL, job->x, 0.5f, job->y);
 }
 
 static void apply_blas(void *arg) {
@@ -22,13 +22,13 @@ static void apply_blas(void *arg) {
 
 static void transposed(void *arg) {
     product *job = arg;
-    mfpg_matrix_apply_transposed(job->rows, job->cols, job->a, job->x, job->y);
+    mfpg_matrix_add_transposed(job->rows, job->cols, job->a, NULL, job->x, job->y);
 }
 
 static void transposed_blas(void *arg) {
     product *job = arg;
     cblas_sgemv(
-        CblasRowMajor, CblasTrans, job->rows, job->cols, 1.0f, job->a, job->cols, job->x, 1, 0.0f, job->y, 1);
+        CblasRowMajor, CblasTrans, job->rows, job->cols, 1.0f, job->a, job->cols, job->x, 1, 1.0f, job->y, 1);
 }
 
 static int bench_shape(int rows, int cols) {
@@ -42,10 +42,10 @@ static int bench_shape(int rows, int cols) {
     if (ready) {
         char name[64];
         for (size_t i = 0; i < entries; i++) job.a[i] = (float)(i % 101) * 0.01f - 0.5f;
-        for (size_t i = 0; i < longer; i++) job.x[i] = (float)(i % 7) * 0.1f;
+        for (size_t i = 0; i < longer; i++) job.x[i] = (float)(i % 7 + 1) * 0.1f;
         snprintf(name, sizeof name, "matrix_apply_%dx%d", rows, cols);
         bench_work(name, apply, apply_blas, &job, 0, NULL);
-        snprintf(name, sizeof name, "matrix_apply_transposed_%dx%d", rows, cols);
+        snprintf(name, sizeof name, "matrix_add_transposed_%dx%d", rows, cols);
         bench_work(name, transposed, transposed_blas, &job, 0, NULL);
     }
     free(job.a);

@@ -4,9 +4,6 @@
 
 #include <stddef.h>
 
-/* Euclidean norm with squares and sum in double: floats cannot overflow it. Not finite if and only if an entry is not. */
-double mfpg_norm(ptrdiff_t n, const float *v);
-
 /* v *= scale min(1, clip/|v|). A zero vector stays zero; one that is not finite becomes zero, and 1 is returned (else
  * 0). The result's norm does not exceed |scale| clip, its rounding to float included. */
 int mfpg_clip_joint(ptrdiff_t n, float *v, double clip, double scale);

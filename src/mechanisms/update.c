@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "batch.h"
 #include "clip.h"
+#include "numerics/linalg/linalg.h"
 #include "ops.h"
 
 /* Parts of the workspace begin at multiples of this many floats, so that a part may serve as another type. */
@@ -113,7 +114,7 @@ static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t vector, flo
     if (u->total != u->displacement)
         for (ptrdiff_t i = 0; i < u->n; i++) u->total[i] += u->displacement[i];
     ops->drift(u->mechanism, &u->release, u->n, u->displacement, x);
-    if (!isfinite(mfpg_norm(u->n, x)))
+    if (!isfinite(mfpg_vector_norm(u->n, x)))
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
             "mechanism %s: the weights are no longer finite in local step %lld; a smaller rate may help",
             ops->name, (long long)vector + 1);
@@ -157,7 +158,7 @@ mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mecha
     status =
         mfpg_mechanism_clips_update(mechanism) ? run_update(ctx, &u, w, out) : run_steps(ctx, &u, w, out);
     u.report.steps = u.release.steps;
-    u.report.signal_norm = mfpg_norm(u.n, u.total);
+    u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
     if (report) *report = u.report;
     return status;
 }

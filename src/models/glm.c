@@ -2,72 +2,14 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "clip_factor.h"
+#include "numerics/linalg/linalg.h"
 
-/* Rows are taken four at a time, so that the weights are read once for the four, and each product is summed in four
- * lanes: that vectorises without reordering, so the bits are the same whatever the compiler makes of it, and those of a
- * row do not depend on its neighbours. */
-enum { LANES = 4, GROUP = 4 };
-
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
-
-static inline lanes load(const float *from) {
-    lanes value;
-    memcpy(&value, from, sizeof value);
-    return value;
-}
-
-static inline float sum_of(lanes v) {
-    return (v[0] + v[2]) + (v[1] + v[3]);
-}
-
-/* product[r] = w.x[r] */
-static inline void dot_group(const float *w, const float *const x[GROUP], ptrdiff_t n, float product[GROUP]) {
-    lanes sum[GROUP] = {{0}};
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        lanes weight = load(w + i);
-        for (int r = 0; r < GROUP; r++) sum[r] += weight * load(x[r] + i);
-    }
-    for (int r = 0; r < GROUP; r++) product[r] = sum_of(sum[r]);
-    for (; i < n; i++)
-        for (int r = 0; r < GROUP; r++) product[r] += w[i] * x[r][i];
-}
-
-/* target += sum of alpha[r] x[r], row after row */
-static inline void add_group(
-    const float alpha[GROUP], const float *const x[GROUP], ptrdiff_t n, float *target) {
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        lanes sum = load(target + i);
-        for (int r = 0; r < GROUP; r++) sum += alpha[r] * load(x[r] + i);
-        memcpy(target + i, &sum, sizeof sum);
-    }
-    for (; i < n; i++)
-        for (int r = 0; r < GROUP; r++) target[i] += alpha[r] * x[r][i];
-}
-
-static inline void add_scaled(float alpha, const float *restrict x, ptrdiff_t n, float *restrict target) {
-    for (ptrdiff_t i = 0; i < n; i++) target[i] += alpha * x[i];
-}
-
-static const float *features_of(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t index) {
-    return batch->data->x + mfpg_batch_row(batch, index) * model->features;
-}
-
-/* The margins of the whole batch. A group that lacks rows repeats the last one. */
+/* The margins of a batch. */
 static void margins(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *out) {
-    float bias = model->ops->glm->bias ? w[model->features] : 0.0F, product[GROUP];
-    const float *x[GROUP];
-    for (ptrdiff_t first = 0; first < batch->count; first += GROUP) {
-        ptrdiff_t left = batch->count - first, here = left < GROUP ? left : GROUP;
-        for (ptrdiff_t r = 0; r < GROUP; r++)
-            x[r] = features_of(model, batch, first + (r < here ? r : here - 1));
-        dot_group(w, x, model->features, product);
-        for (ptrdiff_t r = 0; r < here; r++) out[first + r] = product[r] + bias;
-    }
+    float bias = model->ops->glm->bias ? w[model->features] : 0.0F;
+    mfpg_matrix_apply(batch->count, model->features, batch->data->x, batch->rows, w, bias, out);
 }
 
 ptrdiff_t mfpg_glm_tensors(const mfpg_model_options *options) {
@@ -117,22 +59,13 @@ int64_t mfpg_glm_clip(
 
 void mfpg_glm_accumulate(
     const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target) {
-    ptrdiff_t d = model->features;
-    const float *x[GROUP];
-    float weight[GROUP], bias = 0.0F;
-    int filled = 0;
+    float sum = 0.0F;
     for (ptrdiff_t i = 0; i < batch->count; i++) {
-        float here = alpha * work[i];
-        if (here == 0.0F) continue; /* leaves out x as well, which may not be finite */
-        weight[filled] = here;
-        x[filled++] = features_of(model, batch, i);
-        bias += here;
-        if (filled < GROUP) continue;
-        add_group(weight, x, d, target);
-        filled = 0;
+        work[i] *= alpha;
+        sum += work[i];
     }
-    for (int r = 0; r < filled; r++) add_scaled(weight[r], x[r], d, target);
-    if (model->ops->glm->bias) target[d] += bias;
+    mfpg_matrix_add_transposed(batch->count, model->features, batch->data->x, batch->rows, work, target);
+    if (model->ops->glm->bias) target[model->features] += sum;
 }
 
 void mfpg_glm_predict(

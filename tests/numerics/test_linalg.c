@@ -24,7 +24,7 @@ static void check_products(ptrdiff_t rows, ptrdiff_t cols) {
     static system_data data;
     fill((uint64_t)(rows * 100 + cols), LONGEST * LONGEST, data.a);
     fill(1, LONGEST, data.x);
-    mfpg_matrix_apply(rows, cols, data.a, data.x, 0.75f, data.y);
+    mfpg_matrix_apply(rows, cols, data.a, NULL, data.x, 0.75f, data.y);
     for (ptrdiff_t i = 0; i < rows; i++) {
         double exact = 0.75, magnitude = 0.75;
         for (ptrdiff_t j = 0; j < cols; j++) {
@@ -33,14 +33,15 @@ static void check_products(ptrdiff_t rows, ptrdiff_t cols) {
         }
         check_sum(data.y[i], exact, magnitude, cols + 1, "A x + bias");
     }
-    mfpg_matrix_apply_transposed(rows, cols, data.a, data.x, data.y);
+    for (ptrdiff_t j = 0; j < cols; j++) data.y[j] = 0.5f;
+    mfpg_matrix_add_transposed(rows, cols, data.a, NULL, data.x, data.y);
     for (ptrdiff_t j = 0; j < cols; j++) {
-        double exact = 0, magnitude = 0;
+        double exact = 0.5, magnitude = 0.5;
         for (ptrdiff_t i = 0; i < rows; i++) {
             double term = (double)data.a[i * cols + j] * (double)data.x[i];
             exact += term, magnitude += fabs(term);
         }
-        check_sum(data.y[j], exact, magnitude, rows, "A^T x");
+        check_sum(data.y[j], exact, magnitude, rows + 1, "y + A^T x");
     }
 }
 
@@ -58,13 +59,48 @@ static void test_products_write_their_outputs_only(void **state) {
     fill(1, 9, x);
     for (ptrdiff_t rows = 0; rows <= 6; rows++) {
         for (int i = 0; i < 10; i++) y[i] = 77.0f;
-        mfpg_matrix_apply(rows, 9, a, x, 0.0f, y);
+        mfpg_matrix_apply(rows, 9, a, NULL, x, 0.0f, y);
         for (ptrdiff_t i = rows; i < 10; i++) assert_true(y[i] == 77.0f);
     }
-    mfpg_matrix_apply_transposed(6, 9, a, x, y);
+    mfpg_matrix_add_transposed(6, 9, a, NULL, x, y);
     assert_true(y[9] == 77.0f);
-    mfpg_matrix_apply_transposed(0, 9, a, x, y); /* an empty sum, also where y held something */
-    for (int j = 0; j < 9; j++) assert_true(y[j] == 0.0f);
+    for (int j = 0; j < 9; j++) y[j] = 77.0f;
+    mfpg_matrix_add_transposed(0, 9, a, NULL, x, y); /* an empty sum */
+    for (int j = 0; j < 9; j++) assert_true(y[j] == 77.0f);
+}
+
+/* A list of rows gives the bits of a matrix made of these rows. */
+static void test_listed_rows_equal_a_matrix_of_them(void **state) {
+    (void)state;
+    const int32_t list[] = {3, 0, 7, 7, 2, 5};
+    float a[8 * 21], b[6 * 21], x[21], listed[21] = {0}, copied[21] = {0};
+    fill(0, 8 * 21, a);
+    fill(1, 21, x);
+    for (ptrdiff_t cols = 5; cols <= 21; cols += 8) {
+        for (int i = 0; i < 6; i++) memcpy(b + i * cols, a + list[i] * cols, (size_t)cols * sizeof *b);
+        for (ptrdiff_t rows = 0; rows <= 6; rows++) {
+            mfpg_matrix_apply(rows, cols, a, list, x, 0.1f, listed);
+            mfpg_matrix_apply(rows, cols, b, NULL, x, 0.1f, copied);
+            assert_memory_equal(listed, copied, sizeof listed);
+            mfpg_matrix_add_transposed(rows, cols, a, list, x, listed);
+            mfpg_matrix_add_transposed(rows, cols, b, NULL, x, copied);
+            assert_memory_equal(listed, copied, sizeof listed);
+        }
+    }
+}
+
+static void test_rows_of_factor_zero_are_left_out_whatever_they_hold(void **state) {
+    (void)state;
+    float a[6 * 9], x[6], with[9] = {0}, without[9] = {0};
+    const int32_t others[] = {0, 2, 3, 5};
+    fill(0, 6 * 9, a);
+    fill(1, 6, x);
+    x[1] = 0.0f, x[4] = -0.0f;
+    for (int j = 0; j < 9; j++) a[9 + j] = NAN, a[4 * 9 + j] = INFINITY;
+    const float kept[] = {x[0], x[2], x[3], x[5]};
+    mfpg_matrix_add_transposed(6, 9, a, NULL, x, with);
+    mfpg_matrix_add_transposed(4, 9, a, others, kept, without);
+    assert_memory_equal(with, without, sizeof with);
 }
 
 static void test_a_row_has_the_same_product_alone_and_among_others(void **state) {
@@ -73,9 +109,9 @@ static void test_a_row_has_the_same_product_alone_and_among_others(void **state)
     fill(0, 11 * 21, a);
     fill(1, 21, x);
     for (ptrdiff_t cols = 5; cols <= 21; cols += 8) {
-        mfpg_matrix_apply(11, cols, a, x, 0.1f, together);
+        mfpg_matrix_apply(11, cols, a, NULL, x, 0.1f, together);
         for (int i = 0; i < 11; i++) {
-            mfpg_matrix_apply(1, cols, a + i * cols, x, 0.1f, &alone);
+            mfpg_matrix_apply(1, cols, a + i * cols, NULL, x, 0.1f, &alone);
             assert_true(alone == together[i]);
         }
     }
@@ -137,6 +173,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products_match_plain_loops_for_every_shape),
         cmocka_unit_test(test_products_write_their_outputs_only),
+        cmocka_unit_test(test_listed_rows_equal_a_matrix_of_them),
+        cmocka_unit_test(test_rows_of_factor_zero_are_left_out_whatever_they_hold),
         cmocka_unit_test(test_a_row_has_the_same_product_alone_and_among_others),
         cmocka_unit_test(test_dot_and_axpy_match_plain_loops),
         cmocka_unit_test(test_norm_is_right_from_the_smallest_to_the_largest_floats),

@@ -56,24 +56,30 @@ static inline __attribute__((always_inline)) void four_rows(ptrdiff_t cols, cons
     *products = __builtin_shufflevector(a, c, 0, 2, 4, 6) + __builtin_shufflevector(a, c, 1, 3, 5, 7);
 }
 
-static void apply_narrow(
-    ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float bias, float *y) {
-    for (ptrdiff_t i = 0; i < rows; i++, a += cols) {
+static inline const float *row_of(const float *a, ptrdiff_t cols, const int32_t *list, ptrdiff_t i) {
+    return a + (list ? list[i] : i) * cols;
+}
+
+static void apply_narrow(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x,
+    float bias, float *y) {
+    for (ptrdiff_t i = 0; i < rows; i++) {
+        const float *row = row_of(a, cols, list, i);
         float sum = 0.0f;
-        for (ptrdiff_t j = 0; j < cols; j++) sum += a[j] * x[j];
+        for (ptrdiff_t j = 0; j < cols; j++) sum += row[j] * x[j];
         y[i] = sum + bias;
     }
 }
 
-MFPG_WIDE static void apply_broad(
-    ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float bias, float *y) {
+MFPG_WIDE static void apply_broad(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list,
+    const float *x, float bias, float *y) {
     lanes last = {0};
     for (ptrdiff_t j = cols - cols % LANES; j < cols; j++) last[j - (cols - LANES)] = x[j];
     for (ptrdiff_t i = 0; i < rows; i += ROWS) {
-        ptrdiff_t left =
-            rows - i; /* where fewer than four, the last row stands in for those that are missing */
-        const float *p = a + i * cols, *q = p + (left > 1 ? cols : 0), *r = q + (left > 2 ? cols : 0),
-                    *s = r + (left > 3 ? cols : 0);
+        ptrdiff_t left = rows - i;
+        const float *p = row_of(a, cols, list, i), *q = p, *r = p, *s = p; /* p stands in for missing rows */
+        if (left > 1) q = row_of(a, cols, list, i + 1);
+        if (left > 2) r = row_of(a, cols, list, i + 2);
+        if (left > 3) s = row_of(a, cols, list, i + 3);
         half_lanes products;
         four_rows(cols, p, q, r, s, x, &last, &products);
         products += bias;
@@ -81,29 +87,37 @@ MFPG_WIDE static void apply_broad(
     }
 }
 
-void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float bias, float *y) {
+void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x,
+    float bias, float *y) {
     if (cols < LANES)
-        apply_narrow(rows, cols, a, x, bias, y);
+        apply_narrow(rows, cols, a, list, x, bias, y);
     else
-        apply_broad(rows, cols, a, x, bias, y);
+        apply_broad(rows, cols, a, list, x, bias, y);
 }
 
-/* Four rows a pass, so that y is read and written a quarter as often. */
-MFPG_WIDE static void apply_transposed(
-    ptrdiff_t rows, ptrdiff_t cols, const float *restrict a, const float *restrict x, float *restrict y) {
-    memset(y, 0, (size_t)cols * sizeof *y);
-    ptrdiff_t i = 0;
-    for (; i + ROWS <= rows; i += ROWS, a += ROWS * cols) {
-        float p = x[i], q = x[i + 1], r = x[i + 2], s = x[i + 3];
+/* Four rows a pass, so that y is read and written a quarter as often; rows of factor 0 are passed over. */
+MFPG_WIDE static void add_transposed(
+    ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x, float *restrict y) {
+    const float *row[ROWS];
+    float factor[ROWS];
+    int held = 0;
+    for (ptrdiff_t i = 0; i < rows; i++) {
+        if (x[i] == 0.0f) continue;
+        factor[held] = x[i];
+        row[held++] = row_of(a, cols, list, i);
+        if (held < ROWS) continue;
+        const float *restrict p = row[0], *restrict q = row[1], *restrict r = row[2], *restrict s = row[3];
         for (ptrdiff_t j = 0; j < cols; j++)
-            y[j] += (p * a[j] + q * a[cols + j]) + (r * a[2 * cols + j] + s * a[3 * cols + j]);
+            y[j] += (factor[0] * p[j] + factor[1] * q[j]) + (factor[2] * r[j] + factor[3] * s[j]);
+        held = 0;
     }
-    for (; i < rows; i++, a += cols)
-        for (ptrdiff_t j = 0; j < cols; j++) y[j] += x[i] * a[j];
+    for (int k = 0; k < held; k++)
+        for (ptrdiff_t j = 0; j < cols; j++) y[j] += factor[k] * row[k][j];
 }
 
-void mfpg_matrix_apply_transposed(ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float *y) {
-    apply_transposed(rows, cols, a, x, y);
+void mfpg_matrix_add_transposed(
+    ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x, float *y) {
+    add_transposed(rows, cols, a, list, x, y);
 }
 
 MFPG_WIDE static void axpy(ptrdiff_t n, float factor, const float *restrict x, float *restrict y) {

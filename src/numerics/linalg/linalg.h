@@ -9,12 +9,17 @@
 #define MFPG_NUMERICS_LINALG_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-/* y = A x + bias in every entry; A is rows x cols, x has cols entries, y has rows. */
-void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float bias, float *y);
+/* y_i = (row list[i] of A).x + bias for i < rows; list NULL: row i. A has cols columns, x has cols entries, y has
+ * rows. */
+void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x,
+    float bias, float *y);
 
-/* y = A^T x; A is rows x cols, x has rows entries, y has cols. */
-void mfpg_matrix_apply_transposed(ptrdiff_t rows, ptrdiff_t cols, const float *a, const float *x, float *y);
+/* y += sum over i < rows of x_i (row list[i] of A); list NULL: row i. x has rows entries, y has cols. A row whose x_i is
+ * 0 is left out whatever it holds, NaN too. */
+void mfpg_matrix_add_transposed(
+    ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x, float *y);
 
 /* y += factor * x. */
 void mfpg_vector_axpy(ptrdiff_t n, float factor, const float *x, float *y);
