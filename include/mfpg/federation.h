@@ -1,0 +1,132 @@
+/** A federation in training: Algorithm 1. Each round every client of the cohort acts (its control, chosen by the game
+ *  before training), updates (mechanism) and is accounted (accountants, ledger); the server averages (FedAvg). */
+#ifndef MFPG_FEDERATION_H
+#define MFPG_FEDERATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "accountant.h"
+#include "context.h"
+#include "dataset.h"
+#include "mechanism.h"
+#include "model.h"
+#include "random.h"
+#include "release.h"
+
+typedef enum mfpg_weights {
+    MFPG_WEIGHTS_EXAMPLES = 0, /* p_k = n_k / n, the declared public row counts */
+    MFPG_WEIGHTS_EQUAL,        /* p_k = 1 / N */
+    MFPG_WEIGHTS_INVERSE_NOISE /* p_k ~ 1 / (variance of the client's noise in one round), a public number */
+} mfpg_weights;
+
+typedef enum mfpg_evaluate { MFPG_EVALUATE_TEST = 0, MFPG_EVALUATE_TRAIN, MFPG_EVALUATE_NONE } mfpg_evaluate;
+
+typedef enum mfpg_loss_kind {
+    MFPG_LOSS_MEAN = 0,  /* mean over all rows (a model whose loss sums rows: sum over clients) */
+    MFPG_LOSS_CLIENT_SUM /* sum over clients of their own losses, as the paper's table reads */
+} mfpg_loss_kind;
+
+/** How a federation trains. Arrays are borrowed for the life of the federation. */
+typedef struct mfpg_federation_options {
+    int64_t rounds; /* T >= 1, planned */
+    mfpg_weights weights;
+    ptrdiff_t clients_per_round; /* m of N drawn without replacement each round; 0: all */
+    double client_rate; /* each client takes part with this probability; 1: all. Not with clients_per_round */
+    const float *start; /* first model, parameters floats; NULL: mfpg_model_start */
+    int start_he;
+    mfpg_evaluate evaluate;
+    mfpg_loss_kind loss_kind;
+    mfpg_promise promise;
+    double delta;                 /* of the certificates, in (0,1) */
+    const char *accountant;       /* certifying, accountants.def */
+    const char *paper_accountant; /* paper_*, or NULL */
+    mfpg_paper_bound paper;
+    const unsigned char *colluder; /* clients flags, or NULL */
+    int participants;              /* average view: other participants watch */
+    double
+        stop_at_epsilon; /* a client whose budget would be overspent takes no further part; +INFINITY: none */
+} mfpg_federation_options;
+
+/** 20 rounds, weights by examples, everybody each round, start zero, test metrics, delta 1e-5, gdp, no paper columns. */
+mfpg_federation_options mfpg_federation_options_default(void);
+
+/** One round, after it is complete. Metrics (loss, accuracy, noise_to_signal) come from private data and are covered
+ *  by no certificate. */
+typedef struct mfpg_round_report {
+    int64_t round;         /* completed rounds */
+    double loss, accuracy; /* NAN where not evaluated or no classifier */
+    double mean_action;    /* mean control of all clients; NAN without noise */
+    double
+        noise_to_signal; /* expected norm of the average's noise over the weighted sum of the clients' signal norms */
+    double epsilon; /* largest certified epsilon of a client so far */
+    double paper_epsilon,
+        paper_delta;  /* the paper's formulas at the population (mean strength); NAN without */
+    ptrdiff_t cohort; /* clients that took part */
+} mfpg_round_report;
+
+/** One client at the end. */
+typedef struct mfpg_client_report {
+    mfpg_action action;
+    double action_value; /* the number of its control; NAN without noise */
+    double mu, epsilon;  /* certified, rounded up */
+    double paper_epsilon, paper_delta;
+    int64_t rounds, steps; /* rounds taken part in; noisy steps released */
+    double sampling_rate;
+    double noise_multiplier; /* noise sd over zero-out sensitivity of one step */
+    int64_t nonfinite;       /* gradients or updates that were not finite and became zero */
+    int stopped;             /* left because of stop_at_epsilon */
+    double weight;           /* p_k with everybody taking part */
+} mfpg_client_report;
+
+/** What each client will release in a round in which everybody takes part, its weight p_k, and the noise the view
+ *  grants it: from public numbers alone, nothing is released. Where cohorts are drawn (clients_per_round, client_rate)
+ *  the view is kept local, which bounds the others from above.
+ *  @param[out] plan  clients releases
+ *  @return MFPG_OK, or the error of the first client whose action its mechanism refuses, the client named. */
+mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, const mfpg_action *action,
+    mfpg_release *plan);
+
+/** The largest Gaussian-DP parameter of a client after all rounds of a plan. */
+double mfpg_plan_largest_mu(
+    const mfpg_federation_options *options, const mfpg_release *plan, ptrdiff_t clients);
+
+/** The largest signal that a whole run can carry over the expected norm of its noise, from public numbers alone:
+ *  sqrt(T) sum_k p_k K_k D_k / sqrt(d sum_k p_k^2 K_k sd_k^2), D_k the largest clipped displacement of one step;
+ *  +INFINITY without noise. Below 1 the noise drowns whatever there is to learn. */
+double mfpg_plan_signal_to_noise(const mfpg_federation_options *options, const mfpg_release *plan,
+    const mfpg_federated_data *data, ptrdiff_t dimension);
+
+typedef struct mfpg_federation mfpg_federation;
+
+/** Sets a federation up; nothing is released yet.
+ *  @param[in] mechanism  clients pointers (they may be equal); borrowed, like data and model
+ *  @param[in] action     clients actions that the mechanisms accept; copied
+ *  @param[in] key        noise, batches, cohorts, start
+ *  @return MFPG_OK, MFPG_ERR_INPUT / MFPG_ERR_DOMAIN with the client named, MFPG_ERR_MEMORY. */
+mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
+    const mfpg_action *action, const mfpg_key *key, mfpg_federation **out);
+void mfpg_federation_destroy(mfpg_federation *federation);
+
+/** From now on every release is appended to this ledger before it is used; borrowed, NULL: none. */
+void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledger);
+
+/** One round of Algorithm 1. *done becomes 1 when no client has budget left (then nothing happened), else 0.
+ *  Bits do not depend on the number of threads. MFPG_ERR_NUMERIC names the client whose update left the range. */
+mfpg_status mfpg_federation_round(
+    mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done);
+
+/** The global model, parameters floats; valid until the next round. */
+const float *mfpg_federation_model(const mfpg_federation *federation);
+
+/** A client so far. */
+mfpg_status mfpg_federation_client(
+    mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t client, mfpg_client_report *out);
+
+/** Metrics of the model on a client's evaluation set, and on all of them together (client -1). */
+mfpg_status mfpg_federation_metrics(
+    mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t client, mfpg_metrics *out);
+
+#endif

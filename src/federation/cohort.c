@@ -1,0 +1,80 @@
+/* Who takes part in a round, with which share of the average, and whose budget allows it. */
+#include <math.h>
+
+#include "internal.h"
+
+/* Members by the stream of (COHORT, round): all, m of N without replacement, or each with probability q. Written in
+ * ascending order into order[]; returns their number. */
+static ptrdiff_t draw_members(mfpg_federation *federation, ptrdiff_t *order) {
+    const mfpg_federation_options *options = &federation->options;
+    mfpg_stream stream =
+        mfpg_stream_open(&federation->key, MFPG_PURPOSE_COHORT, (uint64_t)federation->round, 0);
+    ptrdiff_t count = 0, wanted = options->clients_per_round;
+    int everybody = options->client_rate >= 1.0 && (wanted == 0 || wanted >= federation->clients);
+    if (!everybody) mfpg_stream_uniform(&stream, 0, federation->clients, federation->draw);
+    for (ptrdiff_t k = 0, left = wanted; k < federation->clients; k++) {
+        int in = 1;
+        if (!everybody && wanted > 0) { /* selection sampling: k is taken with probability left / (N - k) */
+            in = federation->draw[k] * (double)(federation->clients - k) < (double)left;
+            left -= in;
+        } else if (!everybody) {
+            in = federation->draw[k] < options->client_rate;
+        }
+        if (in) order[count++] = k;
+    }
+    return count;
+}
+
+/* The releases of the members with p_k shared out over them, and the noise that the view grants each. */
+static void fill_releases(mfpg_federation *federation, const ptrdiff_t *order, ptrdiff_t count) {
+    double total = 0.0;
+    for (ptrdiff_t i = 0; i < count; i++) total += federation->plan[order[i]].weight;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        ptrdiff_t k = order[i];
+        federation->cohort[i] = federation->plan[k];
+        federation->cohort[i].round = federation->round + 1;
+        federation->cohort[i].client = k;
+        federation->cohort[i].last_sd = federation->plan[k].noise_sd;
+        federation->cohort[i].weight = federation->plan[k].weight / total;
+    }
+    federation->cohort_size = count;
+    mfpg_view_apply(&federation->options.promise, federation->options.colluder,
+        federation->options.participants, federation->cohort, count);
+}
+
+static int overspends(const mfpg_federation *federation, const mfpg_release *release) {
+    double spent = mfpg_accountant_mu(federation->client[release->client].certificate);
+    double next = mfpg_release_mu(release, federation->options.promise.adjacency);
+    return !(sqrt(spent * spent + next * next) <= federation->mu_limit);
+}
+
+/* The Gaussian-DP filter: nobody may pass mu_limit. In the average view one member's leaving takes its noise from the
+ * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only. */
+static ptrdiff_t stop_spenders(mfpg_federation *federation, ptrdiff_t *order, ptrdiff_t count) {
+    for (;;) {
+        fill_releases(federation, order, count);
+        ptrdiff_t kept = 0;
+        for (ptrdiff_t i = 0; i < count; i++) {
+            ptrdiff_t k = order[i];
+            if (overspends(federation, &federation->cohort[i]))
+                federation->client[k].stopped = 1;
+            else
+                order[kept++] = k;
+        }
+        if (kept == count) return kept;
+        count = kept;
+    }
+}
+
+void mfpg_federation_choose_cohort(mfpg_federation *federation, int *exhausted) {
+    ptrdiff_t *order = federation->order;
+    ptrdiff_t drawn = draw_members(federation, order), count = 0, left = 0;
+    for (ptrdiff_t i = 0; i < drawn; i++)
+        if (!federation->client[order[i]].stopped) order[count++] = order[i];
+    if (isfinite(federation->mu_limit))
+        count = stop_spenders(federation, order, count);
+    else
+        fill_releases(federation, order, count);
+    for (ptrdiff_t k = 0; k < federation->clients; k++) left += !federation->client[k].stopped;
+    *exhausted = left == 0;
+}

@@ -1,0 +1,199 @@
+/* A federation's life: set-up, what can be asked of it, end. The round itself is in round.c. */
+#include "mfpg/federation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "internal.h"
+
+mfpg_federation_options mfpg_federation_options_default(void) {
+    return (mfpg_federation_options){
+        .rounds = 20,
+        .client_rate = 1.0,
+        .delta = 1e-5,
+        .accountant = "gdp",
+        .paper = mfpg_accountant_options_default().paper,
+        .stop_at_epsilon = (double)INFINITY,
+    };
+}
+
+double mfpg_action_value(const mfpg_action *action) {
+    switch (action->control) {
+    case MFPG_CONTROL_BUDGET: return action->budget.value;
+    case MFPG_CONTROL_STRENGTH: return action->strength.value;
+    case MFPG_CONTROL_MULTIPLIER: return action->multiplier;
+    case MFPG_CONTROL_NONE: break;
+    }
+    return (double)NAN;
+}
+
+static mfpg_status check_options(
+    mfpg_context *ctx, const mfpg_federation_options *o, const mfpg_federated_data *data) {
+    if (o->rounds < 1)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "train.rounds: %lld; at least 1", (long long)o->rounds);
+    if (!(o->delta > 0.0 && o->delta < 1.0))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "privacy.delta: %g; must lie in (0,1)", o->delta);
+    if (!(o->client_rate > 0.0 && o->client_rate <= 1.0))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "train.client_rate: %g; must lie in (0,1]", o->client_rate);
+    if (o->clients_per_round < 0 || o->clients_per_round > data->clients)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "train.clients_per_round: %td; the federation has %td clients",
+            o->clients_per_round, data->clients);
+    if (o->clients_per_round > 0 && o->client_rate < 1.0)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "train.clients_per_round and train.client_rate exclude each other");
+    if (!(o->stop_at_epsilon > 0.0))
+        return mfpg_fail(
+            ctx, MFPG_ERR_DOMAIN, "privacy.stop_at_epsilon: %g; must be positive", o->stop_at_epsilon);
+    return MFPG_OK;
+}
+
+static mfpg_status create_accountants(mfpg_context *ctx, mfpg_federation *f) {
+    mfpg_accountant_options options = mfpg_accountant_options_default();
+    options.promise = f->options.promise;
+    options.paper = f->options.paper;
+    const char *paper = f->options.paper_accountant;
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) {
+        status = mfpg_accountant_create(ctx, f->options.accountant, &options, &f->client[k].certificate);
+        if (status == MFPG_OK && paper)
+            status = mfpg_accountant_create(ctx, paper, &options, &f->client[k].paper);
+    }
+    if (status == MFPG_OK && paper) status = mfpg_accountant_create(ctx, paper, &options, &f->population);
+    if (status == MFPG_OK && !mfpg_accountant_certifies(f->client[0].certificate))
+        status = mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "privacy.accountant: '%s' certifies nothing", f->options.accountant);
+    return status;
+}
+
+static mfpg_status allocate_workers(mfpg_context *ctx, mfpg_federation *f) {
+    ptrdiff_t scratch = 0;
+    for (ptrdiff_t k = 0; k < f->clients; k++) {
+        ptrdiff_t needed = mfpg_mechanism_workspace(f->mechanism[k], f->model, f->data->client[k].train.rows);
+        if (needed > scratch) scratch = needed;
+    }
+    f->workers = mfpg_context_threads(ctx);
+    f->worker = mfpg_alloc(f->workers, sizeof *f->worker);
+    if (!f->worker) return mfpg_fail_memory(ctx);
+    for (int i = 0; i < f->workers; i++) {
+        workspace *own = &f->worker[i];
+        own->model = mfpg_alloc(f->dimension, sizeof *own->model);
+        own->scratch = mfpg_alloc(scratch, sizeof *own->scratch);
+        if (!own->model || !own->scratch) return mfpg_fail_memory(ctx);
+        mfpg_status status = mfpg_fixed_sum_init(ctx, f->dimension, &own->sum);
+        if (status != MFPG_OK) return status;
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
+    f->client = mfpg_alloc(f->clients, sizeof *f->client);
+    f->plan = mfpg_alloc(f->clients, sizeof *f->plan);
+    f->cohort = mfpg_alloc(f->clients, sizeof *f->cohort);
+    f->draw = mfpg_alloc(f->clients, sizeof *f->draw);
+    f->order = mfpg_alloc(f->clients, sizeof *f->order);
+    f->metrics = mfpg_alloc(f->clients, sizeof *f->metrics);
+    f->w = mfpg_alloc(f->dimension, sizeof *f->w);
+    if (!f->client || !f->plan || !f->cohort || !f->draw || !f->order || !f->metrics || !f->w)
+        return mfpg_fail_memory(ctx);
+    return allocate_workers(ctx, f);
+}
+
+static void set_start(mfpg_federation *f) {
+    if (f->options.start)
+        memcpy(f->w, f->options.start, (size_t)f->dimension * sizeof *f->w);
+    else
+        mfpg_model_start(f->model, &f->key, f->options.start_he, f->w);
+    f->mu_limit = (double)INFINITY;
+    if (isfinite(f->options.stop_at_epsilon))
+        f->mu_limit = mfpg_gdp_mu(f->options.stop_at_epsilon, f->options.delta);
+}
+
+mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
+    const mfpg_action *action, const mfpg_key *key, mfpg_federation **out) {
+    mfpg_status status = check_options(ctx, options, data);
+    if (status != MFPG_OK) return status;
+    mfpg_federation *f = mfpg_alloc(1, sizeof *f);
+    if (!f) return mfpg_fail_memory(ctx);
+    f->options = *options;
+    f->data = data;
+    f->model = model;
+    f->mechanism = mechanism;
+    f->key = *key;
+    f->clients = data->clients;
+    f->dimension = mfpg_model_parameters(model);
+    status = allocate(ctx, f);
+    if (status == MFPG_OK) status = mfpg_federation_plan(ctx, &f->options, data, mechanism, action, f->plan);
+    if (status == MFPG_OK) status = create_accountants(ctx, f);
+    if (status != MFPG_OK) {
+        mfpg_federation_destroy(f);
+        return status;
+    }
+    for (ptrdiff_t k = 0; k < f->clients; k++) f->client[k].action = action[k];
+    set_start(f);
+    *out = f;
+    return MFPG_OK;
+}
+
+void mfpg_federation_destroy(mfpg_federation *f) {
+    if (!f) return;
+    for (ptrdiff_t k = 0; f->client && k < f->clients; k++) {
+        mfpg_accountant_destroy(f->client[k].certificate);
+        mfpg_accountant_destroy(f->client[k].paper);
+    }
+    for (int i = 0; f->worker && i < f->workers; i++) {
+        free(f->worker[i].model);
+        free(f->worker[i].scratch);
+        mfpg_fixed_sum_clear(&f->worker[i].sum);
+    }
+    mfpg_accountant_destroy(f->population);
+    free(f->client);
+    free(f->plan);
+    free(f->cohort);
+    free(f->draw);
+    free(f->order);
+    free(f->metrics);
+    free(f->w);
+    free(f->worker);
+    free(f);
+}
+
+const float *mfpg_federation_model(const mfpg_federation *federation) {
+    return federation->w;
+}
+
+mfpg_status mfpg_federation_client(
+    mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t client, mfpg_client_report *out) {
+    if (client < 0 || client >= f->clients)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "there is no client %td", client);
+    const client_state *state = &f->client[client];
+    const mfpg_release *plan = &f->plan[client];
+    *out = (mfpg_client_report){
+        .action = state->action,
+        .action_value = mfpg_action_value(&state->action),
+        .mu = mfpg_accountant_mu(state->certificate),
+        .paper_epsilon = NAN,
+        .paper_delta = NAN,
+        .rounds = state->rounds,
+        .steps = state->rounds * plan->steps,
+        .sampling_rate = plan->sampling_rate,
+        .noise_multiplier = plan->noise_sd / plan->sensitivity,
+        .nonfinite = state->nonfinite,
+        .stopped = state->stopped,
+        .weight = plan->weight,
+    };
+    mfpg_status status = mfpg_accountant_epsilon(ctx, state->certificate, f->options.delta, &out->epsilon);
+    if (status != MFPG_OK || !state->paper) return status;
+    status = mfpg_accountant_epsilon(ctx, state->paper, f->options.delta, &out->paper_epsilon);
+    if (status == MFPG_OK)
+        status = mfpg_accountant_delta(ctx, state->paper, out->paper_epsilon, &out->paper_delta);
+    if (isinf(out->paper_delta)) out->paper_delta = f->options.delta;
+    return status;
+}
+
+void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledger) {
+    federation->ledger = ledger;
+}

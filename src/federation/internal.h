@@ -1,0 +1,59 @@
+/* The state of a federation, shared by the files of this folder. */
+#ifndef MFPG_FEDERATION_INTERNAL_H
+#define MFPG_FEDERATION_INTERNAL_H
+
+#include "mfpg/federation.h"
+
+#include "base/fixed_sum.h"
+
+typedef struct client_state {
+    mfpg_action action;
+    mfpg_accountant *certificate;
+    mfpg_accountant *paper; /* NULL without */
+    double signal_norm;     /* of this round's update, private */
+    int64_t rounds, nonfinite;
+    unsigned char stopped;
+} client_state;
+
+/* What one thread needs for one client's update. */
+typedef struct workspace {
+    float *model;   /* the client's local model */
+    float *scratch; /* mfpg_mechanism_workspace floats of the largest client */
+    mfpg_fixed_sum sum;
+} workspace;
+
+struct mfpg_federation {
+    mfpg_federation_options options;
+    const mfpg_federated_data *data;
+    const mfpg_model *model;
+    const mfpg_mechanism *const *mechanism;
+    mfpg_key key;
+    ptrdiff_t clients, dimension;
+    client_state *client;
+    mfpg_release *plan; /* clients: what each client releases in a round it takes part in, view not applied */
+    mfpg_release *cohort; /* the plan of this round's clients, weights and view applied */
+    ptrdiff_t cohort_size;
+    double *draw;                /* clients: uniforms of the cohort's choice */
+    ptrdiff_t *order;            /* clients: likewise */
+    mfpg_metrics *metrics;       /* clients: of the evaluation sets */
+    mfpg_accountant *population; /* the paper's accountant at the mean strength, NULL without */
+    float *w;                    /* dimension: the global model */
+    workspace *worker;
+    int workers;
+    mfpg_ledger *ledger; /* NULL: releases are not written down */
+    double mu_limit;     /* of stop_at_epsilon; +INFINITY without */
+    int64_t round;       /* completed rounds */
+};
+
+/* The number that an action's control names; NAN for none. */
+double mfpg_action_value(const mfpg_action *action);
+
+/* Chooses who takes part in this round and fills cohort with weights and views applied; it may be empty (client_rate).
+ * *exhausted becomes 1 where no client has budget left for another round. */
+void mfpg_federation_choose_cohort(mfpg_federation *federation, int *exhausted);
+
+/* Loss and accuracy of the global model for the round's report (NAN where nothing is evaluated). */
+mfpg_status mfpg_federation_evaluate(
+    mfpg_context *ctx, mfpg_federation *federation, double *loss, double *accuracy);
+
+#endif

@@ -1,0 +1,74 @@
+#include "npy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+enum { PREAMBLE = 10, HEADER = 118 }; /* together 128, so that the data start at a multiple of 64 */
+
+static void describe(char header[HEADER + 1], ptrdiff_t count) {
+    int used = snprintf(header, HEADER, "{'descr': '<f4', 'fortran_order': False, 'shape': (%td,), }", count);
+    memset(header + used, ' ', (size_t)(HEADER - used));
+    header[HEADER - 1] = '\n';
+    header[HEADER] = 0;
+}
+
+mfpg_status mfpg_npy_write_vector(mfpg_context *ctx, const char *path, const float *w, ptrdiff_t count) {
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    char header[HEADER + 1];
+    describe(header, count);
+    fwrite("\x93NUMPY\x01\x00\x76\x00", 1, PREAMBLE, file.stream);
+    fwrite(header, 1, HEADER, file.stream);
+    fwrite(w, sizeof *w, (size_t)count, file.stream);
+    return mfpg_file_commit(ctx, &file);
+}
+
+/* The header's length where it is an npy file of version 1 or 2 whose dictionary names float32 and (count,). */
+static size_t data_offset(const char *text, size_t length, ptrdiff_t count) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (length < 12 || memcmp(text, "\x93NUMPY", 6) != 0 || bytes[6] < 1 || bytes[6] > 2) return 0;
+    size_t head = bytes[6] == 1 ? 10 : 12;
+    size_t size = bytes[8] + 256u * bytes[9];
+    if (bytes[6] == 2) size += 65536u * bytes[10] + 16777216u * bytes[11];
+    if (size > length - head) return 0;
+    char *dictionary = mfpg_text_copy(text + head, size), shape[64];
+    if (!dictionary) return 0;
+    snprintf(shape, sizeof shape, "(%td,)", count);
+    int fits = strstr(dictionary, "'<f4'") && strstr(dictionary, "'fortran_order': False") &&
+               strstr(dictionary, shape) && length - head - size == (size_t)count * sizeof(float);
+    free(dictionary);
+    return fits ? head + size : 0;
+}
+
+mfpg_status mfpg_npy_read_vector(mfpg_context *ctx, const char *path, ptrdiff_t count, float **w) {
+    char *text = NULL;
+    size_t length = 0;
+    mfpg_status status = mfpg_file_read(ctx, path, (size_t)count * sizeof(float) + 65536, &text, &length);
+    if (status != MFPG_OK) return status;
+    size_t offset = data_offset(text, length, count);
+    float *values = offset ? mfpg_alloc(count, sizeof *values) : NULL;
+    if (!offset)
+        status = mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "%s: is no NumPy file of one float32 vector of %td entries", path, count);
+    else if (!values)
+        status = mfpg_fail_memory(ctx);
+    else
+        memcpy(values, text + offset, (size_t)count * sizeof *values);
+    free(text);
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++)
+        if (!isfinite(values[i]))
+            status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: entry %td is not finite", path, i);
+    if (status != MFPG_OK) {
+        free(values);
+        return status;
+    }
+    *w = values;
+    return MFPG_OK;
+}

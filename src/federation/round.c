@@ -1,0 +1,158 @@
+/* One round of Algorithm 1: act, update, account, average. */
+#include <math.h>
+
+#include "base/error.h"
+#include "base/tasks.h"
+#include "internal.h"
+
+/* ActionUpdate: the game was solved once, before training and from public inputs, so acting is looking it up. */
+static mfpg_action act(const mfpg_federation *federation, ptrdiff_t client) {
+    return federation->client[client].action;
+}
+
+/* LocalUpdate of one cohort member, added to its worker's part of the average. */
+static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
+    mfpg_federation *federation = arg;
+    const mfpg_release *release = &federation->cohort[member];
+    ptrdiff_t k = (ptrdiff_t)release->client;
+    const mfpg_client_data *data = &federation->data->client[k];
+    workspace *own = &federation->worker[worker];
+    mfpg_stream noise =
+        mfpg_stream_open(&federation->key, MFPG_PURPOSE_NOISE, (uint64_t)federation->round, (uint64_t)k);
+    mfpg_stream batch =
+        mfpg_stream_open(&federation->key, MFPG_PURPOSE_BATCH, (uint64_t)federation->round, (uint64_t)k);
+    mfpg_update_report report = {0};
+    mfpg_status status = mfpg_mechanism_update(ctx, federation->mechanism[k], federation->model, &data->train,
+        data->train.rows, act(federation, k), &noise, &batch, federation->w, own->model, own->scratch,
+        &report);
+    if (status == MFPG_OK) status = mfpg_fixed_sum_add(ctx, &own->sum, release->weight, own->model);
+    if (status != MFPG_OK)
+        return mfpg_fail_in(
+            ctx, status, "round %lld, client '%s'", (long long)federation->round + 1, data->name);
+    federation->client[k].signal_norm = report.signal_norm;
+    federation->client[k].nonfinite += report.nonfinite;
+    return MFPG_OK;
+}
+
+static mfpg_status update(mfpg_context *ctx, mfpg_federation *federation) {
+    for (int i = 0; i < federation->workers; i++) mfpg_fixed_sum_reset(&federation->worker[i].sum);
+    return mfpg_tasks_run(ctx, federation->cohort_size, update_member, federation);
+}
+
+/* AccountantUpdate of every member, and the ledger: on disk before anybody uses what was released. */
+static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t i = 0; i < federation->cohort_size && status == MFPG_OK; i++) {
+        const mfpg_release *release = &federation->cohort[i];
+        client_state *client = &federation->client[release->client];
+        client->rounds++;
+        status = mfpg_accountant_record(ctx, client->certificate, release);
+        if (status == MFPG_OK && client->paper) status = mfpg_accountant_record(ctx, client->paper, release);
+    }
+    if (status == MFPG_OK && federation->ledger)
+        status = mfpg_ledger_append(ctx, federation->ledger, federation->cohort, federation->cohort_size);
+    return status;
+}
+
+/* FedAvg: w <- sum_k p_k w_k. Integer sums: neither threads nor their order can change a bit. */
+static mfpg_status average(mfpg_context *ctx, mfpg_federation *federation) {
+    mfpg_fixed_sum *total = &federation->worker[0].sum;
+    mfpg_status status = MFPG_OK;
+    for (int i = 1; i < federation->workers && status == MFPG_OK; i++)
+        status = mfpg_fixed_sum_merge(ctx, total, &federation->worker[i].sum);
+    if (status == MFPG_OK) mfpg_fixed_sum_read_float(total, federation->w);
+    return status;
+}
+
+/* Expected norm of the average's noise over the weighted sum of the members' signal norms. */
+static double noise_to_signal(const mfpg_federation *federation) {
+    double noise2 = 0.0, signal = 0.0;
+    for (ptrdiff_t i = 0; i < federation->cohort_size; i++) {
+        const mfpg_release *r = &federation->cohort[i];
+        noise2 += (double)r->steps * (r->weight * r->noise_sd) * (r->weight * r->noise_sd);
+        signal += r->weight * federation->client[r->client].signal_norm;
+    }
+    return sqrt((double)federation->dimension * noise2) / signal;
+}
+
+static double mean_action(const mfpg_federation *federation) {
+    double sum = 0.0;
+    for (ptrdiff_t k = 0; k < federation->clients; k++)
+        sum += mfpg_action_value(&federation->client[k].action);
+    return sum / (double)federation->clients;
+}
+
+/* The largest certified epsilon: that of the largest mu, as epsilon grows with mu. */
+static mfpg_status largest_epsilon(mfpg_context *ctx, const mfpg_federation *federation, double *epsilon) {
+    const mfpg_accountant *worst = federation->client[0].certificate;
+    for (ptrdiff_t k = 1; k < federation->clients; k++)
+        if (mfpg_accountant_mu(federation->client[k].certificate) > mfpg_accountant_mu(worst))
+            worst = federation->client[k].certificate;
+    return mfpg_accountant_epsilon(ctx, worst, federation->options.delta, epsilon);
+}
+
+/* The member's release that protects least: the smallest noise for its sensitivity. */
+static mfpg_release least_protected(const mfpg_federation *federation) {
+    const mfpg_release *worst = &federation->cohort[0];
+    for (ptrdiff_t i = 1; i < federation->cohort_size; i++) {
+        const mfpg_release *r = &federation->cohort[i];
+        if (r->noise_sd * worst->sensitivity < worst->noise_sd * r->sensitivity) worst = r;
+    }
+    return *worst;
+}
+
+static double mean_strength(const mfpg_federation *federation) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < federation->cohort_size; i++)
+        sum += federation->cohort[i].action.strength.value;
+    return sum / (double)federation->cohort_size;
+}
+
+/* The paper's columns speak of the population: strengths by their mean, budgets by the client that spent most. */
+static mfpg_status paper_columns(mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report) {
+    report->paper_epsilon = report->paper_delta = (double)NAN;
+    if (!federation->population) return MFPG_OK;
+    mfpg_status status = MFPG_OK;
+    if (federation->cohort_size > 0) {
+        mfpg_release release = least_protected(federation);
+        if (release.action.control == MFPG_CONTROL_STRENGTH)
+            release.action.strength.value = mean_strength(federation);
+        status = mfpg_accountant_record(ctx, federation->population, &release);
+    }
+    if (status == MFPG_OK)
+        status = mfpg_accountant_epsilon(
+            ctx, federation->population, federation->options.delta, &report->paper_epsilon);
+    if (status == MFPG_OK)
+        status =
+            mfpg_accountant_delta(ctx, federation->population, report->paper_epsilon, &report->paper_delta);
+    if (isinf(report->paper_delta))
+        report->paper_delta = federation->options.delta; /* order-2 Renyi: the target */
+    return status;
+}
+
+static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report) {
+    report->round = federation->round;
+    report->cohort = federation->cohort_size;
+    report->mean_action = mean_action(federation);
+    report->noise_to_signal = noise_to_signal(federation);
+    mfpg_status status = largest_epsilon(ctx, federation, &report->epsilon);
+    if (status == MFPG_OK) status = paper_columns(ctx, federation, report);
+    if (status == MFPG_OK)
+        status = mfpg_federation_evaluate(ctx, federation, &report->loss, &report->accuracy);
+    return status;
+}
+
+mfpg_status mfpg_federation_round(
+    mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done) {
+    mfpg_status status = MFPG_OK;
+    mfpg_federation_choose_cohort(federation, done);
+    if (*done) return status;
+    if (federation->cohort_size > 0) {
+        status = update(ctx, federation);
+        if (status == MFPG_OK) status = account(ctx, federation);
+        if (status == MFPG_OK) status = average(ctx, federation);
+    }
+    if (status != MFPG_OK) return status;
+    federation->round++;
+    return report_round(ctx, federation, report);
+}

@@ -1,0 +1,129 @@
+#include "run_folder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/csv_writer.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "internal.h"
+#include "npy.h"
+
+static mfpg_status open_in(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *file) {
+    char *path = mfpg_path_join(folder, name);
+    if (!path) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_file_create(ctx, path, file);
+    free(path);
+    return status;
+}
+
+mfpg_status mfpg_run_write_rounds(
+    mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count) {
+    mfpg_file file;
+    mfpg_status status = open_in(ctx, folder, "rounds.csv", &file);
+    if (status != MFPG_OK) return status;
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(
+        &csv, "round,loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta,metrics");
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const mfpg_round_report *r = &rounds[i];
+        mfpg_csv_integer(&csv, r->round);
+        mfpg_csv_number(&csv, r->loss);
+        mfpg_csv_number(&csv, r->accuracy);
+        mfpg_csv_number(&csv, r->mean_action);
+        mfpg_csv_number(&csv, r->noise_to_signal);
+        mfpg_csv_number(&csv, r->epsilon);
+        mfpg_csv_number(&csv, r->paper_epsilon);
+        mfpg_csv_number(&csv, r->paper_delta);
+        mfpg_csv_text(&csv, MFPG_METRICS_NOTE);
+        mfpg_csv_end_row(&csv);
+    }
+    return mfpg_file_commit(ctx, &file);
+}
+
+static void write_client(mfpg_csv *csv, const mfpg_federation_options *options, ptrdiff_t k,
+    double preference, const mfpg_client_report *client) {
+    mfpg_csv_integer(csv, k);
+    mfpg_csv_number(csv, preference);
+    mfpg_csv_number(csv, client->action_value);
+    mfpg_csv_number(csv, client->mu);
+    mfpg_csv_number(csv, client->epsilon);
+    mfpg_csv_number(csv, options->delta);
+    mfpg_csv_text(csv, mfpg_unit_name(options->promise.unit));
+    mfpg_csv_text(csv, mfpg_adjacency_name(options->promise.adjacency));
+    mfpg_csv_text(csv, mfpg_view_name(options->promise.view));
+    mfpg_csv_text(csv, options->accountant);
+    mfpg_csv_integer(csv, client->rounds);
+    mfpg_csv_number(csv, client->paper_epsilon);
+    mfpg_csv_number(csv, client->paper_delta);
+    mfpg_csv_integer(csv, client->steps);
+    mfpg_csv_number(csv, client->sampling_rate);
+    mfpg_csv_end_row(csv);
+}
+
+mfpg_status mfpg_run_write_clients(
+    mfpg_context *ctx, const char *folder, const mfpg_federation *federation, const double *preference) {
+    mfpg_file file;
+    mfpg_status status = open_in(ctx, folder, "clients.csv", &file);
+    if (status != MFPG_OK) return status;
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv, "client,preference,action,mu,epsilon,delta,unit,adjacency,view,accountant,rounds,"
+                          "paper_epsilon,paper_delta,steps,sampling_rate");
+    for (ptrdiff_t k = 0; k < federation->clients && status == MFPG_OK; k++) {
+        mfpg_client_report client;
+        status = mfpg_federation_client(ctx, federation, k, &client);
+        if (status == MFPG_OK)
+            write_client(&csv, &federation->options, k, preference ? preference[k] : (double)NAN, &client);
+    }
+    if (status == MFPG_OK) return mfpg_file_commit(ctx, &file);
+    mfpg_file_abandon(&file);
+    return status;
+}
+
+mfpg_status mfpg_run_write_model(mfpg_context *ctx, const char *folder, const float *w, ptrdiff_t count) {
+    char *path = mfpg_path_join(folder, "model.npy");
+    if (!path) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_npy_write_vector(ctx, path, w, count);
+    free(path);
+    return status;
+}
+
+mfpg_status mfpg_run_write_json(
+    mfpg_context *ctx, const char *folder, const char *name, const json_t *object) {
+    mfpg_file file;
+    mfpg_status status = open_in(ctx, folder, name, &file);
+    if (status != MFPG_OK) return status;
+    if (json_dumpf(object, file.stream, JSON_INDENT(2)) != 0) {
+        mfpg_file_abandon(&file);
+        return mfpg_fail_memory(ctx);
+    }
+    fputc('\n', file.stream);
+    return mfpg_file_commit(ctx, &file);
+}
+
+mfpg_status mfpg_run_write_timings(
+    mfpg_context *ctx, const char *folder, const double *seconds, ptrdiff_t count) {
+    mfpg_file file;
+    mfpg_status status = open_in(ctx, folder, "timings.csv", &file);
+    if (status != MFPG_OK) return status;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv, "round,seconds,host,threads");
+    for (ptrdiff_t i = 0; i < count; i++) {
+        mfpg_csv_integer(&csv, i + 1);
+        mfpg_csv_number(&csv, seconds[i]);
+        mfpg_csv_text(&csv, host);
+        mfpg_csv_integer(&csv, mfpg_context_threads(ctx));
+        mfpg_csv_end_row(&csv);
+    }
+    return mfpg_file_commit(ctx, &file);
+}
+
+json_t *mfpg_json_number(double value) {
+    if (isnan(value)) return json_null();
+    if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
+    return json_real(value);
+}
