@@ -31,7 +31,9 @@ typedef struct mfpg_game {
     mfpg_players players;     /* finite or mean-field */
     ptrdiff_t clients;        /* N >= 1 */
     const double *preference; /* clients; beta_k > 0: how much client k minds privacy loss */
-    const double *weight;     /* clients, p_k >= 0 summing to 1; NULL: 1/N each */
+    /* clients, p_k >= 0 summing to 1 within 1e-9; NULL: 1/N each. Read by gaussian and entropic; finite entropic
+     * needs equal ones */
+    const double *weight;
     mfpg_action_set actions;
     /* gaussian and entropic */
     double curvature;       /* [h] bound on the Hessian's norm */
@@ -45,8 +47,8 @@ typedef struct mfpg_game {
     const double *own_cost;      /* clients; [c] */
     double prior_variance;       /* [sig2] */
     double step;                 /* [tau] */
-    double optimum_norm2;        /* [abar2]; finite entropic only */
-    double interaction;          /* [zeta] */
+    double optimum_norm2; /* [abar2]; entropic: with mean-field it moves the cost and the optimum only */
+    double interaction;   /* [zeta] */
     /* paper: L/(e + offset) + beta delta(e), eq. (br) with the raw exponential of eq. (dpbound) */
     double loss;             /* [L] */
     double offset;           /* [c] of (br) */
@@ -56,7 +58,8 @@ typedef struct mfpg_game {
 } mfpg_game;
 
 /** Unit curvature, dimension 1, omega 0.5, p 1, prior variance 1, step 0.1, optimum_norm2 1, no interaction, the
- *  paper's constants loss 0.01, offset 0.01, gradient norm 1, penalty 0.01; every positive action. */
+ *  paper's constants loss 0.01, offset 0.01, gradient norm 1, penalty 0.01, rounds 10; mean-field; every positive
+ *  action. The cost, the clients and their arrays are the caller's to give. */
 mfpg_game mfpg_game_default(void);
 
 typedef struct mfpg_mixing {
@@ -76,9 +79,12 @@ typedef struct mfpg_equilibrium {
     double exploitability_max; /* largest gain of one client by its exact best response, others fixed */
     double exploitability_mean;
     double consistency_gap; /* |mean used by the best responses - mean of the solution|; 0 for finite games */
-    double cost;            /* sum over clients at the solution */
-    double social_mean,
-        social_cost;         /* the social optimum; NAN where it is not computed (interaction, paper) */
+    /* sum over clients at the solution, with mean-field of the limit's costs; +INFINITY where the averaged model of
+     * entropic diverges there */
+    double cost;
+    /* the social optimum; NAN where it is not computed (interaction, paper) or no profile has a finite cost. Entropic
+     * on a grid: the best profile found, which no change of one action improves */
+    double social_mean, social_cost;
     double *social_action;   /* clients, or NULL */
     double price_of_anarchy; /* cost / social_cost; NAN likewise */
     int unique;              /* 1 yes, 0 no, -1 unknown */
@@ -90,9 +96,18 @@ typedef struct mfpg_equilibrium {
 /** Solves a game: closed forms, one scalar root, or a sorted sweep; never an iteration that can cycle.
  *  @return MFPG_OK with out filled (out->converged 0 where a root was not reached), MFPG_ERR_INPUT where the game has
  *  no solution or a setting contradicts another (message says which), MFPG_ERR_DOMAIN for a number out of range or
- *  NaN, MFPG_ERR_MEMORY. Threads: safe on different contexts. */
+ *  NaN, MFPG_ERR_MEMORY; out is then empty, and clearing it is fine. Ties on a grid go to the more private action.
+ *  Interaction below 0 can have several mean-field equilibria: the one with the smallest mean is returned. Threads: safe
+ *  on different contexts. */
 mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equilibrium *out);
 void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium);
+
+/** What clients could gain by deviating from given actions (clients, positive, not necessarily of the action set):
+ *  the largest and the mean gain of a client's exact best response over the action set, the others fixed. With players
+ *  finite that judges any profile, a mean-field equilibrium too, in the game of N; with mean-field the others' mean does
+ *  not move. Status as mfpg_game_solve; *max and *mean are set only on success. */
+mfpg_status mfpg_game_exploitability(
+    mfpg_context *ctx, const mfpg_game *game, const double *action, double *max, double *mean);
 
 /** Names and help of games.def and costs.def; NULL past the end. */
 const char *mfpg_game_name(ptrdiff_t index);

@@ -1,0 +1,95 @@
+/* The interface behind which the costs stand. Client k that plays x while the aggregate is a pays
+ *
+ *     U_k(x; a) = u_k(a) S(x) + v_k P(x) + E(aggregate),
+ *
+ * S the shape of the utility loss, P the shape of the privacy cost, both the same for all clients, and u_k, v_k >= 0
+ * the client's own scales. The aggregate is the sum of every client's share; what a client meets is the sum over the
+ * others. E is what the aggregate costs everybody. So one client's best response needs two numbers of it and two
+ * tables of the grid, whatever the cost. */
+#ifndef MFPG_GAMES_COST_H
+#define MFPG_GAMES_COST_H
+
+#include "mfpg/game.h"
+
+/* How others enter a client's best response. */
+typedef enum mfpg_coupling {
+    MFPG_COUPLING_NONE = 0, /* not at all: a dominant strategy; E, if any, is of the others' shares alone */
+    MFPG_COUPLING_PRICE,    /* u_k depends on the aggregate of the others */
+    MFPG_COUPLING_SHARED    /* E depends on the aggregate with the client's own share in it */
+} mfpg_coupling;
+
+/* How a solver ended; fields as in mfpg_equilibrium. */
+typedef struct mfpg_report {
+    int unique, converged, iterations;
+    double residual;
+} mfpg_report;
+
+/* What a fixed point of the limit leaves beside the actions. */
+typedef struct mfpg_field {
+    double mean; /* the aggregate that the best responses used */
+    mfpg_mixing *mixing;
+    ptrdiff_t mixing_count;
+} mfpg_field;
+
+typedef struct mfpg_cost_ops mfpg_cost_ops;
+
+/* A validated game with its tables. Made by mfpg_play_prepare, freed by mfpg_play_release. */
+typedef struct mfpg_play {
+    const mfpg_game *game;
+    const mfpg_cost_ops *cost;
+    int limit;   /* 1: the mean-field limit, in which no client moves the aggregate; 0: N players */
+    int planner; /* 1: one planner chooses all actions and minds the sum of all costs */
+    double *utility, *privacy; /* S and P on the grid, actions.count each; NULL on an interval */
+} mfpg_play;
+
+struct mfpg_cost_ops {
+    const char *name, *help;
+    mfpg_control control;
+    int consistent; /* S grows and P falls with the client's own noise: asserted when the game is validated */
+    int has_optimum; /* the social optimum is known (theory S3.2, S3.3) */
+    mfpg_coupling finite, limit;
+
+    /* The cost's own fields; the fields all costs share are checked before. */
+    mfpg_status (*validate)(mfpg_context *ctx, const mfpg_play *play);
+    double (*utility)(const mfpg_play *play, double x);
+    double (*privacy)(const mfpg_play *play, double x);
+    /* u_k and v_k of the clients first .. first + count - 1 where the others' aggregate is `others`. */
+    void (*scales)(
+        const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v);
+    /* argmin over all x > 0 of u S(x) + v P(x), which is unimodal; 0 or +INFINITY where it is not attained. */
+    double (*minimiser)(const mfpg_play *play, double u, double v);
+
+    /* Where the cost has none of these, NULL. */
+    double (*share)(const mfpg_play *play, ptrdiff_t k, double x);
+    double (*external)(const mfpg_play *play, double aggregate); /* E */
+    /* SHARED: the exact best response on the interval [low, high]. */
+    double (*reply)(const mfpg_play *play, ptrdiff_t k, double others, double low, double high);
+    /* Coupled: the N-player equilibrium on the interval [low, high]. */
+    mfpg_status (*nash)(mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action,
+        mfpg_report *report);
+    /* PRICE in the limit: the fixed point of the averaged best response, on a grid by mixing at ties. */
+    mfpg_status (*fixed_point)(
+        mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report);
+};
+
+#define ENTRY(name) extern const mfpg_cost_ops mfpg_cost_##name;
+#include "costs.def"
+#undef ENTRY
+
+/* The planner of the limit moves the aggregate, so it meets the coupling of N players. */
+static inline mfpg_coupling mfpg_play_coupling(const mfpg_play *play) {
+    return play->limit && !play->planner ? play->cost->limit : play->cost->finite;
+}
+
+/* p_k of the game, 1/N each where no weights are given. */
+static inline double mfpg_play_weight(const mfpg_play *play, ptrdiff_t k) {
+    const mfpg_game *game = play->game;
+    return game->weight ? game->weight[k] : 1.0 / (double)game->clients;
+}
+
+/* What client k adds to the aggregate. */
+static inline double mfpg_play_share(const mfpg_play *play, ptrdiff_t k, double x) {
+    return play->cost->share ? play->cost->share(play, k, x) : 0.0;
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* The entropic FedAvg game (theory S3.3): more strength means more noise.
+ *
+ *     U_k(e) = f(s) + c_k e_k + beta_k B_k/e_k,   s = sum p_j e_j,
+ *
+ * f the excess loss of the averaged model (fedavg_law.h). For equal weights the law of the model depends on the
+ * strengths through s alone. N players move s by their own share; in the limit none does, and f keeps its bias only. A
+ * planner minds N f. */
+#include "cost.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "best_response.h"
+#include "check.h"
+#include "fedavg_law.h"
+#include "monotone_root.h"
+
+static mfpg_fedavg_law law_of(const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    return (mfpg_fedavg_law){
+        .curvature = game->curvature,
+        .prior_variance = game->prior_variance,
+        .step = game->step,
+        .dimension = game->dimension,
+        .optimum_norm2 = game->optimum_norm2,
+        .variance_share = play->limit ? 0.0 : 1.0 / (double)game->clients,
+    };
+}
+
+/* How many clients' losses the one who chooses minds. */
+static double minded(const mfpg_play *play) {
+    return play->planner ? (double)play->game->clients : 1.0;
+}
+
+static mfpg_status check_equal_weights(mfpg_context *ctx, const mfpg_game *game) {
+    double equal = 1.0 / (double)game->clients;
+    for (ptrdiff_t k = 0; game->weight && k < game->clients; k++) {
+        if (fabs(game->weight[k] - equal) <= 1e-9 * equal) continue;
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "cost entropic with players finite needs equal weights, and client %td's differs: with unequal "
+            "weights the "
+            "mean strength does not determine the model; use weights equal or players mean-field",
+            k);
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    mfpg_status status = mfpg_check_positive(ctx, "curvature", game->curvature);
+    if (!status) status = mfpg_check_positive(ctx, "dimension", game->dimension);
+    if (!status) status = mfpg_check_fraction(ctx, "personalisation", game->personalisation);
+    if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
+    if (!status) status = mfpg_check_positive(ctx, "step", game->step);
+    if (!status) status = mfpg_check_nonnegative(ctx, "optimum norm2", game->optimum_norm2);
+    if (!status) status = mfpg_check_clients(ctx, "privacy scale", game->privacy_scale, game->clients);
+    if (status) return status;
+    /* Without an own cost the limit has no best response: S3.1 (ii). */
+    for (ptrdiff_t k = 0; game->own_cost && k < game->clients; k++)
+        if (game->own_cost[k] == 0.0)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "own cost of client %td is 0, as with personalisation 0: free riding, every strength would "
+                "grow without "
+                "bound; give personalisation > 0 or a positive own cost",
+                k);
+    status = mfpg_check_clients(ctx, "own cost", game->own_cost, game->clients);
+    if (status || play->limit) return status;
+    status = check_equal_weights(ctx, game);
+    if (status) return status;
+    mfpg_fedavg_law law = law_of(play);
+    double least = game->actions.grid ? game->actions.grid[0] : game->actions.low;
+    if (!(least < mfpg_fedavg_stable_below(&law)))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "the averaged model diverges whatever the clients choose: step x (curvature + strength/prior "
+            "variance) must "
+            "stay below 2 at the smallest action");
+    return MFPG_OK;
+}
+
+static double utility(const mfpg_play *play, double e) {
+    (void)play;
+    return e;
+}
+
+static double privacy(const mfpg_play *play, double e) {
+    (void)play;
+    return 1.0 / e;
+}
+
+static void scales(
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    const mfpg_game *game = play->game;
+    (void)others;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        u[i] = game->own_cost[first + i];
+        v[i] = game->preference[first + i] * game->privacy_scale[first + i];
+    }
+}
+
+/* u e + v/e. */
+static double minimiser(const mfpg_play *play, double u, double v) {
+    (void)play;
+    return sqrt(v / u);
+}
+
+/* N players have equal weights, up to the tolerance of their check. */
+static double weight_of(const mfpg_play *play, ptrdiff_t k) {
+    return play->limit ? mfpg_play_weight(play, k) : 1.0 / (double)play->game->clients;
+}
+
+static double share(const mfpg_play *play, ptrdiff_t k, double e) {
+    return weight_of(play, k) * e;
+}
+
+static double external(const mfpg_play *play, double aggregate) {
+    mfpg_fedavg_law law = law_of(play);
+    return minded(play) * mfpg_fedavg_excess(&law, aggregate);
+}
+
+/* The slope of client k's cost in its own action, the others' shares fixed. */
+typedef struct own_slope {
+    mfpg_fedavg_law law;
+    double others, weight, pull; /* pull: weight times the number of losses minded */
+    double u, v;
+} own_slope;
+
+static double own_slope_at(double e, const void *arg) {
+    const own_slope *own = arg;
+    return own->pull * mfpg_fedavg_slope(&own->law, own->others + own->weight * e) + own->u -
+           own->v / (e * e);
+}
+
+/* U_k has one minimum: its slope has the sign of e^2 (c + p f'(s)) - beta B, whose derivative
+ * 2 e (c + p f') + e^2 p^2 f'' is at least 2 e c > 0, since p e <= s and s max(-f'', 0) <= 2 f' (shown below at nash).
+ * So the slope changes sign once, from - to +. */
+static double reply(const mfpg_play *play, ptrdiff_t k, double others, double low, double high) {
+    own_slope own = {.law = law_of(play), .others = others, .weight = weight_of(play, k)};
+    own.pull = own.weight * minded(play);
+    scales(play, k, 1, others, &own.u, &own.v);
+    double top = fmin(high, minimiser(play, own.u, own.v)); /* f' > 0: never above the minimiser without f */
+    if (own.weight > 0.0) top = fmin(top, (mfpg_fedavg_stable_below(&own.law) - others) / own.weight);
+    if (!(top > low)) return low;
+    if (low > 0.0 && own_slope_at(low, &own) >= 0.0) return low;
+    double bottom = top;
+    while (bottom > low && own_slope_at(bottom, &own) > 0.0) {
+        top = bottom;
+        bottom *= 0.5;
+    }
+    return mfpg_monotone_root(own_slope_at, &own, fmax(bottom, low), top, 1).x;
+}
+
+/* Sum of the shares of the replies to the mean s, minus s. */
+typedef struct excess_arg {
+    const mfpg_play *play;
+    mfpg_fedavg_law law;
+    double minded, low, high;
+} excess_arg;
+
+static double reply_to_mean(const excess_arg *arg, ptrdiff_t k, double slope) {
+    const mfpg_game *game = arg->play->game;
+    double price = game->own_cost[k] + weight_of(arg->play, k) * slope;
+    return mfpg_clamp(sqrt(game->preference[k] * game->privacy_scale[k] / price), arg->low, arg->high);
+}
+
+static double excess_at(double s, const void *context) {
+    const excess_arg *arg = context;
+    double slope = arg->minded * mfpg_fedavg_slope(&arg->law, s), sum = 0.0;
+    for (ptrdiff_t k = 0; k < arg->play->game->clients; k++)
+        sum += weight_of(arg->play, k) * reply_to_mean(arg, k, slope);
+    return sum - s;
+}
+
+/* The equilibrium (and the planner's optimum, with N f in place of f) is e_k = R_k(s) = clip(sqrt(beta_k B_k/(c_k +
+ * p_k f'(s)))) at the s with sum p_k R_k(s) = s. There is exactly one such s, clamped or not:
+ *
+ * 1. s max(-f'', 0) <= 2 f' wherever the law is stable. In units of kap, f is a positive combination of the bias
+ *    b = (kap/X)^2 with kap (-b'') - 2 b' = -6 h^2 kap/X^4 <= 0, and of the variance v = kap/D with
+ *    kap (-v'') - 2 v' = -(tau kap^2 D + 2 Q^2)/D^3 < 0, Q = h (1 - tau h/2) + tau kap^2/2.
+ * 2. So d log R_k/d log s = s (-f'') p_k/(2 (c_k + p_k f')) < 1 (c_k > 0) where R_k is not clamped, and 0 where it is:
+ *    every R_k(s)/s falls strictly, and sum p_k R_k(s)/s = 1 has at most one root: a monotone scalar problem.
+ * 3. At s = sum p_k low the sum is at least s. At s = sum p_k clip(sqrt(beta_k B_k/c_k)) it is at most s, because
+ *    f' > 0; at the border of stability f' = infinity, every reply is `low`, and the sum is below s.
+ *
+ * The replies satisfy each client's first-order condition, which is enough (see reply), so this is the only Nash
+ * equilibrium; the planner's objective attains its minimum, which satisfies the same conditions, so it is this one. */
+static mfpg_status nash(
+    mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
+    excess_arg arg = {.play = play, .law = law_of(play), .minded = minded(play), .low = low, .high = high};
+    double bottom = 0.0, top = 0.0;
+    (void)ctx;
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
+        bottom += weight_of(play, k) * low;
+        top += weight_of(play, k) * reply_to_mean(&arg, k, 0.0);
+    }
+    top = fmin(top, mfpg_fedavg_stable_below(&arg.law));
+    mfpg_monotone_result root = mfpg_monotone_root(excess_at, &arg, fmin(bottom, top), top, 0);
+    double slope = arg.minded * mfpg_fedavg_slope(&arg.law, root.x);
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) action[k] = reply_to_mean(&arg, k, slope);
+    *report = (mfpg_report){.unique = 1,
+        .converged = root.converged,
+        .iterations = root.iterations,
+        .residual = fabs(excess_at(root.x, &arg))};
+    return MFPG_OK;
+}
+
+const mfpg_cost_ops mfpg_cost_entropic = {
+    .name = "entropic",
+    .help = "excess loss of entropic FedAvg at the mean strength plus c e, against beta B/e (a strength)",
+    .control = MFPG_CONTROL_STRENGTH,
+    .consistent = 1,
+    .has_optimum = 1,
+    .finite = MFPG_COUPLING_SHARED,
+    .limit = MFPG_COUPLING_NONE,
+    .validate = validate,
+    .utility = utility,
+    .privacy = privacy,
+    .scales = scales,
+    .minimiser = minimiser,
+    .share = share,
+    .external = external,
+    .reply = reply,
+    .nash = nash,
+};

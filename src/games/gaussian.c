@@ -1,0 +1,114 @@
+/* The Gaussian public good with personalisation (theory S3.2). Client k adds noise of sd k0_k/b_k to its update and
+ * deploys y_k = w + omega (w_k - w), so its own noise reaches it with q_k = omega + (1 - omega) p_k:
+ *
+ *     U_k(b) = A [q_k^2 k0_k^2/b_k^2 + (1 - omega)^2 sum_{j != k} p_j^2 k0_j^2/b_j^2] + beta_k b_k^p/p,  A = h d/2.
+ *
+ * The others' noise only adds, so every client has a dominant strategy. In the limit p_k -> 0: q_k = omega, and the
+ * averaged noise of the others vanishes. */
+#include "cost.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "check.h"
+
+static double square(double x) {
+    return x * x;
+}
+
+/* A of the formula above. */
+static double half_trace(const mfpg_game *game) {
+    return 0.5 * game->curvature * game->dimension;
+}
+
+/* No own noise reaches client k: it is free to send as much as it likes, and the best response is no budget at all. */
+static int rides_free(const mfpg_play *play, ptrdiff_t k) {
+    return play->game->personalisation == 0.0 && (play->limit || mfpg_play_weight(play, k) == 0.0);
+}
+
+static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    mfpg_status status = mfpg_check_positive(ctx, "curvature", game->curvature);
+    if (!status) status = mfpg_check_positive(ctx, "dimension", game->dimension);
+    if (!status) status = mfpg_check_fraction(ctx, "personalisation", game->personalisation);
+    if (!status) status = mfpg_check_clients(ctx, "noise unit", game->noise_unit, game->clients);
+    if (status) return status;
+    if (!(game->privacy_power == 1.0 || game->privacy_power == 2.0)) {
+        char text[MFPG_NUMBER_SIZE];
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "privacy power is %s; it must be 1 or 2",
+            mfpg_number_format(game->privacy_power, text));
+    }
+    if (game->actions.grid || game->actions.low > 0.0) return MFPG_OK;
+    for (ptrdiff_t k = 0; k < game->clients; k++) {
+        if (!rides_free(play, k)) continue;
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "free riding: client %td %s with personalisation 0 feels none of its own noise, and no budget is "
+            "the "
+            "smallest positive one; give personalisation > 0, a grid, or actions with a positive minimum",
+            k, play->limit ? "in the mean-field limit" : "of weight 0");
+    }
+    return MFPG_OK;
+}
+
+/* Variance of the noise, in units of k0^2. */
+static double utility(const mfpg_play *play, double b) {
+    (void)play;
+    return 1.0 / (b * b);
+}
+
+static double privacy(const mfpg_play *play, double b) {
+    return play->game->privacy_power == 1.0 ? b : 0.5 * b * b;
+}
+
+/* What a planner minds of client k's noise: its own loss and everybody else's, Q_k of S3.2. */
+static double planner_reach(const mfpg_play *play, double q, double p) {
+    const mfpg_game *game = play->game;
+    return q * q + (double)(game->clients - 1) * square((1.0 - game->personalisation) * p);
+}
+
+static void scales(
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    const mfpg_game *game = play->game;
+    double omega = game->personalisation, a = half_trace(game);
+    (void)others;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double p = play->limit ? 0.0 : mfpg_play_weight(play, first + i), q = omega + (1.0 - omega) * p;
+        double reach = play->planner ? planner_reach(play, q, p) : q * q;
+        u[i] = a * reach * square(game->noise_unit[first + i]);
+        v[i] = game->preference[first + i];
+    }
+}
+
+/* u/b^2 + v b^p/p is least at b = (2u/v)^(1/(p+2)). */
+static double minimiser(const mfpg_play *play, double u, double v) {
+    double ratio = 2.0 * u / v;
+    return play->game->privacy_power == 1.0 ? cbrt(ratio) : sqrt(sqrt(ratio));
+}
+
+static double share(const mfpg_play *play, ptrdiff_t k, double b) {
+    return square(mfpg_play_weight(play, k) * play->game->noise_unit[k] / b);
+}
+
+static double external(const mfpg_play *play, double aggregate) {
+    const mfpg_game *game = play->game;
+    return play->limit ? 0.0 : half_trace(game) * square(1.0 - game->personalisation) * aggregate;
+}
+
+const mfpg_cost_ops mfpg_cost_gaussian = {
+    .name = "gaussian",
+    .help =
+        "loss from Gaussian noise of sd k0/b in the average and the own model, against beta b^p/p (a budget)",
+    .control = MFPG_CONTROL_BUDGET,
+    .consistent = 1,
+    .has_optimum = 1,
+    .finite = MFPG_COUPLING_NONE,
+    .limit = MFPG_COUPLING_NONE,
+    .validate = validate,
+    .utility = utility,
+    .privacy = privacy,
+    .scales = scales,
+    .minimiser = minimiser,
+    .share = share,
+    .external = external,
+};

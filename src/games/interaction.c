@@ -1,0 +1,145 @@
+/* A test game with a coupling (theory S3.4): ambient noise makes own noise costlier (zeta > 0) or cheaper (zeta < 0).
+ *
+ *     U_k(e) = c_k e (1 + zeta s) + beta_k B_k/e,   s = the mean strength, of the others' shares e_j/N for N players.
+ *
+ * U_k/c_k has the exact potential sum (e_k + R_k/e_k) + (zeta/N) sum_{j<k} e_j e_k, R_k = beta_k B_k/c_k. */
+#include "cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "best_response.h"
+#include "check.h"
+#include "fixed_point.h"
+
+static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    mfpg_status status = mfpg_check_clients(ctx, "privacy scale", game->privacy_scale, game->clients);
+    if (!status) status = mfpg_check_clients(ctx, "own cost", game->own_cost, game->clients);
+    if (status) return status;
+    if (!isfinite(game->interaction))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "interaction must be a finite number");
+    /* Where even the least ambient noise turns the own cost negative, noise is nobody's loss: S3.1 (i). */
+    double least = game->actions.grid ? game->actions.grid[0] : game->actions.low;
+    if (!(1.0 + game->interaction * least > 0.0))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "1 + interaction x smallest action must be positive, or a client's utility grows with its own "
+            "noise");
+    return MFPG_OK;
+}
+
+static double utility(const mfpg_play *play, double e) {
+    (void)play;
+    return e;
+}
+
+static double privacy(const mfpg_play *play, double e) {
+    (void)play;
+    return 1.0 / e;
+}
+
+static void scales(
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    const mfpg_game *game = play->game;
+    double price = 1.0 + game->interaction * others;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        u[i] = game->own_cost[first + i] * price;
+        v[i] = game->preference[first + i] * game->privacy_scale[first + i];
+    }
+}
+
+/* u e + v/e; where the ambient noise has turned the price negative, the cost falls with e for ever. */
+static double minimiser(const mfpg_play *play, double u, double v) {
+    (void)play;
+    return u > 0.0 ? sqrt(v / u) : (double)INFINITY;
+}
+
+static double share(const mfpg_play *play, ptrdiff_t k, double e) {
+    (void)k;
+    return e / (double)play->game->clients;
+}
+
+/* One pass of best responses, each to the actions as they stand. Returns the largest |log new - log old|. */
+static double respond_in_turn(const mfpg_play *play, double low, double high, double *action) {
+    double total = mfpg_aggregate(play, action), change = 0.0;
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
+        double others = total - share(play, k, action[k]), u, v;
+        scales(play, k, 1, others, &u, &v);
+        double next = mfpg_clamp(minimiser(play, u, v), low, high);
+        if (next == action[k]) continue;
+        change = fmax(change, fabs(log(next / action[k])));
+        action[k] = next;
+        total = others + share(play, k, next);
+    }
+    return change;
+}
+
+/* Best responses in turn, which cannot cycle here. In the logarithms of the actions the response of client k moves by
+ * (1/2) |zeta| s_-k/(1 + zeta s_-k) times the largest move of the others. For zeta >= 0 that factor is below 1/2: a
+ * contraction (clamping keeps it one), so the equilibrium exists, is unique, and 60 passes reach the last bit. For
+ * zeta < 0 responses rise with the others' actions, and the passes start below every equilibrium: the actions only rise,
+ * to the smallest one, or past every bound where there is none. */
+static mfpg_status nash(
+    mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
+    enum { PASSES = 10000 };
+    const double still = 0x1p-50; /* a few roundings of the logarithm's argument */
+    double u, v;
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
+        scales(play, k, 1, 0.0, &u, &v);
+        action[k] =
+            play->game->interaction < 0.0 && low > 0.0 ? low : mfpg_clamp(minimiser(play, u, v), low, high);
+    }
+    *report = (mfpg_report){.unique = play->game->interaction >= 0.0 ? 1 : -1, .residual = INFINITY};
+    while (report->iterations < PASSES && !report->converged) {
+        report->residual = respond_in_turn(play, low, high, action);
+        report->iterations++;
+        report->converged = report->residual <= still;
+        if (!isfinite(report->residual))
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "no equilibrium: with interaction below 0 the strengths raise each other past every bound; "
+                "bound the "
+                "actions");
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status fixed_point(
+    mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report) {
+    const mfpg_game *game = play->game;
+    if (game->interaction == 0.0) {
+        int tied = mfpg_respond(play, 0.0, action);
+        field->mean = mfpg_aggregate(play, action);
+        *report = (mfpg_report){.unique = !tied, .converged = 1};
+        return MFPG_OK;
+    }
+    double *ratio = mfpg_alloc(game->clients, sizeof *ratio);
+    if (!ratio) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t k = 0; k < game->clients; k++)
+        ratio[k] = game->preference[k] * game->privacy_scale[k] / game->own_cost[k];
+    mfpg_ratios clients = {.ratio = ratio, .count = game->clients, .slope = game->interaction};
+    mfpg_status status =
+        game->actions.grid ? mfpg_fixed_point_grid(ctx, &clients, &game->actions, action, field, report)
+                           : mfpg_fixed_point_interval(ctx, &clients, &game->actions, action, field, report);
+    free(ratio);
+    return status;
+}
+
+const mfpg_cost_ops mfpg_cost_interaction = {
+    .name = "interaction",
+    .help = "test game: own cost c e (1 + zeta mean strength), against beta B/e (a strength)",
+    .control = MFPG_CONTROL_STRENGTH,
+    .consistent = 1,
+    .has_optimum = 0,
+    .finite = MFPG_COUPLING_PRICE,
+    .limit = MFPG_COUPLING_PRICE,
+    .validate = validate,
+    .utility = utility,
+    .privacy = privacy,
+    .scales = scales,
+    .minimiser = minimiser,
+    .share = share,
+    .nash = nash,
+    .fixed_point = fixed_point,
+};

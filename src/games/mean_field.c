@@ -1,0 +1,22 @@
+/* The mean-field equilibrium: no client moves the mean, and the mean is that of the answers to it. */
+#include "solver.h"
+
+#include "best_response.h"
+
+static mfpg_status solve(
+    mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report) {
+    if (mfpg_play_coupling(play) == MFPG_COUPLING_PRICE)
+        return play->cost->fixed_point(ctx, play, action, field, report);
+    /* What others do costs a client something, but moves none of its choices. */
+    int tied = mfpg_respond(play, 0.0, action);
+    field->mean = mfpg_aggregate(play, action);
+    *report = (mfpg_report){.unique = !tied, .converged = 1};
+    return MFPG_OK;
+}
+
+const mfpg_game_ops mfpg_game_mean_field = {
+    .name = "mean-field",
+    .help = "mean-field equilibrium: the limit of many clients, with exact mixing where clients tie",
+    .limit = 1,
+    .solve = solve,
+};

@@ -1,0 +1,70 @@
+/* The paper's best response (eq. br) to the letter: L/(e + c) + beta_k delta(e), delta the raw exponential of
+ * eq. (dpbound). Reproduction only. Both terms fall with e, so the answer is the largest strength whatever the numbers
+ * (theory S0 b); the loss falls with the client's own noise, so no direction is asserted; delta is no privacy
+ * guarantee (S0 a); and nothing couples the clients. */
+#include "cost.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "check.h"
+
+static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    mfpg_status status = mfpg_check_nonnegative(ctx, "loss", game->loss);
+    if (!status) status = mfpg_check_nonnegative(ctx, "offset", game->offset);
+    if (!status) status = mfpg_check_nonnegative(ctx, "gradient norm", game->gradient_norm);
+    if (!status) status = mfpg_check_nonnegative(ctx, "variance penalty", game->variance_penalty);
+    if (!status) status = mfpg_check_positive(ctx, "dimension", game->dimension);
+    if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
+    if (!status) status = mfpg_check_positive(ctx, "step", game->step);
+    if (!status) status = mfpg_check_positive(ctx, "rounds", game->rounds);
+    if (status) return status;
+    if (!game->actions.grid && isinf(game->actions.high))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "cost paper falls with the strength for ever, so no strength is the best one; give a grid or "
+            "actions with "
+            "a maximum");
+    return MFPG_OK;
+}
+
+static double utility(const mfpg_play *play, double e) {
+    return 1.0 / (e + play->game->offset);
+}
+
+/* delta = (C_d/sqrt N) exp(-(alpha e - lambda - G) K tau/2), C_d = min(sqrt d, 10), alpha = 1/prior variance. */
+static double privacy(const mfpg_play *play, double e) {
+    const mfpg_game *game = play->game;
+    double rate = e / game->prior_variance - game->variance_penalty - game->gradient_norm;
+    double front = fmin(sqrt(game->dimension), 10.0) / sqrt((double)game->clients);
+    return front * exp(-0.5 * rate * game->rounds * game->step);
+}
+
+static void scales(
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    (void)others;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        u[i] = play->game->loss;
+        v[i] = play->game->preference[first + i];
+    }
+}
+
+static double minimiser(const mfpg_play *play, double u, double v) {
+    (void)play, (void)u, (void)v;
+    return INFINITY;
+}
+
+const mfpg_cost_ops mfpg_cost_paper = {
+    .name = "paper",
+    .help = "the paper's best response to the letter; always the largest strength, reproduction only",
+    .control = MFPG_CONTROL_STRENGTH,
+    .consistent = 0,
+    .has_optimum = 0,
+    .finite = MFPG_COUPLING_NONE,
+    .limit = MFPG_COUPLING_NONE,
+    .validate = validate,
+    .utility = utility,
+    .privacy = privacy,
+    .scales = scales,
+    .minimiser = minimiser,
+};
