@@ -1,0 +1,76 @@
+#include "frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+mfpg_status mfpg_frame_allocate(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t rows, ptrdiff_t features) {
+    if (features > PTRDIFF_MAX / (ptrdiff_t)sizeof(float)) return mfpg_fail_memory(ctx);
+    frame->features = features;
+    frame->x = mfpg_alloc(rows, (size_t)features * sizeof(float));
+    frame->y = mfpg_alloc(rows, sizeof *frame->y);
+    frame->client = mfpg_alloc(rows, sizeof *frame->client);
+    frame->test = mfpg_alloc(rows, sizeof *frame->test);
+    frame->feature_names = mfpg_alloc(features, sizeof *frame->feature_names);
+    if (!frame->x || !frame->y || !frame->client || !frame->test || !frame->feature_names)
+        return mfpg_fail_memory(ctx);
+    return MFPG_OK;
+}
+
+static void free_texts(char **texts, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; texts && i < count; i++) free(texts[i]);
+    free(texts);
+}
+
+void mfpg_frame_clear(mfpg_frame *frame) {
+    free(frame->x);
+    free(frame->y);
+    free(frame->client);
+    free(frame->test);
+    free(frame->place);
+    free_texts(frame->paths, frame->files);
+    free_texts(frame->feature_names, frame->features);
+    free_texts(frame->client_names, frame->named);
+    free(frame->low);
+    free(frame->high);
+    *frame = (mfpg_frame){0};
+}
+
+const char *mfpg_frame_client_name(const mfpg_frame *frame, ptrdiff_t client, char buffer[24]) {
+    if (frame->client_names) return frame->client_names[client];
+    snprintf(buffer, 24, "%td", client);
+    return buffer;
+}
+
+const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer[MFPG_PLACE_SIZE]) {
+    if (frame->place) {
+        const mfpg_place *place = &frame->place[row];
+        snprintf(buffer, MFPG_PLACE_SIZE, "%s:%u", frame->paths[place->file], place->line);
+        return buffer;
+    }
+    ptrdiff_t within = 0;
+    for (ptrdiff_t i = 0; i < row; i++) within += frame->client[i] == frame->client[row];
+    snprintf(buffer, MFPG_PLACE_SIZE, "row %td of client %d", within, frame->client[row]);
+    return buffer;
+}
+
+mfpg_status mfpg_groups_make(mfpg_context *ctx, const mfpg_frame *frame, mfpg_groups *groups) {
+    ptrdiff_t *start = groups->start = mfpg_alloc(frame->clients + 2, sizeof *start);
+    groups->row = mfpg_alloc(frame->rows, sizeof *groups->row);
+    if (!start || !groups->row) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < frame->rows; i++) start[frame->client[i] + 1]++;
+    for (ptrdiff_t k = 0; k <= frame->clients; k++) start[k + 1] += start[k];
+    /* Every start moves to its end and, by the next loop, back again. */
+    for (ptrdiff_t i = 0; i < frame->rows; i++) groups->row[start[frame->client[i]]++] = i;
+    for (ptrdiff_t k = frame->clients + 1; k > 0; k--) start[k] = start[k - 1];
+    start[0] = 0;
+    return MFPG_OK;
+}
+
+void mfpg_groups_clear(mfpg_groups *groups) {
+    free(groups->start);
+    free(groups->row);
+    *groups = (mfpg_groups){0};
+}

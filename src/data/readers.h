@@ -1,0 +1,33 @@
+/* A reader turns one data file into a table. Adding one is one file and one line in readers.def. */
+#ifndef MFPG_DATA_READERS_H
+#define MFPG_DATA_READERS_H
+
+#include <stddef.h>
+
+#include "mfpg/context.h"
+#include "mfpg/dataset.h"
+
+#include "table.h"
+
+enum { MFPG_SNIFF_SIZE = 4096 };
+
+typedef struct mfpg_reader_ops {
+    const char *name;
+    const char *help; /* one line */
+
+    /* 1 where a file that begins with these bytes (at most MFPG_SNIFF_SIZE) can be of this format. */
+    int (*sniff)(const unsigned char *head, size_t length);
+
+    /* Reads the whole file into a table of at least one row and one column. The table is empty on entry and is the
+     * caller's to clear, also after a failure. Errors name file and line. Threads: several files at once. */
+    mfpg_status (*read)(
+        mfpg_context *ctx, const char *path, const mfpg_data_options *options, mfpg_table *table);
+} mfpg_reader_ops;
+
+/* The reader of that name; MFPG_ERR_INPUT, naming the nearest, where there is none. */
+mfpg_status mfpg_reader_find(mfpg_context *ctx, const char *name, const mfpg_reader_ops **out);
+
+/* The first reader of readers.def that can read a file with such a beginning, or NULL. */
+const mfpg_reader_ops *mfpg_reader_recognise(const unsigned char *head, size_t length);
+
+#endif

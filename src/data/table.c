@@ -1,0 +1,56 @@
+#include "table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+void mfpg_table_clear(mfpg_table *table) {
+    free(table->path);
+    mfpg_lookup_clear(&table->names);
+    free(table->lines);
+    free(table->text);
+    free(table->cells);
+    free(table->numbers);
+    *table = (mfpg_table){0};
+}
+
+uint32_t mfpg_table_line(const mfpg_table *table, ptrdiff_t row) {
+    return table->lines ? table->lines[row] : (uint32_t)row + 1;
+}
+
+mfpg_slice mfpg_table_text(
+    const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, char buffer[MFPG_NUMBER_SIZE]) {
+    ptrdiff_t place = row * table->columns + column;
+    if (table->numbers) return mfpg_slice_of(mfpg_number_format((double)table->numbers[place], buffer));
+    return (mfpg_slice){table->text + table->cells[place].start, table->cells[place].length};
+}
+
+int mfpg_table_number(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, double *value) {
+    ptrdiff_t place = row * table->columns + column;
+    if (table->numbers) {
+        *value = (double)table->numbers[place];
+        return isfinite(*value);
+    }
+    mfpg_slice cell = {table->text + table->cells[place].start, table->cells[place].length};
+    cell = mfpg_slice_trim(cell);
+    return mfpg_number_parse(cell.at, cell.length, value);
+}
+
+mfpg_status mfpg_table_name_column(mfpg_context *ctx, mfpg_table *table, uint32_t line, mfpg_slice name) {
+    char numbered[24], shown[MFPG_SHOWN_SIZE], place[16] = "";
+    ptrdiff_t column = table->names.count;
+    if (name.length == 0) {
+        snprintf(numbered, sizeof numbered, "c%td", column + 1);
+        name = mfpg_slice_of(numbered);
+    }
+    if (column >= MFPG_MOST_COLUMNS)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: more than %d columns", table->path, MFPG_MOST_COLUMNS);
+    ptrdiff_t number = mfpg_lookup_add(&table->names, name);
+    if (number < 0) return mfpg_fail_memory(ctx);
+    if (number == column) return MFPG_OK;
+    if (line > 0) snprintf(place, sizeof place, ":%u", line);
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s%s: columns %td and %td are both called %s", table->path, place,
+        number + 1, column + 1, mfpg_slice_show(name, shown));
+}
