@@ -1,0 +1,217 @@
+#include "assemble.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/tasks.h"
+#include "bounds.h"
+#include "labels.h"
+#include "missing.h"
+#include "readers.h"
+#include "schema.h"
+
+typedef struct assembly {
+    mfpg_context *ctx;
+    const mfpg_data_options *options;
+    const mfpg_schema *schema;
+    mfpg_frame *frame;
+    mfpg_lookup clients; /* values of the partition column */
+    mfpg_lookup labels;  /* label texts seen */
+} assembly;
+
+/* A cell that is to be read, and where its value goes. */
+typedef struct cell_place {
+    const mfpg_table *table;
+    ptrdiff_t row, own; /* own: the table's number of the column */
+    const mfpg_column *column;
+} cell_place;
+
+static mfpg_status fail_cell(const assembly *a, cell_place at, const char *what) {
+    char number[MFPG_NUMBER_SIZE], shown[MFPG_SHOWN_SIZE];
+    return mfpg_fail(a->ctx, MFPG_ERR_INPUT, "%s:%u: column \"%s\": %s %s", at.table->path,
+        mfpg_table_line(at.table, at.row), at.table->names.keys[at.own],
+        mfpg_slice_show(mfpg_table_text(at.table, at.row, at.own, number), shown), what);
+}
+
+static int cell_is_missing(const assembly *a, cell_place at) {
+    if (at.table->numbers) return isnan(at.table->numbers[at.row * at.table->columns + at.own]);
+    return mfpg_text_is_missing(a->options, mfpg_table_text(at.table, at.row, at.own, NULL));
+}
+
+/* A missing cell: an error, the end of its row (*kept = 0), or NAN for its features. */
+static mfpg_status read_missing(assembly *a, cell_place at, float *x, int *kept) {
+    mfpg_role role = at.column->role;
+    if (a->options->missing == MFPG_MISSING_DROP) {
+        *kept = 0;
+        return MFPG_OK;
+    }
+    if (a->options->missing == MFPG_MISSING_ERROR)
+        return fail_cell(a, at, "is a missing value; data.missing says what to do with such rows");
+    if (role == MFPG_ROLE_LABEL || role == MFPG_ROLE_CLIENT)
+        return fail_cell(a, at, "is a missing value, which no mean can replace in this column");
+    ptrdiff_t width = role == MFPG_ROLE_NUMBER ? 1 : at.column->category.listed->count - 1;
+    for (ptrdiff_t j = 0; j < width; j++) x[at.column->feature + j] = NAN;
+    return MFPG_OK;
+}
+
+static mfpg_status read_number(const assembly *a, cell_place at, float *x) {
+    double value;
+    if (!mfpg_table_number(at.table, at.row, at.own, &value))
+        return fail_cell(a, at,
+            "is not a finite number; data.categories lists the values of a text column, data.drop_columns "
+            "leaves it "
+            "out");
+    *x = (float)value;
+    return isfinite(*x) ? MFPG_OK : fail_cell(a, at, "is too large");
+}
+
+static mfpg_status read_client(assembly *a, cell_place at, int32_t *client) {
+    char number[MFPG_NUMBER_SIZE];
+    mfpg_slice name = mfpg_slice_trim(mfpg_table_text(at.table, at.row, at.own, number));
+    ptrdiff_t found = mfpg_lookup_add(&a->clients, name);
+    if (found < 0) return mfpg_fail_memory(a->ctx);
+    *client = (int32_t)found;
+    return MFPG_OK;
+}
+
+/* Reads one cell into the row at the end of the frame; *kept becomes 0 where a missing value drops the row. */
+static mfpg_status read_cell(assembly *a, cell_place at, int *kept) {
+    mfpg_frame *frame = a->frame;
+    float *x = frame->x + frame->rows * frame->features;
+    if (at.own < 0) { /* a sparse format's absent column */
+        x[at.column->feature] = 0;
+        return MFPG_OK;
+    }
+    if (cell_is_missing(a, at)) return read_missing(a, at, x, kept);
+    switch (at.column->role) {
+    case MFPG_ROLE_NUMBER: return read_number(a, at, x + at.column->feature);
+    case MFPG_ROLE_CATEGORY:
+        return mfpg_category_read(
+            a->ctx, &at.column->category, at.table, at.row, at.own, x + at.column->feature);
+    case MFPG_ROLE_LABEL:
+        return mfpg_label_read(
+            a->ctx, a->options, at.table, at.row, at.own, &a->labels, &frame->y[frame->rows]);
+    case MFPG_ROLE_CLIENT: return read_client(a, at, &frame->client[frame->rows]);
+    case MFPG_ROLE_DROPPED: break;
+    }
+    return MFPG_OK;
+}
+
+/* Reads one row to the end of the frame. The client comes first, so that a client whose rows are all dropped is known. */
+static mfpg_status read_row(
+    assembly *a, const mfpg_table *table, const int32_t *place, ptrdiff_t row, int *kept) {
+    const mfpg_schema *schema = a->schema;
+    cell_place at = {.table = table, .row = row};
+    mfpg_status status = MFPG_OK;
+    if (schema->client >= 0) {
+        at.column = &schema->column[schema->client];
+        at.own = place[schema->client];
+        status = read_cell(a, at, kept);
+    }
+    for (ptrdiff_t i = 0; i < schema->columns && status == MFPG_OK && *kept; i++) {
+        at.column = &schema->column[i];
+        at.own = place[i];
+        if (at.column->role != MFPG_ROLE_CLIENT && at.column->role != MFPG_ROLE_DROPPED)
+            status = read_cell(a, at, kept);
+    }
+    return status;
+}
+
+static mfpg_status read_tables(assembly *a, const mfpg_table *tables, ptrdiff_t count) {
+    mfpg_frame *frame = a->frame;
+    for (ptrdiff_t t = 0; t < count; t++) {
+        for (ptrdiff_t row = 0; row < tables[t].rows; row++) {
+            int kept = 1;
+            if (a->options->partition == MFPG_PARTITION_FILES) frame->client[frame->rows] = (int32_t)t;
+            mfpg_status status =
+                read_row(a, &tables[t], a->schema->place + t * a->schema->columns, row, &kept);
+            if (status != MFPG_OK) return status;
+            frame->place[frame->rows] = (mfpg_place){(int32_t)t, mfpg_table_line(&tables[t], row)};
+            frame->rows += kept;
+            frame->dropped += !kept;
+        }
+    }
+    return MFPG_OK;
+}
+
+/* Room for the rows of all tables. */
+static mfpg_status make_room(
+    mfpg_context *ctx, const mfpg_table *tables, ptrdiff_t count, ptrdiff_t features, mfpg_frame *frame) {
+    ptrdiff_t rows = 0;
+    for (ptrdiff_t t = 0; t < count; t++) {
+        if (tables[t].rows > INT32_MAX - rows)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: more than 2^31-1 rows in all files", tables[t].path);
+        rows += tables[t].rows;
+    }
+    mfpg_status status = mfpg_frame_allocate(ctx, frame, rows, features);
+    frame->place = mfpg_alloc(rows, sizeof *frame->place);
+    frame->paths = mfpg_alloc(count, sizeof *frame->paths);
+    if (status != MFPG_OK || !frame->place || !frame->paths) return mfpg_fail_memory(ctx);
+    for (; frame->files < count; frame->files++) {
+        const char *path = tables[frame->files].path;
+        if (!(frame->paths[frame->files] = mfpg_text_copy(path, strlen(path)))) return mfpg_fail_memory(ctx);
+    }
+    return MFPG_OK;
+}
+
+/* The names of a partition by column pass from the lookup to the frame. */
+static void take_clients(assembly *a) {
+    for (ptrdiff_t k = 0; k < a->clients.count; k++)
+        mfpg_text_flatten(a->clients.keys[k], a->clients.lengths[k]);
+    a->frame->client_names = a->clients.keys;
+    a->frame->named = a->frame->clients = a->clients.count;
+    a->clients.keys = NULL;
+    a->clients.count = 0;
+}
+
+mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
+    ptrdiff_t count, mfpg_frame *frame) {
+    mfpg_schema schema = {0};
+    assembly a = {.ctx = ctx, .options = options, .schema = &schema, .frame = frame};
+    mfpg_status status = mfpg_schema_make(ctx, options, tables, count, &schema);
+    if (status == MFPG_OK) status = make_room(ctx, tables, count, schema.features, frame);
+    if (status == MFPG_OK) status = mfpg_schema_name_features(ctx, &schema, frame->feature_names);
+    if (status == MFPG_OK && options->scale == MFPG_SCALE_BOUNDS)
+        status = mfpg_bounds_read(ctx, options->bounds_file, &schema, frame);
+    if (status == MFPG_OK) status = read_tables(&a, tables, count);
+    if (status == MFPG_OK && options->positive) status = mfpg_label_check_positive(ctx, options, &a.labels);
+    if (status == MFPG_OK && frame->rows == 0)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "data: every one of %td rows has a missing value",
+            (ptrdiff_t)frame->dropped);
+    if (status == MFPG_OK && options->partition == MFPG_PARTITION_COLUMN) take_clients(&a);
+    mfpg_schema_clear(&schema);
+    mfpg_lookup_clear(&a.clients);
+    mfpg_lookup_clear(&a.labels);
+    return status;
+}
+
+typedef struct reading {
+    const mfpg_data_options *options;
+    const mfpg_reader_ops *reader;
+    mfpg_table *tables;
+} reading;
+
+static mfpg_status read_file(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
+    (void)worker;
+    const reading *r = arg;
+    char *path = mfpg_path_join(r->options->directory, r->options->files[index]);
+    if (!path) return mfpg_fail_memory(ctx);
+    mfpg_status status = r->reader->read(ctx, path, r->options, &r->tables[index]);
+    free(path);
+    return status;
+}
+
+mfpg_status mfpg_frame_read(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame) {
+    reading r = {.options = options, .tables = mfpg_alloc(options->file_count, sizeof *r.tables)};
+    if (!r.tables) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_reader_find(ctx, options->format, &r.reader);
+    if (status == MFPG_OK) status = mfpg_tasks_run(ctx, options->file_count, read_file, &r);
+    if (status == MFPG_OK) status = mfpg_frame_assemble(ctx, options, r.tables, options->file_count, frame);
+    for (ptrdiff_t t = 0; t < options->file_count; t++) mfpg_table_clear(&r.tables[t]);
+    free(r.tables);
+    return status;
+}

@@ -1,0 +1,160 @@
+/* The way of data from files or from nothing to a federation. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "bounds.h"
+#include "fingerprint.h"
+#include "labels.h"
+#include "mfpg/dataset.h"
+#include "missing.h"
+#include "options.h"
+#include "partition.h"
+#include "scale.h"
+#include "synthetic.h"
+
+/* Values of all sets stand in three blocks, client by client, training rows before test rows, the common test set at
+ * the end; the sets point into them. */
+typedef struct owned_data {
+    mfpg_federated_data data; /* first, so that both have one address */
+    float *x, *y;
+    double *norm2;
+} owned_data;
+
+static mfpg_status build_frame(
+    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
+    int synthetic = mfpg_data_is_synthetic(options);
+    mfpg_status status =
+        synthetic ? mfpg_synthetic_fill(ctx, options, key, frame) : mfpg_frame_read(ctx, options, frame);
+    if (status == MFPG_OK && synthetic && options->scale == MFPG_SCALE_BOUNDS)
+        status = mfpg_bounds_read(ctx, options->bounds_file, NULL, frame);
+    if (status == MFPG_OK && options->binary_labels) status = mfpg_label_make_binary(ctx, frame);
+    if (status == MFPG_OK && !synthetic) status = mfpg_partition(ctx, options, key, frame);
+    if (status == MFPG_OK && options->common_test_rows == 0)
+        status = mfpg_split(ctx, options->test_fraction, key, frame);
+    if (status == MFPG_OK && !synthetic && options->missing == MFPG_MISSING_MEAN)
+        status = mfpg_missing_impute(ctx, frame);
+    if (status == MFPG_OK && frame->low) mfpg_scale_by_bounds(frame);
+    if (status == MFPG_OK && options->scale == MFPG_SCALE_FROM_DATA)
+        status = mfpg_scale_from_data(ctx, frame);
+    return status;
+}
+
+/* Copies the training (test 0) or test rows (1) of a group to the end of the blocks. */
+static mfpg_dataset gather_set(const mfpg_frame *frame, const ptrdiff_t *row, ptrdiff_t count,
+    unsigned char test, owned_data *owned, ptrdiff_t *used) {
+    ptrdiff_t features = frame->features;
+    mfpg_dataset set = {.features = features,
+        .x = owned->x + *used * features,
+        .y = owned->y + *used,
+        .norm2 = owned->norm2 + *used};
+    for (ptrdiff_t i = 0; i < count; i++) {
+        if (frame->test[row[i]] != test) continue;
+        float *x = set.x + set.rows * features;
+        memcpy(x, frame->x + row[i] * features, (size_t)features * sizeof *x);
+        set.y[set.rows] = frame->y[row[i]];
+        double sum = 0;
+        for (ptrdiff_t j = 0; j < features; j++) sum += (double)x[j] * (double)x[j];
+        set.norm2[set.rows++] = sum;
+    }
+    *used += set.rows;
+    return set;
+}
+
+static void gather_sets(const mfpg_frame *frame, const mfpg_groups *groups, owned_data *owned) {
+    ptrdiff_t used = 0;
+    for (ptrdiff_t k = 0; k <= frame->clients; k++) {
+        const ptrdiff_t *row = groups->row + groups->start[k];
+        ptrdiff_t count = groups->start[k + 1] - groups->start[k];
+        if (k == frame->clients) {
+            owned->data.common_test = gather_set(frame, row, count, 1, owned, &used);
+        } else {
+            owned->data.client[k].train = gather_set(frame, row, count, 0, owned, &used);
+            owned->data.client[k].test = gather_set(frame, row, count, 1, owned, &used);
+        }
+    }
+}
+
+static int allocate_data(const mfpg_frame *frame, owned_data *owned) {
+    mfpg_federated_data *data = &owned->data;
+    data->client = mfpg_alloc(frame->clients, sizeof *data->client);
+    data->feature_names = mfpg_alloc(frame->features, sizeof *data->feature_names);
+    owned->x = mfpg_alloc(frame->rows, (size_t)frame->features * sizeof *owned->x);
+    owned->y = mfpg_alloc(frame->rows, sizeof *owned->y);
+    owned->norm2 = mfpg_alloc(frame->rows, sizeof *owned->norm2);
+    if (data->client) data->clients = frame->clients;
+    if (data->feature_names) data->features = frame->features;
+    if (!data->client || !data->feature_names || !owned->x || !owned->y || !owned->norm2) return 0;
+    for (ptrdiff_t k = 0; k < frame->clients; k++) {
+        char number[24];
+        const char *name = mfpg_frame_client_name(frame, k, number);
+        if (!(data->client[k].name = mfpg_text_copy(name, strlen(name)))) return 0;
+    }
+    for (ptrdiff_t j = 0; j < frame->features; j++) {
+        const char *name = frame->feature_names[j];
+        if (!(data->feature_names[j] = mfpg_text_copy(name, strlen(name)))) return 0;
+    }
+    return 1;
+}
+
+/* Every value is finite, or the frame's way here has a fault; a privacy proof must not rest on its absence. */
+static mfpg_status check_finite(mfpg_context *ctx, const mfpg_frame *frame) {
+    char place[MFPG_PLACE_SIZE];
+    for (ptrdiff_t i = 0; i < frame->rows; i++) {
+        int finite = isfinite(frame->y[i]);
+        const float *x = frame->x + i * frame->features;
+        for (ptrdiff_t j = 0; j < frame->features; j++) finite &= isfinite(x[j]) != 0;
+        if (!finite)
+            return mfpg_fail(
+                ctx, MFPG_ERR_INPUT, "%s: a value is not finite", mfpg_frame_place(frame, i, place));
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status gather(mfpg_context *ctx, const mfpg_frame *frame, mfpg_federated_data **out) {
+    mfpg_groups groups = {0};
+    mfpg_status status = check_finite(ctx, frame);
+    if (status != MFPG_OK) return status;
+    owned_data *owned = mfpg_alloc(1, sizeof *owned);
+    if (!owned || !allocate_data(frame, owned)) status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = mfpg_groups_make(ctx, frame, &groups);
+    if (status == MFPG_OK) {
+        gather_sets(frame, &groups, owned);
+        /* Every feature lies in [0, 1] where public bounds were applied. */
+        owned->data.public_norm2 = frame->low ? (double)frame->features : (double)INFINITY;
+        owned->data.fitted_on_private = frame->fitted_on_private;
+        owned->data.dropped_rows = frame->dropped;
+        mfpg_fingerprint(&owned->data);
+        *out = &owned->data;
+    } else {
+        mfpg_federated_data_destroy(owned ? &owned->data : NULL);
+    }
+    mfpg_groups_clear(&groups);
+    return status;
+}
+
+mfpg_status mfpg_federated_data_create(
+    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_federated_data **out) {
+    mfpg_frame frame = {0};
+    mfpg_status status = mfpg_data_options_check(ctx, options);
+    if (status == MFPG_OK) status = build_frame(ctx, options, key, &frame);
+    if (status == MFPG_OK) status = gather(ctx, &frame, out);
+    mfpg_frame_clear(&frame);
+    return status;
+}
+
+void mfpg_federated_data_destroy(mfpg_federated_data *data) {
+    if (!data) return;
+    owned_data *owned = (owned_data *)data;
+    for (ptrdiff_t k = 0; k < data->clients; k++) free(data->client[k].name);
+    for (ptrdiff_t j = 0; j < data->features; j++) free(data->feature_names[j]);
+    free(data->client);
+    free(data->feature_names);
+    free(owned->x);
+    free(owned->y);
+    free(owned->norm2);
+    free(owned);
+}

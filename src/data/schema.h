@@ -1,0 +1,49 @@
+/* What each column is for, and where each file has it. */
+#ifndef MFPG_DATA_SCHEMA_H
+#define MFPG_DATA_SCHEMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mfpg/context.h"
+#include "mfpg/dataset.h"
+
+#include "categories.h"
+#include "lookup.h"
+#include "table.h"
+
+typedef enum mfpg_role {
+    MFPG_ROLE_NUMBER = 0, /* one feature */
+    MFPG_ROLE_CATEGORY,   /* one feature for each value but the first */
+    MFPG_ROLE_LABEL,
+    MFPG_ROLE_CLIENT, /* the partition column */
+    MFPG_ROLE_DROPPED
+} mfpg_role;
+
+typedef struct mfpg_column {
+    mfpg_role role;
+    mfpg_category_values category; /* of a category column */
+    ptrdiff_t feature;             /* the first feature made of the column */
+} mfpg_column;
+
+/* All zero is an empty schema. */
+typedef struct mfpg_schema {
+    mfpg_lookup names; /* columns, in the order of the first file, then those that only later files have */
+    ptrdiff_t columns, features;
+    mfpg_column *column; /* columns */
+    ptrdiff_t label;     /* the label's column */
+    ptrdiff_t client;    /* the partition column, or -1 */
+    int32_t *place;      /* tables x columns: the table's own number of the column; -1: it has none */
+} mfpg_schema;
+
+/* Gives every column its role. Files match by column names; a used column that one file lacks is an error, and so is
+ * a name in the options that no file has. */
+mfpg_status mfpg_schema_make(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
+    ptrdiff_t count, mfpg_schema *schema);
+
+/* The names of the features: the column's, or "column=value". */
+mfpg_status mfpg_schema_name_features(mfpg_context *ctx, const mfpg_schema *schema, char **names);
+
+void mfpg_schema_clear(mfpg_schema *schema);
+
+#endif

@@ -1,0 +1,116 @@
+/* Every way through mfpg_federated_data_create, with the k-th allocation failing, for all k until it succeeds. This
+ * program has its own allocation functions in place of src/base/memory.c. */
+#include "fixture.h"
+
+#include "base/memory.h"
+
+static long allocations_left = -1; /* < 0: no limit */
+
+static int may_allocate(ptrdiff_t count, size_t size) {
+    if (count < 0 || size == 0 || (size_t)count > (size_t)PTRDIFF_MAX / size) return 0;
+    if (allocations_left == 0) return 0;
+    if (allocations_left > 0) allocations_left--;
+    return 1;
+}
+
+void *mfpg_alloc(ptrdiff_t count, size_t size) {
+    return may_allocate(count, size) ? calloc(count > 0 ? (size_t)count : 1, size) : NULL;
+}
+
+void *mfpg_resize(void *block, ptrdiff_t count, size_t size) {
+    return may_allocate(count, size) ? realloc(block, (count > 0 ? (size_t)count : 1) * size) : NULL;
+}
+
+char *mfpg_text_copy(const char *text, size_t length) {
+    char *copy = mfpg_alloc((ptrdiff_t)length + 1, 1);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}
+
+/* Fails the first allocation, then the second, ..., and demands a clean MFPG_ERR_MEMORY each time. */
+static void sweep(const mfpg_data_options *options) {
+    mfpg_context *ctx = testing_context(1); /* one thread: the counter is not shared */
+    mfpg_key key = mfpg_key_from_seed(1);
+    mfpg_federated_data *data = NULL;
+    long k = 0;
+    for (mfpg_status status = MFPG_ERR_MEMORY; status != MFPG_OK; k++) {
+        allocations_left = k;
+        status = mfpg_federated_data_create(ctx, options, &key, &data);
+        allocations_left = -1;
+        if (status == MFPG_OK) break;
+        assert_int_equal(status, MFPG_ERR_MEMORY);
+        assert_null(data);
+    }
+    assert_true(k > 5);
+    mfpg_federated_data_destroy(data);
+    mfpg_context_destroy(ctx);
+}
+
+static void test_files_with_everything_survive(void **state) {
+    (void)state;
+    static char path[600];
+    const char *files[] = {"x/one.csv", "y/one.csv"}, *drop[] = {"note"}, *values[] = {"u", "v", "w"};
+    const mfpg_category category = {"k", values, 3};
+    snprintf(path, sizeof path, "%s/bounds.csv", fixture_folder);
+    write_text("bounds.csv", "column,low,high\na,0,10\n");
+    write_text(files[0], "a,k,note,y\n1,u,,N\n?,v,\"x\",Y\n3,w,z,Y\n");
+    write_text(files[1], "a,k,note,y\n1,u,,N\n5,v,x,Y\n");
+    mfpg_data_options options = reading(files, 2);
+    options.drop_columns = drop;
+    options.drop_count = 1;
+    options.categories = &category;
+    options.category_count = 1;
+    options.positive = "Y";
+    options.binary_labels = 1;
+    options.missing = MFPG_MISSING_MEAN;
+    options.test_fraction = 0.4;
+    options.scale = MFPG_SCALE_BOUNDS;
+    options.bounds_file = path;
+    sweep(&options);
+    options.scale = MFPG_SCALE_FROM_DATA;
+    options.bounds_file = NULL;
+    sweep(&options);
+}
+
+static void test_partitions_survive(void **state) {
+    (void)state;
+    mfpg_data_options options = reading_text("1,n,0\n2,s,1\n3,n,0\n4,s,1\n5,n,0\n6,s,1\n7,n,1\n8,s,0\n");
+    const char *names[] = {"a", "ward", "y"}, *drop[] = {"ward"};
+    options.header = 0;
+    options.columns = names;
+    options.column_count = 3;
+    options.partition_column = "ward";
+    options.clients = 2;
+    options.alpha = 100;
+    options.shards_per_client = 2;
+    options.test_fraction = 0.5;
+    for (int kind = MFPG_PARTITION_COLUMN; kind <= MFPG_PARTITION_SHARDS; kind++) {
+        options.partition = (mfpg_partition_kind)kind;
+        options.drop_columns = drop;
+        options.drop_count = kind != MFPG_PARTITION_COLUMN;
+        sweep(&options);
+    }
+}
+
+static void test_synthetic_data_survive(void **state) {
+    (void)state;
+    mfpg_data_options options = mfpg_data_options_default();
+    options.format = "synthetic";
+    options.clients = 2;
+    options.rows = 5;
+    options.dimension = 3;
+    options.common_test_rows = 4;
+    for (int kind = MFPG_SYNTHETIC_QUADRATIC; kind <= MFPG_SYNTHETIC_CLINICS; kind++) {
+        options.synthetic = (mfpg_synthetic_kind)kind;
+        sweep(&options);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files_with_everything_survive),
+        cmocka_unit_test(test_partitions_survive),
+        cmocka_unit_test(test_synthetic_data_survive),
+    };
+    return FIXTURE_RUN(tests);
+}
