@@ -9,17 +9,20 @@
 #include "context.h"
 #include "release.h"
 
-/* ---- conversions (theory S2.1); NaN or a value out of range gives +INFINITY ---- */
+/* ---- conversions (theory S2.1); NaN or a value out of range gives +INFINITY, from mfpg_gdp_mu 0 ---- */
 
 /** delta(epsilon) of mu-GDP: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), never below the true value
  *  by more than rounding (rounded up). mu 0 gives 0, mu +INFINITY gives 1. */
 double mfpg_gdp_delta(double mu, double epsilon);
 
-/** Smallest epsilon >= 0 with delta(epsilon) <= delta for mu-GDP, rounded up (relative 1e-12). delta in [0,1): delta 0
- *  gives +INFINITY unless mu is 0. */
+/** Smallest epsilon >= 0 with delta(epsilon) <= delta for mu-GDP, rounded up (as if mu were larger by up to 1e-12 of
+ *  itself: it is taken up to 41 bits, so that epsilon never falls as mu grows). delta in [0,1): delta 0 gives
+ *  +INFINITY unless mu is 0. */
 double mfpg_gdp_epsilon(double mu, double delta);
 
-/** Largest mu for which mu-GDP is (epsilon, delta)-DP, rounded down; 0 where there is none. */
+/** Largest mu for which mu-GDP is (epsilon, delta)-DP, rounded down (relative 1.1e-12): noise of sd sensitivity/mu is
+ *  accounted for with at most this epsilon. +INFINITY for epsilon +INFINITY; 0 where there is none, and for NaN or a
+ *  value out of range. */
 double mfpg_gdp_mu(double epsilon, double delta);
 
 /** Renyi epsilon at one order to (epsilon, delta): tight (order > 1) and the classic rdp + ln(1/delta)/(order-1). */
@@ -62,7 +65,9 @@ void mfpg_accountant_destroy(mfpg_accountant *accountant);
 /** 1 where its epsilon is a guarantee, 0 for paper_*. */
 int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
-/** Adds a release. MFPG_ERR_DOMAIN for NaN or negative numbers; the accountant then answers +INFINITY for ever. */
+/** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT where paper_lsi is given no
+ *  strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
+ *  know. gdp counts sampled examples as if all had been used; the caller says so. */
 mfpg_status mfpg_accountant_record(
     mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release);
 
@@ -79,7 +84,8 @@ mfpg_status mfpg_accountant_delta(
 /** The Gaussian-DP parameter of everything recorded; +INFINITY where the accountant has none. */
 double mfpg_accountant_mu(const mfpg_accountant *accountant);
 
-/** mu of one release under the promise: sqrt((steps-1) (S/sd)^2 + (S/last_sd)^2), S doubled for replace. */
+/** mu of one release under the promise: sqrt((steps-1) (S/sd)^2 + (S/last_sd)^2), S doubled for replace; rounded up,
+ *  +INFINITY for a release that no accountant would record. */
 double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
 
 const char *mfpg_accountant_name(ptrdiff_t index); /* accountants.def; NULL past the end */
@@ -90,7 +96,8 @@ const char *mfpg_accountant_help(ptrdiff_t index);
 /** Fills last_sd of one round's releases (all clients that take part) for the view of the promise (theory S2.2).
  *  local: noise_sd. average and final: the noise of the whole sum in client k's units,
  *  sqrt(sum over honest j of p_j^2 sd_j^2) / p_k, never below noise_sd; honest are the clients that are neither
- *  colluders nor, with participants watching, the observer (the worst observer i != k is taken).
+ *  colluders nor, with participants watching, the observer (the worst observer i != k is taken). Rounded down; a
+ *  colluder, a weight of 0 and a number that is none are granted noise_sd alone.
  *  @param[in] colluder      clients-of-the-federation flags, indexed by release.client; NULL: none
  *  @param[in] participants  1: other participants see the average too and know their own noise */
 void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
@@ -112,16 +119,25 @@ typedef struct mfpg_ledger_header {
 mfpg_status mfpg_ledger_create(
     mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out);
 
-/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk. */
+/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk; no release
+ *  is written where any is NaN, negative or otherwise faulty (MFPG_ERR_DOMAIN). A round may be appended to, an earlier
+ *  one may not. After a write that failed every append fails. */
 mfpg_status mfpg_ledger_append(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
+
+/** Opens the ledger of an interrupted run that is about to be repeated from next_round on. What it holds of that round
+ *  and later ones stays: append compares with it and adds what is missing, also the rest of an unfinished line.
+ *  MFPG_ERR_INPUT where the file belongs to another run, now or, in append, by what it recorded. */
+mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
+    int64_t next_round, mfpg_ledger **out);
 
 /** Closes; NULL is fine. A failure to write what was appended has been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);
 
-/** Reads a ledger: calls visit for every line with the release and its inclusive client range, in file order. A line that is no
- *  ledger line is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by a
- *  warning and ignored, as nothing is released before its line is on disk. */
+/** Reads a ledger: fills header (may be NULL), then calls visit (may be NULL) for every line with the release and its
+ *  inclusive client range, in file order, until it returns another status than MFPG_OK, which is returned. A line that
+ *  is no ledger line is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by
+ *  a warning and ignored, as nothing is released before its line is on disk. */
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
     void *user);
