@@ -1,0 +1,83 @@
+/* The paper's bound of the entropic methods, equation (dpbound): the strength is called epsilon, and delta is said to
+ * fall exponentially with the rounds. It does not (theory S1: the true delta tends to a positive constant); the number
+ * reproduces a column of the paper and certifies nothing. */
+#include <math.h>
+
+#include "base/error.h"
+#include "ops.h"
+
+#define LARGEST_FACTOR 10.0 /* C_d = min(sqrt d, 10) */
+
+static int positive(double value) {
+    return value > 0.0 && isfinite(value);
+}
+
+static int not_negative(double value) {
+    return value >= 0.0 && isfinite(value);
+}
+
+static int usable(const mfpg_paper_bound *bound) {
+    return positive(bound->dimension) && positive(bound->clients) && positive(bound->alpha) &&
+           not_negative(bound->variance_penalty) && not_negative(bound->gradient_norm) &&
+           positive(bound->step);
+}
+
+double mfpg_paper_lsi_delta(const mfpg_paper_bound *bound, double strength, double rounds) {
+    if (!usable(bound) || !positive(strength) || !not_negative(rounds)) return (double)INFINITY;
+    double factor = fmin(sqrt(bound->dimension), LARGEST_FACTOR) / sqrt(bound->clients);
+    double rate = bound->alpha * strength - bound->variance_penalty - bound->gradient_norm;
+    double value = bound->envelope && rate <= 0.0 ? factor / (rounds + 1.0)
+                                                  : factor * exp(-0.5 * rate * rounds * bound->step);
+    return bound->clamp ? fmin(1.0, value) : value;
+}
+
+typedef struct paper_lsi_state {
+    mfpg_paper_bound bound;
+    double strength; /* of the latest release */
+    double steps;    /* of all releases */
+} paper_lsi_state;
+
+static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options) {
+    if (!usable(&options->paper))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "paper_lsi: dimension, clients, alpha and step must be positive, variance penalty and gradient "
+            "norm "
+            "not negative");
+    ((paper_lsi_state *)state)->bound = options->paper;
+    return MFPG_OK;
+}
+
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release) {
+    paper_lsi_state *lsi = state;
+    if (release->action.control != MFPG_CONTROL_STRENGTH)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "paper_lsi: the release carries no entropic strength");
+    lsi->strength = release->action.strength.value;
+    lsi->steps += (double)release->steps;
+    return MFPG_OK;
+}
+
+/* "A linear budget": the paper prints the strength itself, whatever delta. */
+static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
+    (void)ctx;
+    (void)delta;
+    *out = ((const paper_lsi_state *)state)->strength;
+    return MFPG_OK;
+}
+
+static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
+    (void)ctx;
+    (void)at;
+    const paper_lsi_state *lsi = state;
+    *out = mfpg_paper_lsi_delta(&lsi->bound, lsi->strength, lsi->steps);
+    return MFPG_OK;
+}
+
+const mfpg_accountant_ops mfpg_accountant_paper_lsi = {
+    .name = "paper_lsi",
+    .help = "the paper's strength and exponentially falling delta (equation dpbound); certifies nothing",
+    .state_size = sizeof(paper_lsi_state),
+    .record = record,
+    .epsilon = epsilon,
+    .delta = delta,
+    .start = start,
+};

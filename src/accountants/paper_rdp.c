@@ -1,0 +1,42 @@
+/* The paper's accountant of the Gaussian methods: Renyi order 2 with the classic conversion, T/z^2 + ln(1/delta) for
+ * T steps of noise multiplier z. It knows neither view nor adjacency nor sampling, can never print less than
+ * ln(1/delta) (theory S0, errata 12), and certifies nothing. */
+#include <math.h>
+
+#include "ops.h"
+
+typedef struct paper_rdp_state {
+    double rdp; /* at order 2: order mu^2 / 2 with mu = 1/z, summed over the steps */
+} paper_rdp_state;
+
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release) {
+    (void)ctx;
+    if (release->sensitivity == 0.0) return MFPG_OK;
+    double z = release->noise_sd / release->sensitivity;
+    ((paper_rdp_state *)state)->rdp += (double)release->steps / (z * z);
+    return MFPG_OK;
+}
+
+static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
+    (void)ctx;
+    *out = mfpg_rdp_epsilon_classic(((const paper_rdp_state *)state)->rdp, 2.0, delta);
+    return MFPG_OK;
+}
+
+/* Its delta is the target that it is given; it has none of its own. */
+static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
+    (void)ctx;
+    (void)state;
+    (void)at;
+    *out = (double)INFINITY;
+    return MFPG_OK;
+}
+
+const mfpg_accountant_ops mfpg_accountant_paper_rdp = {
+    .name = "paper_rdp",
+    .help = "the paper's T/z^2 + ln(1/delta) (Renyi order 2); certifies nothing",
+    .state_size = sizeof(paper_rdp_state),
+    .record = record,
+    .epsilon = epsilon,
+    .delta = delta,
+};

@@ -1,0 +1,16 @@
+/* Is this something that can be accounted for? Asked at both doors: accountants and ledger. */
+#ifndef MFPG_ACCOUNTANTS_RELEASE_CHECK_H
+#define MFPG_ACCOUNTANTS_RELEASE_CHECK_H
+
+#include "mfpg/release.h"
+
+/* NULL for a sound release, else what is wrong with it ("noise_sd is not a finite number >= 0"). */
+const char *mfpg_release_fault(const mfpg_release *release);
+
+/* The same for a promise: is it made of known names? */
+const char *mfpg_promise_fault(const mfpg_promise *promise);
+
+/* The number that action.control names; NaN for none. */
+double mfpg_release_action_value(const mfpg_action *action);
+
+#endif
