@@ -1,0 +1,58 @@
+#include "ledger_format.h"
+
+#include <stdio.h>
+
+#include "base/number.h"
+#include "release_check.h"
+
+const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
+    if (header->clients < 1) return "clients is less than 1";
+    if (!(header->delta >= 0.0 && header->delta < 1.0)) return "delta is not in [0, 1)";
+    return mfpg_promise_fault(&header->promise);
+}
+
+size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]) {
+    char delta[MFPG_NUMBER_SIZE];
+    const mfpg_promise *promise = &header->promise;
+    int length = snprintf(out, MFPG_LEDGER_WRITTEN,
+        "{\"mfpg_ledger\":%d,\"clients\":%lld,\"unit\":\"%s\",\"adjacency\":\"%s\",\"view\":\"%s\",\"delta\":"
+        "%s,"
+        "\"seeded\":%s}\n",
+        MFPG_LEDGER_VERSION, (long long)header->clients, mfpg_unit_name(promise->unit),
+        mfpg_adjacency_name(promise->adjacency), mfpg_view_name(promise->view),
+        mfpg_number_format(header->delta, delta), header->seeded ? "true" : "false");
+    return (size_t)length;
+}
+
+static void format_action(const mfpg_action *action, char *out, size_t size) {
+    char number[MFPG_NUMBER_SIZE];
+    const char *kind = NULL;
+    switch (action->control) {
+    case MFPG_CONTROL_BUDGET: kind = "budget"; break;
+    case MFPG_CONTROL_STRENGTH: kind = "strength"; break;
+    case MFPG_CONTROL_MULTIPLIER: kind = "multiplier"; break;
+    case MFPG_CONTROL_NONE: break;
+    }
+    if (kind)
+        snprintf(
+            out, size, "{\"%s\":%s}", kind, mfpg_number_format(mfpg_release_action_value(action), number));
+    else
+        snprintf(out, size, "null");
+}
+
+size_t mfpg_ledger_format_release(
+    const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]) {
+    char sensitivity[MFPG_NUMBER_SIZE], noise[MFPG_NUMBER_SIZE], last[MFPG_NUMBER_SIZE];
+    char weight[MFPG_NUMBER_SIZE], rate[MFPG_NUMBER_SIZE], action[64];
+    format_action(&release->action, action, sizeof action);
+    int length = snprintf(out, MFPG_LEDGER_WRITTEN,
+        "{\"round\":%lld,\"clients\":[%lld,%lld],\"steps\":%lld,\"sensitivity\":%s,\"noise_sd\":%s,\"last_"
+        "sd\":%s,"
+        "\"weight\":%s,\"sampling_rate\":%s,\"action\":%s}\n",
+        (long long)release->round, (long long)release->client, (long long)last_client,
+        (long long)release->steps, mfpg_number_format(release->sensitivity, sensitivity),
+        mfpg_number_format(release->noise_sd, noise), mfpg_number_format(release->last_sd, last),
+        mfpg_number_format(release->weight, weight), mfpg_number_format(release->sampling_rate, rate),
+        action);
+    return (size_t)length;
+}

@@ -1,0 +1,243 @@
+/* Reading a ledger, line by line and in constant memory. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "mfpg/accountant.h"
+
+#include "base/error.h"
+#include "ledger_format.h"
+#include "release_check.h"
+
+typedef struct line_reader {
+    const char *path;
+    FILE *stream;
+    int64_t number; /* of the current line, from 1 */
+    int64_t offset; /* of its first byte */
+    size_t length;  /* without the line end */
+    char text[MFPG_LEDGER_LONGEST];
+} line_reader;
+
+typedef enum line_kind { LINE_COMPLETE, LINE_UNFINISHED, LINE_NONE } line_kind;
+
+static mfpg_status next_line(mfpg_context *ctx, line_reader *reader, line_kind *kind) {
+    if (reader->number > 0) reader->offset += (int64_t)reader->length + 1;
+    reader->number++;
+    reader->length = 0;
+    int byte;
+    while ((byte = getc_unlocked(reader->stream)) != EOF && byte != '\n') {
+        if (reader->length == MFPG_LEDGER_LONGEST)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%lld: the line is longer than %d bytes", reader->path,
+                (long long)reader->number, MFPG_LEDGER_LONGEST);
+        reader->text[reader->length++] = (char)byte;
+    }
+    if (byte == EOF && ferror(reader->stream))
+        return mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot read: %s", reader->path, strerror(errno));
+    *kind = byte == '\n' ? LINE_COMPLETE : reader->length > 0 ? LINE_UNFINISHED : LINE_NONE;
+    return MFPG_OK;
+}
+
+static mfpg_status fail_line(mfpg_context *ctx, const line_reader *reader, const char *what) {
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%lld: %s", reader->path, (long long)reader->number, what);
+}
+
+static mfpg_status fail_key(
+    mfpg_context *ctx, const line_reader *reader, const char *key, const char *wanted) {
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%lld: \"%s\" must be %s", reader->path,
+        (long long)reader->number, key, wanted);
+}
+
+/* The line as an object; *out is to be given back with json_decref. */
+static mfpg_status parse_line(mfpg_context *ctx, const line_reader *reader, json_t **out) {
+    json_error_t error;
+    json_t *line = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES, &error);
+    if (!line && json_error_code(&error) == json_error_out_of_memory) return mfpg_fail_memory(ctx);
+    if (!line) return fail_line(ctx, reader, error.text);
+    if (!json_is_object(line)) {
+        json_decref(line);
+        return fail_line(ctx, reader, "is no JSON object");
+    }
+    *out = line;
+    return MFPG_OK;
+}
+
+static mfpg_status get_integer(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, const char *key, int64_t *out) {
+    const json_t *value = json_object_get(line, key);
+    if (!json_is_integer(value)) return fail_key(ctx, reader, key, "a whole number");
+    *out = json_integer_value(value);
+    return MFPG_OK;
+}
+
+static mfpg_status get_number(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, const char *key, double *out) {
+    const json_t *value = json_object_get(line, key);
+    if (!json_is_number(value)) return fail_key(ctx, reader, key, "a number");
+    *out = json_number_value(value);
+    return MFPG_OK;
+}
+
+/* The index below count whose name the key holds. */
+static mfpg_status get_name(mfpg_context *ctx, const line_reader *reader, const json_t *line, const char *key,
+    const char *const *names, int count, int *out) {
+    const char *word = json_string_value(json_object_get(line, key));
+    for (int i = 0; word && i < count; i++) {
+        if (strcmp(word, names[i]) != 0) continue;
+        *out = i;
+        return MFPG_OK;
+    }
+    char wanted[128];
+    size_t used = (size_t)snprintf(wanted, sizeof wanted, "one of");
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, " \"%s\"", names[i]);
+    return fail_key(ctx, reader, key, wanted);
+}
+
+static mfpg_status get_promise(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_promise *out) {
+    const char *const units[] = {mfpg_unit_name(MFPG_UNIT_CLIENT), mfpg_unit_name(MFPG_UNIT_EXAMPLE)};
+    const char *const adjacencies[] = {
+        mfpg_adjacency_name(MFPG_ADJACENCY_ZERO_OUT), mfpg_adjacency_name(MFPG_ADJACENCY_REPLACE)};
+    const char *const views[] = {
+        mfpg_view_name(MFPG_VIEW_LOCAL), mfpg_view_name(MFPG_VIEW_AVERAGE), mfpg_view_name(MFPG_VIEW_FINAL)};
+    int unit = 0, adjacency = 0, view = 0;
+    mfpg_status status = get_name(ctx, reader, line, "unit", units, 2, &unit);
+    if (status == MFPG_OK) status = get_name(ctx, reader, line, "adjacency", adjacencies, 2, &adjacency);
+    if (status == MFPG_OK) status = get_name(ctx, reader, line, "view", views, 3, &view);
+    if (status == MFPG_OK) *out = (mfpg_promise){(mfpg_unit)unit, (mfpg_adjacency)adjacency, (mfpg_view)view};
+    return status;
+}
+
+static mfpg_status read_header(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_ledger_header *out) {
+    mfpg_ledger_header header = {0};
+    int64_t version;
+    const json_t *seeded = json_object_get(line, "seeded");
+    if (!json_is_integer(json_object_get(line, "mfpg_ledger")))
+        return fail_line(ctx, reader, "is no ledger's first line");
+    mfpg_status status = get_integer(ctx, reader, line, "mfpg_ledger", &version);
+    if (status == MFPG_OK && version != MFPG_LEDGER_VERSION)
+        return fail_line(ctx, reader, "is of a ledger version that this program does not know");
+    if (status == MFPG_OK) status = get_integer(ctx, reader, line, "clients", &header.clients);
+    if (status == MFPG_OK) status = get_promise(ctx, reader, line, &header.promise);
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "delta", &header.delta);
+    if (status == MFPG_OK && !json_is_boolean(seeded))
+        status = fail_key(ctx, reader, "seeded", "true or false");
+    if (status != MFPG_OK) return status;
+    header.seeded = json_is_true(seeded);
+    const char *fault = mfpg_ledger_header_fault(&header);
+    if (fault) return fail_line(ctx, reader, fault);
+    *out = header;
+    return MFPG_OK;
+}
+
+static mfpg_status get_action(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_action *out) {
+    const json_t *action = json_object_get(line, "action");
+    mfpg_action read = {.control = MFPG_CONTROL_NONE};
+    *out = read;
+    if (json_is_null(action)) return MFPG_OK;
+    if (json_object_size(action) != 1) /* 0 for what is no object */
+        return fail_key(ctx, reader, "action", "null or name one budget, strength or multiplier");
+    if (json_object_get(action, "budget")) {
+        out->control = MFPG_CONTROL_BUDGET;
+        return get_number(ctx, reader, action, "budget", &out->budget.value);
+    }
+    if (json_object_get(action, "strength")) {
+        out->control = MFPG_CONTROL_STRENGTH;
+        return get_number(ctx, reader, action, "strength", &out->strength.value);
+    }
+    out->control = MFPG_CONTROL_MULTIPLIER;
+    return get_number(ctx, reader, action, "multiplier", &out->multiplier);
+}
+
+static mfpg_status get_range(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_ledger_entry *entry) {
+    const json_t *range = json_object_get(line, "clients");
+    const json_t *first = json_array_get(range, 0), *last = json_array_get(range, 1);
+    if (json_array_size(range) != 2 || !json_is_integer(first) || !json_is_integer(last))
+        return fail_key(ctx, reader, "clients", "[first, last]");
+    entry->release.client = json_integer_value(first);
+    entry->last_client = json_integer_value(last);
+    return MFPG_OK;
+}
+
+static mfpg_status read_release(mfpg_context *ctx, const line_reader *reader, const json_t *line,
+    int64_t clients, mfpg_ledger_entry *entry) {
+    mfpg_release *release = &entry->release;
+    int64_t earlier = release->round;
+    mfpg_status status = get_integer(ctx, reader, line, "round", &release->round);
+    if (status == MFPG_OK) status = get_range(ctx, reader, line, entry);
+    if (status == MFPG_OK) status = get_integer(ctx, reader, line, "steps", &release->steps);
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "sensitivity", &release->sensitivity);
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "noise_sd", &release->noise_sd);
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "last_sd", &release->last_sd);
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "weight", &release->weight);
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "sampling_rate", &release->sampling_rate);
+    if (status == MFPG_OK) status = get_action(ctx, reader, line, &release->action);
+    if (status != MFPG_OK) return status;
+    const char *fault = mfpg_release_fault(release);
+    if (!fault && (entry->last_client < release->client || entry->last_client >= clients))
+        fault = "the range of clients is empty or exceeds the header's number of clients";
+    if (!fault && release->round < earlier) fault = "an earlier round than the one before";
+    entry->offset = reader->offset;
+    return fault ? fail_line(ctx, reader, fault) : MFPG_OK;
+}
+
+static mfpg_status scan_lines(mfpg_context *ctx, line_reader *reader, mfpg_ledger_header *header,
+    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user) {
+    mfpg_ledger_entry entry = {0};
+    for (;;) {
+        line_kind kind;
+        mfpg_status status = next_line(ctx, reader, &kind);
+        if (status != MFPG_OK) return status;
+        if (kind != LINE_COMPLETE && reader->number == 1)
+            return fail_line(ctx, reader, "no complete first line: this is no ledger");
+        if (kind == LINE_UNFINISHED)
+            mfpg_warn(ctx, "%s:%lld: the last line is unfinished and is ignored", reader->path,
+                (long long)reader->number);
+        if (kind != LINE_COMPLETE) return MFPG_OK;
+        json_t *line;
+        status = parse_line(ctx, reader, &line);
+        if (status != MFPG_OK) return status;
+        if (reader->number == 1)
+            status = read_header(ctx, reader, line, header);
+        else
+            status = read_release(ctx, reader, line, header->clients, &entry);
+        json_decref(line);
+        if (status == MFPG_OK && reader->number > 1 && visit) status = visit(user, &entry);
+        if (status != MFPG_OK) return status;
+    }
+}
+
+mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
+    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, int64_t *complete) {
+    line_reader reader = {.path = path, .stream = fopen(path, "rb")};
+    if (!reader.stream) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
+    mfpg_status status = scan_lines(ctx, &reader, header, visit, user);
+    fclose(reader.stream);
+    *complete = reader.offset;
+    return status;
+}
+
+typedef struct visitor {
+    mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client);
+    void *user;
+} visitor;
+
+static mfpg_status hand_on(void *user, const mfpg_ledger_entry *entry) {
+    const visitor *to = user;
+    return to->visit(to->user, &entry->release, entry->release.client, entry->last_client);
+}
+
+mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
+    mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
+    void *user) {
+    visitor to = {.visit = visit, .user = user};
+    mfpg_ledger_header unwanted;
+    int64_t complete;
+    return mfpg_ledger_scan(ctx, path, header ? header : &unwanted, visit ? hand_on : NULL, &to, &complete);
+}
