@@ -1,20 +1,10 @@
-/* Names that users type. */
+/* Names that users type: what the library needs beside the public part. */
 #ifndef MFPG_BASE_NAMES_H
 #define MFPG_BASE_NAMES_H
 
-#include <stddef.h>
-
-#include "mfpg/context.h"
-
-/* The name nearest to word among count names (edit distance, at most a third of the word's length and at least 1), or NULL. */
-const char *mfpg_names_nearest(const char *word, const char *const *names, ptrdiff_t count);
+#include "mfpg/names.h"
 
 /* Writes "a, b, c" (cut to size with "...") and returns out. */
 char *mfpg_names_join(const char *const *names, ptrdiff_t count, char *out, size_t size);
-
-/* Fails with MFPG_ERR_INPUT: unknown NOUN "word", the nearest name if one is near, and all that are allowed. word may be
- * NULL. Every list of built-in kinds answers a wrong name with this one wording. */
-mfpg_status mfpg_names_unknown(
-    mfpg_context *ctx, const char *noun, const char *word, const char *const *names, ptrdiff_t count);
 
 #endif
