@@ -1,0 +1,187 @@
+/** The configuration of a federation as an object: every key of the one table (path, type, range, unit, default, help),
+ *  read from YAML and from KEY=VALUE arguments, checked, asked by path, resolved, and written back whole. */
+#ifndef MFPG_CONFIG_H
+#define MFPG_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "context.h"
+#include "dataset.h"
+#include "game.h"
+
+/* ---- methods: a method is a mechanism, the players of its game and the accountant the paper gives it ---- */
+
+typedef struct mfpg_method {
+    const char *name;      /* as users type it; "MECHANISM+PLAYERS" where the pair has no name of its own */
+    const char *mechanism; /* name in mechanisms.def */
+    mfpg_players players;  /* none: no game */
+    const char *paper_accountant; /* name in accountants.def; NULL: the paper has none */
+    const char *help;
+} mfpg_method;
+
+/** The named methods of methods.def in order; NULL past the end. Threads: safe. */
+const mfpg_method *mfpg_method_get(ptrdiff_t index);
+const char *mfpg_method_name(ptrdiff_t index);
+const char *mfpg_method_help(ptrdiff_t index);
+
+/* ---- the table of keys ---- */
+
+/** What a key's value may be, beside its words. */
+typedef enum mfpg_form {
+    MFPG_FORM_WORD = 0, /* one of the words, nothing else */
+    MFPG_FORM_NUMBER,   /* a finite number */
+    MFPG_FORM_WHOLE,    /* a whole number below 2^53 */
+    MFPG_FORM_TRUTH,    /* true or false */
+    MFPG_FORM_TEXT,     /* a text; the range counts its bytes */
+    MFPG_FORM_PATH, /* a file or folder; relative to the configuration's folder, in an argument to the working folder */
+    MFPG_FORM_NUMBERS, /* a list of numbers, or one number */
+    MFPG_FORM_GRID,    /* the same as a set: ascending, each once */
+    MFPG_FORM_TEXTS    /* a list of texts, or one text; may be empty */
+} mfpg_form;
+
+/** One line of the table. All texts are constants of the program. */
+typedef struct mfpg_config_key {
+    const char *path; /* dotted; "data.categories.*" stands for any column */
+    mfpg_form form;
+    const char *default_value; /* as YAML; NULL: nothing is set */
+    const char *example;       /* as YAML, where nothing is set by default; else NULL */
+    const char *unit;          /* "" where there is none */
+    const char *used;          /* when the key counts, such as "with a game"; "" for always */
+    const char *help;
+} mfpg_config_key;
+
+/** Key number index of the table; 0 past the end, else 1 with out filled. Threads: safe. */
+int mfpg_config_key_get(ptrdiff_t index, mfpg_config_key *out);
+
+/** The word number word of a key, or NULL past the end: all that a WORD may be, what else a number or path may be. */
+const char *mfpg_config_key_word(ptrdiff_t index, ptrdiff_t word);
+
+/** What a key may be, in words ("a number in (0, 1]", "all, or a whole number from 1"). Cut to size; returns out. */
+char *mfpg_config_key_allowed(ptrdiff_t index, char *out, size_t size);
+
+/** Number of the key with that path, or -1. */
+ptrdiff_t mfpg_config_key_find(const char *path);
+
+/** Prints the table for a terminal: grouped, one key a line with default, what is allowed and help. */
+mfpg_status mfpg_config_keys_print(mfpg_context *ctx, FILE *out);
+
+/* ---- making a configuration ---- */
+
+typedef struct mfpg_config mfpg_config;
+
+/** All defaults (the paper's); paths are relative to the working folder. */
+mfpg_status mfpg_config_create(mfpg_context *ctx, mfpg_config **out);
+
+/** Reads a YAML file over the defaults. MFPG_ERR_INPUT: "FILE:LINE: key.path: what was found; what is allowed".
+ *  Limits: 1 MiB, 16 levels, no anchors, no tags, one document. */
+mfpg_status mfpg_config_load(mfpg_context *ctx, const char *path, mfpg_config **out);
+
+/** The same from memory. origin stands in messages for the file's name; directory is what paths are relative to
+ *  (NULL: the working folder). */
+mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t length, const char *origin,
+    const char *directory, mfpg_config **out);
+
+/** A file, or else the example of that name (mfpg_example_path). */
+mfpg_status mfpg_config_open(mfpg_context *ctx, const char *name, mfpg_config **out);
+
+/** An independent copy, so that what one run resolves does not stay for the next. */
+mfpg_status mfpg_config_copy(mfpg_context *ctx, const mfpg_config *config, mfpg_config **out);
+
+/** Frees a configuration; NULL is fine. */
+void mfpg_config_destroy(mfpg_config *config);
+
+/** Applies one argument "key.path=VALUE". VALUE is taken as it stands, or as a YAML value where it begins with one of
+ *  [ { " '. A value takes the place of whatever excludes it: method=none that of a method mapping, game.actions.min
+ *  that of a list. Errors name the argument; the configuration is then unchanged. */
+mfpg_status mfpg_config_set(mfpg_context *ctx, mfpg_config *config, const char *argument);
+
+/** The rules that span keys (both ends of an interval, what a partition needs, controls of game and mechanism ...);
+ *  call it after the last mfpg_config_set. Keys that were given but do not count are named in one warning. */
+mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config);
+
+/** Recognises "seed=A..B", whole numbers with A <= B: *sweep is 1 and first and last are set; 0 for any other
+ *  argument. MFPG_ERR_INPUT for a range that is none. */
+mfpg_status mfpg_config_sweep(
+    mfpg_context *ctx, const char *argument, int *sweep, int64_t *first, int64_t *last);
+
+/* ---- asking; a path that is not in the table is a fault of the caller: asserted, then answered as "nothing" ---- */
+
+/** The number, or NAN where nothing or a word is set. */
+double mfpg_config_number(const mfpg_config *config, const char *path);
+
+/** The whole number, or -1 where nothing or a word is set (no key has negative whole numbers). */
+int64_t mfpg_config_whole(const mfpg_config *config, const char *path);
+
+/** 1 for true, else 0. */
+int mfpg_config_truth(const mfpg_config *config, const char *path);
+
+/** The word, text or path (joined with the folder it is relative to), or NULL where nothing or a number is set.
+ *  Valid until the configuration changes. */
+const char *mfpg_config_text(const mfpg_config *config, const char *path);
+
+/** 1 where the key holds that word. */
+int mfpg_config_is(const mfpg_config *config, const char *path, const char *word);
+
+/** The number of the word in the order of mfpg_config_key_word, or -1 where no word is set. The words of unit,
+ *  adjacency, view, clip_at, missing.rows, partition.kind, kind, scale (entropic) and players stand in the order of
+ *  their enums. */
+ptrdiff_t mfpg_config_choice(const mfpg_config *config, const char *path);
+
+/** The list and its length; NULL and 0 where none is set. Valid until the configuration changes. */
+const double *mfpg_config_numbers(const mfpg_config *config, const char *path, ptrdiff_t *count);
+const char *const *mfpg_config_texts(const mfpg_config *config, const char *path, ptrdiff_t *count);
+
+/** The lines of data.categories. */
+ptrdiff_t mfpg_config_categories(const mfpg_config *config);
+mfpg_category mfpg_config_category(const mfpg_config *config, ptrdiff_t index);
+
+/** 1 where the key holds anything; 0 where it is unset or another key has taken its place. */
+int mfpg_config_has(const mfpg_config *config, const char *path);
+
+/** 1 where a file or an argument set the key. */
+int mfpg_config_given(const mfpg_config *config, const char *path);
+
+/** Where the value comes from: "FILE:LINE", "argument 'KEY=VALUE'", "default" or "auto: WHY". */
+const char *mfpg_config_source(const mfpg_config *config, const char *path);
+
+/** The method in force; name NULL where method.mechanism or method.players is missing. */
+mfpg_method mfpg_config_method(const mfpg_config *config);
+
+/** The cost model in force: game.cost, or for auto the one of the mechanism's name. */
+const char *mfpg_config_cost(const mfpg_config *config);
+
+/** The folder of the configuration's file; "." without a file. */
+const char *mfpg_config_directory(const mfpg_config *config);
+
+/* ---- resolving and writing ---- */
+
+/** Puts a value in the place of an auto (or of nothing) and notes why; the key stays "not given".
+ *  @param[in] value  as YAML, checked like any other  @param[in] why  one line, such as "logistic: R^2/4" */
+mfpg_status mfpg_config_resolve(
+    mfpg_context *ctx, mfpg_config *config, const char *path, const char *value, const char *why);
+
+/** Notes that a key (or with a section's path all its keys) does not count in this run; it is written as a comment. */
+mfpg_status mfpg_config_unused(mfpg_context *ctx, mfpg_config *config, const char *path, const char *why);
+
+/** Writes the whole configuration as YAML that loads again to the same run: resolved values with "# auto: WHY", paths
+ *  absolute, keys that do not count as comments at the end; the same bytes for the same configuration. */
+mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out);
+
+/** Writes a commented configuration that runs as it is: every key with help, unit, range and default. */
+mfpg_status mfpg_config_template(mfpg_context *ctx, FILE *out);
+
+/** The same into a new file; MFPG_ERR_INPUT where the file exists. Never leaves half a file. */
+mfpg_status mfpg_config_template_save(mfpg_context *ctx, const char *path);
+
+/* ---- examples: NAME.yaml in $MFPG_EXAMPLES, then in the installed folder, then in the source tree ---- */
+
+/** Path of an example (free it). MFPG_ERR_INPUT with the names that exist and the nearest. */
+mfpg_status mfpg_example_path(mfpg_context *ctx, const char *name, char **path);
+
+/** Calls visit once for each example, by name; help is its first comment line or "". Stops at a failure. */
+mfpg_status mfpg_examples_list(mfpg_context *ctx,
+    mfpg_status (*visit)(void *user, const char *name, const char *help, const char *path), void *user);
+
+#endif

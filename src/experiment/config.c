@@ -1,0 +1,366 @@
+#include "config_state.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+enum { FILE_LIMIT = 1 << 20 };
+
+/* ---- making and freeing ---- */
+
+void mfpg_config_destroy(mfpg_config *config) {
+    if (!config) return;
+    for (ptrdiff_t i = 0; config->value && i < mfpg_settings_count(); i++)
+        mfpg_value_clear(&config->value[i]);
+    for (ptrdiff_t i = 0; i < config->categories; i++) {
+        mfpg_value_clear(&config->category[i].value);
+        free(config->category[i].column);
+    }
+    free(config->value);
+    free(config->category);
+    free(config->file);
+    free(config->directory);
+    free(config);
+}
+
+/* A configuration without values; NULL when memory runs out. */
+static mfpg_config *allocate(const char *file, const char *directory) {
+    mfpg_config *config = mfpg_alloc(1, sizeof *config);
+    if (!config) return NULL;
+    config->value = mfpg_alloc(mfpg_settings_count(), sizeof *config->value);
+    config->directory = mfpg_text_copy(directory, strlen(directory));
+    config->file = file ? mfpg_text_copy(file, strlen(file)) : NULL;
+    if (config->value && config->directory && (config->file || !file)) return config;
+    mfpg_config_destroy(config);
+    return NULL;
+}
+
+static mfpg_status set_defaults(mfpg_context *ctx, mfpg_config *config) {
+    const mfpg_yaml_origin origin = {"default", 0};
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++) {
+        const mfpg_setting *key = mfpg_settings_get(i);
+        mfpg_yaml_node tree = {0};
+        if (!key->default_value) continue;
+        status = mfpg_value_tree(ctx, &origin, key->default_value, &tree);
+        if (status == MFPG_OK)
+            status = mfpg_value_parse(
+                ctx, key, key->path, origin.name, config->directory, &tree, &config->value[i]);
+        mfpg_yaml_clear(&tree);
+    }
+    return status;
+}
+
+static mfpg_status create(mfpg_context *ctx, const char *file, const char *directory, mfpg_config **out) {
+    mfpg_config *config = allocate(file, directory);
+    if (!config) return mfpg_fail_memory(ctx);
+    mfpg_status status = set_defaults(ctx, config);
+    if (status != MFPG_OK) {
+        mfpg_config_destroy(config);
+        return status;
+    }
+    mfpg_config_settle(config);
+    *out = config;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_config_create(mfpg_context *ctx, mfpg_config **out) {
+    return create(ctx, NULL, "", out);
+}
+
+static mfpg_status copy_categories(mfpg_context *ctx, const mfpg_config *config, mfpg_config *copy) {
+    copy->category = mfpg_alloc(config->categories, sizeof *copy->category);
+    if (!copy->category) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < config->categories; i++) {
+        const mfpg_category_line *line = &config->category[i];
+        mfpg_category_line *to = &copy->category[copy->categories++];
+        to->column = mfpg_text_copy(line->column, strlen(line->column));
+        if (!to->column) return mfpg_fail_memory(ctx);
+        mfpg_status status = mfpg_value_copy(ctx, &line->value, &to->value);
+        if (status != MFPG_OK) return status;
+    }
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_config_copy(mfpg_context *ctx, const mfpg_config *config, mfpg_config **out) {
+    mfpg_config *copy = allocate(config->file, config->directory);
+    if (!copy) return mfpg_fail_memory(ctx);
+    copy->layer = config->layer;
+    mfpg_status status = copy_categories(ctx, config, copy);
+    for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++)
+        status = mfpg_value_copy(ctx, &config->value[i], &copy->value[i]);
+    if (status != MFPG_OK) {
+        mfpg_config_destroy(copy);
+        return status;
+    }
+    mfpg_config_settle(copy);
+    *out = copy;
+    return MFPG_OK;
+}
+
+/* ---- reading ---- */
+
+mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t length, const char *origin,
+    const char *directory, mfpg_config **out) {
+    const mfpg_yaml_origin source = {origin, 1};
+    mfpg_config *config = NULL;
+    mfpg_yaml_node tree = {0};
+    if (length > FILE_LIMIT)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: larger than the limit of %d bytes", origin, FILE_LIMIT);
+    mfpg_status status = mfpg_yaml_parse(ctx, &source, text, length, &tree);
+    if (status == MFPG_OK && tree.kind != MFPG_YAML_MAPPING)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%d: is no mapping of keys; `mfpg init` writes one",
+            origin, tree.line > 0 ? tree.line : 1);
+    if (status == MFPG_OK) status = create(ctx, origin, directory ? directory : "", &config);
+    if (status == MFPG_OK)
+        status = mfpg_config_assign(ctx, config, &source, MFPG_ORIGIN_FILE, config->directory, "", &tree);
+    mfpg_yaml_clear(&tree);
+    if (status != MFPG_OK) {
+        mfpg_config_destroy(config);
+        return status;
+    }
+    mfpg_config_settle(config);
+    *out = config;
+    return MFPG_OK;
+}
+
+/* The run takes its file's name where it has none and the file's is fit for one. */
+static mfpg_status name_after_file(mfpg_context *ctx, mfpg_config *config, const char *path) {
+    char stem[256];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (mfpg_config_given(config, "name")) return MFPG_OK;
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
+        length -= 5;
+    else if (length > 4 && strcmp(name + length - 4, ".yml") == 0)
+        length -= 4;
+    if (length == 0 || length >= sizeof stem) return MFPG_OK;
+    memcpy(stem, name, length);
+    stem[length] = 0;
+    const char quote = stem[0];
+    if (strchr("[{\"'", quote)) return MFPG_OK; /* would read as YAML */
+    mfpg_status status = mfpg_config_resolve(ctx, config, "name", stem, "the configuration's file");
+    return status == MFPG_ERR_INPUT ? MFPG_OK : status;
+}
+
+mfpg_status mfpg_config_load(mfpg_context *ctx, const char *path, mfpg_config **out) {
+    char *text = NULL;
+    size_t length = 0;
+    mfpg_config *config = NULL;
+    mfpg_status status = mfpg_file_read(ctx, path, FILE_LIMIT, &text, &length);
+    if (status != MFPG_OK) return status;
+    const char *slash = strrchr(path, '/');
+    char *directory = mfpg_text_copy(path, slash ? (size_t)(slash - path) + (slash == path) : 0);
+    status = directory ? mfpg_config_load_text(ctx, text, length, path, directory, &config)
+                       : mfpg_fail_memory(ctx);
+    free(directory);
+    free(text);
+    if (status == MFPG_OK) status = name_after_file(ctx, config, path);
+    if (status != MFPG_OK) {
+        mfpg_config_destroy(config);
+        return status;
+    }
+    *out = config;
+    return MFPG_OK;
+}
+
+static mfpg_status set_path(
+    mfpg_context *ctx, mfpg_config *config, const char *argument, const char *equals) {
+    char name[MFPG_YAML_LOCATION], path[MFPG_PATH_SIZE];
+    size_t shown = strlen(argument), length = (size_t)(equals - argument);
+    snprintf(name, sizeof name, "argument '%.*s%s'", shown > 100 ? 100 : (int)shown, argument,
+        shown > 100 ? "..." : "");
+    const mfpg_yaml_origin origin = {name, 0};
+    if (length == 0 || length >= sizeof path)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: no such key; it must be KEY=VALUE", name);
+    memcpy(path, argument, length);
+    path[length] = 0;
+    mfpg_yaml_node tree = {0};
+    mfpg_status status = mfpg_value_tree(ctx, &origin, equals + 1, &tree);
+    if (status == MFPG_OK)
+        status = mfpg_config_assign(ctx, config, &origin, MFPG_ORIGIN_ARGUMENT, "", path, &tree);
+    mfpg_yaml_clear(&tree);
+    return status;
+}
+
+mfpg_status mfpg_config_set(mfpg_context *ctx, mfpg_config *config, const char *argument) {
+    const char *equals = strchr(argument, '=');
+    if (!equals)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "argument '%.100s': must be KEY=VALUE, such as train.rounds=50", argument);
+    mfpg_config *changed = NULL;
+    mfpg_status status = mfpg_config_copy(ctx, config, &changed);
+    if (status == MFPG_OK) status = set_path(ctx, changed, argument, equals);
+    if (status == MFPG_OK) {
+        const mfpg_config old = *config;
+        *config = *changed;
+        *changed = old;
+        mfpg_config_settle(config);
+    }
+    mfpg_config_destroy(changed);
+    return status;
+}
+
+mfpg_status mfpg_config_sweep(
+    mfpg_context *ctx, const char *argument, int *sweep, int64_t *first, int64_t *last) {
+    const char *dots = strstr(argument, "..");
+    double low, high;
+    *sweep = 0;
+    if (strncmp(argument, "seed=", 5) != 0 || !dots) return MFPG_OK;
+    const char *begin = argument + 5, *end = dots + 2;
+    int numbers =
+        mfpg_number_parse(begin, (size_t)(dots - begin), &low) && mfpg_number_parse(end, strlen(end), &high);
+    if (!numbers || low != floor(low) || high != floor(high) || !(low >= 0) || !(high < 9007199254740992.0) ||
+        !(low <= high))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "argument '%.100s': must be seed=A..B with whole numbers from 0, A at most B", argument);
+    *sweep = 1;
+    *first = (int64_t)low;
+    *last = (int64_t)high;
+    return MFPG_OK;
+}
+
+/* ---- asking ---- */
+
+static const mfpg_value nothing = {0};
+
+/* The value of a path of the table. Any other path is a fault in the program that asks. */
+static const mfpg_value *value_of(const mfpg_config *config, const char *path) {
+    ptrdiff_t index = mfpg_config_key_find(path);
+    assert(index >= 0 && "no such key in keys.def");
+    return index >= 0 ? &config->value[index] : &nothing;
+}
+
+double mfpg_config_number(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = value_of(config, path);
+    return value->kind == MFPG_VALUE_NUMBER ? value->number : (double)NAN;
+}
+
+int64_t mfpg_config_whole(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = value_of(config, path);
+    return value->kind == MFPG_VALUE_NUMBER ? (int64_t)value->number : -1;
+}
+
+int mfpg_config_truth(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = value_of(config, path);
+    return value->kind == MFPG_VALUE_TRUTH && value->number != 0;
+}
+
+const char *mfpg_config_text(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = value_of(config, path);
+    return value->kind == MFPG_VALUE_WORD ? value->word : value->kind == MFPG_VALUE_TEXT ? value->text : NULL;
+}
+
+int mfpg_config_is(const mfpg_config *config, const char *path, const char *word) {
+    const mfpg_value *value = value_of(config, path);
+    return value->kind == MFPG_VALUE_WORD && strcmp(value->word, word) == 0;
+}
+
+ptrdiff_t mfpg_config_choice(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = value_of(config, path);
+    return value->kind == MFPG_VALUE_WORD ? value->choice : -1;
+}
+
+const double *mfpg_config_numbers(const mfpg_config *config, const char *path, ptrdiff_t *count) {
+    const mfpg_value *value = value_of(config, path);
+    *count = value->kind == MFPG_VALUE_NUMBERS ? value->count : 0;
+    return value->kind == MFPG_VALUE_NUMBERS ? value->numbers : NULL;
+}
+
+const char *const *mfpg_config_texts(const mfpg_config *config, const char *path, ptrdiff_t *count) {
+    const mfpg_value *value = value_of(config, path);
+    *count = value->kind == MFPG_VALUE_TEXTS ? value->count : 0;
+    return value->kind == MFPG_VALUE_TEXTS ? (const char *const *)value->texts : NULL;
+}
+
+ptrdiff_t mfpg_config_categories(const mfpg_config *config) {
+    return config->categories;
+}
+
+mfpg_category mfpg_config_category(const mfpg_config *config, ptrdiff_t index) {
+    const mfpg_category_line *line = &config->category[index];
+    return (mfpg_category){line->column, (const char *const *)line->value.texts, line->value.count};
+}
+
+int mfpg_config_has(const mfpg_config *config, const char *path) {
+    return value_of(config, path)->kind != MFPG_VALUE_NOTHING;
+}
+
+int mfpg_config_given(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = value_of(config, path);
+    return value->origin == MFPG_ORIGIN_FILE || value->origin == MFPG_ORIGIN_ARGUMENT;
+}
+
+const char *mfpg_config_source(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = value_of(config, path);
+    return value->source ? value->source : "default";
+}
+
+const char *mfpg_config_directory(const mfpg_config *config) {
+    return config->directory[0] ? config->directory : ".";
+}
+
+mfpg_method mfpg_config_method(const mfpg_config *config) {
+    return config->method;
+}
+
+const char *mfpg_config_cost(const mfpg_config *config) {
+    const char *cost = mfpg_config_text(config, "game.cost");
+    return strcmp(cost, "auto") == 0 && config->method.name ? config->method.mechanism : cost;
+}
+
+mfpg_status mfpg_config_fail(
+    mfpg_context *ctx, const mfpg_config *config, const char *path, const char *format, ...) {
+    char text[MFPG_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *place = mfpg_config_given(config, path) ? mfpg_config_source(config, path) : config->file;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s: %s", place ? place : "configuration", path, text);
+}
+
+/* ---- the method in force ---- */
+
+static const mfpg_method *method_of_axes(const char *mechanism, mfpg_players players) {
+    const mfpg_method *method;
+    for (ptrdiff_t i = 0; (method = mfpg_method_get(i)); i++)
+        if (strcmp(method->mechanism, mechanism) == 0 && method->players == players) return method;
+    return NULL;
+}
+
+/* The paper's accountant goes with the mechanism; a mechanism of no named method has none. */
+static const char *accountant_of_mechanism(const char *mechanism) {
+    const mfpg_method *method;
+    for (ptrdiff_t i = 0; (method = mfpg_method_get(i)); i++)
+        if (strcmp(method->mechanism, mechanism) == 0) return method->paper_accountant;
+    return NULL;
+}
+
+void mfpg_config_settle(mfpg_config *config) {
+    config->method = (mfpg_method){0};
+    if (mfpg_config_has(config, "method")) {
+        config->method = *mfpg_method_get(mfpg_config_choice(config, "method"));
+        return;
+    }
+    const char *mechanism = mfpg_config_text(config, "method.mechanism");
+    ptrdiff_t players = mfpg_config_choice(config, "method.players");
+    if (!mechanism || players < 0) return;
+    const mfpg_method *named = method_of_axes(mechanism, (mfpg_players)players);
+    if (named) {
+        config->method = *named;
+        return;
+    }
+    snprintf(config->method_name, sizeof config->method_name, "%s+%s", mechanism,
+        mfpg_config_text(config, "method.players"));
+    config->method = (mfpg_method){config->method_name, mechanism, (mfpg_players)players,
+        accountant_of_mechanism(mechanism), "a mechanism and a game that have no name of their own"};
+}

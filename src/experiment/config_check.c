@@ -1,0 +1,189 @@
+#include "config_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static int is(const mfpg_config *config, const char *path, const char *word) {
+    return mfpg_config_is(config, path, word);
+}
+
+/* ---- which keys count ---- */
+
+static int condition_holds(const mfpg_config *config, mfpg_when when) {
+    const mfpg_method *method = &config->method;
+    const char *mechanism = method->name ? method->mechanism : "none", *cost = mfpg_config_cost(config);
+    int game = method->players != MFPG_PLAYERS_NONE, noised = strcmp(mechanism, "none") != 0;
+    int files = !is(config, "data.format", "synthetic");
+    const char *partition = mfpg_config_text(config, "data.partition.kind");
+    switch (when) {
+    case MFPG_WHEN_ALWAYS: return 1;
+    case MFPG_WHEN_FROM_FILES: return files;
+    case MFPG_WHEN_BY_COLUMN: return files && strcmp(partition, "column") == 0;
+    case MFPG_WHEN_BY_CHANCE:
+        return files && strcmp(partition, "files") != 0 && strcmp(partition, "column") != 0;
+    case MFPG_WHEN_BY_DIRICHLET: return files && strcmp(partition, "dirichlet") == 0;
+    case MFPG_WHEN_BY_SHARDS: return files && strcmp(partition, "shards") == 0;
+    case MFPG_WHEN_SYNTHETIC: return !files;
+    case MFPG_WHEN_SHAPED: return !files && !is(config, "data.kind", "clinics");
+    case MFPG_WHEN_NOISED: return noised;
+    case MFPG_WHEN_NO_GAME: return noised && !game;
+    case MFPG_WHEN_GRADIENT: return strcmp(mechanism, "entropic") != 0;
+    case MFPG_WHEN_GAUSSIAN: return strcmp(mechanism, "gaussian") == 0;
+    case MFPG_WHEN_ENTROPIC: return strcmp(mechanism, "entropic") == 0;
+    case MFPG_WHEN_GAME: return game;
+    case MFPG_WHEN_OWN_NOISE: return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0);
+    case MFPG_WHEN_SCALED_LOSS:
+        return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0);
+    case MFPG_WHEN_GAUSSIAN_COST: return game && strcmp(cost, "gaussian") == 0;
+    case MFPG_WHEN_ENTROPIC_COST: return game && strcmp(cost, "entropic") == 0;
+    case MFPG_WHEN_INTERACTION_COST: return game && strcmp(cost, "interaction") == 0;
+    case MFPG_WHEN_PAPER_COST: return game && strcmp(cost, "paper") == 0;
+    case MFPG_WHEN_COUNT: break;
+    }
+    return 1;
+}
+
+int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index) {
+    return !config->value[index].unused && condition_holds(config, mfpg_settings_get(index)->when);
+}
+
+/* One warning for all that was given in vain. */
+static void warn_of_unused(mfpg_context *ctx, const mfpg_config *config) {
+    char names[MFPG_MESSAGE_SIZE - 128];
+    size_t used = 0;
+    names[0] = 0;
+    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+        const char *path = mfpg_settings_get(i)->path;
+        if (config->value[i].kind == MFPG_VALUE_NOTHING || !mfpg_config_given(config, path)) continue;
+        if (mfpg_config_counts(config, i)) continue;
+        int wrote = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", path);
+        if (wrote > 0 && (size_t)wrote < sizeof names - used) used += (size_t)wrote;
+    }
+    if (used)
+        mfpg_warn(ctx, "given, but of no effect in this run (method %s): %s", config->method.name, names);
+}
+
+/* ---- the rules ---- */
+
+static mfpg_status check_method(mfpg_context *ctx, const mfpg_config *config) {
+    if (!config->method.name) {
+        int mechanism = mfpg_config_has(config, "method.mechanism");
+        return mfpg_config_fail(ctx, config, mechanism ? "method.players" : "method.mechanism",
+            "nothing given; a method by its axes needs mechanism and players");
+    }
+    if (strcmp(config->method.mechanism, "none") == 0 && config->method.players != MFPG_PLAYERS_NONE)
+        return mfpg_config_fail(ctx, config, "method.players",
+            "found '%s'; a game needs a mechanism whose noise it sets; allowed with mechanism none: none",
+            mfpg_config_text(config, "method.players"));
+    return MFPG_OK;
+}
+
+/* The two steps look alike and are not: each belongs to one kind of mechanism. */
+static mfpg_status check_step(mfpg_context *ctx, const mfpg_config *config) {
+    int entropic = strcmp(config->method.mechanism, "entropic") == 0;
+    const char *other = entropic ? "train.learning_rate" : "entropic.step";
+    if (!mfpg_config_given(config, other)) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, other, "is not used by method %s (mechanism %s); its step is %s",
+        config->method.name, config->method.mechanism, entropic ? "entropic.step" : "train.learning_rate");
+}
+
+static mfpg_status check_interval(
+    mfpg_context *ctx, const mfpg_config *config, const char *low, const char *high) {
+    int has_low = mfpg_config_has(config, low), has_high = mfpg_config_has(config, high);
+    if (!has_low && !has_high) return MFPG_OK;
+    if (!has_low || !has_high)
+        return mfpg_config_fail(
+            ctx, config, has_low ? high : low, "nothing given; an interval needs min and max");
+    double from = mfpg_config_number(config, low), to = mfpg_config_number(config, high);
+    if (from <= to) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, high, "found %g, which is below min %g", to, from);
+}
+
+static mfpg_status check_preferences(mfpg_context *ctx, const mfpg_config *config) {
+    int file = mfpg_config_has(config, "game.preferences.file");
+    int column = mfpg_config_has(config, "game.preferences.column");
+    if (file != column)
+        return mfpg_config_fail(ctx, config, file ? "game.preferences.column" : "game.preferences.file",
+            "nothing given; preferences from a file need file and column");
+    return MFPG_OK;
+}
+
+static mfpg_status check_data(mfpg_context *ctx, const mfpg_config *config) {
+    ptrdiff_t files;
+    if (is(config, "data.format", "synthetic")) return MFPG_OK;
+    mfpg_config_texts(config, "data.files", &files);
+    if (files == 0)
+        return mfpg_config_fail(ctx, config, "data.files",
+            "nothing given; name the files, or take made-up data with data.format: synthetic");
+    const char *kind = mfpg_config_text(config, "data.partition.kind");
+    if (strcmp(kind, "files") == 0) return MFPG_OK;
+    const char *needed = strcmp(kind, "column") == 0 ? "data.partition.column" : "data.partition.clients";
+    if (mfpg_config_has(config, needed)) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, needed, "nothing given; partition kind %s needs it", kind);
+}
+
+static mfpg_status check_unit(mfpg_context *ctx, const mfpg_config *config) {
+    if (!is(config, "privacy.unit", "example") || !is(config, "privacy.clip_at", "update")) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, "privacy.clip_at",
+        "found 'update'; unit example needs clip_at step, where the clip is per example");
+}
+
+static mfpg_status check_cohort(mfpg_context *ctx, const mfpg_config *config) {
+    if (is(config, "train.clients_per_round", "all") || mfpg_config_number(config, "train.client_rate") == 1)
+        return MFPG_OK;
+    return mfpg_config_fail(ctx, config, "train.client_rate",
+        "found %g, but train.clients_per_round is set too; a cohort has a size or a rate",
+        mfpg_config_number(config, "train.client_rate"));
+}
+
+/* A budget (less noise) and a strength (more noise) never stand for each other. */
+static mfpg_status check_control(mfpg_context *ctx, const mfpg_config *config) {
+    const char *cost = mfpg_config_cost(config), *mechanism = config->method.mechanism;
+    int budget = strcmp(cost, "gaussian") == 0;
+    if (budget == (strcmp(mechanism, "gaussian") == 0)) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, "game.cost",
+        "found '%s', whose actions are %s; mechanism %s takes %s", cost, budget ? "budgets" : "strengths",
+        mechanism, budget ? "strengths" : "budgets");
+}
+
+/* Without its own noise in its own model a client would answer privacy with endless noise (theory S3.1). */
+static mfpg_status check_own_cost(mfpg_context *ctx, const mfpg_config *config) {
+    if (mfpg_config_number(config, "game.personalisation") != 0) return MFPG_OK;
+    if (mfpg_config_number(config, "game.own_cost") > 0) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, "game.personalisation",
+        "found 0; the entropic cost then needs game.own_cost, a number above 0");
+}
+
+static mfpg_status check_entropic_game(mfpg_context *ctx, const mfpg_config *config) {
+    if (config->method.players == MFPG_PLAYERS_FINITE && !is(config, "train.weights", "equal"))
+        return mfpg_config_fail(ctx, config, "train.weights",
+            "found '%s'; the finite game of cost entropic needs weights equal",
+            mfpg_config_text(config, "train.weights"));
+    return check_own_cost(ctx, config);
+}
+
+static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
+    mfpg_status status = check_interval(ctx, config, "game.actions.min", "game.actions.max");
+    if (status == MFPG_OK)
+        status = check_interval(ctx, config, "game.preferences.min", "game.preferences.max");
+    if (status == MFPG_OK) status = check_preferences(ctx, config);
+    if (status == MFPG_OK && config->method.players != MFPG_PLAYERS_NONE) {
+        status = check_control(ctx, config);
+        if (status == MFPG_OK && strcmp(mfpg_config_cost(config), "entropic") == 0)
+            status = check_entropic_game(ctx, config);
+    }
+    return status;
+}
+
+mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config) {
+    mfpg_status (*const rule[])(mfpg_context *, const mfpg_config *) = {
+        check_method, check_step, check_data, check_unit, check_cohort, check_game};
+    for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
+        mfpg_status status = rule[i](ctx, config);
+        if (status != MFPG_OK) return status;
+    }
+    warn_of_unused(ctx, config);
+    return MFPG_OK;
+}

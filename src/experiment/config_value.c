@@ -1,0 +1,309 @@
+#include "config_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/number.h"
+
+enum { FOUND_SIZE = 80, SHOWN_BYTES = 48 };
+
+/* What every parser of this file needs for its messages. */
+typedef struct request {
+    mfpg_context *ctx;
+    const mfpg_setting *key;
+    const char *path, *place, *directory;
+} request;
+
+void mfpg_value_clear(mfpg_value *value) {
+    free(value->text);
+    free(value->numbers);
+    free(value->texts);
+    free(value->source);
+    free(value->unused);
+    *value = (mfpg_value){0};
+}
+
+/* ---- texts ---- */
+
+/* Bytes of the UTF-8 character at text, or 0 where there is none: overlong forms and surrogates are none. */
+static size_t utf8_length(const unsigned char *text) {
+    if (text[0] < 0x80) return 1;
+    size_t length = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
+    if (text[0] < 0xC2 || text[0] > 0xF4) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xC0) != 0x80) return 0;
+    if (text[0] == 0xE0 && text[1] < 0xA0) return 0;
+    if (text[0] == 0xED && text[1] > 0x9F) return 0;
+    if (text[0] == 0xF0 && text[1] < 0x90) return 0;
+    if (text[0] == 0xF4 && text[1] > 0x8F) return 0;
+    return length;
+}
+
+/* UTF-8 without control characters but the tab: it goes into tables and onto terminals. */
+static int text_is_printable(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t length = utf8_length(at);
+        if (length == 0 || (*at < 0x20 && *at != '\t') || *at == 0x7F) return 0;
+        at += length;
+    }
+    return 1;
+}
+
+/* 'text', cut to a line's share, control characters replaced. */
+static void quote_found(const char *text, char out[FOUND_SIZE]) {
+    size_t used = 0;
+    out[used++] = '\'';
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at && used < SHOWN_BYTES) {
+        size_t length = utf8_length(at);
+        if (length == 0 || *at < 0x20 || *at == 0x7F) {
+            out[used++] = '?';
+            at++;
+        } else {
+            memcpy(out + used, at, length);
+            used += length;
+            at += length;
+        }
+    }
+    strcpy(out + used, *at ? "...'" : "'");
+}
+
+static void describe_found(const mfpg_yaml_node *node, char out[FOUND_SIZE]) {
+    if (node->kind == MFPG_YAML_LIST) {
+        strcpy(out, "a list");
+    } else if (node->kind == MFPG_YAML_MAPPING) {
+        strcpy(out, "a mapping");
+    } else if (!node->text[0]) {
+        strcpy(out, node->plain ? "nothing" : "an empty text");
+    } else {
+        quote_found(node->text, out);
+    }
+}
+
+static const char *nearest_word(const mfpg_setting *key, const char *text) {
+    const char *words[64], *word;
+    ptrdiff_t count = 0;
+    while (count < 64 && (word = mfpg_setting_word(key, count))) words[count++] = word;
+    return mfpg_names_nearest(text, words, count);
+}
+
+static mfpg_status refuse(const request *in, const mfpg_yaml_node *node) {
+    char found[FOUND_SIZE], allowed[512];
+    describe_found(node, found);
+    const char *nearest = node->kind == MFPG_YAML_SCALAR ? nearest_word(in->key, node->text) : NULL;
+    int quoted = node->kind == MFPG_YAML_SCALAR && !node->plain && node->text[0];
+    return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: found %s%s; allowed: %s%s%s%s", in->place, in->path,
+        quoted ? "the text " : "", found, mfpg_setting_allowed(in->key, allowed, sizeof allowed),
+        nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* ---- numbers ---- */
+
+static int scalar_number(const mfpg_setting *key, const mfpg_yaml_node *node, double *out) {
+    double number;
+    if (node->kind != MFPG_YAML_SCALAR || !node->plain) return 0;
+    if (!mfpg_number_parse(node->text, strlen(node->text), &number)) return 0;
+    if (key->form == MFPG_FORM_WHOLE && number != floor(number)) return 0;
+    if (!mfpg_range_holds(&key->range, number)) return 0;
+    *out = number + 0.0; /* -0 becomes 0 */
+    return 1;
+}
+
+static mfpg_status parse_number(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    if (!scalar_number(in->key, node, &out->number)) return refuse(in, node);
+    out->kind = MFPG_VALUE_NUMBER;
+    return MFPG_OK;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static ptrdiff_t sort_distinct(double *numbers, ptrdiff_t count) {
+    ptrdiff_t kept = 1;
+    qsort(numbers, (size_t)count, sizeof *numbers, by_size);
+    for (ptrdiff_t i = 1; i < count; i++)
+        if (numbers[i] > numbers[kept - 1]) numbers[kept++] = numbers[i];
+    return kept;
+}
+
+static mfpg_status parse_numbers(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    int single = node->kind == MFPG_YAML_SCALAR;
+    ptrdiff_t count = single ? 1 : node->count;
+    if (node->kind == MFPG_YAML_MAPPING) return refuse(in, node);
+    if (count == 0)
+        return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: the list is empty", in->place, in->path);
+    out->numbers = mfpg_alloc(count, sizeof *out->numbers);
+    if (!out->numbers) return mfpg_fail_memory(in->ctx);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const mfpg_yaml_node *entry = single ? node : &node->child[i];
+        if (!scalar_number(in->key, entry, &out->numbers[i])) return refuse(in, entry);
+    }
+    out->count = in->key->form == MFPG_FORM_GRID ? sort_distinct(out->numbers, count) : count;
+    out->kind = MFPG_VALUE_NUMBERS;
+    return MFPG_OK;
+}
+
+/* ---- words, truths, texts, paths ---- */
+
+static int parse_word(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    const char *word;
+    if (node->kind != MFPG_YAML_SCALAR) return 0;
+    for (ptrdiff_t i = 0; (word = mfpg_setting_word(in->key, i)); i++) {
+        if (strcmp(word, node->text) != 0) continue;
+        *out = (mfpg_value){.kind = MFPG_VALUE_WORD, .word = word, .choice = i};
+        return 1;
+    }
+    return 0;
+}
+
+static mfpg_status parse_truth(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    if (node->kind != MFPG_YAML_SCALAR || !node->plain) return refuse(in, node);
+    if (strcmp(node->text, "true") == 0)
+        out->number = 1;
+    else if (strcmp(node->text, "false") != 0)
+        return refuse(in, node);
+    out->kind = MFPG_VALUE_TRUTH;
+    return MFPG_OK;
+}
+
+static mfpg_status check_text(const request *in, const mfpg_yaml_node *node) {
+    if (node->kind != MFPG_YAML_SCALAR || (node->plain && !node->text[0])) return refuse(in, node);
+    if (!text_is_printable(node->text))
+        return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: the text holds control characters or is not UTF-8",
+            in->place, in->path);
+    if (in->key->form != MFPG_FORM_PATH && !mfpg_range_holds(&in->key->range, (double)strlen(node->text)))
+        return refuse(in, node);
+    return MFPG_OK;
+}
+
+static mfpg_status parse_text(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    mfpg_status status = check_text(in, node);
+    if (status != MFPG_OK) return status;
+    out->text = mfpg_text_copy(node->text, strlen(node->text));
+    if (!out->text) return mfpg_fail_memory(in->ctx);
+    out->kind = MFPG_VALUE_TEXT;
+    return MFPG_OK;
+}
+
+static mfpg_status parse_path(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    mfpg_status status = check_text(in, node);
+    if (status != MFPG_OK) return status;
+    if (!node->text[0]) return refuse(in, node);
+    int here = strcmp(node->text, ".") == 0 && in->directory[0];
+    out->text = here ? mfpg_text_copy(in->directory, strlen(in->directory))
+                     : mfpg_path_join(in->directory, node->text);
+    if (!out->text) return mfpg_fail_memory(in->ctx);
+    out->kind = MFPG_VALUE_TEXT;
+    return MFPG_OK;
+}
+
+/* Pointers and the texts behind them in one block; NULL when memory runs out. */
+static char **pack_texts(const char *const *texts, ptrdiff_t count) {
+    size_t bytes = (size_t)count * sizeof(char *);
+    for (ptrdiff_t i = 0; i < count; i++) bytes += strlen(texts[i]) + 1;
+    char **block = mfpg_alloc((ptrdiff_t)bytes, 1);
+    if (!block) return NULL;
+    char *at = (char *)(block + count);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        block[i] = strcpy(at, texts[i]);
+        at += strlen(texts[i]) + 1;
+    }
+    return block;
+}
+
+static mfpg_status parse_texts(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    int single = node->kind == MFPG_YAML_SCALAR;
+    ptrdiff_t count = single ? 1 : node->count;
+    mfpg_status status = MFPG_OK;
+    if (node->kind == MFPG_YAML_MAPPING) return refuse(in, node);
+    const char **texts = mfpg_alloc(count, sizeof *texts);
+    if (!texts) return mfpg_fail_memory(in->ctx);
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        const mfpg_yaml_node *entry = single ? node : &node->child[i];
+        status = check_text(in, entry);
+        texts[i] = entry->text;
+    }
+    if (status == MFPG_OK) {
+        out->texts = pack_texts(texts, count);
+        status = out->texts ? MFPG_OK : mfpg_fail_memory(in->ctx);
+    }
+    free(texts);
+    out->count = count;
+    out->kind = MFPG_VALUE_TEXTS;
+    return status;
+}
+
+/* ---- values ---- */
+
+mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_setting *key, const char *path, const char *place,
+    const char *directory, const mfpg_yaml_node *node, mfpg_value *out) {
+    const request in = {ctx, key, path, place, directory};
+    mfpg_value value = {0};
+    mfpg_status status = MFPG_OK;
+    if (!parse_word(&in, node, &value)) {
+        switch (key->form) {
+        case MFPG_FORM_WORD: status = refuse(&in, node); break;
+        case MFPG_FORM_NUMBER:
+        case MFPG_FORM_WHOLE: status = parse_number(&in, node, &value); break;
+        case MFPG_FORM_TRUTH: status = parse_truth(&in, node, &value); break;
+        case MFPG_FORM_TEXT: status = parse_text(&in, node, &value); break;
+        case MFPG_FORM_PATH: status = parse_path(&in, node, &value); break;
+        case MFPG_FORM_NUMBERS:
+        case MFPG_FORM_GRID: status = parse_numbers(&in, node, &value); break;
+        case MFPG_FORM_TEXTS: status = parse_texts(&in, node, &value); break;
+        }
+    }
+    if (status == MFPG_OK)
+        *out = value;
+    else
+        mfpg_value_clear(&value);
+    return status;
+}
+
+static int copy_text(const char *text, char **out) {
+    if (!text) return 1;
+    *out = mfpg_text_copy(text, strlen(text));
+    return *out != NULL;
+}
+
+mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_value *out) {
+    mfpg_value copy = *value;
+    copy.text = copy.source = copy.unused = NULL;
+    copy.numbers = NULL;
+    copy.texts = NULL;
+    int whole = copy_text(value->text, &copy.text) && copy_text(value->source, &copy.source) &&
+                copy_text(value->unused, &copy.unused);
+    if (whole && value->numbers) {
+        copy.numbers = mfpg_alloc(value->count, sizeof *copy.numbers);
+        whole = copy.numbers != NULL;
+        if (whole) memcpy(copy.numbers, value->numbers, (size_t)value->count * sizeof *copy.numbers);
+    }
+    if (whole && value->texts) {
+        copy.texts = pack_texts((const char *const *)value->texts, value->count);
+        whole = copy.texts != NULL;
+    }
+    if (!whole) {
+        mfpg_value_clear(&copy);
+        return mfpg_fail_memory(ctx);
+    }
+    *out = copy;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_value_tree(
+    mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text, mfpg_yaml_node *out) {
+    if (text[0] && strchr("[{\"'", text[0])) return mfpg_yaml_parse(ctx, origin, text, strlen(text), out);
+    mfpg_yaml_node scalar = {
+        .kind = MFPG_YAML_SCALAR, .plain = 1, .text = mfpg_text_copy(text, strlen(text))};
+    if (!scalar.text) return mfpg_fail_memory(ctx);
+    *out = scalar;
+    return MFPG_OK;
+}

@@ -1,0 +1,323 @@
+#include "config_state.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/number.h"
+
+/* ---- values as YAML ---- */
+
+/* Other YAML readers take these for something else than a text. */
+static int reads_as_other(const char *text) {
+    static const char *const special[] = {
+        "true", "false", "yes", "no", "on", "off", "y", "n", "null", ".", ".."};
+    double number;
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+        if (strcasecmp(text, special[i]) == 0) return 1;
+    return mfpg_number_parse(text, strlen(text), &number);
+}
+
+static int is_plain(const char *text) {
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/.";
+    static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/.0123456789+-";
+    return text[0] && strchr(first, text[0]) && text[strspn(text, others)] == 0 && !reads_as_other(text);
+}
+
+/* Characters that YAML refuses or folds as they stand: C1 controls, line separators, byte order marks, non-characters.
+ * Returns the character where `at` holds one of them (in UTF-8), else 0. */
+static unsigned special_character(const unsigned char *at) {
+    if (at[0] == 0xC2 && at[1] >= 0x80 && at[1] <= 0x9F) return at[1];
+    if (at[0] < 0xE0 || at[0] > 0xEF) return 0;
+    unsigned code = (at[0] & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+    return code == 0x2028 || code == 0x2029 || code == 0xFEFF || code >= 0xFFFE ? code : 0;
+}
+
+void mfpg_text_print(const char *text, FILE *out) {
+    if (is_plain(text)) {
+        fputs(text, out);
+        return;
+    }
+    putc('"', out);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        unsigned code = special_character(at);
+        if (code) {
+            fprintf(out, "\\u%04X", code);
+            at += code < 0x800 ? 1 : 2;
+        } else if (*at == '"' || *at == '\\') {
+            fprintf(out, "\\%c", *at);
+        } else if (*at < 0x20 || *at == 0x7F) {
+            fprintf(out, "\\x%02X", *at);
+        } else {
+            putc(*at, out);
+        }
+    }
+    putc('"', out);
+}
+
+static void print_number(double value, FILE *out) {
+    char text[MFPG_NUMBER_SIZE];
+    fputs(mfpg_number_format(value, text), out);
+}
+
+/* A path that means the same from any folder. */
+static void print_path(const char *path, FILE *out) {
+    char resolved[PATH_MAX], folder[PATH_MAX];
+    if (realpath(path, resolved)) {
+        mfpg_text_print(resolved, out);
+        return;
+    }
+    char *joined = getcwd(folder, sizeof folder) ? mfpg_path_join(folder, path) : NULL;
+    mfpg_text_print(joined ? joined : path, out);
+    free(joined);
+}
+
+void mfpg_value_print(const mfpg_value *value, int absolute_path, FILE *out) {
+    switch (value->kind) {
+    case MFPG_VALUE_NOTHING: break;
+    case MFPG_VALUE_WORD: fputs(value->word, out); break;
+    case MFPG_VALUE_NUMBER: print_number(value->number, out); break;
+    case MFPG_VALUE_TRUTH: fputs(value->number != 0 ? "true" : "false", out); break;
+    case MFPG_VALUE_TEXT:
+        if (absolute_path)
+            print_path(value->text, out);
+        else
+            mfpg_text_print(value->text, out);
+        break;
+    case MFPG_VALUE_NUMBERS:
+    case MFPG_VALUE_TEXTS:
+        putc('[', out);
+        for (ptrdiff_t i = 0; i < value->count; i++) {
+            if (i) fputs(", ", out);
+            if (value->kind == MFPG_VALUE_NUMBERS)
+                print_number(value->numbers[i], out);
+            else
+                mfpg_text_print(value->texts[i], out);
+        }
+        putc(']', out);
+        break;
+    }
+}
+
+/* ---- sections ---- */
+
+typedef struct writer {
+    const mfpg_config *config;
+    FILE *out;
+    char section[MFPG_PATH_SIZE]; /* path of the last header */
+} writer;
+
+static void indent(writer *to, size_t depth) {
+    for (size_t i = 0; i < depth; i++) fputs("  ", to->out);
+}
+
+static size_t depth_of(const char *path) {
+    size_t depth = 0;
+    for (; *path; path++) depth += *path == '.';
+    return depth;
+}
+
+/* Writes the headers that lead to path[0..length) and were not written last. */
+static void open_section(writer *to, const char *path, size_t length) {
+    for (size_t end = 0, depth = 0; end < length; end++, depth++) {
+        size_t begin = end;
+        end += strcspn(path + end, ".");
+        if (end > length) end = length;
+        int open = strncmp(to->section, path, end) == 0 && (to->section[end] == 0 || to->section[end] == '.');
+        if (open) continue;
+        indent(to, depth);
+        fprintf(to->out, "%.*s:\n", (int)(end - begin), path + begin);
+        snprintf(to->section, sizeof to->section, "%.*s", (int)end, path);
+    }
+}
+
+static void write_key(writer *to, ptrdiff_t index, int absolute_paths) {
+    const mfpg_setting *key = mfpg_settings_get(index);
+    const mfpg_value *value = &to->config->value[index];
+    open_section(to, key->path, mfpg_path_parent_length(key->path));
+    indent(to, depth_of(key->path));
+    fprintf(to->out, "%s: ", mfpg_path_leaf(key->path));
+    mfpg_value_print(value, absolute_paths && key->form == MFPG_FORM_PATH, to->out);
+    if (value->origin == MFPG_ORIGIN_AUTO) fprintf(to->out, "  # %s", value->source);
+    putc('\n', to->out);
+}
+
+static void write_categories(writer *to, const char *path) {
+    for (ptrdiff_t i = 0; i < to->config->categories; i++) {
+        const mfpg_category_line *line = &to->config->category[i];
+        open_section(to, path, mfpg_path_parent_length(path));
+        indent(to, depth_of(path));
+        mfpg_text_print(line->column, to->out);
+        fputs(": ", to->out);
+        mfpg_value_print(&line->value, 0, to->out);
+        putc('\n', to->out);
+    }
+}
+
+static mfpg_status finish(mfpg_context *ctx, FILE *out) {
+    if (fflush(out) == 0 && !ferror(out)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_IO, "cannot write the configuration: %s", strerror(errno));
+}
+
+/* ---- the configuration of a run ---- */
+
+static void write_unused(writer *to) {
+    int first = 1;
+    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+        const mfpg_setting *key = mfpg_settings_get(i);
+        const mfpg_value *value = &to->config->value[i];
+        if (value->kind == MFPG_VALUE_NOTHING || mfpg_config_counts(to->config, i)) continue;
+        if (key->form == MFPG_FORM_PATH && value->origin == MFPG_ORIGIN_DEFAULT) continue; /* says nothing */
+        if (first) fputs("\n# of no effect in this run:\n", to->out);
+        first = 0;
+        fprintf(to->out, "# %s: ", key->path);
+        mfpg_value_print(value, 0, to->out);
+        fprintf(to->out, "  (%s%s)\n", value->unused ? "" : "used ",
+            value->unused ? value->unused : mfpg_when_words(key->when));
+    }
+}
+
+mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
+    writer to = {.config = config, .out = out};
+    fprintf(out, "# mfpg %s: a complete configuration, every value that counts\n", mfpg_version());
+    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+        const char *path = mfpg_settings_get(i)->path;
+        if (!mfpg_config_counts(config, i)) continue;
+        if (mfpg_path_column(path))
+            write_categories(&to, path);
+        else if (config->value[i].kind != MFPG_VALUE_NOTHING)
+            write_key(&to, i, 1);
+    }
+    write_unused(&to);
+    return finish(ctx, out);
+}
+
+/* ---- the commented configuration ---- */
+
+static void write_help(writer *to, const mfpg_setting *key, size_t depth) {
+    char allowed[512];
+    indent(to, depth);
+    fprintf(to->out, "## %s%s%s\n", key->help, key->when == MFPG_WHEN_ALWAYS ? "" : "; used ",
+        mfpg_when_words(key->when));
+    indent(to, depth);
+    fprintf(to->out, "##   %s%s%s%s%s\n", mfpg_setting_allowed(key, allowed, sizeof allowed),
+        key->unit[0] ? "; unit: " : "", key->unit, key->default_value ? "; default: " : "",
+        key->default_value ? key->default_value : "");
+}
+
+/* 1 where the key's parent is a key too and holds something itself: the key can only take its place. */
+static int stands_in(const writer *to, const mfpg_setting *key) {
+    size_t length = mfpg_path_parent_length(key->path);
+    if (mfpg_path_column(key->path)) return 1;
+    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+        const char *path = mfpg_settings_get(i)->path;
+        if (strlen(path) == length && memcmp(path, key->path, length) == 0)
+            return to->config->value[i].kind != MFPG_VALUE_NOTHING;
+    }
+    return 0;
+}
+
+static int same_alternative(const mfpg_setting *a, const mfpg_setting *b) {
+    size_t length = mfpg_path_parent_length(a->path);
+    return b && length == mfpg_path_parent_length(b->path) && memcmp(a->path, b->path, length) == 0 &&
+           !mfpg_settings_exclude(a, b);
+}
+
+static const char *sample(const mfpg_setting *key) {
+    return key->default_value ? key->default_value : key->example;
+}
+
+/* "# actions: {min: 0.1, max: 2}", behind the help of the last of them. */
+static void write_stand_in(writer *to, ptrdiff_t index) {
+    const mfpg_setting *key = mfpg_settings_get(index);
+    size_t length = mfpg_path_parent_length(key->path), depth = depth_of(key->path) - 1;
+    char parent[MFPG_PATH_SIZE];
+    ptrdiff_t first = index;
+    snprintf(parent, sizeof parent, "%.*s", (int)length, key->path);
+    open_section(to, parent, mfpg_path_parent_length(parent));
+    write_help(to, key, depth);
+    if (same_alternative(key, mfpg_settings_get(index + 1))) return;
+    while (first > 0 && same_alternative(key, mfpg_settings_get(first - 1))) first--;
+    indent(to, depth);
+    fprintf(to->out, "# %s: {", mfpg_path_leaf(parent));
+    for (ptrdiff_t i = first; i <= index; i++) {
+        const mfpg_setting *member = mfpg_settings_get(i);
+        fprintf(to->out, "%s%s: %s", i > first ? ", " : "",
+            mfpg_path_column(member->path) ? "column" : mfpg_path_leaf(member->path), sample(member));
+    }
+    fputs("}\n", to->out);
+}
+
+static void write_documented(writer *to, ptrdiff_t index) {
+    const mfpg_setting *key = mfpg_settings_get(index);
+    size_t depth = depth_of(key->path);
+    if (stands_in(to, key)) {
+        write_stand_in(to, index);
+        return;
+    }
+    open_section(to, key->path, mfpg_path_parent_length(key->path));
+    write_help(to, key, depth);
+    int step = key->when == MFPG_WHEN_GRADIENT || strcmp(key->path, "entropic.step") == 0;
+    int counts = to->config->value[index].kind != MFPG_VALUE_NOTHING && mfpg_config_counts(to->config, index);
+    if (counts && !step) { /* a step that is given is refused by the methods that have the other one */
+        write_key(to, index, 0);
+        return;
+    }
+    indent(to, depth);
+    fprintf(to->out, "# %s: %s\n", mfpg_path_leaf(key->path), sample(key));
+}
+
+static void write_template(const mfpg_config *config, FILE *out) {
+    writer to = {.config = config, .out = out};
+    fputs("# A configuration of mfpg with every key. It runs as it is, on made-up data; for your own files "
+          "set\n"
+          "# data.format and data.files. Lines behind # are alternatives, or keys of other methods;\n"
+          "# lines behind ## explain the key below.\n\n",
+        out);
+    size_t last = 0;
+    const char *group = "";
+    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+        const char *path = mfpg_settings_get(i)->path;
+        size_t length = strcspn(path, ".");
+        const char *title = mfpg_section_title(path, length);
+        int begins = length != last || memcmp(group, path, length) != 0;
+        if (title[0] && begins) fprintf(out, "\n# ---- %s ----\n", title);
+        group = path;
+        last = length;
+        write_documented(&to, i);
+    }
+}
+
+mfpg_status mfpg_config_template(mfpg_context *ctx, FILE *out) {
+    mfpg_config *config = NULL;
+    mfpg_status status = mfpg_config_create(ctx, &config);
+    if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.format=synthetic");
+    if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.kind=clinics");
+    if (status == MFPG_OK) {
+        write_template(config, out);
+        status = finish(ctx, out);
+    }
+    mfpg_config_destroy(config);
+    return status;
+}
+
+mfpg_status mfpg_config_template_save(mfpg_context *ctx, const char *path) {
+    struct stat info;
+    mfpg_file file = {0};
+    if (lstat(path, &info) == 0)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "%s: exists already and was left as it is; choose another name", path);
+    mfpg_status status = mfpg_file_create(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    status = mfpg_config_template(ctx, file.stream);
+    if (status == MFPG_OK) status = mfpg_file_commit(ctx, &file);
+    mfpg_file_abandon(&file);
+    return status;
+}

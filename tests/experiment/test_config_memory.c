@@ -1,0 +1,136 @@
+/* Every call that makes or changes a configuration, with the k-th allocation failing, for all k until it succeeds. This
+ * program has its own allocation functions in place of src/base/memory.c. */
+#include "fixture.h"
+
+#include "base/memory.h"
+
+static long allocations_left = -1; /* < 0: no limit */
+
+static int may_allocate(ptrdiff_t count, size_t size) {
+    if (count < 0 || size == 0 || (size_t)count > (size_t)PTRDIFF_MAX / size) return 0;
+    if (allocations_left == 0) return 0;
+    if (allocations_left > 0) allocations_left--;
+    return 1;
+}
+
+void *mfpg_alloc(ptrdiff_t count, size_t size) {
+    return may_allocate(count, size) ? calloc(count > 0 ? (size_t)count : 1, size) : NULL;
+}
+
+void *mfpg_resize(void *block, ptrdiff_t count, size_t size) {
+    return may_allocate(count, size) ? realloc(block, (count > 0 ? (size_t)count : 1) * size) : NULL;
+}
+
+char *mfpg_text_copy(const char *text, size_t length) {
+    char *copy = mfpg_alloc((ptrdiff_t)length + 1, 1);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}
+
+static const char text[] = "name: a\nmethod: {mechanism: gaussian, players: finite}\n"
+                           "data: {files: [a.csv, b.csv], categories: {sex: [f, m], race: [x, y, z]}}\n"
+                           "game: {actions: [1, 2], preferences: [1, 2, 3]}\n";
+
+static mfpg_config *whole; /* a configuration that copies, sets and resolves begin with */
+static char file[128];
+
+static mfpg_status loaded(mfpg_status status, mfpg_config *config) {
+    assert_int_equal(status == MFPG_OK, config != NULL);
+    mfpg_config_destroy(config);
+    return status;
+}
+
+static mfpg_status do_create(void) {
+    mfpg_config *config = NULL;
+    mfpg_status status = mfpg_config_create(ctx, &config);
+    return loaded(status, config);
+}
+
+static mfpg_status do_load_text(void) {
+    mfpg_config *config = NULL;
+    mfpg_status status = mfpg_config_load_text(ctx, text, sizeof text - 1, "c.yaml", "/d", &config);
+    return loaded(status, config);
+}
+
+static mfpg_status do_load(void) {
+    mfpg_config *config = NULL;
+    mfpg_status status = mfpg_config_load(ctx, file, &config);
+    return loaded(status, config);
+}
+
+static mfpg_status do_open(void) {
+    mfpg_config *config = NULL;
+    mfpg_status status = mfpg_config_open(ctx, "study", &config);
+    return loaded(status, config);
+}
+
+static mfpg_status do_copy(void) {
+    mfpg_config *config = NULL;
+    mfpg_status status = mfpg_config_copy(ctx, whole, &config);
+    return loaded(status, config);
+}
+
+static mfpg_status do_set(void) {
+    return mfpg_config_set(ctx, whole, "data.categories={sex: [a, b], job: [c]}");
+}
+
+static mfpg_status do_resolve(void) {
+    return mfpg_config_resolve(ctx, whole, "game.own_cost", "0.5", "a reason");
+}
+
+static mfpg_status do_unused(void) {
+    return mfpg_config_unused(ctx, whole, "data.partition", "a reason");
+}
+
+static mfpg_status do_template(void) {
+    char *out = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&out, &size);
+    mfpg_status status = mfpg_config_template(ctx, stream);
+    fclose(stream);
+    free(out);
+    return status;
+}
+
+static void test_every_call_survives_each_failing_allocation(void **state) {
+    (void)state;
+    const struct {
+        mfpg_status (*call)(void);
+        const char *name;
+        long at_least;
+    } calls[] = {{do_create, "create", 20}, {do_load_text, "load_text", 40}, {do_load, "load", 40},
+        {do_open, "open", 40}, {do_copy, "copy", 20}, {do_set, "set", 20}, {do_resolve, "resolve", 3},
+        {do_unused, "unused", 3}, {do_template, "template", 40}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        long k = 0;
+        for (mfpg_status status = MFPG_ERR_MEMORY; status != MFPG_OK; k++) {
+            char *before = written(whole);
+            allocations_left = k;
+            status = calls[i].call();
+            allocations_left = -1;
+            char *after = written(whole);
+            if (status != MFPG_OK && status != MFPG_ERR_MEMORY)
+                fail_msg("%s, allocation %ld: %s", calls[i].name, k, mfpg_context_message(ctx));
+            if (status != MFPG_OK && calls[i].call != do_unused) assert_string_equal(before, after);
+            free(before);
+            free(after);
+        }
+        if (k < calls[i].at_least) fail_msg("%s: only %ld allocations were made to fail", calls[i].name, k);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_call_survives_each_failing_allocation)};
+    open_context(NULL);
+    const char *folder = temporary_folder();
+    snprintf(file, sizeof file, "%s/study.yaml", folder);
+    write_file(file, text);
+    setenv("MFPG_EXAMPLES", folder, 1);
+    whole = load(text);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mfpg_config_destroy(whole);
+    remove(file);
+    rmdir(folder);
+    close_context(NULL);
+    return failed;
+}
