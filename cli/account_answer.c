@@ -1,0 +1,56 @@
+/* How an answer of mfpg account is printed. */
+#include "account.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "options.h"
+
+void account_assume(account_answer *answer, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!answer->assumptions) answer->assumptions = json_array();
+    json_array_append_new(answer->assumptions, json_string(text));
+}
+
+json_t *account_json(account_answer *answer) {
+    json_t *assumptions = answer->assumptions ? answer->assumptions : json_array();
+    answer->assumptions = NULL;
+    return json_pack("{s:o, s:o, s:o, s:n, s:o, s:o, s:s, s:s?, s:s, s:s, s:o, s:b}", "epsilon",
+        cli_json_number(answer->epsilon), "delta", cli_json_number(answer->delta), "mu",
+        cli_json_number(answer->mu), "rdp", "lower", cli_json_number(answer->lower), "upper",
+        cli_json_number(answer->upper), "accountant", answer->accountant, "adjacency", answer->adjacency,
+        "unit", answer->unit, "view", answer->view, "assumptions", assumptions, "certificate",
+        answer->certificate);
+}
+
+const char *account_text(double value, char out[ACCOUNT_TEXT]) {
+    snprintf(out, ACCOUNT_TEXT, "%.6g", value);
+    if (isfinite(value) && strtod(out, NULL) < value * (1 - 1e-12))
+        snprintf(out, ACCOUNT_TEXT, "%.6g", value + pow(10, floor(log10(value)) - 5));
+    return out;
+}
+
+static void print_number(const char *name, double value) {
+    char text[ACCOUNT_TEXT];
+    if (!isnan(value)) printf("%-12s %s\n", name, account_text(value, text));
+}
+
+void account_print(account_answer *answer) {
+    print_number("epsilon", answer->epsilon);
+    print_number("delta", answer->delta);
+    print_number("mu", answer->mu);
+    printf("%-12s %s\n%-12s %s\n%-12s %s\n%-12s %s\n", "accountant", answer->accountant, "adjacency",
+        answer->adjacency ? answer->adjacency : "that of the sensitivity or mu given", "unit", answer->unit,
+        "view", answer->view);
+    printf("%-12s %s\n", "certificate", answer->certificate ? "yes, under these assumptions:" : "no:");
+    for (size_t i = 0; i < json_array_size(answer->assumptions); i++)
+        printf("  - %s\n", json_string_value(json_array_get(answer->assumptions, i)));
+    json_decref(answer->assumptions);
+    answer->assumptions = NULL;
+}

@@ -1,0 +1,105 @@
+/* mfpg list: what is built in, from the tables of the library. */
+#include <stdio.h>
+#include <string.h>
+
+#include "mfpg/accountant.h"
+#include "mfpg/config.h"
+#include "mfpg/mechanism.h"
+#include "mfpg/model.h"
+#include "mfpg/names.h"
+
+#include "options.h"
+
+typedef struct settings {
+    cli_common common;
+    const char *kind; /* NULL: all */
+} settings;
+
+/* A kind of built-in thing: its table in two functions; examples are files and have none. */
+static const struct kind {
+    const char *title;
+    const char *(*name)(ptrdiff_t index);
+    const char *(*help)(ptrdiff_t index);
+} kinds[] = {
+    {"methods", mfpg_method_name, mfpg_method_help},
+    {"mechanisms", mfpg_mechanism_name, mfpg_mechanism_help},
+    {"games", mfpg_game_name, mfpg_game_help},
+    {"costs", mfpg_cost_name, mfpg_cost_help},
+    {"accountants", mfpg_accountant_name, mfpg_accountant_help},
+    {"models", mfpg_model_kind_name, mfpg_model_kind_help},
+    {"readers", mfpg_reader_name, mfpg_reader_help},
+    {"examples", NULL, NULL},
+};
+
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    settings *chosen = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
+    case ARGP_KEY_ARG:
+        if (chosen->kind) argp_error(state, "one kind at a time; '%.60s' is a second", text);
+        chosen->kind = text;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
+static const struct argp argp = {.parser = parse,
+    .args_doc = "[methods|mechanisms|games|costs|accountants|models|readers|examples]",
+    .doc = "Lists what is built in, one line each; without an argument everything.",
+    .children = children};
+
+/* One line of a list to stdout, or one object into the array. */
+static void put(json_t *array, const char *name, const char *help) {
+    if (array)
+        json_array_append_new(array, json_pack("{s:s, s:s}", "name", name, "help", help));
+    else
+        printf("  %-14s %s\n", name, help);
+}
+
+static mfpg_status put_example(void *user, const char *name, const char *help, const char *path) {
+    (void)path;
+    put(user, name, help);
+    return MFPG_OK;
+}
+
+static mfpg_status put_kind(mfpg_context *ctx, const struct kind *kind, json_t *array) {
+    if (!array) printf("%s\n", kind->title);
+    if (!kind->name) return mfpg_examples_list(ctx, put_example, array);
+    for (ptrdiff_t i = 0; kind->name(i); i++) put(array, kind->name(i), kind->help(i));
+    return MFPG_OK;
+}
+
+static mfpg_status check_kind(mfpg_context *ctx, const char *word) {
+    const char *titles[KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        if (!word || strcmp(kinds[i].title, word) == 0) return MFPG_OK;
+        titles[i] = kinds[i].title;
+    }
+    return mfpg_names_unknown(ctx, "list", word, titles, KINDS);
+}
+
+int command_list(int argc, char **argv) {
+    settings chosen = {0};
+    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    mfpg_context *ctx = cli_context(1);
+    mfpg_status status = check_kind(ctx, chosen.kind);
+    json_t *object = chosen.common.json ? json_object() : NULL;
+    for (int i = 0; i < KINDS && status == MFPG_OK; i++) {
+        if (chosen.kind && strcmp(kinds[i].title, chosen.kind) != 0) continue;
+        json_t *array = object ? json_array() : NULL;
+        status = put_kind(ctx, &kinds[i], array);
+        if (object) json_object_set_new(object, kinds[i].title, array);
+    }
+    int code = CLI_DONE;
+    if (status != MFPG_OK) {
+        code = cli_fail(ctx, "list", status);
+        json_decref(object);
+    } else {
+        code = object ? cli_json_print("list", object) : cli_finish("list", CLI_DONE);
+    }
+    mfpg_context_destroy(ctx);
+    return code;
+}

@@ -1,0 +1,66 @@
+/* mfpg COMMAND: finds the command in commands.def and hands over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "mfpg/names.h"
+
+#include "options.h"
+
+#define COMMAND(name, help) {#name, command_##name, help},
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+#include "commands.def"
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out) {
+    fputs("Usage: mfpg COMMAND [OPTION...]\n"
+          "Privacy games in federated learning.\n\n",
+        out);
+    for (int i = 0; i < COMMANDS; i++) fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].help);
+    fputs("\n  mfpg COMMAND --help   every option of a command with its unit and default\n"
+          "  mfpg --version        the version\n\n"
+          "Exit codes: 0 done, 1 failed while running, 2 the input is wrong, 3 a promise is broken (audit),\n"
+          "130 interrupted.\n",
+        out);
+}
+
+static int refuse_command(const char *word) {
+    mfpg_context *ctx = cli_context(1);
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
+    mfpg_status status = mfpg_names_unknown(ctx, "command", word, names, COMMANDS);
+    fprintf(stderr, "mfpg: %s\n", mfpg_context_message(ctx));
+    mfpg_context_destroy(ctx);
+    return cli_exit_code(status);
+}
+
+static int run_command(const struct command *command, int argc, char **argv) {
+    char title[64];
+    snprintf(title, sizeof title, "mfpg %s", command->name);
+    argv[1] = title; /* argp begins its messages with this */
+    return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+    argp_err_exit_status = CLI_WRONG_INPUT;
+    if (argc < 2) {
+        print_help(stderr);
+        return CLI_WRONG_INPUT;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0) {
+        print_help(stdout);
+        return cli_finish("--help", CLI_DONE);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("mfpg %s\n", mfpg_version());
+        return cli_finish("--version", CLI_DONE);
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, argv[1]) == 0) return run_command(&commands[i], argc, argv);
+    return refuse_command(argv[1]);
+}

@@ -1,0 +1,65 @@
+/* What the commands share: options, exit codes, messages, JSON. */
+#ifndef MFPG_CLI_OPTIONS_H
+#define MFPG_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <jansson.h>
+
+#include "mfpg/context.h"
+
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_WRONG_INPUT = 2, CLI_BROKEN_PROMISE = 3, CLI_INTERRUPTED = 130 };
+
+/* The commands themselves. */
+#define COMMAND(name, help) int command_##name(int argc, char **argv);
+#include "commands.def"
+#undef COMMAND
+
+/* Options that every command has; a command names cli_common_argp as a child and hands it a cli_common. */
+typedef struct cli_common {
+    int json;
+} cli_common;
+extern const struct argp cli_common_argp;
+
+/* The exit code of a status. */
+int cli_exit_code(mfpg_status status);
+
+/* A context whose warnings go to stderr; exits with CLI_FAILED where there is none to be had. threads 0: all. */
+mfpg_context *cli_context(int threads);
+
+/* Prints "mfpg COMMAND: message" of the context to stderr and returns the exit code of the status. */
+int cli_fail(const mfpg_context *ctx, const char *command, mfpg_status status);
+
+/* Prints "mfpg COMMAND: message" to stderr and returns CLI_WRONG_INPUT. */
+int cli_refuse(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Flushes stdout; CLI_FAILED with a message where what was printed did not arrive (a full disk), else code. */
+int cli_finish(const char *command, int code);
+
+/* ---- values of options; a wrong one ends the program with CLI_WRONG_INPUT and says what is allowed ---- */
+
+/* A decimal number; allowed(value) decides, and words say what it may be. */
+double cli_number(const struct argp_state *state, const char *option, const char *text,
+    int (*allowed)(double value), const char *words);
+
+/* The number of the name among count names. */
+int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *names,
+    int count);
+
+/* Reads the whole of text as a finite decimal number (no hexadecimal, no nan, no inf); 1 on success. */
+int cli_parse_number(const char *text, double *value);
+
+int cli_is_positive(double value);
+int cli_is_not_negative(double value);
+int cli_is_rate(double value);  /* [0, 1] */
+int cli_is_delta(double value); /* [0, 1) */
+int cli_is_steps(double value); /* whole, from 0 to 2^53 */
+
+/* ---- JSON ---- */
+
+/* A number; infinity is the text "inf", NaN is null: it never leaves the program. */
+json_t *cli_json_number(double value);
+
+/* Prints the object to stdout with a newline, frees it, and returns CLI_DONE or CLI_FAILED with a message. */
+int cli_json_print(const char *command, json_t *object);
+
+#endif
