@@ -72,7 +72,7 @@ typedef struct mfpg_data_options {
     int header;                 /* 1: the first row names the columns */
     const char *const *columns; /* names where header is 0; NULL: c1, c2, ... */
     ptrdiff_t column_count;
-    char separator; /* 0: the commonest of , ; and tab in the first line, else runs of blanks */
+    char separator;           /* 0: the commonest of , ; and tab in the first line, else runs of blanks */
     const char *label_column; /* NULL: the last column */
     double positive_above;    /* label 1 where the value is above it; NAN: no threshold */
     const char *positive;     /* label 1 where the text equals it; NULL: none */

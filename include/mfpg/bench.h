@@ -1,0 +1,33 @@
+/** The benchmark suites: the four cells side by side, many seeds, standard errors. */
+#ifndef MFPG_BENCH_H
+#define MFPG_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "context.h"
+
+typedef struct mfpg_bench_options {
+    const char *suites; /* names of suites.def, separated by commas */
+    const char *tasks;  /* quadratic, logistic, separated by commas; NULL: what each suite runs by itself */
+    int64_t seeds;      /* draws of every cell; 0: each suite's own number */
+    const char *folder; /* where full_benchmark.csv goes; made if need be. NULL: nothing is written */
+    const volatile int *stop; /* not 0: no further cell is begun. NULL: never */
+    void (*progress)(
+        void *user, int64_t done, int64_t total); /* after each cell, from one thread at a time; or NULL */
+    void *progress_user;
+} mfpg_bench_options;
+
+/** paper,frontier; every task; 0 seeds; nothing written. */
+mfpg_bench_options mfpg_bench_options_default(void);
+
+/** Runs the suites on all threads of the context and prints their tables (Markdown) to out. The same numbers for any
+ *  number of threads. MFPG_ERR_INPUT names an unknown suite or task and the nearest known one. MFPG_ERR_INTERRUPTED:
+ *  nothing was written. */
+mfpg_status mfpg_bench_run(mfpg_context *ctx, const mfpg_bench_options *options, FILE *out);
+
+const char *mfpg_suite_name(ptrdiff_t index); /* suites.def; NULL past the end */
+const char *mfpg_suite_help(ptrdiff_t index);
+
+#endif

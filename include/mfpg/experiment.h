@@ -1,0 +1,64 @@
+/** An experiment: a configuration made into data, model, game and mechanism, and trained. */
+#ifndef MFPG_EXPERIMENT_H
+#define MFPG_EXPERIMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "config.h"
+#include "context.h"
+#include "federation.h"
+#include "game.h"
+
+typedef struct mfpg_experiment mfpg_experiment;
+
+/** Builds everything a run needs: reads the data, fills every `auto`, solves the game, meets the target epsilon.
+ *  Nothing is written and nothing released. What is unwise but possible is said by warnings of the context.
+ *  @param[in]  config  copied; the caller's stays as it is
+ *  @param[out] out     free with mfpg_experiment_destroy; set only on success
+ *  @return MFPG_OK, MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the key or file at fault, MFPG_ERR_IO, MFPG_ERR_MEMORY. */
+mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out);
+void mfpg_experiment_destroy(mfpg_experiment *experiment);
+
+typedef struct mfpg_run_options {
+    const char *folder;       /* the run folder, made and filled; NULL: nothing is written */
+    const volatile int *stop; /* looked at after each round; not 0: the run ends there. NULL: never */
+    void (*progress)(
+        void *user, const mfpg_round_report *report, int64_t rounds); /* after each round; may be NULL */
+    void *progress_user;
+} mfpg_run_options;
+
+/** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, clients.csv, summary.json, model.npy,
+ *  timings.csv). A folder that exists must be empty. Once a run.
+ *  @return MFPG_OK; MFPG_ERR_INTERRUPTED after a stop, with the files of all complete rounds written; else as usual,
+ *  and then only config.yaml and the ledger, which tells what was released, are left. */
+mfpg_status mfpg_experiment_run(
+    mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options);
+
+/** The configuration with everything resolved; it lives as long as the experiment. */
+const mfpg_config *mfpg_experiment_config(const mfpg_experiment *experiment);
+
+ptrdiff_t mfpg_experiment_clients(const mfpg_experiment *experiment);
+const char *mfpg_experiment_client_name(const mfpg_experiment *experiment, ptrdiff_t client);
+
+/** The equilibrium of the game, or NULL without one. */
+const mfpg_equilibrium *mfpg_experiment_equilibrium(const mfpg_experiment *experiment);
+
+/** After the run: one client, the last round (round 0 before the first), the metrics of a client (or of all: -1). */
+mfpg_status mfpg_experiment_client(
+    mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_client_report *out);
+mfpg_round_report mfpg_experiment_last_round(const mfpg_experiment *experiment);
+mfpg_status mfpg_experiment_metrics(
+    mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_metrics *out);
+
+/** Assumptions of the certificates, one sentence each; NULL past the end. */
+const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdiff_t index);
+
+/** What summary.json holds, as text (free it). */
+mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
+
+/** For people: every client's promise in plain words, the metrics beside the majority rate, the assumptions. */
+mfpg_status mfpg_experiment_print(mfpg_context *ctx, const mfpg_experiment *experiment, FILE *out);
+
+#endif

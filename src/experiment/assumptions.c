@@ -1,0 +1,95 @@
+/* What a certificate takes for granted, each in one sentence. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "internal.h"
+
+enum { MOST_ASSUMPTIONS = 24 };
+
+/* Adds a sentence; a failure of memory shows as a list that ends with NULL early, checked at the end. */
+static void add(text_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(text_list *list, const char *format, ...) {
+    char text[MFPG_MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (list->count < MOST_ASSUMPTIONS) list->text[list->count++] = mfpg_text_copy(text, strlen(text));
+}
+
+static int samples_examples(const mfpg_config *config) {
+    return mfpg_config_number(config, "train.batch.rate") > 0.0 ||
+           mfpg_config_number(config, "train.batch.size") > 0.0;
+}
+
+static void about_releases(const mfpg_experiment *e, text_list *list) {
+    const mfpg_promise *promise = &e->options.promise;
+    add(list, "row counts, weights, preferences, controls and hyper-parameters are public and were fixed "
+              "without looking "
+              "at the data; a choice among several runs is not covered");
+    if (promise->adjacency == MFPG_ADJACENCY_ZERO_OUT)
+        add(list,
+            "zero-out: a %s that is absent contributes nothing of its own, while its client still sends its "
+            "noise",
+            promise->unit == MFPG_UNIT_CLIENT ? "client" : "record");
+    add(list, "noise is Gaussian up to rounding of its 32-bit floating-point samples");
+    if (promise->unit == MFPG_UNIT_EXAMPLE)
+        add(list, "a person has one record; one with m records has up to m times this mu");
+    if (promise->view != MFPG_VIEW_LOCAL)
+        add(list, "aggregation is secure: the observer sees sums only, and every honest client adds its "
+                  "noise and stays "
+                  "in the sum; of several local steps only the last is hidden by the others' noise");
+    if (promise->view == MFPG_VIEW_FINAL)
+        add(list, "final model only: certified through all averages; no gain from hiding them is claimed");
+    if (e->options.participants)
+        add(list, "every other participant may watch the average and subtract its own noise; each "
+                  "certificate is that "
+                  "against the worst of them");
+    if (e->colluder) add(list, "the named colluders' noise is known to the observer and not counted");
+}
+
+static void about_sampling(const mfpg_experiment *e, text_list *list) {
+    if (samples_examples(e->config))
+        add(list, "Poisson batches are accounted without amplification: the certificate is that of every row "
+                  "in every batch");
+    if (e->options.clients_per_round > 0 || e->options.client_rate < 1.0)
+        add(list, "who takes part in a round is seen; rounds of participation are counted, nothing is gained "
+                  "by drawing clients");
+}
+
+static void about_data(const mfpg_experiment *e, text_list *list) {
+    const mfpg_config *config = e->config;
+    if (mfpg_config_is(config, "data.scale", "from-data"))
+        add(list, "features were scaled by means and deviations fitted on private data: not covered");
+    if (mfpg_config_is(config, "data.missing.impute", "mean"))
+        add(list, "missing values were filled with means fitted on private data: not covered");
+    if (mfpg_config_text(config, "data.scale.bounds"))
+        add(list, "the bounds of the features are public knowledge, not read off the data");
+    if (e->options.evaluate != MFPG_EVALUATE_NONE)
+        add(list,
+            "metrics are computed on private data and not covered: publishing them is a release of its own");
+}
+
+static mfpg_status about_nothing(mfpg_context *ctx, text_list *list) {
+    add(list, "no noise is added: nothing is promised to anybody");
+    return list->text[0] ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment) {
+    text_list *list = &experiment->assumptions;
+    list->text = mfpg_alloc(MOST_ASSUMPTIONS, sizeof *list->text);
+    if (!list->text) return mfpg_fail_memory(ctx);
+    if (strcmp(experiment->method.mechanism, "none") == 0) return about_nothing(ctx, list);
+    if (experiment->key.seeded)
+        add(list, "seeded: not private. Whoever knows the seed can subtract the noise; for a real release "
+                  "leave the seed out");
+    about_releases(experiment, list);
+    about_sampling(experiment, list);
+    about_data(experiment, list);
+    for (ptrdiff_t i = 0; i < list->count; i++)
+        if (!list->text[i]) return mfpg_fail_memory(ctx);
+    return MFPG_OK;
+}

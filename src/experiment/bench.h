@@ -1,0 +1,65 @@
+/* What suites and the bench runner tell each other. A suite is one file and one line in suites.def. */
+#ifndef MFPG_EXPERIMENT_BENCH_H
+#define MFPG_EXPERIMENT_BENCH_H
+
+#include <stdio.h>
+
+#include "mfpg/bench.h"
+#include "mfpg/experiment.h"
+
+enum { BENCH_SETTINGS = 32, BENCH_CLIENTS = 16 };
+
+/* One training run: which cell it is, the settings that make it, and what came out. */
+typedef struct bench_cell {
+    const char *suite, *task, *method;
+    double target_epsilon; /* NAN without a target */
+    int64_t seed;
+    char settings[BENCH_SETTINGS][64]; /* KEY=VALUE */
+    int setting_count;
+    int client_sum; /* the loss is the sum of the clients' own losses */
+    /* results */
+    ptrdiff_t clients, rows;
+    int64_t rounds;
+    mfpg_promise promise;
+    double loss, accuracy;
+    double epsilon, epsilon_min, epsilon_mean, mu, delta, paper_epsilon, paper_delta, mean_action;
+    double client_epsilon[BENCH_CLIENTS]; /* of the first clients */
+    double epsilon_replace;               /* the largest client's, were adjacency replace */
+} bench_cell;
+
+/* A growing list of cells. */
+typedef struct bench_list {
+    bench_cell *cell;
+    ptrdiff_t count, room;
+} bench_list;
+
+typedef struct bench_suite {
+    const char *name, *help;
+    int64_t seeds; /* by default */
+    /* Adds the cells of a task (names of tasks as users type them); a task the suite does not have adds none. */
+    mfpg_status (*plan)(mfpg_context *ctx, const char *task, int64_t seeds, bench_list *list);
+    /* Prints the tables of the suite's own cells, which stand together in the order of plan. */
+    void (*print)(const bench_cell *cells, ptrdiff_t count, FILE *out);
+} bench_suite;
+
+/* A new cell at the end of the list, or NULL when memory runs out; valid until the next one. */
+bench_cell *bench_add(
+    bench_list *list, const char *suite, const char *task, const char *method, int64_t seed);
+
+/* Adds a setting; format makes KEY=VALUE. */
+void bench_set(bench_cell *cell, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds the words of one text, separated by blanks. */
+void bench_set_all(bench_cell *cell, const char *settings);
+
+/* Mean and standard error of a column over the cells [first, first + count). */
+typedef struct bench_mean {
+    double mean, error;
+    ptrdiff_t count;
+} bench_mean;
+bench_mean bench_average(const bench_cell *first, ptrdiff_t count, double (*column)(const bench_cell *cell));
+
+/* full_benchmark.csv */
+mfpg_status bench_write_csv(mfpg_context *ctx, const char *folder, const bench_list *list);
+
+#endif

@@ -1,0 +1,69 @@
+/* From the data keys of a configuration to the data of a federation. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "internal.h"
+
+static void set_files(const mfpg_config *config, mfpg_data_options *options) {
+    const char *separator = mfpg_config_text(config, "data.separator");
+    options->directory = mfpg_config_text(config, "data.dir");
+    options->files = mfpg_config_texts(config, "data.files", &options->file_count);
+    options->header = mfpg_config_truth(config, "data.header");
+    options->columns = mfpg_config_texts(config, "data.columns", &options->column_count);
+    if (options->column_count == 0) options->columns = NULL;
+    options->separator = separator && strcmp(separator, "auto") != 0 ? separator[0] : 0;
+    options->label_column = mfpg_config_text(config, "data.label.column");
+    options->positive_above = mfpg_config_number(config, "data.label.positive_above");
+    options->positive = mfpg_config_text(config, "data.label.positive");
+    options->drop_columns = mfpg_config_texts(config, "data.drop_columns", &options->drop_count);
+    options->missing_values = mfpg_config_texts(config, "data.missing.values", &options->missing_count);
+    options->missing = mfpg_config_is(config, "data.missing.impute", "mean") ? MFPG_MISSING_MEAN
+                       : mfpg_config_is(config, "data.missing.rows", "drop") ? MFPG_MISSING_DROP
+                                                                             : MFPG_MISSING_ERROR;
+    options->bounds_file = mfpg_config_text(config, "data.scale.bounds");
+    options->scale = options->bounds_file                                ? MFPG_SCALE_BOUNDS
+                     : mfpg_config_is(config, "data.scale", "from-data") ? MFPG_SCALE_FROM_DATA
+                                                                         : MFPG_SCALE_NONE;
+}
+
+static void set_partition(const mfpg_config *config, mfpg_data_options *options) {
+    options->partition = (mfpg_partition_kind)mfpg_config_choice(config, "data.partition.kind");
+    options->partition_column = mfpg_config_text(config, "data.partition.column");
+    options->clients = (ptrdiff_t)mfpg_config_whole(config, "data.partition.clients");
+    options->alpha = mfpg_config_number(config, "data.partition.alpha");
+    options->shards_per_client = (ptrdiff_t)mfpg_config_whole(config, "data.partition.shards");
+}
+
+static void set_synthetic(const mfpg_config *config, mfpg_data_options *options) {
+    options->synthetic = (mfpg_synthetic_kind)mfpg_config_choice(config, "data.kind");
+    options->clients = (ptrdiff_t)mfpg_config_whole(config, "data.clients");
+    options->rows = (ptrdiff_t)mfpg_config_whole(config, "data.rows");
+    options->dimension = (ptrdiff_t)mfpg_config_whole(config, "data.dimension");
+    options->common_test_rows = (ptrdiff_t)mfpg_config_whole(config, "data.test_rows");
+}
+
+mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    mfpg_data_options options = mfpg_data_options_default();
+    options.format = mfpg_config_text(config, "data.format");
+    options.test_fraction = mfpg_config_number(config, "data.test_fraction");
+    options.binary_labels = mfpg_config_is(config, "task.model", "logistic");
+    if (strcmp(options.format, "synthetic") == 0) {
+        set_synthetic(config, &options);
+    } else {
+        set_files(config, &options);
+        set_partition(config, &options);
+    }
+    ptrdiff_t count = mfpg_config_categories(config);
+    mfpg_category *categories = mfpg_alloc(count, sizeof *categories);
+    if (!categories) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < count; i++) categories[i] = mfpg_config_category(config, i);
+    options.categories = categories;
+    options.category_count = count;
+    mfpg_status status = mfpg_federated_data_create(ctx, &options, &experiment->key, &experiment->data);
+    free(categories);
+    return status;
+}

@@ -1,0 +1,156 @@
+/* An experiment from its configuration: the order of the steps is the order of what stands on what. */
+#include "mfpg/experiment.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "federation/npy.h"
+#include "internal.h"
+
+static mfpg_status open_key(mfpg_context *ctx, mfpg_experiment *experiment) {
+    int64_t seed = mfpg_config_whole(experiment->config, "seed");
+    if (seed >= 0) {
+        experiment->key = mfpg_key_from_seed((uint64_t)seed);
+        return MFPG_OK;
+    }
+    mfpg_status status = mfpg_key_from_system(&experiment->key);
+    return status == MFPG_OK ? MFPG_OK : mfpg_fail(ctx, status, "the system gives no randomness");
+}
+
+static mfpg_status create_model(mfpg_context *ctx, mfpg_experiment *experiment) {
+    mfpg_model_options options = {
+        .kind = mfpg_config_text(experiment->config, "task.model"),
+        .features = experiment->data->features,
+    };
+    return mfpg_model_create(ctx, &options, &experiment->model);
+}
+
+static mfpg_status load_start(mfpg_context *ctx, mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    if (mfpg_config_is(config, "train.start", "zero") || mfpg_config_is(config, "train.start", "he"))
+        return MFPG_OK;
+    mfpg_status status = mfpg_npy_read_vector(ctx, mfpg_config_text(config, "train.start"),
+        mfpg_model_parameters(experiment->model), &experiment->start);
+    experiment->options.start = experiment->start;
+    return status;
+}
+
+static mfpg_status create_federation(mfpg_context *ctx, mfpg_experiment *experiment) {
+    return mfpg_federation_create(ctx, &experiment->options, experiment->data, experiment->model,
+        experiment->mechanisms.of_client, experiment->action, &experiment->key, &experiment->federation);
+}
+
+/* A run whose noise exceeds the largest signal it can carry teaches nothing; say so before it starts. */
+static mfpg_status warn_of_noise(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    ptrdiff_t clients = experiment->data->clients, d = mfpg_model_parameters(experiment->model);
+    mfpg_release *plan = mfpg_alloc(clients, sizeof *plan);
+    if (!plan) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_federation_plan(ctx, &experiment->options, experiment->data,
+        experiment->mechanisms.of_client, experiment->action, plan);
+    if (status == MFPG_OK) {
+        double ratio = mfpg_plan_signal_to_noise(&experiment->options, plan, experiment->data, d);
+        if (ratio < 1.0)
+            mfpg_warn(ctx,
+                "the noise of this run is %.3g times the largest signal it can carry: expect a model no "
+                "better than chance "
+                "(more clients, more rounds, fewer parameters, the example unit or a larger epsilon help)",
+                1.0 / ratio);
+    }
+    free(plan);
+    return status;
+}
+
+static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
+    mfpg_status status = mfpg_config_check(ctx, experiment->config);
+    if (status != MFPG_OK) return status;
+    experiment->method = mfpg_config_method(experiment->config);
+    mfpg_setup_promise(experiment);
+    status = open_key(ctx, experiment);
+    if (status == MFPG_OK) status = mfpg_setup_data(ctx, experiment);
+    if (status == MFPG_OK) status = create_model(ctx, experiment);
+    if (status == MFPG_OK) status = mfpg_setup_mechanisms(ctx, experiment);
+    if (status == MFPG_OK) status = mfpg_setup_federation(ctx, experiment);
+    if (status == MFPG_OK) status = load_start(ctx, experiment);
+    if (status == MFPG_OK) status = mfpg_setup_actions(ctx, experiment);
+    if (status == MFPG_OK) status = mfpg_list_assumptions(ctx, experiment);
+    if (status == MFPG_OK) status = warn_of_noise(ctx, experiment);
+    if (status == MFPG_OK) status = create_federation(ctx, experiment);
+    return status;
+}
+
+mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out) {
+    mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
+    if (!experiment) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_config_copy(ctx, config, &experiment->config);
+    if (status == MFPG_OK) status = build(ctx, experiment);
+    if (status != MFPG_OK) {
+        mfpg_experiment_destroy(experiment);
+        return status;
+    }
+    *out = experiment;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *experiment) {
+    mfpg_federation_destroy(experiment->federation);
+    experiment->federation = NULL;
+    experiment->options.loss_kind = MFPG_LOSS_CLIENT_SUM;
+    return create_federation(ctx, experiment);
+}
+
+void mfpg_experiment_destroy(mfpg_experiment *e) {
+    if (!e) return;
+    mfpg_federation_destroy(e->federation);
+    mfpg_ledger_close(e->ledger);
+    mfpg_mechanism_set_clear(&e->mechanisms);
+    mfpg_equilibrium_clear(&e->equilibrium);
+    mfpg_model_destroy(e->model);
+    mfpg_federated_data_destroy(e->data);
+    mfpg_config_destroy(e->config);
+    for (ptrdiff_t i = 0; i < e->assumptions.count; i++) free(e->assumptions.text[i]);
+    free(e->assumptions.text);
+    free(e->preference);
+    free(e->action);
+    free(e->colluder);
+    free(e->start);
+    free(e->rounds);
+    free(e->seconds);
+    free(e);
+}
+
+const mfpg_config *mfpg_experiment_config(const mfpg_experiment *experiment) {
+    return experiment->config;
+}
+
+ptrdiff_t mfpg_experiment_clients(const mfpg_experiment *experiment) {
+    return experiment->data->clients;
+}
+
+const char *mfpg_experiment_client_name(const mfpg_experiment *experiment, ptrdiff_t client) {
+    return client >= 0 && client < experiment->data->clients ? experiment->data->client[client].name : NULL;
+}
+
+const mfpg_equilibrium *mfpg_experiment_equilibrium(const mfpg_experiment *experiment) {
+    return experiment->equilibrium.action ? &experiment->equilibrium : NULL;
+}
+
+mfpg_status mfpg_experiment_client(
+    mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_client_report *out) {
+    return mfpg_federation_client(ctx, experiment->federation, client, out);
+}
+
+mfpg_round_report mfpg_experiment_last_round(const mfpg_experiment *e) {
+    return e->round_count > 0 ? e->rounds[e->round_count - 1] : (mfpg_round_report){0};
+}
+
+mfpg_status mfpg_experiment_metrics(
+    mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_metrics *out) {
+    return mfpg_federation_metrics(ctx, experiment->federation, client, out);
+}
+
+const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdiff_t index) {
+    return index >= 0 && index < experiment->assumptions.count ? experiment->assumptions.text[index] : NULL;
+}

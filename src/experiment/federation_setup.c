@@ -1,0 +1,108 @@
+/* From the privacy, train and evaluate keys to the options of the round loop. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "internal.h"
+
+/* The words of train.weights stand in the order of the interface, not of the enum. */
+static mfpg_weights weights_of(const mfpg_config *config) {
+    if (mfpg_config_is(config, "train.weights", "equal")) return MFPG_WEIGHTS_EQUAL;
+    if (mfpg_config_is(config, "train.weights", "inverse-noise")) return MFPG_WEIGHTS_INVERSE_NOISE;
+    return MFPG_WEIGHTS_EXAMPLES;
+}
+
+static mfpg_evaluate evaluate_of(const mfpg_config *config) {
+    if (mfpg_config_is(config, "evaluate", "train")) return MFPG_EVALUATE_TRAIN;
+    if (mfpg_config_is(config, "evaluate", "none")) return MFPG_EVALUATE_NONE;
+    return MFPG_EVALUATE_TEST;
+}
+
+static void read_promise(const mfpg_config *config, mfpg_federation_options *o) {
+    o->promise.unit = (mfpg_unit)mfpg_config_choice(config, "privacy.unit");
+    o->promise.adjacency = (mfpg_adjacency)mfpg_config_choice(config, "privacy.adjacency");
+    o->promise.view = (mfpg_view)mfpg_config_choice(config, "privacy.view");
+    o->participants = mfpg_config_is(config, "privacy.observers", "participants");
+    o->delta = mfpg_config_number(config, "privacy.delta");
+    double limit = mfpg_config_number(config, "privacy.stop_at_epsilon");
+    o->stop_at_epsilon = limit > 0.0 ? limit : (double)INFINITY;
+}
+
+void mfpg_setup_promise(mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    mfpg_federation_options *o = &experiment->options;
+    *o = mfpg_federation_options_default();
+    if (strcmp(experiment->method.mechanism, "none") != 0)
+        read_promise(config, o); /* else nothing is promised */
+    o->rounds = mfpg_config_whole(config, "train.rounds");
+    o->weights = weights_of(config);
+    int64_t cohort = mfpg_config_whole(config, "train.clients_per_round");
+    o->clients_per_round = cohort > 0 ? (ptrdiff_t)cohort : 0;
+    o->client_rate = mfpg_config_number(config, "train.client_rate");
+    o->start_he = mfpg_config_is(config, "train.start", "he");
+    o->evaluate = evaluate_of(config);
+    o->paper_accountant = experiment->method.paper_accountant;
+}
+
+static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *experiment) {
+    ptrdiff_t count = 0, clients = experiment->data->clients;
+    const char *const *names = mfpg_config_texts(experiment->config, "privacy.colluders", &count);
+    if (count == 0) return MFPG_OK;
+    experiment->colluder = mfpg_alloc(clients, 1);
+    if (!experiment->colluder) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        ptrdiff_t k = 0;
+        while (k < clients && strcmp(experiment->data->client[k].name, names[i]) != 0) k++;
+        if (k == clients)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: privacy.colluders: there is no client '%s'",
+                mfpg_config_source(experiment->config, "privacy.colluders"), names[i]);
+        experiment->colluder[k] = 1;
+    }
+    experiment->options.colluder = experiment->colluder;
+    return MFPG_OK;
+}
+
+static mfpg_status check_evaluation(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    if (experiment->options.evaluate != MFPG_EVALUATE_TEST || experiment->data->common_test.rows > 0)
+        return MFPG_OK;
+    for (ptrdiff_t k = 0; k < experiment->data->clients; k++)
+        if (experiment->data->client[k].test.rows > 0) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "evaluate: test, but no client has test rows (data.test_fraction is %g); take evaluate=train or "
+        "evaluate=none",
+        mfpg_config_number(experiment->config, "data.test_fraction"));
+}
+
+static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    experiment->options.accountant = "gdp";
+    if (!mfpg_config_is(config, "privacy.accountant", "auto")) {
+        experiment->options.accountant = mfpg_config_text(config, "privacy.accountant");
+        return MFPG_OK;
+    }
+    return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "gdp",
+        "Gaussian-DP composition is exact for Gaussian releases without sampling, and an upper bound with "
+        "it");
+}
+
+mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    mfpg_federation_options *o = &experiment->options;
+    o->paper = (mfpg_paper_bound){
+        .dimension = (double)mfpg_model_parameters(experiment->model),
+        .clients = (double)experiment->data->clients,
+        .alpha = 1.0 / mfpg_config_number(config, "entropic.prior_variance"),
+        .variance_penalty = mfpg_config_number(config, "entropic.variance_penalty"),
+        .gradient_norm = mfpg_config_number(config, "privacy.clip"),
+        .step = mfpg_config_number(config, "entropic.step"),
+        .clamp = mfpg_config_truth(config, "paper.clamp"),
+        .envelope = mfpg_config_truth(config, "paper.envelope"),
+    };
+    mfpg_status status = set_accountant(ctx, experiment);
+    if (status == MFPG_OK) status = mark_colluders(ctx, experiment);
+    if (status == MFPG_OK) status = check_evaluation(ctx, experiment);
+    return status;
+}

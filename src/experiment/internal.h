@@ -1,0 +1,87 @@
+/* The parts of an experiment, shared by the files that build, run and describe it. */
+#ifndef MFPG_EXPERIMENT_INTERNAL_H
+#define MFPG_EXPERIMENT_INTERNAL_H
+
+#include <jansson.h>
+
+#include "mfpg/experiment.h"
+
+typedef struct mechanism_set {
+    ptrdiff_t count;
+    mfpg_mechanism **distinct;        /* count, owned */
+    const mfpg_mechanism **of_client; /* clients; clients with equal settings share one */
+} mechanism_set;
+
+typedef struct text_list {
+    char **text;
+    ptrdiff_t count;
+} text_list;
+
+struct mfpg_experiment {
+    mfpg_config *config;
+    mfpg_method method;
+    mfpg_key key;
+    mfpg_federated_data *data;
+    mfpg_model *model;
+    mechanism_set mechanisms;
+    double *preference;           /* clients, as configured; NULL without a game */
+    double preference_factor;     /* the one public factor of target_epsilon, else 1 */
+    mfpg_equilibrium equilibrium; /* action NULL without a game */
+    mfpg_action *action;          /* clients */
+    unsigned char *colluder;      /* clients; NULL where there is none */
+    float *start;                 /* NULL: the model's own */
+    text_list assumptions;
+    mfpg_federation_options options;
+    mfpg_federation *federation;
+    mfpg_ledger *ledger;
+    mfpg_round_report *rounds; /* completed */
+    double *seconds;
+    ptrdiff_t round_count;
+    int interrupted;
+};
+
+/* experiment.c: the loss reported from now on is the sum of the clients' own losses; before the run. */
+mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *experiment);
+
+/* data_setup.c */
+mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment);
+
+/* mechanism_setup.c */
+mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment);
+void mfpg_mechanism_set_clear(mechanism_set *set);
+
+/* game_setup.c: preferences, every auto of the game, and its solution with all preferences times a factor. */
+typedef struct game_setup {
+    mfpg_game game; /* its pointers stand in the arrays below */
+    double *preference, *noise_unit, *privacy_scale, *own_cost, *weight, *grid;
+} game_setup;
+mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *out);
+mfpg_status mfpg_solve_scaled(mfpg_context *ctx, const mfpg_experiment *experiment, const game_setup *setup,
+    double factor, mfpg_equilibrium *out);
+void mfpg_game_setup_clear(game_setup *setup);
+
+/* preferences.c: clients positive numbers from a column of a CSV file (its only column where column is NULL). */
+mfpg_status mfpg_read_preferences(
+    mfpg_context *ctx, const char *path, const char *column, ptrdiff_t clients, double *out);
+
+/* noise_setup.c: each client's action, by the game or shared, and by the target epsilon. */
+mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment);
+
+/* federation_setup.c: what can be set before the data are there, and the rest of the round loop's options. */
+void mfpg_setup_promise(mfpg_experiment *experiment);
+mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment);
+
+/* assumptions.c */
+mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment);
+
+/* summary.c: a new object, or NULL when memory runs out. */
+json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
+
+/* epsilon under the other adjacency, whose sensitivity is twice or half: mu is linear in it. */
+double mfpg_other_adjacency_epsilon(const mfpg_experiment *experiment, double mu);
+
+/* A promise in plain words into text[size]. */
+void mfpg_promise_text(
+    const mfpg_promise *promise, double mu, double epsilon, double delta, char *text, size_t size);
+
+#endif

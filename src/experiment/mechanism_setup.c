@@ -1,0 +1,95 @@
+/* From the privacy, noise, train and entropic keys to one mechanism a client. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "internal.h"
+
+static mfpg_noise_law noise_law(const mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    if (mfpg_config_is(config, "noise.law", "game")) return MFPG_LAW_GAME;
+    if (mfpg_config_is(config, "noise.law", "classical")) return MFPG_LAW_CLASSICAL;
+    return experiment->method.players == MFPG_PLAYERS_NONE ? MFPG_LAW_CLASSICAL : MFPG_LAW_GAME;
+}
+
+static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    mfpg_mechanism_options o = mfpg_mechanism_options_default();
+    o.kind = experiment->method.mechanism;
+    o.promise = experiment->options.promise;
+    o.clip = mfpg_config_number(config, "privacy.clip");
+    o.clip_at = (mfpg_clip_at)mfpg_config_choice(config, "privacy.clip_at");
+    o.delta = mfpg_config_number(config, "privacy.delta");
+    o.law = noise_law(experiment);
+    o.learning_rate = mfpg_config_number(config, "train.learning_rate");
+    o.step = mfpg_config_number(config, "entropic.step");
+    o.prior_variance = mfpg_config_number(config, "entropic.prior_variance");
+    o.variance_penalty = mfpg_config_number(config, "entropic.variance_penalty");
+    o.scale = (mfpg_strength_scale)mfpg_config_choice(config, "entropic.scale");
+    o.regularisation = mfpg_config_number(config, "entropic.transport.regularisation");
+    int64_t cap = mfpg_config_whole(config, "entropic.transport.cap");
+    o.transport_cap = cap > 0 ? (ptrdiff_t)cap : 0;
+    return o;
+}
+
+/* The Poisson rate and the steps of a client with that many declared rows. An epoch is as many steps as it takes to
+ * see every row once in expectation. */
+static mfpg_status set_batches(
+    mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_mechanism_options *o) {
+    const mfpg_config *config = experiment->config;
+    const mfpg_client_data *data = &experiment->data->client[client];
+    double size = mfpg_config_number(config, "train.batch.size"),
+           rate = mfpg_config_number(config, "train.batch.rate");
+    o->batch_rate = 1.0;
+    if (rate > 0.0) o->batch_rate = rate;
+    if (size > 0.0) {
+        if (size > (double)data->train.rows)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "%s: train.batch.size: %g is more than the %td rows of client '%s'",
+                mfpg_config_source(config, "train.batch.size"), size, data->train.rows, data->name);
+        o->batch_rate = size / (double)data->train.rows;
+    }
+    int64_t epochs = mfpg_config_whole(config, "train.local_epochs");
+    o->local_steps = epochs > 0 ? epochs * (int64_t)ceil(1.0 / o->batch_rate - 1e-9)
+                                : mfpg_config_whole(config, "train.local_steps");
+    return MFPG_OK;
+}
+
+static mfpg_status find_or_make(mfpg_context *ctx, mechanism_set *set, double *rates,
+    const mfpg_mechanism_options *o, const mfpg_mechanism **out) {
+    for (ptrdiff_t i = 0; i < set->count; i++) {
+        if (rates[i] != o->batch_rate) continue; /* steps follow from the rate */
+        *out = set->distinct[i];
+        return MFPG_OK;
+    }
+    mfpg_status status = mfpg_mechanism_create(ctx, o, &set->distinct[set->count]);
+    if (status != MFPG_OK) return status;
+    rates[set->count] = o->batch_rate;
+    *out = set->distinct[set->count++];
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment) {
+    ptrdiff_t clients = experiment->data->clients;
+    mechanism_set *set = &experiment->mechanisms;
+    double *rates = mfpg_alloc(clients, sizeof *rates);
+    set->distinct = mfpg_alloc(clients, sizeof *set->distinct);
+    set->of_client = mfpg_alloc(clients, sizeof *set->of_client);
+    mfpg_status status = rates && set->distinct && set->of_client ? MFPG_OK : mfpg_fail_memory(ctx);
+    mfpg_mechanism_options options = shared_options(experiment);
+    for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++) {
+        status = set_batches(ctx, experiment, k, &options);
+        if (status == MFPG_OK) status = find_or_make(ctx, set, rates, &options, &set->of_client[k]);
+    }
+    free(rates);
+    return status;
+}
+
+void mfpg_mechanism_set_clear(mechanism_set *set) {
+    for (ptrdiff_t i = 0; i < set->count; i++) mfpg_mechanism_destroy(set->distinct[i]);
+    free(set->distinct);
+    free(set->of_client);
+    *set = (mechanism_set){0};
+}

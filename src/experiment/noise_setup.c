@@ -1,0 +1,200 @@
+/* Each client's action: the shared one, the game's, or the one with the least noise that meets a target epsilon. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "internal.h"
+#include "numerics/special/roots.h"
+
+/* ---- one number that sets everybody's noise ---- */
+
+/* A dial turns everybody's noise: its position t grows towards more privacy. Without a game it is the shared action,
+ * budget e^-t or strength e^t; with one it multiplies every preference by e^t. */
+typedef struct dial {
+    mfpg_context *ctx;
+    mfpg_experiment *experiment;
+    const game_setup *game;    /* NULL without a game */
+    mfpg_equilibrium solution; /* of the last position */
+    mfpg_action *action;       /* clients: of the last position */
+    mfpg_release *plan;        /* clients: of the last position */
+    double position;
+    double target;  /* epsilon */
+    double epsilon; /* largest client epsilon at the last position */
+    mfpg_status status;
+} dial;
+
+static mfpg_action make_action(mfpg_control control, double value) {
+    mfpg_action action = {.control = control};
+    if (control == MFPG_CONTROL_BUDGET) action.budget.value = value;
+    if (control == MFPG_CONTROL_STRENGTH) action.strength.value = value;
+    return action;
+}
+
+static mfpg_status act_on_position(dial *d, double t) {
+    mfpg_experiment *experiment = d->experiment;
+    ptrdiff_t clients = experiment->data->clients;
+    if (d->game) {
+        mfpg_equilibrium_clear(&d->solution);
+        mfpg_status status = mfpg_solve_scaled(d->ctx, experiment, d->game, exp(t), &d->solution);
+        for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++)
+            d->action[k] = make_action(d->solution.control, d->solution.action[k]);
+        return status;
+    }
+    mfpg_control control = mfpg_mechanism_control(experiment->mechanisms.of_client[0]);
+    double value = control == MFPG_CONTROL_BUDGET ? exp(-t) : exp(t);
+    for (ptrdiff_t k = 0; k < clients; k++) d->action[k] = make_action(control, value);
+    return MFPG_OK;
+}
+
+/* What is aimed at, a hair below the target: the accountants round every round upwards, and the target is a promise. */
+static double aim(const dial *d) {
+    return d->target * (1.0 - 1e-9);
+}
+
+/* log(largest epsilon / aim) at a position: falls as the dial turns, NAN where the position is out of range. */
+static double excess(double t, const void *arg) {
+    dial *d = (dial *)(size_t)arg;
+    mfpg_experiment *experiment = d->experiment;
+    const mfpg_federation_options *options = &experiment->options;
+    d->position = t;
+    d->status = act_on_position(d, t);
+    if (d->status == MFPG_OK)
+        d->status = mfpg_federation_plan(
+            d->ctx, options, experiment->data, experiment->mechanisms.of_client, d->action, d->plan);
+    if (d->status != MFPG_OK) return (double)NAN;
+    double mu = mfpg_plan_largest_mu(options, d->plan, experiment->data->clients);
+    d->epsilon = mfpg_gdp_epsilon(mu, options->delta);
+    return log(d->epsilon / aim(d));
+}
+
+enum { FARTHEST = 64 }; /* e^64: no sensible federation needs more */
+
+static mfpg_status fail_unreachable(dial *d) {
+    const char *where = mfpg_config_source(d->experiment->config, "noise.target_epsilon");
+    if (d->status != MFPG_OK)
+        return mfpg_fail_in(
+            d->ctx, MFPG_ERR_INPUT, "%s: noise.target_epsilon: %g cannot be reached", where, d->target);
+    return mfpg_fail(d->ctx, MFPG_ERR_INPUT,
+        "%s: noise.target_epsilon: %g cannot be reached: the most private actions leave a largest client "
+        "epsilon of %.6g",
+        where, d->target, d->epsilon);
+}
+
+/* Walks from *from, where the excess has one sign, until it has the other: *to is there and *from the last position
+ * before. direction +1 or -1. A position out of range (an unstable step, say) is approached by ever smaller steps.
+ * Returns 0 where the sign does not change within range; the dial then stands at the farthest position tried. */
+static int walk(dial *d, double direction, double *from, double *to) {
+    double step = 1.0;
+    *to = *from;
+    while (step > 1e-9 && fabs(*from) < FARTHEST) {
+        double next = *from + direction * step, value = excess(next, d);
+        if (isnan(value)) {
+            step *= 0.5;
+            continue;
+        }
+        *to = next;
+        if (direction > 0.0 ? value <= 0.0 : value > 0.0) return 1;
+        *from = next;
+    }
+    return 0;
+}
+
+/* Brackets the target, shrinks to neighbouring positions and takes the safe end. */
+static mfpg_status turn_to_target(dial *d) {
+    double at = 0.0, low, high, start = excess(0.0, d);
+    for (double t = 1.0; isnan(start) && t < FARTHEST; t += 1.0) /* action 1 may itself be out of range */
+        start = excess(at = t > 32.0 ? 32.0 - t : -t, d);
+    if (isnan(start)) return fail_unreachable(d);
+    if (start > 0.0) {
+        low = at;
+        if (!walk(d, 1.0, &low, &high)) return fail_unreachable(d);
+    } else {
+        high = at;
+        if (!walk(d, -1.0, &high, &low))
+            low = high; /* the least noise there is meets the target with room to spare */
+    }
+    if (low < high) high = mfpg_root_bracket(excess, d, low, high, 0.0).high;
+    return excess(high, d) <= 0.0 ? MFPG_OK : fail_unreachable(d);
+}
+
+/* ---- the three ways to an action ---- */
+
+static mfpg_status check_moves(dial *d) {
+    double before = excess(-4.0, d), after = excess(4.0, d);
+    if (before != after || isnan(before)) return MFPG_OK;
+    return mfpg_fail(d->ctx, MFPG_ERR_INPUT,
+        "%s: noise.target_epsilon: preferences do not move the solution of this game (largest client epsilon "
+        "%.6g whatever "
+        "they are)",
+        mfpg_config_source(d->experiment->config, "noise.target_epsilon"), d->epsilon);
+}
+
+static mfpg_status meet_target(mfpg_context *ctx, mfpg_experiment *experiment, const game_setup *game) {
+    dial d = {.ctx = ctx, .experiment = experiment, .game = game};
+    d.target = mfpg_config_number(experiment->config, "noise.target_epsilon");
+    d.action = experiment->action;
+    d.plan = mfpg_alloc(experiment->data->clients, sizeof *d.plan);
+    if (!d.plan) return mfpg_fail_memory(ctx);
+    mfpg_status status = game ? check_moves(&d) : MFPG_OK;
+    if (status == MFPG_OK) status = turn_to_target(&d);
+    if (status == MFPG_OK && d.epsilon < d.target * (1.0 - 1e-3))
+        mfpg_warn(ctx,
+            "noise.target_epsilon: the largest client epsilon is %.6g, below the target %g: the actions "
+            "allow nothing nearer",
+            d.epsilon, d.target);
+    free(d.plan);
+    experiment->equilibrium = d.solution;
+    if (game) experiment->preference_factor = exp(d.position);
+    return status;
+}
+
+static mfpg_status solve_game(mfpg_context *ctx, mfpg_experiment *experiment, const game_setup *game) {
+    mfpg_equilibrium *solution = &experiment->equilibrium;
+    mfpg_status status = mfpg_solve_scaled(ctx, experiment, game, 1.0, solution);
+    for (ptrdiff_t k = 0; k < experiment->data->clients && status == MFPG_OK; k++)
+        experiment->action[k] = make_action(solution->control, solution->action[k]);
+    return status;
+}
+
+static mfpg_status play(mfpg_context *ctx, mfpg_experiment *experiment) {
+    game_setup game;
+    mfpg_status status = mfpg_setup_game(ctx, experiment, &game);
+    if (status != MFPG_OK) return status;
+    status = mfpg_config_has(experiment->config, "noise.target_epsilon") ? meet_target(ctx, experiment, &game)
+                                                                         : solve_game(ctx, experiment, &game);
+    if (status == MFPG_OK && !experiment->equilibrium.converged)
+        status =
+            mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the game was not solved: residual %.3g after %d iterations",
+                experiment->equilibrium.residual, experiment->equilibrium.iterations);
+    experiment->preference = game.preference;
+    game.preference = NULL;
+    mfpg_game_setup_clear(&game);
+    return status;
+}
+
+static void share_action(mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    double multiplier = mfpg_config_number(config, "noise.multiplier"),
+           value = mfpg_config_number(config, "noise.action");
+    for (ptrdiff_t k = 0; k < experiment->data->clients; k++) {
+        const mfpg_mechanism *mechanism = experiment->mechanisms.of_client[k];
+        ptrdiff_t rows = experiment->data->client[k].train.rows;
+        experiment->action[k] = multiplier > 0.0 ? mfpg_mechanism_action_for(mechanism, multiplier, rows)
+                                                 : make_action(mfpg_mechanism_control(mechanism), value);
+    }
+}
+
+mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
+    experiment->action = mfpg_alloc(experiment->data->clients, sizeof *experiment->action);
+    if (!experiment->action) return mfpg_fail_memory(ctx);
+    experiment->preference_factor = 1.0;
+    if (strcmp(experiment->method.mechanism, "none") == 0) return MFPG_OK;
+    if (experiment->method.players != MFPG_PLAYERS_NONE) return play(ctx, experiment);
+    if (mfpg_config_has(experiment->config, "noise.target_epsilon"))
+        return meet_target(ctx, experiment, NULL);
+    share_action(experiment);
+    return MFPG_OK;
+}

@@ -1,0 +1,142 @@
+/* A run told to people: what each client was promised, what the model is worth, what was taken for granted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "federation/run_folder.h"
+#include "internal.h"
+
+enum { MOST_LISTED = 24 }; /* a longer federation is told by its extremes; clients.csv has everybody */
+
+static const char *control_name(const mfpg_experiment *e) {
+    switch (mfpg_mechanism_control(e->mechanisms.of_client[0])) {
+    case MFPG_CONTROL_BUDGET: return "budget";
+    case MFPG_CONTROL_STRENGTH: return "strength";
+    default: return "control";
+    }
+}
+
+static void print_heading(const mfpg_experiment *e, FILE *out) {
+    const char *name = mfpg_config_text(e->config, "name");
+    fprintf(out, "%s: method %s, model %s, %td clients, %td of %lld rounds%s\n", name ? name : "run",
+        e->method.name, mfpg_model_name(e->model), e->data->clients, e->round_count,
+        (long long)e->options.rounds, e->interrupted ? " (interrupted)" : "");
+    if (e->key.seeded) fprintf(out, "seeded: reproducible, and therefore not private\n");
+}
+
+static void print_client_row(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c, FILE *out) {
+    fprintf(out, "  %-20.40s %7td", e->data->client[k].name, e->data->client[k].train.rows);
+    if (e->preference) fprintf(out, " %10.4g", e->preference[k]);
+    if (!isnan(c->action_value)) fprintf(out, " %10.4f", c->action_value);
+    fprintf(out, " %8.4f %9.4f %9.4f %6lld%s\n", c->mu, c->epsilon, mfpg_other_adjacency_epsilon(e, c->mu),
+        (long long)c->rounds, c->stopped ? "  stopped" : "");
+}
+
+static void print_columns(const mfpg_experiment *e, FILE *out) {
+    int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
+    int noised = strcmp(e->method.mechanism, "none") != 0;
+    fprintf(out, "  %-20s %7s", "client", "rows");
+    if (e->preference) fprintf(out, " %10s", "preference");
+    if (noised) fprintf(out, " %10s", control_name(e));
+    fprintf(out, " %8s %9s %9s %6s\n", "mu", "epsilon", replace ? "(zero-out)" : "(replace)", "rounds");
+}
+
+/* Everybody, or in a large federation the clients with the smallest and the largest epsilon. */
+static mfpg_status print_clients(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
+    ptrdiff_t clients = e->data->clients, least = 0, most = 0;
+    mfpg_client_report c, low = {0}, high = {0};
+    print_columns(e, out);
+    for (ptrdiff_t k = 0; k < clients; k++) {
+        mfpg_status status = mfpg_federation_client(ctx, e->federation, k, &c);
+        if (status != MFPG_OK) return status;
+        if (clients <= MOST_LISTED) print_client_row(e, k, &c, out);
+        if (k == 0 || c.mu < low.mu) low = c, least = k;
+        if (k == 0 || c.mu > high.mu) high = c, most = k;
+    }
+    if (clients > MOST_LISTED) {
+        print_client_row(e, least, &low, out);
+        print_client_row(e, most, &high, out);
+        fprintf(out, "  (the most and the least protected of %td clients; clients.csv has all)\n", clients);
+    }
+    if (clients > 1 && high.mu - low.mu <= 1e-9 * high.mu) /* the average hides all alike */
+        fprintf(out, "  all %td clients share one certificate\n", clients);
+    char words[MFPG_MESSAGE_SIZE];
+    mfpg_promise_text(&e->options.promise, high.mu, high.epsilon, e->options.delta, words, sizeof words);
+    fprintf(out, "In words, for '%s', the least protected: %s.\n", e->data->client[most].name, words);
+    return MFPG_OK;
+}
+
+static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
+    const mfpg_promise *p = &e->options.promise;
+    if (strcmp(e->method.mechanism, "none") == 0)
+        fprintf(out, "\nNothing was promised: method none clips nothing and adds no noise.\n");
+    else
+        fprintf(out, "\nPromised (unit %s, adjacency %s, view %s, delta %g, accountant %s):\n",
+            mfpg_unit_name(p->unit), mfpg_adjacency_name(p->adjacency), mfpg_view_name(p->view),
+            e->options.delta, e->options.accountant);
+    return strcmp(e->method.mechanism, "none") == 0 ? MFPG_OK : print_clients(ctx, e, out);
+}
+
+static void print_game(const mfpg_experiment *e, FILE *out) {
+    const mfpg_equilibrium *q = &e->equilibrium;
+    if (!q->action) return;
+    fprintf(out, "\nGame: %s players, cost %s, mean %s %.4f, largest gain by deviating alone %.3g\n",
+        mfpg_players_name(e->method.players), mfpg_config_cost(e->config), control_name(e), q->mean_action,
+        q->exploitability_max);
+    if (e->preference_factor != 1.0)
+        fprintf(out, "  all preferences times %.6g, to meet the target epsilon\n", e->preference_factor);
+}
+
+static mfpg_status print_metrics(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
+    if (e->options.evaluate == MFPG_EVALUATE_NONE || e->round_count == 0) return MFPG_OK;
+    mfpg_metrics m;
+    mfpg_status status = mfpg_federation_metrics(ctx, e->federation, -1, &m);
+    if (status != MFPG_OK) return status;
+    fprintf(out, "\nModel on the %s rows (%s):\n  loss %.4f",
+        e->options.evaluate == MFPG_EVALUATE_TRAIN ? "training" : "test", MFPG_METRICS_NOTE,
+        e->rounds[e->round_count - 1].loss);
+    if (!isnan(m.accuracy))
+        fprintf(out, ", accuracy %.4f (majority rate %.4f), AUC %.4f", m.accuracy, m.majority_rate, m.auc);
+    fprintf(out, ", %td rows\n", m.rows);
+    return MFPG_OK;
+}
+
+static void print_autos(const mfpg_experiment *e, FILE *out) {
+    mfpg_config_key key;
+    int any = 0;
+    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
+        if (strchr(key.path, '*')) continue;
+        const char *source = mfpg_config_source(e->config, key.path);
+        if (strncmp(source, "auto: ", 6) != 0) continue;
+        if (!any++) fprintf(out, "\nFilled in:\n");
+        const char *text = mfpg_config_text(e->config, key.path);
+        if (text)
+            fprintf(out, "  %s = %s (%s)\n", key.path, text, source + 6);
+        else
+            fprintf(out, "  %s = %.6g (%s)\n", key.path, mfpg_config_number(e->config, key.path), source + 6);
+    }
+}
+
+static int64_t nonfinite_gradients(mfpg_context *ctx, const mfpg_experiment *e) {
+    int64_t count = 0;
+    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
+        mfpg_client_report c;
+        if (mfpg_federation_client(ctx, e->federation, k, &c) == MFPG_OK) count += c.nonfinite;
+    }
+    return count;
+}
+
+mfpg_status mfpg_experiment_print(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
+    print_heading(e, out);
+    mfpg_status status = print_promise(ctx, e, out);
+    print_game(e, out);
+    if (status == MFPG_OK) status = print_metrics(ctx, e, out);
+    int64_t nonfinite = nonfinite_gradients(ctx, e);
+    if (nonfinite > 0)
+        fprintf(out, "  %lld gradients were not finite and counted as zero\n", (long long)nonfinite);
+    print_autos(e, out);
+    fprintf(out, "\nAssumptions:\n");
+    for (ptrdiff_t i = 0; i < e->assumptions.count; i++) fprintf(out, "  - %s\n", e->assumptions.text[i]);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* A promise in words that a person without a course in privacy can check against its numbers. */
+#include <math.h>
+#include <stdio.h>
+
+#include "internal.h"
+
+static const char *what_is_seen(mfpg_view view) {
+    switch (view) {
+    case MFPG_VIEW_LOCAL: return "sees every update it sends";
+    case MFPG_VIEW_AVERAGE: return "sees only the average of each round";
+    case MFPG_VIEW_FINAL: return "sees only the final model";
+    }
+    return "";
+}
+
+static const char *what_is_hidden(const mfpg_promise *promise) {
+    if (promise->unit == MFPG_UNIT_CLIENT)
+        return promise->adjacency == MFPG_ADJACENCY_REPLACE
+                   ? "whether this client's data were these or any others"
+                   : "whether this client's data were used at all";
+    return promise->adjacency == MFPG_ADJACENCY_REPLACE ? "whether one of its records was this or any other"
+                                                        : "whether one of its records was used at all";
+}
+
+void mfpg_promise_text(
+    const mfpg_promise *promise, double mu, double epsilon, double delta, char *text, size_t size) {
+    if (!isfinite(epsilon)) {
+        snprintf(text, size, "no promise: who %s may learn %s", what_is_seen(promise->view),
+            what_is_hidden(promise));
+        return;
+    }
+    /* The best test between two neighbours under mu-GDP, each as likely, is right with probability Phi(mu/2). */
+    double right = 100.0 * 0.5 * erfc(-0.5 * mu / sqrt(2.0));
+    snprintf(text, size,
+        "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.4g, "
+        "delta %g)",
+        what_is_seen(promise->view), what_is_hidden(promise), ceil(10.0 * right) / 10.0, epsilon, delta);
+}

@@ -1,0 +1,110 @@
+/* A run: the rounds, the ledger beside them, and the files at the end. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "federation/run_folder.h"
+#include "internal.h"
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A run folder tells one story, and a ledger is never written over. */
+static mfpg_status claim_folder(mfpg_context *ctx, const char *folder) {
+    DIR *existing = opendir(folder);
+    if (!existing && errno == ENOENT) return mfpg_folder_create(ctx, folder);
+    if (!existing) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", folder, strerror(errno));
+    int entries = 0;
+    for (struct dirent *entry = readdir(existing); entry; entry = readdir(existing))
+        entries += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(existing);
+    if (entries == 0) return MFPG_OK;
+    return mfpg_fail(
+        ctx, MFPG_ERR_INPUT, "%s: the folder is not empty; a run needs a folder of its own (--out)", folder);
+}
+
+static mfpg_status write_config(mfpg_context *ctx, const mfpg_experiment *experiment, const char *folder) {
+    char *path = mfpg_path_join(folder, "config.yaml");
+    if (!path) return mfpg_fail_memory(ctx);
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create(ctx, path, &file);
+    free(path);
+    if (status != MFPG_OK) return status;
+    status = mfpg_config_write(ctx, experiment->config, file.stream);
+    if (status == MFPG_OK) return mfpg_file_commit(ctx, &file);
+    mfpg_file_abandon(&file);
+    return status;
+}
+
+static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+    char *path = mfpg_path_join(folder, "ledger");
+    if (!path) return mfpg_fail_memory(ctx);
+    mfpg_ledger_header header = {
+        .clients = experiment->data->clients,
+        .promise = experiment->options.promise,
+        .delta = experiment->options.delta,
+        .seeded = experiment->key.seeded,
+    };
+    mfpg_status status = mfpg_ledger_create(ctx, path, &header, &experiment->ledger);
+    free(path);
+    if (status == MFPG_OK) mfpg_federation_keep_ledger(experiment->federation, experiment->ledger);
+    return status;
+}
+
+static mfpg_status train(mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
+    int64_t planned = experiment->options.rounds;
+    while (experiment->round_count < planned && !experiment->interrupted) {
+        mfpg_round_report *report = &experiment->rounds[experiment->round_count];
+        double begun = seconds_now();
+        int done = 0;
+        mfpg_status status = mfpg_federation_round(ctx, experiment->federation, report, &done);
+        if (status != MFPG_OK) return status;
+        if (done) break;
+        experiment->seconds[experiment->round_count++] = seconds_now() - begun;
+        if (options->progress) options->progress(options->progress_user, report, planned);
+        experiment->interrupted = options->stop && *options->stop && experiment->round_count < planned;
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+    mfpg_status status = mfpg_run_write_rounds(ctx, folder, experiment->rounds, experiment->round_count);
+    if (status == MFPG_OK)
+        status = mfpg_run_write_clients(ctx, folder, experiment->federation, experiment->preference);
+    if (status == MFPG_OK)
+        status = mfpg_run_write_model(ctx, folder, mfpg_federation_model(experiment->federation),
+            mfpg_model_parameters(experiment->model));
+    if (status == MFPG_OK)
+        status = mfpg_run_write_timings(ctx, folder, experiment->seconds, experiment->round_count);
+    if (status != MFPG_OK) return status;
+    json_t *summary = mfpg_summary_json(ctx, experiment);
+    status = summary ? mfpg_run_write_json(ctx, folder, "summary.json", summary) : mfpg_fail_memory(ctx);
+    json_decref(summary);
+    return status;
+}
+
+mfpg_status mfpg_experiment_run(
+    mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
+    const char *folder = options->folder;
+    if (experiment->rounds) return mfpg_fail(ctx, MFPG_ERR_INPUT, "an experiment runs once");
+    experiment->rounds = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *experiment->rounds);
+    experiment->seconds = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *experiment->seconds);
+    if (!experiment->rounds || !experiment->seconds) return mfpg_fail_memory(ctx);
+    mfpg_status status = folder ? claim_folder(ctx, folder) : MFPG_OK;
+    if (status == MFPG_OK && folder) status = write_config(ctx, experiment, folder);
+    if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);
+    if (status == MFPG_OK) status = train(ctx, experiment, options);
+    if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
+    if (status == MFPG_OK && experiment->interrupted)
+        status = mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted after round %td of %lld",
+            experiment->round_count, (long long)experiment->options.rounds);
+    return status;
+}

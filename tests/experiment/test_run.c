@@ -1,0 +1,294 @@
+/* Whole runs through the public interface: the numbers that are known beforehand, targets that are met, files. */
+#include "testing.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mfpg/experiment.h"
+
+/* An experiment from a file, an example or NULL (defaults) and settings that end with NULL. */
+static mfpg_status make(
+    mfpg_context *ctx, const char *name, const char *const *settings, mfpg_experiment **out) {
+    mfpg_config *config = NULL;
+    mfpg_status status = name ? mfpg_config_open(ctx, name, &config) : mfpg_config_create(ctx, &config);
+    for (int i = 0; settings[i] && status == MFPG_OK; i++) status = mfpg_config_set(ctx, config, settings[i]);
+    if (status == MFPG_OK) status = mfpg_experiment_create(ctx, config, out);
+    mfpg_config_destroy(config);
+    return status;
+}
+
+static mfpg_experiment *run(mfpg_context *ctx, const char *name, const char *const *settings) {
+    mfpg_experiment *experiment = NULL;
+    CHECK_OK(ctx, make(ctx, name, settings, &experiment));
+    CHECK_OK(ctx, mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){0}));
+    return experiment;
+}
+
+static double largest_epsilon(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    double largest = 0;
+    for (ptrdiff_t k = 0; k < mfpg_experiment_clients(experiment); k++) {
+        mfpg_client_report client;
+        CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, k, &client));
+        largest = fmax(largest, client.epsilon);
+    }
+    return largest;
+}
+
+/* ---- the paper's settings ---- */
+
+static const char quadratic[] =
+    "data.format=synthetic data.kind=quadratic task.model=quadratic data.clients=5 data.rows=28 "
+    "data.dimension=5 data.test_fraction=0 evaluate=train train.rounds=10 seed=1";
+static const char logistic[] =
+    "data.format=synthetic data.kind=coins task.model=logistic data.clients=8 data.rows=100 "
+    "data.dimension=20 data.test_fraction=0 evaluate=train train.rounds=15 seed=1";
+
+typedef struct known {
+    const char *task, *method;                  /* settings separated by blanks */
+    double epsilon, paper_epsilon, paper_delta; /* NAN: not checked */
+} known;
+
+static int split(char *text, const char **words, int most) {
+    int count = 0;
+    for (char *word = strtok(text, " "); word && count < most - 1; word = strtok(NULL, " "))
+        words[count++] = word;
+    words[count] = NULL;
+    return count;
+}
+
+/* Certified: reproduction.md section 4 (client, zero-out, local, delta 1e-5), printed there to two digits. Paper's columns:
+ * ln(1e5) + T/z^2 with z = 4.845, C_d/sqrt(N)/(K+1) and the exponential at strength 2 (theory S0 b). */
+static void test_the_papers_settings_give_the_known_numbers(void **state) {
+    (void)state;
+    const known cases[] = {
+        {quadratic, "method=dp-sgd", 2.69, 11.94, 1e-5},
+        {logistic, "method=dp-sgd", 3.38, 12.15, 1e-5},
+        {quadratic, "method=mfep", 2.94, 1, 0.0909},
+        {logistic, "method=mfep", 3.71, 1, 0.1013},
+        {quadratic, "method=mfpg game.cost=paper", 1.99, 2, 0.6096},
+        {logistic, "method=mfpg game.cost=paper", 2.50, 2, 0.7711},
+        {quadratic, "method=mapg-dp game.actions=continuous game.curvature=1", 0.2885, (double)NAN, 1e-5},
+        {logistic, "method=mapg-dp game.actions=continuous game.curvature=1", 0.4306, (double)NAN, 1e-5},
+    };
+    mfpg_context *ctx = testing_context(1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        const char *words[24];
+        snprintf(text, sizeof text, "%s %s", cases[i].task, cases[i].method);
+        split(text, words, 24);
+        mfpg_experiment *experiment = run(ctx, NULL, words);
+        mfpg_round_report last = mfpg_experiment_last_round(experiment);
+        check_near(largest_epsilon(ctx, experiment), cases[i].epsilon, 0, 0.005, cases[i].method);
+        if (!isnan(cases[i].paper_epsilon))
+            check_near(last.paper_epsilon, cases[i].paper_epsilon, 0, 0.005, "paper_epsilon");
+        check_near(last.paper_delta, cases[i].paper_delta, 5e-4, 0, "paper_delta");
+        mfpg_experiment_destroy(experiment);
+    }
+    mfpg_context_destroy(ctx);
+}
+
+static void test_replace_doubles_mu(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    const char *methods[] = {"method=dp-sgd", "method=mfep"};
+    for (int m = 0; m < 2; m++) {
+        double mu[2];
+        for (int a = 0; a < 2; a++) {
+            const char *words[] = {"data.format=synthetic", "data.clients=3", "seed=1", methods[m],
+                a ? "privacy.adjacency=replace" : "privacy.adjacency=zero-out", NULL};
+            mfpg_experiment *experiment = run(ctx, NULL, words);
+            mfpg_client_report client;
+            CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, 1, &client));
+            mu[a] = client.mu;
+            mfpg_experiment_destroy(experiment);
+        }
+        check_near(mu[1], 2 * mu[0], 1e-12, 0, methods[m]);
+    }
+    mfpg_context_destroy(ctx);
+}
+
+/* ---- targets ---- */
+
+static void test_a_target_epsilon_is_met_from_below(void **state) {
+    (void)state;
+    const char *methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
+    const char *units[] = {"client", "example"}, *views[] = {"local", "average", "final"};
+    const char *adjacencies[] = {"zero-out", "replace"};
+    const double targets[] = {0.5, 4};
+    mfpg_context *ctx = testing_context(1);
+    for (int i = 0; i < 4 * 2 * 3 * 2 * 2; i++) {
+        char method[64], unit[64], view[64], adjacency[64], target[64];
+        double wanted = targets[i / 48];
+        snprintf(method, sizeof method, "method=%s", methods[i % 4]);
+        snprintf(unit, sizeof unit, "privacy.unit=%s", units[i / 4 % 2]);
+        snprintf(view, sizeof view, "privacy.view=%s", views[i / 8 % 3]);
+        snprintf(adjacency, sizeof adjacency, "privacy.adjacency=%s", adjacencies[i / 24 % 2]);
+        snprintf(target, sizeof target, "noise.target_epsilon=%g", wanted);
+        const char *words[] = {"data.format=synthetic", "data.clients=4", "data.rows=50", "seed=3",
+            "game.actions=continuous", "game.curvature=5", "train.rounds=5", "train.weights=equal",
+            "entropic.prior_variance=100", method, unit, view, adjacency, target,
+            i % 2 ? "entropic.scale=sensitivity" : "privacy.clip=1", NULL};
+        mfpg_experiment *experiment = run(ctx, NULL, words);
+        double largest = largest_epsilon(ctx, experiment);
+        if (!(largest <= wanted && largest >= wanted - 1e-6)) {
+            print_error(
+                "%s %s %s %s %s: largest epsilon %.17g\n", method, unit, view, adjacency, target, largest);
+            fail();
+        }
+        mfpg_experiment_destroy(experiment);
+    }
+    mfpg_context_destroy(ctx);
+}
+
+static void check_refused(
+    mfpg_context *ctx, const char *const *words, const char *first, const char *second) {
+    mfpg_experiment *experiment = NULL;
+    mfpg_status status = make(ctx, NULL, words, &experiment);
+    if (status != MFPG_ERR_INPUT && status != MFPG_ERR_DOMAIN) {
+        print_error("expected a refusal about '%s', got: %s\n", first, mfpg_status_text(status));
+        fail();
+    }
+    const char *message = mfpg_context_message(ctx);
+    if (!strstr(message, first) || (second && !strstr(message, second))) {
+        print_error("the message '%s' names not '%s' and '%s'\n", message, first, second ? second : "");
+        fail();
+    }
+    assert_null(experiment);
+}
+
+static void test_what_cannot_be_is_refused_with_the_key_named(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    const char *fixed[] = {
+        "data.format=synthetic", "seed=1", "game.cost=paper", "noise.target_epsilon=1", NULL};
+    check_refused(ctx, fixed, "noise.target_epsilon", "preferences do not move");
+    const char *grid[] = {
+        "data.format=synthetic", "seed=1", "game.curvature=5", "noise.target_epsilon=0.01", NULL};
+    check_refused(ctx, grid, "noise.target_epsilon", "cannot be reached");
+    const char *curvature[] = {"data.format=synthetic", "seed=1", "method=mapg-dp", NULL};
+    check_refused(ctx, curvature, "game.curvature", "bounds");
+    const char *unit[] = {"data.format=synthetic", "seed=1", "method=dp-sgd", "privacy.unit=example",
+        "privacy.clip_at=update", NULL};
+    check_refused(ctx, unit, "clip_at", NULL);
+    const char *rate[] = {"data.format=synthetic", "seed=1", "method=mfep", "train.learning_rate=1", NULL};
+    check_refused(ctx, rate, "train.learning_rate", "entropic.step");
+    const char *step[] = {"data.format=synthetic", "seed=1", "method=dp-sgd", "entropic.step=1", NULL};
+    check_refused(ctx, step, "entropic.step", NULL);
+    const char *weights[] = {"data.format=synthetic", "seed=1", "method=mapg-dp", "game.curvature=5",
+        "train.weights=inverse-noise", NULL};
+    check_refused(ctx, weights, "train.weights", "inverse-noise");
+    const char *rows[] = {"data.format=synthetic", "seed=1", "data.test_fraction=0", NULL};
+    check_refused(ctx, rows, "evaluate", "test_fraction");
+    const char *colluder[] = {"data.format=synthetic", "seed=1", "method=mfep", "privacy.view=average",
+        "privacy.colluders=[nobody]", NULL};
+    check_refused(ctx, colluder, "privacy.colluders", "nobody");
+    const char *size[] = {"data.format=synthetic", "seed=1", "method=mfep", "train.batch.size=1000", NULL};
+    check_refused(ctx, size, "train.batch.size", "rows");
+    const char *delta[] = {"data.format=synthetic", "seed=1", "method=mfep", "privacy.delta=0", NULL};
+    check_refused(ctx, delta, "delta", NULL);
+    mfpg_context_destroy(ctx);
+}
+
+/* Row F24: clients of 100, 1000 and 10000 rows, batch 10, one local epoch, five rounds: (q, T) = (0.1, 50), (0.01, 500),
+ * (0.001, 5000). Each client's own schedule is in its report. */
+static void test_every_client_reports_its_own_rate_and_steps(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    char folder[] = "/tmp/mfpg-test-XXXXXX", path[3][64], files[256];
+    assert_non_null(mkdtemp(folder));
+    const int rows[] = {100, 1000, 10000};
+    for (int k = 0; k < 3; k++) {
+        snprintf(path[k], sizeof path[k], "%s/c%d.csv", folder, k);
+        FILE *file = fopen(path[k], "w");
+        fprintf(file, "x,y\n");
+        for (int i = 0; i < rows[k]; i++) fprintf(file, "%g,%d\n", 0.001 * i, i % 2);
+        fclose(file);
+    }
+    snprintf(files, sizeof files, "data.files=[%s, %s, %s]", path[0], path[1], path[2]);
+    const char *words[] = {files, "seed=1", "method=dp-sgd", "noise.multiplier=1", "privacy.unit=example",
+        "train.batch.size=10", "train.local_epochs=1", "train.rounds=5", "data.test_fraction=0",
+        "evaluate=none", NULL};
+    mfpg_experiment *experiment = run(ctx, NULL, words);
+    for (int k = 0; k < 3; k++) {
+        mfpg_client_report client;
+        CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, k, &client));
+        check_near(client.sampling_rate, 10.0 / rows[k], 1e-12, 0, "sampling rate");
+        assert_int_equal(client.steps, rows[k] / 2);
+        check_near(client.mu, sqrt(rows[k] / 2.0), 1e-9, 0, "mu without amplification");
+        unlink(path[k]);
+    }
+    int said = 0;
+    for (ptrdiff_t i = 0; mfpg_experiment_assumption(experiment, i); i++)
+        said |= strstr(mfpg_experiment_assumption(experiment, i), "without amplification") != NULL;
+    assert_true(said);
+    mfpg_experiment_destroy(experiment);
+    rmdir(folder);
+    mfpg_context_destroy(ctx);
+}
+
+/* ---- hospitals ---- */
+
+static void test_hospitals_play_the_known_equilibrium(void **state) {
+    (void)state;
+    char folder[4200];
+    snprintf(folder, sizeof folder, "data.dir=%s/data/heart", need_shared());
+    mfpg_context *ctx = testing_context(1);
+    const char *words[] = {folder, NULL};
+    mfpg_experiment *experiment = run(ctx, "hospitals", words);
+    /* theory S3.3 with B = .5, c = .75625, h = 2.75, d = 11, given to four and three digits */
+    const double strength[] = {.5750, .7423, .8783, .9959}, epsilon[] = {6.050, 5.206, 4.720, 4.388};
+    assert_int_equal(mfpg_experiment_clients(experiment), 4);
+    for (ptrdiff_t k = 0; k < 4; k++) {
+        mfpg_client_report client;
+        CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, k, &client));
+        check_near(client.action_value, strength[k], 0, 1e-3, "strength");
+        check_near(client.epsilon, epsilon[k], 0, 1e-3, "epsilon");
+    }
+    assert_true(mfpg_experiment_equilibrium(experiment)->exploitability_max < 1e-9);
+    mfpg_experiment_destroy(experiment);
+    mfpg_context_destroy(ctx);
+}
+
+static void test_hospitals_without_noise_reach_the_known_accuracy(void **state) {
+    (void)state;
+    char folder[4200];
+    snprintf(folder, sizeof folder, "data.dir=%s/data/heart", need_shared());
+    mfpg_context *ctx = testing_context(2);
+    const char *words[] = {folder, "method=none", "data.scale=from-data", "data.test_fraction=0",
+        "evaluate=train", "train.rounds=200", "train.learning_rate=1", NULL};
+    mfpg_experiment *experiment = run(ctx, "hospitals", words);
+    mfpg_metrics metrics;
+    CHECK_OK(ctx, mfpg_experiment_metrics(ctx, experiment, -1, &metrics));
+    assert_int_equal(metrics.rows, 740);
+    check_near(metrics.accuracy, 0.8068, 0, 0.002, "training accuracy of pooled logistic regression");
+    mfpg_experiment_destroy(experiment);
+    mfpg_context_destroy(ctx);
+}
+
+static void test_districts_are_sixty_clients_of_one_file(void **state) {
+    (void)state;
+    char folder[4200];
+    snprintf(folder, sizeof folder, "data.dir=%s/data/multilevel", need_shared());
+    mfpg_context *ctx = testing_context(2);
+    const char *words[] = {folder, "train.rounds=3", NULL};
+    mfpg_experiment *experiment = run(ctx, "districts", words);
+    assert_int_equal(mfpg_experiment_clients(experiment), 60);
+    check_near(largest_epsilon(ctx, experiment), 4, 0, 1e-6, "target epsilon");
+    mfpg_experiment_destroy(experiment);
+    mfpg_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_papers_settings_give_the_known_numbers),
+        cmocka_unit_test(test_replace_doubles_mu),
+        cmocka_unit_test(test_a_target_epsilon_is_met_from_below),
+        cmocka_unit_test(test_what_cannot_be_is_refused_with_the_key_named),
+        cmocka_unit_test(test_every_client_reports_its_own_rate_and_steps),
+        cmocka_unit_test(test_hospitals_play_the_known_equilibrium),
+        cmocka_unit_test(test_hospitals_without_noise_reach_the_known_accuracy),
+        cmocka_unit_test(test_districts_are_sixty_clients_of_one_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
