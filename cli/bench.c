@@ -1,0 +1,93 @@
+/* mfpg bench: the four cells side by side. */
+#include <math.h>
+#include <stdio.h>
+
+#include "mfpg/bench.h"
+
+#include "interrupt.h"
+#include "options.h"
+#include "progress.h"
+
+enum { OPTION_SUITE = 's', OPTION_TASK = 'k', OPTION_SEEDS = 'n', OPTION_OUT = 'o', OPTION_THREADS = 't' };
+
+typedef struct settings {
+    cli_common common;
+    mfpg_bench_options bench;
+    int threads;
+} settings;
+
+static const struct argp_option options[] = {
+    {"suite", OPTION_SUITE, "NAMES", 0, "Suites, separated by commas: paper, frontier (default: both)", 0},
+    {"task", OPTION_TASK, "NAMES", 0,
+        "Tasks, separated by commas: quadratic, logistic (default: all that a suite has)", 0},
+    {"seeds", OPTION_SEEDS, "N", 0, "Draws of every cell (default: paper 5, frontier 20)", 0},
+    {"out", OPTION_OUT, "DIR", 0, "Folder of full_benchmark.csv (default: results)", 0},
+    {"threads", OPTION_THREADS, "N", 0, "Threads (default: all the machine's); results do not depend on it",
+        0},
+    {0}};
+
+static int is_seed_count(double value) {
+    return value >= 1 && value <= 100000 && value == floor(value);
+}
+
+static int is_thread_count(double value) {
+    return value >= 1 && value <= 1024 && value == floor(value);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    settings *chosen = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
+    case OPTION_SUITE: chosen->bench.suites = text; return 0;
+    case OPTION_TASK: chosen->bench.tasks = text; return 0;
+    case OPTION_SEEDS:
+        chosen->bench.seeds =
+            (int64_t)cli_number(state, "seeds", text, is_seed_count, "a whole number from 1 to 100000");
+        return 0;
+    case OPTION_OUT: chosen->bench.folder = text; return 0;
+    case OPTION_THREADS:
+        chosen->threads =
+            (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
+        return 0;
+    case ARGP_KEY_ARG: argp_error(state, "'%.60s' is no option", text); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
+static const struct argp argp = {.options = options,
+    .parser = parse,
+    .doc = "Trains the four cells (dp-sgd, mfep, mapg-dp, mfpg) under the suites' settings, prints the "
+           "tables and writes "
+           "full_benchmark.csv, one row a training run."
+           "\vSuite paper: every number of the paper's table beside ours. Suite frontier: accuracy against "
+           "certified epsilon.",
+    .children = children};
+
+static void show_cells(void *user, int64_t done, int64_t total) {
+    progress_show(user, done, total, "training runs", total >= 10 && done % (total / 10) == 0);
+}
+
+int command_bench(int argc, char **argv) {
+    settings chosen = {.bench = mfpg_bench_options_default()};
+    chosen.bench.folder = "results";
+    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    mfpg_context *ctx = cli_context(chosen.threads);
+    progress bar = progress_start();
+    chosen.bench.stop = interrupt_watch();
+    chosen.bench.progress = show_cells;
+    chosen.bench.progress_user = &bar;
+    FILE *tables = chosen.common.json ? stderr : stdout;
+    mfpg_status status = mfpg_bench_run(ctx, &chosen.bench, tables);
+    progress_end(&bar);
+    int code = CLI_DONE;
+    if (status != MFPG_OK)
+        code = cli_fail(ctx, "bench", status);
+    else if (chosen.common.json)
+        code =
+            cli_json_print("bench", json_pack("{s:s+}", "csv", chosen.bench.folder, "/full_benchmark.csv"));
+    else
+        fprintf(stderr, "Every training run: %s/full_benchmark.csv\n", chosen.bench.folder);
+    mfpg_context_destroy(ctx);
+    return cli_finish("bench", code);
+}

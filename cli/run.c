@@ -1,0 +1,280 @@
+/* mfpg run: trains one federation, or one a seed, and tells what each client was promised. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mfpg/experiment.h"
+
+#include "interrupt.h"
+#include "options.h"
+#include "progress.h"
+
+enum { OPTION_OUT = 'o', OPTION_THREADS = 't', OPTION_KEYS = 0x2000, PATH_SIZE = 4096 };
+
+typedef struct settings {
+    cli_common common;
+    const char *configuration;
+    char **arguments; /* KEY=VALUE */
+    int argument_count;
+    const char *out;
+    int threads;
+    int keys;
+} settings;
+
+static const struct argp_option options[] = {
+    {"out", OPTION_OUT, "DIR", 0, "Run folder (default runs/NAME, or the first free runs/NAME-2, -3, ...)",
+        0},
+    {"threads", OPTION_THREADS, "N", 0, "Threads (default: all the machine's); results do not depend on it",
+        0},
+    {"keys", OPTION_KEYS, 0, 0, "Print every key with unit, range and default", 0}, {0}};
+
+static int is_thread_count(double value) {
+    return value >= 1 && value <= 1024 && value == floor(value);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    settings *chosen = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
+    case OPTION_OUT: chosen->out = text; return 0;
+    case OPTION_THREADS:
+        chosen->threads =
+            (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
+        return 0;
+    case OPTION_KEYS: chosen->keys = 1; return 0;
+    case ARGP_KEY_ARG:
+        if (!chosen->configuration && !strchr(text, '=')) {
+            chosen->configuration = text;
+            return 0;
+        }
+        if (!strchr(text, '=')) argp_error(state, "'%.60s' is no KEY=VALUE", text);
+        chosen->arguments[chosen->argument_count++] = text;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
+static const struct argp argp = {.options = options,
+    .parser = parse,
+    .args_doc = "CONFIG.yaml|EXAMPLE [KEY=VALUE...]",
+    .doc = "Trains a federation and writes a run folder: config.yaml, ledger, rounds.csv, clients.csv, "
+           "summary.json, "
+           "model.npy, timings.csv. EXAMPLE is a name of `mfpg list examples`. seed=1..10 runs once a seed. "
+           "Without "
+           "arguments the shortest configuration that works is shown."
+           "\vExit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted after a complete round.",
+    .children = children};
+
+/* ---- progress ---- */
+
+typedef struct display {
+    progress bar;
+    int quiet;
+} display;
+
+static int append(char *text, size_t size, int used, const char *format, double value) {
+    return isnan(value) ? used : used + snprintf(text + used, size - (size_t)used, format, value);
+}
+
+static void show_round(void *user, const mfpg_round_report *report, int64_t rounds) {
+    display *shown = user;
+    char text[160] = "";
+    int used = append(text, sizeof text, 0, "loss %.4f", report->loss);
+    used = append(text, sizeof text, used, "  accuracy %.4f", report->accuracy);
+    if (report->noise_to_signal > 0.0)
+        used = append(text, sizeof text, used, "  noise/signal %.3g", report->noise_to_signal);
+    append(text, sizeof text, used, "  epsilon %.4g", report->epsilon);
+    progress_show(&shown->bar, report->round, rounds, text, !shown->quiet);
+}
+
+/* ---- folders ---- */
+
+static int exists(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+/* The folder of a run: --out, or runs/NAME with the first number that is free. */
+static void choose_folder(const settings *chosen, const mfpg_config *config, char *folder) {
+    if (chosen->out) {
+        snprintf(folder, PATH_SIZE, "%s", chosen->out);
+        return;
+    }
+    const char *name = mfpg_config_text(config, "name");
+    snprintf(folder, PATH_SIZE, "runs/%s", name ? name : "run");
+    for (int number = 2; exists(folder); number++)
+        snprintf(folder, PATH_SIZE, "runs/%s-%d", name ? name : "run", number);
+}
+
+/* ---- runs ---- */
+
+/* One finished run, for a sweep's table. */
+typedef struct outcome {
+    int64_t seed;
+    double loss, accuracy, epsilon;
+} outcome;
+
+static mfpg_status print_run(
+    mfpg_context *ctx, const settings *chosen, const mfpg_experiment *experiment, const char *folder) {
+    if (!chosen->common.json) {
+        mfpg_status status = mfpg_experiment_print(ctx, experiment, stdout);
+        printf("\nWritten to %s\n", folder);
+        return status;
+    }
+    char *text = NULL;
+    mfpg_status status = mfpg_experiment_summary(ctx, experiment, &text);
+    json_t *object = status == MFPG_OK ? json_loads(text, 0, NULL) : NULL;
+    if (object) json_object_set_new(object, "folder", json_string(folder));
+    if (status == MFPG_OK) cli_json_print("run", object);
+    free(text);
+    return status;
+}
+
+static mfpg_status run_once(mfpg_context *ctx, const settings *chosen, const mfpg_config *config,
+    const char *folder, const volatile int *stop, int print, outcome *result) {
+    display shown = {.bar = progress_start(), .quiet = !print};
+    mfpg_run_options run = {.folder = folder, .stop = stop, .progress = show_round, .progress_user = &shown};
+    mfpg_experiment *experiment = NULL;
+    mfpg_status status = mfpg_experiment_create(ctx, config, &experiment);
+    if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
+    progress_end(&shown.bar);
+    if (status == MFPG_OK && print) status = print_run(ctx, chosen, experiment, folder);
+    if (status == MFPG_OK) {
+        mfpg_round_report last = mfpg_experiment_last_round(experiment);
+        *result = (outcome){.loss = last.loss, .accuracy = last.accuracy, .epsilon = last.epsilon};
+    }
+    mfpg_experiment_destroy(experiment);
+    return status;
+}
+
+static void average(
+    const outcome *results, ptrdiff_t count, double (*column)(const outcome *), double *mean, double *error) {
+    double sum = 0.0, squares = 0.0;
+    for (ptrdiff_t i = 0; i < count; i++) sum += column(&results[i]);
+    *mean = sum / (double)count;
+    for (ptrdiff_t i = 0; i < count; i++)
+        squares += (column(&results[i]) - *mean) * (column(&results[i]) - *mean);
+    *error = count > 1 ? sqrt(squares / (double)(count - 1) / (double)count) : (double)NAN;
+}
+
+static double loss_of(const outcome *o) {
+    return o->loss;
+}
+static double accuracy_of(const outcome *o) {
+    return o->accuracy;
+}
+
+static void print_sweep(const outcome *results, ptrdiff_t count, const char *folder) {
+    double mean, error;
+    printf("seed,loss,accuracy,epsilon\n");
+    for (ptrdiff_t i = 0; i < count; i++)
+        printf("%lld,%.6g,%.6g,%.6g\n", (long long)results[i].seed, results[i].loss, results[i].accuracy,
+            results[i].epsilon);
+    average(results, count, loss_of, &mean, &error);
+    fprintf(stderr, "loss %.4f ± %.4f", mean, error);
+    average(results, count, accuracy_of, &mean, &error);
+    if (!isnan(mean)) fprintf(stderr, ", accuracy %.4f ± %.4f", mean, error);
+    fprintf(stderr, " (mean ± standard error over %td seeds)\nWritten to %s\n", count, folder);
+}
+
+static int print_sweep_json(const outcome *results, ptrdiff_t count, const char *folder) {
+    json_t *runs = json_array();
+    double loss, loss_error, accuracy, accuracy_error;
+    for (ptrdiff_t i = 0; i < count; i++)
+        json_array_append_new(
+            runs, json_pack("{s:I, s:o, s:o, s:o}", "seed", (json_int_t)results[i].seed, "loss",
+                      cli_json_number(results[i].loss), "accuracy", cli_json_number(results[i].accuracy),
+                      "epsilon", cli_json_number(results[i].epsilon)));
+    average(results, count, loss_of, &loss, &loss_error);
+    average(results, count, accuracy_of, &accuracy, &accuracy_error);
+    return cli_json_print("run",
+        json_pack("{s:o, s:{s:o, s:o}, s:{s:o, s:o}, s:s}", "runs", runs, "loss", "mean",
+            cli_json_number(loss), "standard_error", cli_json_number(loss_error), "accuracy", "mean",
+            cli_json_number(accuracy), "standard_error", cli_json_number(accuracy_error), "folder", folder));
+}
+
+static mfpg_status run_seeds(mfpg_context *ctx, const settings *chosen, mfpg_config *config, int64_t first,
+    int64_t last, const char *folder, const volatile int *stop) {
+    ptrdiff_t count = (ptrdiff_t)(last - first) + 1;
+    outcome *results = calloc((size_t)count, sizeof *results);
+    mfpg_status status = results ? MFPG_OK : MFPG_ERR_MEMORY;
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        char argument[64], one[PATH_SIZE + 32];
+        snprintf(argument, sizeof argument, "seed=%lld", (long long)(first + i));
+        snprintf(one, sizeof one, "%s/seed-%lld", folder, (long long)(first + i));
+        status = mfpg_config_set(ctx, config, argument);
+        if (status == MFPG_OK) status = run_once(ctx, chosen, config, one, stop, 0, &results[i]);
+        results[i].seed = first + i;
+        if (status == MFPG_OK) fprintf(stderr, "seed %lld: %s\n", (long long)(first + i), one);
+    }
+    if (status == MFPG_OK && chosen->common.json)
+        print_sweep_json(results, count, folder);
+    else if (status == MFPG_OK)
+        print_sweep(results, count, folder);
+    free(results);
+    return status;
+}
+
+/* Applies the arguments; a sweep of seeds is kept apart. */
+static mfpg_status apply_arguments(mfpg_context *ctx, const settings *chosen, mfpg_config *config, int *sweep,
+    int64_t *first, int64_t *last) {
+    mfpg_status status = MFPG_OK;
+    *sweep = 0;
+    for (int i = 0; i < chosen->argument_count && status == MFPG_OK; i++) {
+        int found = 0;
+        status = mfpg_config_sweep(ctx, chosen->arguments[i], &found, first, last);
+        if (found) *sweep = 1;
+        if (status == MFPG_OK && !found) status = mfpg_config_set(ctx, config, chosen->arguments[i]);
+    }
+    return status;
+}
+
+static int run(mfpg_context *ctx, const settings *chosen) {
+    const volatile int *stop = interrupt_watch();
+    mfpg_config *config = NULL;
+    char folder[PATH_SIZE] = "";
+    int sweep = 0;
+    int64_t first = 0, last = 0;
+    outcome result;
+    mfpg_status status = mfpg_config_open(ctx, chosen->configuration, &config);
+    if (status == MFPG_OK) status = apply_arguments(ctx, chosen, config, &sweep, &first, &last);
+    if (status == MFPG_OK) choose_folder(chosen, config, folder);
+    if (status == MFPG_OK)
+        status = sweep ? run_seeds(ctx, chosen, config, first, last, folder, stop)
+                       : run_once(ctx, chosen, config, folder, stop, 1, &result);
+    mfpg_config_destroy(config);
+    if (status == MFPG_ERR_INTERRUPTED)
+        fprintf(stderr, "mfpg run: %s; the files of the complete rounds are in %s\n",
+            mfpg_context_message(ctx), folder);
+    else if (status != MFPG_OK)
+        return cli_fail(ctx, "run", status);
+    return cli_finish("run", cli_exit_code(status));
+}
+
+static int show_shortest(void) {
+    fputs("The shortest configuration that works, for two CSV files whose last column is a 0/1 label:\n\n"
+          "  data: {files: [a.csv, b.csv]}\n\n"
+          "Save it as mine.yaml and run: mfpg run mine.yaml\n"
+          "Without a file: mfpg run clinics\n"
+          "More: mfpg init (every key), mfpg list examples, mfpg run --help\n",
+        stderr);
+    return CLI_WRONG_INPUT;
+}
+
+int command_run(int argc, char **argv) {
+    settings chosen = {.arguments = calloc((size_t)argc, sizeof(char *))};
+    if (!chosen.arguments) return CLI_FAILED;
+    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    mfpg_context *ctx = cli_context(chosen.threads);
+    int code;
+    if (chosen.keys)
+        code = mfpg_config_keys_print(ctx, stdout) == MFPG_OK ? cli_finish("run", CLI_DONE) : CLI_FAILED;
+    else
+        code = chosen.configuration ? run(ctx, &chosen) : show_shortest();
+    mfpg_context_destroy(ctx);
+    free(chosen.arguments);
+    return code;
+}

@@ -1,0 +1,300 @@
+/* mfpg run and mfpg bench as a person meets them: files, exit codes, interruptions, and the same bytes again. */
+#include "cli/program.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+static const char *const run_files[] = {
+    "clients.csv", "config.yaml", "ledger", "model.npy", "rounds.csv", "summary.json", "timings.csv"};
+enum { RUN_FILES = sizeof run_files / sizeof run_files[0] };
+
+static void forget(const char *run_folder) {
+    char command[256];
+    snprintf(command, sizeof command, "rm -r %s/%s", folder, run_folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* Both folders hold the same files with the same bytes, timings.csv and one more aside. */
+static void check_same_bytes_except(const char *exception, const char *a, const char *b) {
+    for (int i = 0; i < RUN_FILES; i++) {
+        char command[512];
+        if (strcmp(run_files[i], "timings.csv") == 0 || strcmp(run_files[i], exception) == 0) continue;
+        snprintf(command, sizeof command, "cmp %s/%s/%s %s/%s/%s", folder, a, run_files[i], folder, b,
+            run_files[i]);
+        assert_int_equal(system(command), 0);
+    }
+}
+
+static void check_same_bytes(const char *a, const char *b) {
+    check_same_bytes_except("", a, b);
+}
+
+static void check_complete(const char *run_folder) {
+    int count = 0;
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, run_folder);
+    DIR *directory = opendir(path);
+    assert_non_null(directory);
+    for (struct dirent *item; (item = readdir(directory));) count += item->d_name[0] != '.';
+    closedir(directory);
+    assert_int_equal(count, RUN_FILES);
+}
+
+static int lines_of(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    int lines = 0;
+    for (int c; (c = fgetc(file)) != EOF;) lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+static void test_a_seed_gives_the_same_bytes_on_one_and_two_threads(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=4 train.batch.rate=0.5 --threads 1 --out a", 0);
+    assert_non_null(strstr(ran.out, "seeded: reproducible, and therefore not private"));
+    expect("run clinics train.rounds=4 train.batch.rate=0.5 --threads 2 --out b", 0);
+    check_complete("a");
+    check_same_bytes("a", "b");
+    forget("a");
+    forget("b");
+}
+
+/* config.yaml holds everything: run again, it gives the same run. Its own comments tell where values came from, which is
+ * no longer the same. */
+static void test_the_written_configuration_gives_the_same_run(void **state) {
+    (void)state;
+    const char *methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg", "none"};
+    for (int i = 0; i < 5; i++) {
+        char arguments[256];
+        const char *target = i == 4 ? "train.learning_rate=0.5" : "noise.target_epsilon=3";
+        const char *step = i == 1 || i == 3 ? "entropic.step=1" : "train.rounds=3";
+        snprintf(
+            arguments, sizeof arguments, "run tiny.yaml method=%s %s %s --out a", methods[i], target, step);
+        write_in_folder("tiny.yaml", "seed: 5\ndata: {format: synthetic, kind: clinics}\ntrain: {rounds: "
+                                     "3}\nprivacy: {unit: example}\n"
+                                     "game: {actions: continuous}\nentropic: {scale: sensitivity}\n");
+        expect(arguments, 0);
+        expect("run a/config.yaml --out b", 0);
+        check_same_bytes_except("config.yaml", "a", "b");
+        forget("a");
+        forget("b");
+        remove_from_folder("tiny.yaml");
+    }
+}
+
+static void test_without_a_seed_two_runs_differ(void **state) {
+    (void)state;
+    write_in_folder("open.yaml", "data: {format: synthetic, kind: clinics}\ntrain: {rounds: 1}\n");
+    expect("run open.yaml --out a", 0);
+    assert_null(strstr(ran.out, "seeded"));
+    expect("run open.yaml --out b", 0);
+    char command[256];
+    snprintf(command, sizeof command, "cmp -s %s/a/model.npy %s/b/model.npy", folder, folder);
+    assert_int_not_equal(system(command), 0);
+    forget("a");
+    forget("b");
+    remove_from_folder("open.yaml");
+}
+
+static void test_json_tells_what_each_client_was_promised(void **state) {
+    (void)state;
+    json_t *object = run_json("run clinics train.rounds=2 --json --out a");
+    json_t *clients = json_object_get(object, "clients"), *client;
+    size_t k;
+    double largest = 0;
+    assert_int_equal(json_array_size(clients), 4);
+    json_array_foreach(clients, k, client) {
+        largest = fmax(largest, json_get_number(client, "epsilon"));
+        assert_non_null(strstr(json_string_value(json_object_get(client, "promise")), "of 100 cases"));
+    }
+    check_near(largest, 2, 0, 1e-6, "largest epsilon");
+    assert_true(json_array_size(json_object_get(object, "assumptions")) > 3);
+    assert_non_null(strstr(json_string_value(json_object_get(json_object_get(object, "metrics"), "note")),
+        "not covered by any certificate"));
+    json_decref(object);
+    forget("a");
+}
+
+static void test_files_that_hold_metrics_say_that_nothing_covers_them(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=2 --out a", 0);
+    const char *names[] = {"rounds.csv", "summary.json"};
+    for (int i = 0; i < 2; i++) {
+        char command[256];
+        snprintf(
+            command, sizeof command, "grep -q 'not covered by any certificate' %s/a/%s", folder, names[i]);
+        assert_int_equal(system(command), 0);
+    }
+    assert_int_equal(lines_of("a/rounds.csv"), 3);
+    assert_int_equal(lines_of("a/clients.csv"), 5);
+    forget("a");
+}
+
+static void test_a_sweep_runs_every_seed(void **state) {
+    (void)state;
+    json_t *object = run_json("run clinics train.rounds=2 seed=3..5 --json --out sweep");
+    assert_int_equal(json_array_size(json_object_get(object, "runs")), 3);
+    assert_true(json_get_number(json_object_get(object, "accuracy"), "standard_error") > 0);
+    json_decref(object);
+    check_complete("sweep/seed-3");
+    check_complete("sweep/seed-5");
+    forget("sweep");
+}
+
+/* ---- wrong input: exit 2, one line that names the place, nothing left behind ---- */
+
+static void check_leaves_nothing(const char *arguments, const char *first, const char *second) {
+    int before = files_in_folder();
+    REFUSED(arguments, first, second);
+    assert_int_equal(files_in_folder(), before);
+    /* one message, and warnings at most */
+    assert_true(strlen(ran.err) < 1200);
+}
+
+static void test_bad_data_files_are_refused_by_line_and_column(void **state) {
+    (void)state;
+    write_in_folder("good.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n");
+    write_in_folder("short.csv", "x,y\n1,0\n2\n");
+    write_in_folder("text.csv", "x,y\n1,0\nabc,1\n");
+    write_in_folder("none.csv", "x,y\n");
+    write_in_folder("nan.csv", "x,y\n1,0\ninf,1\n");
+    check_leaves_nothing("run c.yaml", "c.yaml", "No such file");
+    write_in_folder("c.yaml", "seed: 1\nmethod: dp-sgd\ndata:\n  files: [good.csv, short.csv]\n");
+    check_leaves_nothing("run c.yaml", "short.csv:3", "");
+    check_leaves_nothing("run c.yaml 'data.files=[good.csv, text.csv]'", "text.csv:3", "x");
+    check_leaves_nothing("run c.yaml 'data.files=[good.csv, none.csv]'", "none.csv", "");
+    check_leaves_nothing("run c.yaml 'data.files=[good.csv, nan.csv]'", "nan.csv:3", "x");
+    check_leaves_nothing("run c.yaml 'data.files=[good.csv]' data.label.column=z", "z", "");
+    check_leaves_nothing("run c.yaml data.file=good.csv", "data.file", "data.files");
+    check_leaves_nothing("run c.yaml privacy.delta=1", "privacy.delta", "");
+    check_leaves_nothing("run c.yaml train.rounds=ten", "train.rounds", "");
+    check_leaves_nothing("run c.yaml method=mfpg 'data.files=[good.csv]' train.learning_rate=0.1",
+        "train.learning_rate", "entropic");
+    write_in_folder("beta.csv", "beta\n1\nnan\n");
+    check_leaves_nothing("run c.yaml 'data.files=[good.csv, short.csv]' method=mfpg "
+                         "game.preferences.file=beta.csv game.preferences.column=beta",
+        "", "");
+    write_in_folder("b.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n");
+    check_leaves_nothing("run c.yaml 'data.files=[good.csv, b.csv]' method=mfpg game.curvature=1 "
+                         "game.preferences.file=beta.csv "
+                         "game.preferences.column=beta",
+        "beta.csv:3", "beta");
+    const char *names[] = {
+        "good.csv", "short.csv", "text.csv", "none.csv", "nan.csv", "c.yaml", "beta.csv", "b.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) remove_from_folder(names[i]);
+}
+
+static void test_a_run_never_writes_over_another(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=1 --out a", 0);
+    REFUSED("run clinics train.rounds=1 --out a", "a:", "not empty");
+    expect("run clinics train.rounds=1", 0);
+    expect("run clinics train.rounds=1", 0);
+    check_complete("runs/clinics");
+    check_complete("runs/clinics-2");
+    forget("a");
+    forget("runs");
+}
+
+static void test_without_arguments_the_shortest_configuration_is_shown(void **state) {
+    (void)state;
+    REFUSED("run", "data: {files: [a.csv, b.csv]}");
+}
+
+/* ---- signals ---- */
+
+static void test_an_interrupted_run_keeps_its_complete_rounds(void **state) {
+    (void)state;
+    char command[1024];
+    write_in_folder("long.yaml",
+        "seed: 5\nmethod: dp-sgd\ndata: {format: synthetic, kind: clinics}\ntrain: {rounds: 1000000}\n");
+    /* the first line of progress tells that round 1 is over; far more rounds than can pass in between */
+    snprintf(command, sizeof command,
+        "cd %s && mkfifo pipe && (%s run long.yaml --out a 2>pipe >/dev/null & pid=$!; "
+        "(read line; kill -INT $pid; cat >/dev/null) <pipe; wait $pid; echo $? >code)",
+        folder, MFPG_PROGRAM);
+    assert_int_equal(system(command), 0);
+    char path[256], code[16] = "";
+    snprintf(path, sizeof path, "%s/code", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(fgets(code, sizeof code, file));
+    fclose(file);
+    assert_string_equal(code, "130\n");
+    check_complete("a");
+    /* the files agree on how many rounds there were: a header each, and one line of the ledger a client and round */
+    int rounds = lines_of("a/rounds.csv") - 1;
+    assert_true(rounds >= 1);
+    assert_int_equal(lines_of("a/ledger") - 1, 4 * rounds);
+    assert_int_equal(lines_of("a/timings.csv") - 1, rounds);
+    snprintf(command, sizeof command, "grep -q '\"status\": \"interrupted\"' %s/a/summary.json", folder);
+    assert_int_equal(system(command), 0);
+    forget("a");
+    remove_from_folder("long.yaml");
+    remove_from_folder("pipe");
+    remove_from_folder("code");
+}
+
+/* ---- the ledger agrees with what was told ---- */
+
+static void test_the_ledger_accounts_for_what_clients_were_told(void **state) {
+    (void)state;
+    json_t *run = run_json("run clinics train.rounds=7 privacy.view=average --json --out a");
+    json_t *audit = run_json("account --ledger a/ledger --json");
+    json_t *told = json_array_get(json_object_get(run, "clients"), 0);
+    check_near(json_get_number(audit, "epsilon"), json_get_number(told, "epsilon"), 1e-9, 0,
+        "ledger against certificate");
+    json_decref(run);
+    json_decref(audit);
+    forget("a");
+}
+
+/* ---- bench ---- */
+
+static void test_bench_writes_one_row_a_run_and_prints_the_same_on_any_threads(void **state) {
+    (void)state;
+    static char first[OUTPUT_SIZE];
+    expect("bench --suite paper --task quadratic --seeds 2 --threads 1 --out r1", 0);
+    strcpy(first, ran.out);
+    assert_non_null(strstr(first, "| quadratic | mfpg | delta | 6.1e-1 | 0.6096 | exact |"));
+    expect("bench --suite paper --task quadratic --seeds 2 --threads 2 --out r2", 0);
+    assert_string_equal(ran.out, first);
+    assert_int_equal(lines_of("r1/full_benchmark.csv"), 1 + 4 * 2);
+    char command[256];
+    snprintf(
+        command, sizeof command, "cmp %s/r1/full_benchmark.csv %s/r2/full_benchmark.csv", folder, folder);
+    assert_int_equal(system(command), 0);
+    REFUSED("bench --suite papre", "papre", "paper");
+    REFUSED("bench --suite frontier --task quadratic", "none of the chosen tasks");
+    forget("r1");
+    forget("r2");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_a_seed_gives_the_same_bytes_on_one_and_two_threads, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_the_written_configuration_gives_the_same_run, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_without_a_seed_two_runs_differ, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_json_tells_what_each_client_was_promised, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_files_that_hold_metrics_say_that_nothing_covers_them, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_a_sweep_runs_every_seed, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_bad_data_files_are_refused_by_line_and_column, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_a_run_never_writes_over_another, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_without_arguments_the_shortest_configuration_is_shown, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_an_interrupted_run_keeps_its_complete_rounds, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_the_ledger_accounts_for_what_clients_were_told, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_bench_writes_one_row_a_run_and_prints_the_same_on_any_threads, open_folder, close_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
