@@ -40,6 +40,7 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_SPLIT = 5,     /* train and test rows */
     MFPG_PURPOSE_PARTITION = 6, /* rows to clients */
     MFPG_PURPOSE_SYNTHETIC = 7, /* synthetic data */
+    MFPG_PURPOSE_MIXING = 8,    /* which of two actions a client that mixes plays */
     MFPG_PURPOSE_TEST = 99      /* tests and studies */
 } mfpg_purpose;
 

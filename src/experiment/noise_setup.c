@@ -9,6 +9,27 @@
 #include "internal.h"
 #include "numerics/special/roots.h"
 
+static mfpg_action make_action(mfpg_control control, double value) {
+    mfpg_action action = {.control = control};
+    if (control == MFPG_CONTROL_BUDGET) action.budget.value = value;
+    if (control == MFPG_CONTROL_STRENGTH) action.strength.value = value;
+    return action;
+}
+
+/* Tie clients of a mean field mix two actions (theory S3.4). A run needs one action a client: each plays the upper one
+ * with its probability, by a public coin of the experiment's key. */
+static void settle_mixing(
+    const mfpg_experiment *experiment, const mfpg_equilibrium *solution, mfpg_action *action) {
+    for (ptrdiff_t i = 0; i < solution->mixing_count; i++) {
+        const mfpg_mixing *mixing = &solution->mixing[i];
+        mfpg_stream coins =
+            mfpg_stream_open(&experiment->key, MFPG_PURPOSE_MIXING, 0, (uint64_t)mixing->client);
+        double coin;
+        mfpg_stream_uniform(&coins, 0, 1, &coin);
+        if (coin < mixing->weight) action[mixing->client] = make_action(solution->control, mixing->upper);
+    }
+}
+
 /* ---- one number that sets everybody's noise ---- */
 
 /* A dial turns everybody's noise: its position t grows towards more privacy. Without a game it is the shared action,
@@ -26,13 +47,6 @@ typedef struct dial {
     mfpg_status status;
 } dial;
 
-static mfpg_action make_action(mfpg_control control, double value) {
-    mfpg_action action = {.control = control};
-    if (control == MFPG_CONTROL_BUDGET) action.budget.value = value;
-    if (control == MFPG_CONTROL_STRENGTH) action.strength.value = value;
-    return action;
-}
-
 static mfpg_status act_on_position(dial *d, double t) {
     mfpg_experiment *experiment = d->experiment;
     ptrdiff_t clients = experiment->data->clients;
@@ -41,6 +55,7 @@ static mfpg_status act_on_position(dial *d, double t) {
         mfpg_status status = mfpg_solve_scaled(d->ctx, experiment, d->game, exp(t), &d->solution);
         for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++)
             d->action[k] = make_action(d->solution.control, d->solution.action[k]);
+        if (status == MFPG_OK) settle_mixing(experiment, &d->solution, d->action);
         return status;
     }
     mfpg_control control = mfpg_mechanism_control(experiment->mechanisms.of_client[0]);
@@ -156,6 +171,7 @@ static mfpg_status solve_game(mfpg_context *ctx, mfpg_experiment *experiment, co
     mfpg_status status = mfpg_solve_scaled(ctx, experiment, game, 1.0, solution);
     for (ptrdiff_t k = 0; k < experiment->data->clients && status == MFPG_OK; k++)
         experiment->action[k] = make_action(solution->control, solution->action[k]);
+    if (status == MFPG_OK) settle_mixing(experiment, solution, experiment->action);
     return status;
 }
 

@@ -227,6 +227,27 @@ static void test_every_client_reports_its_own_rate_and_steps(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* Equal clients that tie between 0.3 and 0.5 (theory S3.4: B/c = .2, zeta = 1 gives weight 1/6 on 0.5): a run plays one of
+ * the two for each. 300 coins: standard error sqrt(5/36/300) = 0.0215. */
+static void test_clients_that_mix_play_one_of_their_two_actions(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    const char *words[] = {"data.format=synthetic", "data.clients=300", "data.rows=5", "seed=1",
+        "game.cost=interaction", "game.privacy_scale=0.2", "game.own_cost=1", "game.interaction=1",
+        "game.preferences=[1]", "train.rounds=1", NULL};
+    mfpg_experiment *experiment = run(ctx, NULL, words);
+    int upper = 0;
+    for (ptrdiff_t k = 0; k < 300; k++) {
+        mfpg_client_report client;
+        CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, k, &client));
+        assert_true(client.action_value == 0.3 || client.action_value == 0.5);
+        upper += client.action_value == 0.5;
+    }
+    check_near(upper / 300.0, 1.0 / 6, 0, 4 * 0.0215, "share of the upper action");
+    mfpg_experiment_destroy(experiment);
+    mfpg_context_destroy(ctx);
+}
+
 /* ---- hospitals ---- */
 
 static void test_hospitals_play_the_known_equilibrium(void **state) {
@@ -286,6 +307,7 @@ int main(void) {
         cmocka_unit_test(test_a_target_epsilon_is_met_from_below),
         cmocka_unit_test(test_what_cannot_be_is_refused_with_the_key_named),
         cmocka_unit_test(test_every_client_reports_its_own_rate_and_steps),
+        cmocka_unit_test(test_clients_that_mix_play_one_of_their_two_actions),
         cmocka_unit_test(test_hospitals_play_the_known_equilibrium),
         cmocka_unit_test(test_hospitals_without_noise_reach_the_known_accuracy),
         cmocka_unit_test(test_districts_are_sixty_clients_of_one_file),
