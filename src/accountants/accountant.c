@@ -67,7 +67,7 @@ static mfpg_status find(mfpg_context *ctx, const char *kind, const mfpg_accounta
 mfpg_status mfpg_accountant_create(
     mfpg_context *ctx, const char *kind, const mfpg_accountant_options *options, mfpg_accountant **out) {
     mfpg_accountant_options chosen = options ? *options : mfpg_accountant_options_default();
-    const mfpg_accountant_ops *ops;
+    const mfpg_accountant_ops *ops = NULL;
     mfpg_status status = find(ctx, kind, &ops);
     if (status != MFPG_OK) return status;
     const char *fault = mfpg_promise_fault(&chosen.promise);

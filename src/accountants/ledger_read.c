@@ -114,7 +114,7 @@ static mfpg_status get_promise(
 static mfpg_status read_header(
     mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_ledger_header *out) {
     mfpg_ledger_header header = {0};
-    int64_t version;
+    int64_t version = 0;
     const json_t *seeded = json_object_get(line, "seeded");
     if (!json_is_integer(json_object_get(line, "mfpg_ledger")))
         return fail_line(ctx, reader, "is no ledger's first line");
@@ -200,7 +200,7 @@ static mfpg_status scan_lines(mfpg_context *ctx, line_reader *reader, mfpg_ledge
             mfpg_warn(ctx, "%s:%lld: the last line is unfinished and is ignored", reader->path,
                 (long long)reader->number);
         if (kind != LINE_COMPLETE) return MFPG_OK;
-        json_t *line;
+        json_t *line = NULL;
         status = parse_line(ctx, reader, &line);
         if (status != MFPG_OK) return status;
         if (reader->number == 1)
