@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh            what the build and the tests need
 #   scripts/setup.sh --python   and Python 3, for the scripts that check the tree
-#   scripts/setup.sh --ci       and clang with its sanitizers, OpenMP and formatter, for the checks of a change
+#   scripts/setup.sh --ci       and clang with its sanitizers, OpenMP and formatter, and what the benchmarks need
 #
 # A requirement is tested by what it provides (a program or a pkg-config module), not by its package name, so a
 # library from another source counts and other systems than Debian work once they have everything.
@@ -29,7 +29,6 @@ need_build() {
     need_program cmake cmake
     need_program ninja-build ninja
     need_program pkg-config pkg-config
-    need_module libopenblas-dev openblas
     need_module libsodium-dev libsodium
     need_module libyaml-dev yaml-0.1
     need_module libjansson-dev jansson
@@ -38,6 +37,7 @@ need_build() {
 
 need_ci() {
     need_program python3 python3
+    need_module libopenblas-dev openblas # the benchmarks measure against it
     need_program clang clang
     need_program clang-format clang-format
     need_clang_flag libomp-dev -fopenmp
