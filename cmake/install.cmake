@@ -9,5 +9,7 @@ configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/mfpgConfig.cmake.in ${CM
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/mfpgConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/mfpgConfig.cmake ${CMAKE_BINARY_DIR}/mfpgConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mfpg)
+file(RELATIVE_PATH MFPG_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" MFPG_PC_TO_PREFIX "${MFPG_PC_TO_PREFIX}")
 configure_file(${CMAKE_SOURCE_DIR}/cmake/mfpg.pc.in ${CMAKE_BINARY_DIR}/mfpg.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/mfpg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
