@@ -133,6 +133,22 @@ static void test_files_that_hold_metrics_say_that_nothing_covers_them(void **sta
     forget("a");
 }
 
+/* A model written by one run is the start of another, bit by bit; a file that is none is refused. */
+static void test_a_run_can_start_from_a_model(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=1 --out a", 0);
+    expect("run clinics train.rounds=1 train.start=a/model.npy --out b", 0);
+    char command[256];
+    snprintf(command, sizeof command, "cmp -s %s/a/model.npy %s/b/model.npy", folder, folder);
+    assert_int_not_equal(system(command), 0);
+    int before = files_in_folder();
+    REFUSED("run clinics train.start=a/rounds.csv", "rounds.csv", "float32 vector of 7 entries");
+    REFUSED("run clinics train.start=nothing.npy", "nothing.npy", "No such file");
+    assert_int_equal(files_in_folder(), before);
+    forget("a");
+    forget("b");
+}
+
 static void test_a_sweep_runs_every_seed(void **state) {
     (void)state;
     json_t *object = run_json("run clinics train.rounds=2 seed=3..5 --json --out sweep");
@@ -283,6 +299,7 @@ int main(void) {
             test_json_tells_what_each_client_was_promised, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_files_that_hold_metrics_say_that_nothing_covers_them, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_a_run_can_start_from_a_model, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_sweep_runs_every_seed, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_bad_data_files_are_refused_by_line_and_column, open_folder, close_folder),

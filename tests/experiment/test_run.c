@@ -227,6 +227,22 @@ static void test_every_client_reports_its_own_rate_and_steps(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* Row F4: 100,000 rows and batches of 16 are accounted at the declared rate 0.00016, whatever a sampler's length is. */
+static void test_the_rate_is_batch_size_over_declared_rows(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    const char *words[] = {"data.format=synthetic", "data.clients=1", "data.rows=100000", "data.dimension=1",
+        "seed=1", "data.test_fraction=0", "evaluate=none", "method=dp-sgd", "noise.multiplier=1",
+        "privacy.unit=example", "train.batch.size=16", "train.local_steps=128", "train.rounds=1", NULL};
+    mfpg_experiment *experiment = run(ctx, NULL, words);
+    mfpg_client_report client;
+    CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, 0, &client));
+    check_near(client.sampling_rate, 0.00016, 1e-12, 0, "sampling rate");
+    assert_int_equal(client.steps, 128);
+    mfpg_experiment_destroy(experiment);
+    mfpg_context_destroy(ctx);
+}
+
 /* Equal clients that tie between 0.3 and 0.5 (theory S3.4: B/c = .2, zeta = 1 gives weight 1/6 on 0.5): a run plays one of
  * the two for each. 300 coins: standard error sqrt(5/36/300) = 0.0215. */
 static void test_clients_that_mix_play_one_of_their_two_actions(void **state) {
@@ -307,6 +323,7 @@ int main(void) {
         cmocka_unit_test(test_a_target_epsilon_is_met_from_below),
         cmocka_unit_test(test_what_cannot_be_is_refused_with_the_key_named),
         cmocka_unit_test(test_every_client_reports_its_own_rate_and_steps),
+        cmocka_unit_test(test_the_rate_is_batch_size_over_declared_rows),
         cmocka_unit_test(test_clients_that_mix_play_one_of_their_two_actions),
         cmocka_unit_test(test_hospitals_play_the_known_equilibrium),
         cmocka_unit_test(test_hospitals_without_noise_reach_the_known_accuracy),
