@@ -98,7 +98,8 @@ void mfpg_config_destroy(mfpg_config *config);
 mfpg_status mfpg_config_set(mfpg_context *ctx, mfpg_config *config, const char *argument);
 
 /** The rules that span keys (both ends of an interval, what a partition needs, controls of game and mechanism ...);
- *  call it after the last mfpg_config_set. Keys that were given but do not count are named in one warning. */
+ *  call it after the last mfpg_config_set. Keys that were given a value of their own but do not count are
+ *  named in one warning. */
 mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config);
 
 /** Recognises "seed=A..B", whole numbers with A <= B: *sweep is 1 and first and last are set; 0 for any other

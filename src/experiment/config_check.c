@@ -49,20 +49,26 @@ int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index) {
     return !config->value[index].unused && condition_holds(config, mfpg_settings_get(index)->when);
 }
 
-/* One warning for all that was given in vain. */
-static void warn_of_unused(mfpg_context *ctx, const mfpg_config *config) {
+/* One warning for all that was given in vain; whoever gave what holds anyhow misses nothing. */
+static mfpg_status warn_of_unused(mfpg_context *ctx, const mfpg_config *config) {
+    mfpg_config *defaults = NULL;
+    mfpg_status status = mfpg_config_create(ctx, &defaults);
+    if (status != MFPG_OK) return status;
     char names[MFPG_MESSAGE_SIZE - 128];
     size_t used = 0;
     names[0] = 0;
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
         const char *path = mfpg_settings_get(i)->path;
         if (config->value[i].kind == MFPG_VALUE_NOTHING || !mfpg_config_given(config, path)) continue;
-        if (mfpg_config_counts(config, i)) continue;
+        if (mfpg_config_counts(config, i) || mfpg_value_equal(&config->value[i], &defaults->value[i]))
+            continue;
         int wrote = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", path);
         if (wrote > 0 && (size_t)wrote < sizeof names - used) used += (size_t)wrote;
     }
     if (used)
         mfpg_warn(ctx, "given, but of no effect in this run (method %s): %s", config->method.name, names);
+    mfpg_config_destroy(defaults);
+    return MFPG_OK;
 }
 
 /* ---- the rules ---- */
@@ -184,6 +190,5 @@ mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config) {
         mfpg_status status = rule[i](ctx, config);
         if (status != MFPG_OK) return status;
     }
-    warn_of_unused(ctx, config);
-    return MFPG_OK;
+    return warn_of_unused(ctx, config);
 }

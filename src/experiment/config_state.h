@@ -62,6 +62,7 @@ mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_setting *key, const c
     const char *directory, const mfpg_yaml_node *node, mfpg_value *out);
 mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_value *out);
 void mfpg_value_clear(mfpg_value *value);
+int mfpg_value_equal(const mfpg_value *a, const mfpg_value *b); /* the same value, wherever it comes from */
 
 /* The tree of a value's text: the text as it stands, or YAML where it begins with [ { " or '. */
 mfpg_status mfpg_value_tree(

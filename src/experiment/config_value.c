@@ -298,6 +298,27 @@ mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_val
     return MFPG_OK;
 }
 
+static int lists_equal(const mfpg_value *a, const mfpg_value *b) {
+    if (a->count != b->count) return 0;
+    for (ptrdiff_t i = 0; i < a->count; i++)
+        if (a->numbers ? a->numbers[i] != b->numbers[i] : strcmp(a->texts[i], b->texts[i]) != 0) return 0;
+    return 1;
+}
+
+int mfpg_value_equal(const mfpg_value *a, const mfpg_value *b) {
+    if (a->kind != b->kind) return 0;
+    switch (a->kind) {
+    case MFPG_VALUE_NOTHING: return 1;
+    case MFPG_VALUE_WORD: return a->choice == b->choice;
+    case MFPG_VALUE_NUMBER:
+    case MFPG_VALUE_TRUTH: return a->number == b->number;
+    case MFPG_VALUE_TEXT: return strcmp(a->text, b->text) == 0;
+    case MFPG_VALUE_NUMBERS:
+    case MFPG_VALUE_TEXTS: return lists_equal(a, b);
+    }
+    return 0;
+}
+
 mfpg_status mfpg_value_tree(
     mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text, mfpg_yaml_node *out) {
     if (text[0] && strchr("[{\"'", text[0])) return mfpg_yaml_parse(ctx, origin, text, strlen(text), out);

@@ -490,6 +490,18 @@ static void test_sound_configurations_pass_and_vain_keys_are_warned_of(void **st
     assert_non_null(strstr(last_warning, "game.curvature"));
     assert_null(strstr(last_warning, "noise.action"));
     mfpg_config_destroy(config);
+    config = load(
+        MADE_UP "method: dp-sgd\ngame: {actions: [0.1, 0.3, 0.5, 1, 2], cost: auto}\npaper: {clamp: true}\n");
+    last_warning[0] = 0;
+    CHECK_OK(own, mfpg_config_check(own, config));
+    assert_string_equal(last_warning, ""); /* these are the defaults */
+    set(config, "game.actions=[0.1, 0.3, 0.5, 1]");
+    set(config, "paper.clamp=false");
+    set(config, "data.drop_columns=[a]");
+    CHECK_OK(own, mfpg_config_check(own, config));
+    assert_string_equal(last_warning, "given, but of no effect in this run (method dp-sgd): "
+                                      "data.drop_columns, game.actions, paper.clamp");
+    mfpg_config_destroy(config);
     mfpg_context_destroy(own);
 }
 

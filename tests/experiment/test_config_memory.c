@@ -82,6 +82,10 @@ static mfpg_status do_unused(void) {
     return mfpg_config_unused(ctx, whole, "data.partition", "a reason");
 }
 
+static mfpg_status do_check(void) {
+    return mfpg_config_check(ctx, whole);
+}
+
 static mfpg_status do_template(void) {
     char *out = NULL;
     size_t size = 0;
@@ -100,7 +104,7 @@ static void test_every_call_survives_each_failing_allocation(void **state) {
         long at_least;
     } calls[] = {{do_create, "create", 20}, {do_load_text, "load_text", 40}, {do_load, "load", 40},
         {do_open, "open", 40}, {do_copy, "copy", 20}, {do_set, "set", 20}, {do_resolve, "resolve", 3},
-        {do_unused, "unused", 3}, {do_template, "template", 40}};
+        {do_unused, "unused", 3}, {do_check, "check", 20}, {do_template, "template", 40}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         long k = 0;
         for (mfpg_status status = MFPG_ERR_MEMORY; status != MFPG_OK; k++) {
