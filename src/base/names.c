@@ -12,22 +12,23 @@ static int smallest(int a, int b, int c) {
     return least < c ? least : c;
 }
 
-/* Levenshtein distance by one row; words longer than LONGEST_WORD are far from everything. */
+/* Edits that make b of a: a letter more, less or changed, or two neighbours swapped. Words longer than LONGEST_WORD are
+ * far from everything. */
 static int distance(const char *a, const char *b) {
     size_t rows = strlen(a), columns = strlen(b);
-    int row[LONGEST_WORD + 1];
+    int table[3][LONGEST_WORD + 1]; /* rows i-2, i-1 and i, by i modulo 3 */
     if (rows > LONGEST_WORD || columns > LONGEST_WORD) return LONGEST_WORD;
-    for (size_t j = 0; j <= columns; j++) row[j] = (int)j;
+    for (size_t j = 0; j <= columns; j++) table[0][j] = (int)j;
     for (size_t i = 1; i <= rows; i++) {
-        int diagonal = row[0];
+        int *row = table[i % 3], *above = table[(i + 2) % 3], *before = table[(i + 1) % 3];
         row[0] = (int)i;
         for (size_t j = 1; j <= columns; j++) {
-            int above = row[j];
-            row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
+            row[j] = smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
         }
     }
-    return row[columns];
+    return table[rows % 3][columns];
 }
 
 const char *mfpg_names_nearest(const char *word, const char *const *names, ptrdiff_t count) {

@@ -51,6 +51,7 @@ static void test_nearest_name_is_a_small_edit_away(void **state) {
     const char *names[] = {"gaussian", "entropic", "none"};
     assert_string_equal(mfpg_names_nearest("gausian", names, 3), "gaussian");
     assert_string_equal(mfpg_names_nearest("entropci", names, 3), "entropic");
+    assert_string_equal(mfpg_names_nearest("nnoe", names, 3), "none"); /* one swap is one edit */
     assert_null(mfpg_names_nearest("laplace", names, 3));
 }
 
