@@ -33,7 +33,7 @@ static inline void read_into(const char *name, char *text) {
 /* mfpg ARGUMENTS as the shell reads them; fills ran. */
 static inline int run(const char *arguments) {
     char command[4096];
-    int size = snprintf(command, sizeof command, "cd %s && %s %s >%s.out 2>%s.err </dev/null", folder,
+    int size = snprintf(command, sizeof command, "cd %s && '%s' %s >%s.out 2>%s.err </dev/null", folder,
         MFPG_PROGRAM, arguments, folder, folder);
     assert_true(size > 0 && size < (int)sizeof command);
     int status = system(command);

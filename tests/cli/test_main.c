@@ -155,7 +155,7 @@ static void test_output_that_cannot_be_written_is_a_failure(void **state) {
     fclose(full);
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
         char command[512];
-        snprintf(command, sizeof command, "%s %s >/dev/full 2>/dev/null", MFPG_PROGRAM, arguments[i]);
+        snprintf(command, sizeof command, "'%s' %s >/dev/full 2>/dev/null", MFPG_PROGRAM, arguments[i]);
         int status = system(command);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 1)
             fail_msg("mfpg %s into a full disk", arguments[i]);

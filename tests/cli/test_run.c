@@ -229,7 +229,7 @@ static void test_an_interrupted_run_keeps_its_complete_rounds(void **state) {
         "seed: 5\nmethod: dp-sgd\ndata: {format: synthetic, kind: clinics}\ntrain: {rounds: 1000000}\n");
     /* the first line of progress tells that round 1 is over; far more rounds than can pass in between */
     snprintf(command, sizeof command,
-        "cd %s && mkfifo pipe && (%s run long.yaml --out a 2>pipe >/dev/null & pid=$!; "
+        "cd %s && mkfifo pipe && ('%s' run long.yaml --out a 2>pipe >/dev/null & pid=$!; "
         "(read line; kill -INT $pid; cat >/dev/null) <pipe; wait $pid; echo $? >code)",
         folder, MFPG_PROGRAM);
     assert_int_equal(system(command), 0);
