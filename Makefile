@@ -36,6 +36,13 @@ test-sanitizers: ## every test under the address and undefined-behaviour sanitiz
 	@$(call build,asan-ubsan)
 	@ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan-ubsan
 
+test-clang: ## every test built by clang, and again under its thread sanitizer
+	@scripts/setup.sh --ci
+	@$(call build,clang)
+	@ctest --preset clang
+	@$(call build,tsan)
+	@ctest --preset tsan
+
 check-numbers: build ## fail where a number in README.md or docs/ differs from what the program prints
 	@scripts/setup.sh --python
 	@scripts/check_numbers.py
@@ -67,4 +74,4 @@ warnings: ## build with gcc and with clang, warnings are errors
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test test-long test-sanitizers check-numbers install format lint check-format check-includes warnings clean
+.PHONY: help setup build demo test test-long test-sanitizers test-clang check-numbers install format lint check-format check-includes warnings clean

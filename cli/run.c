@@ -256,9 +256,12 @@ static int run(mfpg_context *ctx, const settings *chosen) {
 
 static int show_shortest(void) {
     fputs("The shortest configuration that works, for two CSV files whose last column is a 0/1 label:\n\n"
+          "  method: dp-sgd\n"
           "  data: {files: [a.csv, b.csv]}\n\n"
           "Save it as mine.yaml and run: mfpg run mine.yaml\n"
-          "Without a file: mfpg run clinics\n"
+          "The games (mapg-dp, mfpg) also want public bounds of the features: data: {..., scale: {bounds: "
+          "FILE}}.\n"
+          "Without any file: mfpg run clinics\n"
           "More: mfpg init (every key), mfpg list examples, mfpg run --help\n",
         stderr);
     return CLI_WRONG_INPUT;

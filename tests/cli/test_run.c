@@ -217,7 +217,16 @@ static void test_a_run_never_writes_over_another(void **state) {
 
 static void test_without_arguments_the_shortest_configuration_is_shown(void **state) {
     (void)state;
-    REFUSED("run", "data: {files: [a.csv, b.csv]}");
+    REFUSED("run", "  method: dp-sgd\n  data: {files: [a.csv, b.csv]}\n");
+    write_in_folder("mine.yaml", "method: dp-sgd\ndata: {files: [a.csv, b.csv]}\n");
+    write_in_folder("a.csv", "age,sick\n30,0\n40,1\n50,0\n60,1\n70,1\n");
+    write_in_folder("b.csv", "age,sick\n35,0\n45,0\n55,1\n65,1\n75,0\n");
+    expect("run mine.yaml", 0); /* it works as shown */
+    check_complete("runs/mine");
+    forget("runs");
+    remove_from_folder("mine.yaml");
+    remove_from_folder("a.csv");
+    remove_from_folder("b.csv");
 }
 
 /* ---- signals ---- */

@@ -1,0 +1,21 @@
+/** Everything: privacy games in federated learning, from randomness and data to whole experiments. */
+#ifndef MFPG_H
+#define MFPG_H
+
+#include "accountant.h"
+#include "bench.h"
+#include "config.h"
+#include "context.h"
+#include "dataset.h"
+#include "experiment.h"
+#include "federation.h"
+#include "game.h"
+#include "mechanism.h"
+#include "model.h"
+#include "names.h"
+#include "random.h"
+#include "release.h"
+#include "status.h"
+#include "transport.h"
+
+#endif
