@@ -97,16 +97,19 @@ static int exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
-/* The folder of a run: --out, or runs/NAME with the first number that is free. */
+/* The folder of a run: --out, or runs/NAME with the first number that is free. A name is no way out of runs. */
 static void choose_folder(const settings *chosen, const mfpg_config *config, char *folder) {
     if (chosen->out) {
         snprintf(folder, PATH_SIZE, "%s", chosen->out);
         return;
     }
-    const char *name = mfpg_config_text(config, "name");
-    snprintf(folder, PATH_SIZE, "runs/%s", name ? name : "run");
-    for (int number = 2; exists(folder); number++)
-        snprintf(folder, PATH_SIZE, "runs/%s-%d", name ? name : "run", number);
+    const char *text = mfpg_config_text(config, "name");
+    char name[256];
+    snprintf(name, sizeof name, "%s", text ? text : "run");
+    for (char *at = name; *at; at++)
+        if (*at == '/' || (at == name && *at == '.')) *at = '_';
+    snprintf(folder, PATH_SIZE, "runs/%s", name);
+    for (int number = 2; exists(folder); number++) snprintf(folder, PATH_SIZE, "runs/%s-%d", name, number);
 }
 
 /* ---- runs ---- */

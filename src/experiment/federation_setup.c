@@ -65,15 +65,23 @@ static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *experiment
     return MFPG_OK;
 }
 
-static mfpg_status check_evaluation(mfpg_context *ctx, const mfpg_experiment *experiment) {
-    if (experiment->options.evaluate != MFPG_EVALUATE_TEST || experiment->data->common_test.rows > 0)
-        return MFPG_OK;
-    for (ptrdiff_t k = 0; k < experiment->data->clients; k++)
-        if (experiment->data->client[k].test.rows > 0) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "evaluate: test, but no client has test rows (data.test_fraction is %g); take evaluate=train or "
-        "evaluate=none",
-        mfpg_config_number(experiment->config, "data.test_fraction"));
+static int any_test_rows(const mfpg_federated_data *data) {
+    for (ptrdiff_t k = 0; k < data->clients; k++)
+        if (data->client[k].test.rows > 0) return 1;
+    return data->common_test.rows > 0;
+}
+
+/* Without test rows there is nothing to test on: an error where somebody asked for it, training rows where nobody did. */
+static mfpg_status settle_evaluation(mfpg_context *ctx, mfpg_experiment *experiment) {
+    if (experiment->options.evaluate != MFPG_EVALUATE_TEST || any_test_rows(experiment->data)) return MFPG_OK;
+    if (mfpg_config_given(experiment->config, "evaluate"))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: evaluate: test, but no client has test rows (data.test_fraction is %g); take evaluate=train "
+            "or evaluate=none",
+            mfpg_config_source(experiment->config, "evaluate"),
+            mfpg_config_number(experiment->config, "data.test_fraction"));
+    experiment->options.evaluate = MFPG_EVALUATE_TRAIN;
+    return mfpg_config_resolve(ctx, experiment->config, "evaluate", "train", "no client has test rows");
 }
 
 static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment) {
@@ -103,6 +111,6 @@ mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment
     };
     mfpg_status status = set_accountant(ctx, experiment);
     if (status == MFPG_OK) status = mark_colluders(ctx, experiment);
-    if (status == MFPG_OK) status = check_evaluation(ctx, experiment);
+    if (status == MFPG_OK) status = settle_evaluation(ctx, experiment);
     return status;
 }

@@ -96,8 +96,8 @@ static mfpg_status print_metrics(mfpg_context *ctx, const mfpg_experiment *e, FI
     fprintf(out, "\nModel on the %s rows (%s):\n  loss %.4f",
         e->options.evaluate == MFPG_EVALUATE_TRAIN ? "training" : "test", MFPG_METRICS_NOTE,
         e->rounds[e->round_count - 1].loss);
-    if (!isnan(m.accuracy))
-        fprintf(out, ", accuracy %.4f (majority rate %.4f), AUC %.4f", m.accuracy, m.majority_rate, m.auc);
+    if (!isnan(m.accuracy)) fprintf(out, ", accuracy %.4f (majority rate %.4f)", m.accuracy, m.majority_rate);
+    if (!isnan(m.auc)) fprintf(out, ", AUC %.4f", m.auc);
     fprintf(out, ", %td rows\n", m.rows);
     return MFPG_OK;
 }

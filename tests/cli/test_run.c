@@ -211,6 +211,8 @@ static void test_a_run_never_writes_over_another(void **state) {
     expect("run clinics train.rounds=1", 0);
     check_complete("runs/clinics");
     check_complete("runs/clinics-2");
+    expect("run clinics train.rounds=1 name=../out", 0); /* a name is no way out of runs */
+    check_complete("runs/_._out");
     forget("a");
     forget("runs");
 }

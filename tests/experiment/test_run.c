@@ -178,7 +178,7 @@ static void test_what_cannot_be_is_refused_with_the_key_named(void **state) {
     const char *weights[] = {"data.format=synthetic", "seed=1", "method=mapg-dp", "game.curvature=5",
         "train.weights=inverse-noise", NULL};
     check_refused(ctx, weights, "train.weights", "inverse-noise");
-    const char *rows[] = {"data.format=synthetic", "seed=1", "data.test_fraction=0", NULL};
+    const char *rows[] = {"data.format=synthetic", "seed=1", "data.test_fraction=0", "evaluate=test", NULL};
     check_refused(ctx, rows, "evaluate", "test_fraction");
     const char *colluder[] = {"data.format=synthetic", "seed=1", "method=mfep", "privacy.view=average",
         "privacy.colluders=[nobody]", NULL};
