@@ -129,13 +129,8 @@ static mfpg_status entropic_constants(
     return MFPG_OK;
 }
 
-static int all_equal(const double *values, ptrdiff_t count) {
-    for (ptrdiff_t i = 1; i < count; i++)
-        if (values[i] != values[0]) return 0;
-    return 1;
-}
-
-/* A configured number holds for every client; an auto is noted where it is one number for all. */
+/* A configured number holds for every client. An auto is noted: as a number where it is one for all, else as the range
+ * that the clients' own numbers span. */
 static mfpg_status settle(mfpg_context *ctx, mfpg_experiment *experiment, const char *path, double *values,
     ptrdiff_t count, const char *why) {
     if (!mfpg_config_is(experiment->config, path, "auto")) {
@@ -143,7 +138,15 @@ static mfpg_status settle(mfpg_context *ctx, mfpg_experiment *experiment, const 
         for (ptrdiff_t k = 0; k < count; k++) values[k] = given;
         return MFPG_OK;
     }
-    return all_equal(values, count) ? resolve_number(ctx, experiment, path, values[0], why) : MFPG_OK;
+    double low = values[0], high = values[0];
+    for (ptrdiff_t k = 1; k < count; k++) {
+        low = fmin(low, values[k]);
+        high = fmax(high, values[k]);
+    }
+    if (low == high) return resolve_number(ctx, experiment, path, low, why);
+    char range[256];
+    snprintf(range, sizeof range, "%s; from %.4g to %.4g, each client its own", why, low, high);
+    return mfpg_config_resolve(ctx, experiment->config, path, "auto", range);
 }
 
 static mfpg_status set_entropic(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *setup) {
@@ -168,6 +171,12 @@ static mfpg_status set_noise_unit(mfpg_context *ctx, const mfpg_experiment *expe
         setup->noise_unit[k] = release.noise_sd;
     }
     return MFPG_OK;
+}
+
+static mfpg_status settle_cost(mfpg_context *ctx, mfpg_experiment *experiment) {
+    if (!mfpg_config_is(experiment->config, "game.cost", "auto")) return MFPG_OK;
+    return mfpg_config_resolve(
+        ctx, experiment->config, "game.cost", mfpg_config_cost(experiment->config), "the mechanism's own");
 }
 
 static mfpg_status set_weights(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
@@ -243,6 +252,7 @@ mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game
     mfpg_game *game = &setup->game;
     mfpg_status status = allocate(ctx, experiment->data->clients, setup);
     if (status == MFPG_OK) status = set_preferences(ctx, experiment, setup->preference);
+    if (status == MFPG_OK) status = settle_cost(ctx, experiment);
     set_constants(experiment, game);
     if (status == MFPG_OK) status = set_actions(ctx, experiment, setup);
     if (status == MFPG_OK) status = set_personalisation(ctx, experiment, game);

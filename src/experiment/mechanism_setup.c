@@ -7,11 +7,16 @@
 #include "base/memory.h"
 #include "internal.h"
 
-static mfpg_noise_law noise_law(const mfpg_experiment *experiment) {
-    const mfpg_config *config = experiment->config;
-    if (mfpg_config_is(config, "noise.law", "game")) return MFPG_LAW_GAME;
-    if (mfpg_config_is(config, "noise.law", "classical")) return MFPG_LAW_CLASSICAL;
-    return experiment->method.players == MFPG_PLAYERS_NONE ? MFPG_LAW_CLASSICAL : MFPG_LAW_GAME;
+static mfpg_status settle_law(mfpg_context *ctx, mfpg_experiment *experiment) {
+    int gaussian = strcmp(experiment->method.mechanism, "gaussian") == 0;
+    if (!gaussian || !mfpg_config_is(experiment->config, "noise.law", "auto")) return MFPG_OK;
+    int game = experiment->method.players != MFPG_PLAYERS_NONE;
+    return mfpg_config_resolve(ctx, experiment->config, "noise.law", game ? "game" : "classical",
+        game ? "budgets of a game are Gaussian-DP parameters" : "the paper's noise where there is no game");
+}
+
+static mfpg_noise_law noise_law(const mfpg_config *config) {
+    return mfpg_config_is(config, "noise.law", "classical") ? MFPG_LAW_CLASSICAL : MFPG_LAW_GAME;
 }
 
 static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) {
@@ -22,7 +27,7 @@ static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) 
     o.clip = mfpg_config_number(config, "privacy.clip");
     o.clip_at = (mfpg_clip_at)mfpg_config_choice(config, "privacy.clip_at");
     o.delta = mfpg_config_number(config, "privacy.delta");
-    o.law = noise_law(experiment);
+    o.law = noise_law(config);
     o.learning_rate = mfpg_config_number(config, "train.learning_rate");
     o.step = mfpg_config_number(config, "entropic.step");
     o.prior_variance = mfpg_config_number(config, "entropic.prior_variance");
@@ -78,6 +83,7 @@ mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment
     set->distinct = mfpg_alloc(clients, sizeof *set->distinct);
     set->of_client = mfpg_alloc(clients, sizeof *set->of_client);
     mfpg_status status = rates && set->distinct && set->of_client ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = settle_law(ctx, experiment);
     mfpg_mechanism_options options = shared_options(experiment);
     for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++) {
         status = set_batches(ctx, experiment, k, &options);
