@@ -66,6 +66,7 @@ static const struct argp argp = {.options = options,
 
 static void show_cells(void *user, int64_t done, int64_t total) {
     progress_show(user, done, total, "training runs", total >= 10 && done % (total / 10) == 0);
+    if (done == total) progress_end(user); /* the tables follow */
 }
 
 int command_bench(int argc, char **argv) {
@@ -86,8 +87,9 @@ int command_bench(int argc, char **argv) {
     else if (chosen.common.json)
         code =
             cli_json_print("bench", json_pack("{s:s+}", "csv", chosen.bench.folder, "/full_benchmark.csv"));
-    else
-        fprintf(stderr, "Every training run: %s/full_benchmark.csv\n", chosen.bench.folder);
     mfpg_context_destroy(ctx);
-    return cli_finish("bench", code);
+    code = cli_finish("bench", code);
+    if (code == CLI_DONE && !chosen.common.json)
+        fprintf(stderr, "Every training run: %s/full_benchmark.csv\n", chosen.bench.folder);
+    return code;
 }
