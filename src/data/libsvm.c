@@ -1,0 +1,161 @@
+/* LIBSVM text: one example a line, `label index:value index:value ...`, indices from 1 and rising, what is left out is 0. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "readers.h"
+
+static const size_t MOST_BYTES = (size_t)1 << 30;
+
+/* A dense table of a sparse file can be far larger than the file; beyond this many entries a byte it is refused. */
+enum { ENTRIES_A_BYTE = 64, ENTRIES_ANYWAY = 1 << 20 };
+
+typedef struct scanner {
+    mfpg_context *ctx;
+    const char *path, *at, *end;
+    uint32_t line;
+} scanner;
+
+static mfpg_status fail_at(const scanner *s, const char *what, mfpg_slice found) {
+    char shown[MFPG_SHOWN_SIZE];
+    return mfpg_fail(
+        s->ctx, MFPG_ERR_INPUT, "%s:%u: %s, found %s", s->path, s->line, what, mfpg_slice_show(found, shown));
+}
+
+/* The next word of the line; empty at the end of the line or where a comment starts. */
+static mfpg_slice next_word(scanner *s) {
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r')) s->at++;
+    const char *begin = s->at;
+    if (s->at < s->end && *s->at == '#')
+        while (s->at < s->end && *s->at != '\n') s->at++, begin = s->at;
+    while (s->at < s->end && !strchr(" \t\r\n#", *s->at)) s->at++;
+    return (mfpg_slice){begin, (size_t)(s->at - begin)};
+}
+
+/* Past the end of the line; 0 at the end of the file. */
+static int next_line(scanner *s) {
+    while (s->at < s->end && *s->at != '\n') s->at++;
+    if (s->at >= s->end) return 0;
+    s->at++;
+    s->line++;
+    return s->at < s->end;
+}
+
+/* index:value */
+static mfpg_status parse_pair(
+    const scanner *s, mfpg_slice word, ptrdiff_t above, ptrdiff_t *index, double *value) {
+    const char *colon = memchr(word.at, ':', word.length);
+    double number;
+    if (!colon || !mfpg_number_parse(word.at, (size_t)(colon - word.at), &number))
+        return fail_at(s, "index:value expected", word);
+    if (!(number >= 1.0) || number > MFPG_MOST_COLUMNS - 1 || number != floor(number))
+        return fail_at(s, "an index is a whole number from 1 to 65534", word);
+    if ((ptrdiff_t)number <= above) return fail_at(s, "indices of a line rise", word);
+    *index = (ptrdiff_t)number;
+    if (!mfpg_number_parse(colon + 1, (size_t)(word.at + word.length - colon - 1), value))
+        return fail_at(s, "the value behind the colon is a finite number", word);
+    return MFPG_OK;
+}
+
+/* One example into numbers (features, then the label), or only its largest index where numbers is NULL. */
+static mfpg_status read_example(
+    scanner *s, mfpg_slice label, ptrdiff_t columns, float *numbers, ptrdiff_t *largest) {
+    double value;
+    ptrdiff_t index = 0;
+    if (!mfpg_number_parse(label.at, label.length, &value))
+        return fail_at(s, "a line begins with its label, a number", label);
+    if (numbers) numbers[columns - 1] = (float)value;
+    for (mfpg_slice word = next_word(s); word.length > 0; word = next_word(s)) {
+        mfpg_status status = parse_pair(s, word, index, &index, &value);
+        if (status != MFPG_OK) return status;
+        if (numbers) numbers[index - 1] = (float)value;
+    }
+    if (index > *largest) *largest = index;
+    return MFPG_OK;
+}
+
+/* All examples: counted where the table has no numbers yet, else filled in. */
+static mfpg_status read_examples(
+    mfpg_context *ctx, mfpg_table *table, size_t length, ptrdiff_t *rows, ptrdiff_t *largest) {
+    scanner s = {.ctx = ctx, .path = table->path, .at = table->text, .end = table->text + length, .line = 1};
+    mfpg_status status = MFPG_OK;
+    *rows = *largest = 0;
+    do {
+        mfpg_slice label = next_word(&s);
+        if (label.length == 0) continue; /* a blank line, or only a comment */
+        float *numbers = table->numbers ? table->numbers + *rows * table->columns : NULL;
+        if (table->numbers) table->lines[*rows] = s.line;
+        status = read_example(&s, label, table->columns, numbers, largest);
+        ++*rows;
+    } while (status == MFPG_OK && next_line(&s));
+    return status;
+}
+
+static mfpg_status name_columns(mfpg_context *ctx, mfpg_table *table, ptrdiff_t features) {
+    char name[24];
+    for (ptrdiff_t j = 0; j <= features; j++) {
+        snprintf(name, sizeof name, "%td", j + 1);
+        mfpg_status status =
+            mfpg_table_name_column(ctx, table, 0, mfpg_slice_of(j < features ? name : "label"));
+        if (status != MFPG_OK) return status;
+    }
+    table->columns = features + 1;
+    table->label = features;
+    table->sparse = 1;
+    return MFPG_OK;
+}
+
+static mfpg_status allocate(mfpg_context *ctx, mfpg_table *table, size_t length) {
+    double entries = (double)table->rows * (double)table->columns;
+    if (entries > ENTRIES_ANYWAY + (double)ENTRIES_A_BYTE * (double)length)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: %td rows of %td columns are too sparse for a dense table (%d entries a byte)", table->path,
+            table->rows, table->columns, ENTRIES_A_BYTE);
+    table->numbers = mfpg_alloc(table->rows * table->columns, sizeof *table->numbers);
+    table->lines = mfpg_alloc(table->rows, sizeof *table->lines);
+    return table->numbers && table->lines ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+static mfpg_status read_libsvm(
+    mfpg_context *ctx, const char *path, const mfpg_data_options *options, mfpg_table *table) {
+    (void)options;
+    size_t length = 0;
+    ptrdiff_t features = 0;
+    table->path = mfpg_text_copy(path, strlen(path));
+    if (!table->path) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_file_read(ctx, path, MOST_BYTES, &table->text, &length);
+    if (status == MFPG_OK) status = read_examples(ctx, table, length, &table->rows, &features);
+    if (status == MFPG_OK && features == 0)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: no example with a feature", path);
+    if (status == MFPG_OK) status = name_columns(ctx, table, features);
+    if (status == MFPG_OK) status = allocate(ctx, table, length);
+    if (status == MFPG_OK) status = read_examples(ctx, table, length, &table->rows, &features);
+    free(table->text); /* the numbers are all there is to know */
+    table->text = NULL;
+    return status;
+}
+
+/* The first line that is no comment: a number, and behind it words with a colon and nothing else. */
+static int sniff_libsvm(const unsigned char *head, size_t length) {
+    scanner s = {.at = (const char *)head, .end = (const char *)head + length};
+    mfpg_slice label = next_word(&s);
+    while (label.length == 0 && next_line(&s)) label = next_word(&s);
+    double number;
+    if (!mfpg_number_parse(label.at, label.length, &number)) return 0;
+    ptrdiff_t pairs = 0;
+    for (mfpg_slice word = next_word(&s); word.length > 0 && s.at < s.end; word = next_word(&s), pairs++)
+        if (!memchr(word.at, ':', word.length)) return 0;
+    return pairs > 0;
+}
+
+const mfpg_reader_ops mfpg_reader_libsvm = {
+    .name = "libsvm",
+    .help = "label index:value index:value ..., what is left out is 0",
+    .sniff = sniff_libsvm,
+    .read = read_libsvm,
+};
