@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/tasks.h"
-#include "internal.h"
+#include "experiment/internal.h"
 
 #define ENTRY(name) extern const bench_suite bench_suite_##name;
 #include "suites.def"
