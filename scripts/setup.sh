@@ -32,6 +32,7 @@ need_build() {
     need_module libsodium-dev libsodium
     need_module libyaml-dev yaml-0.1
     need_module libjansson-dev jansson
+    need_module zlib1g-dev zlib
     need_module libcmocka-dev cmocka
 }
 

@@ -69,6 +69,9 @@ typedef struct mfpg_data_options {
     const char *directory; /* NULL: the working directory */
     const char *const *files;
     ptrdiff_t file_count;
+    const char *const
+        *labels; /* one file of labels a file, in the same order; NULL: labels stand in the files */
+    ptrdiff_t label_file_count; /* 0 or file_count */
     int header;                 /* 1: the first row names the columns */
     const char *const *columns; /* names where header is 0; NULL: c1, c2, ... */
     ptrdiff_t column_count;

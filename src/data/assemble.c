@@ -168,6 +168,24 @@ static void take_clients(assembly *a) {
     a->clients.count = 0;
 }
 
+/* Bounds that the format itself makes public, such as 0 and 255 of bytes, where nobody asked for other scaling. */
+static mfpg_status bound_by_format(mfpg_context *ctx, const mfpg_data_options *options,
+    const mfpg_table *tables, ptrdiff_t count, mfpg_frame *frame) {
+    double low = tables[0].low, high = tables[0].high;
+    for (ptrdiff_t t = 0; t < count; t++)
+        if (!(tables[t].low < tables[t].high) || tables[t].low != low || tables[t].high != high)
+            return MFPG_OK;
+    if (options->scale != MFPG_SCALE_NONE) return MFPG_OK;
+    frame->low = mfpg_alloc(frame->features, sizeof *frame->low);
+    frame->high = mfpg_alloc(frame->features, sizeof *frame->high);
+    if (!frame->low || !frame->high) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t j = 0; j < frame->features; j++) {
+        frame->low[j] = low;
+        frame->high[j] = high;
+    }
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
     ptrdiff_t count, mfpg_frame *frame) {
     mfpg_schema schema = {0};
@@ -177,6 +195,7 @@ mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *opti
     if (status == MFPG_OK) status = mfpg_schema_name_features(ctx, &schema, frame->feature_names);
     if (status == MFPG_OK && options->scale == MFPG_SCALE_BOUNDS)
         status = mfpg_bounds_read(ctx, options->bounds_file, &schema, frame);
+    if (status == MFPG_OK) status = bound_by_format(ctx, options, tables, count, frame);
     if (status == MFPG_OK) status = read_tables(&a, tables, count);
     if (status == MFPG_OK && options->positive) status = mfpg_label_check_positive(ctx, options, &a.labels);
     if (status == MFPG_OK && frame->rows == 0)
@@ -195,13 +214,24 @@ typedef struct reading {
     mfpg_table *tables;
 } reading;
 
+static mfpg_status read_table(mfpg_context *ctx, const reading *r, const char *name, mfpg_table *table) {
+    char *path = mfpg_path_join(r->options->directory, name);
+    if (!path) return mfpg_fail_memory(ctx);
+    mfpg_status status = r->reader->read(ctx, path, r->options, table);
+    free(path);
+    return status;
+}
+
 static mfpg_status read_file(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     (void)worker;
     const reading *r = arg;
-    char *path = mfpg_path_join(r->options->directory, r->options->files[index]);
-    if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status = r->reader->read(ctx, path, r->options, &r->tables[index]);
-    free(path);
+    mfpg_table labels = {0};
+    mfpg_status status = read_table(ctx, r, r->options->files[index], &r->tables[index]);
+    if (status == MFPG_OK && r->options->labels)
+        status = read_table(ctx, r, r->options->labels[index], &labels);
+    if (status == MFPG_OK && r->options->labels)
+        status = mfpg_table_add_label(ctx, &r->tables[index], &labels);
+    mfpg_table_clear(&labels);
     return status;
 }
 

@@ -101,6 +101,10 @@ static mfpg_status check_files(mfpg_context *ctx, const mfpg_data_options *optio
     for (ptrdiff_t i = 0; i < options->file_count; i++)
         if (!options->files[i] || !options->files[i][0])
             return fail_key(ctx, "files", "a file's name is empty");
+    if (options->labels ? options->label_file_count != options->file_count : options->label_file_count != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "data.labels: %td files of labels for %td files; one each is needed", options->label_file_count,
+            options->file_count);
     if (options->header && options->columns)
         return fail_key(ctx, "columns", "the header names the columns already (data.header: true)");
     if (!separator_is_possible(options->separator))

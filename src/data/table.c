@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 void mfpg_table_clear(mfpg_table *table) {
     free(table->path);
@@ -53,4 +55,35 @@ mfpg_status mfpg_table_name_column(mfpg_context *ctx, mfpg_table *table, uint32_
     if (line > 0) snprintf(place, sizeof place, ":%u", line);
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s%s: columns %td and %td are both called %s", table->path, place,
         number + 1, column + 1, mfpg_slice_show(name, shown));
+}
+
+static mfpg_status check_labels(mfpg_context *ctx, const mfpg_table *table, const mfpg_table *labels) {
+    if (!table->numbers || !labels->numbers)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: data.labels goes with formats of numbers; a text file has a label column", table->path);
+    if (labels->columns != 1)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %td numbers a row; a file of labels has 1", labels->path,
+            labels->columns);
+    if (labels->rows != table->rows)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %td labels for the %td rows of %s", labels->path,
+            labels->rows, table->rows, table->path);
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfpg_table *labels) {
+    mfpg_status status = check_labels(ctx, table, labels);
+    if (status == MFPG_OK) status = mfpg_table_name_column(ctx, table, 0, mfpg_slice_of("label"));
+    if (status != MFPG_OK) return status;
+    ptrdiff_t columns = table->columns;
+    if (table->rows > PTRDIFF_MAX / (columns + 1)) return mfpg_fail_memory(ctx);
+    float *wider = mfpg_resize(table->numbers, table->rows * (columns + 1), sizeof *wider);
+    if (!wider) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = table->rows - 1; i >= 0; i--) { /* from the end, so that nothing is written over */
+        memmove(wider + i * (columns + 1), wider + i * columns, (size_t)columns * sizeof *wider);
+        wider[i * (columns + 1) + columns] = labels->numbers[i];
+    }
+    table->numbers = wider;
+    table->columns = columns + 1;
+    table->label = columns;
+    return MFPG_OK;
 }

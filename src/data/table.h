@@ -27,7 +27,9 @@ typedef struct mfpg_table {
     mfpg_cell *cells;  /* rows x columns */
     float *numbers;    /* rows x columns; NAN is a missing value */
     ptrdiff_t label;   /* the column that holds the label where the options name none */
-    int sparse;        /* 1: a column that another file has and this one lacks is 0 throughout */
+    double low,
+        high;   /* public bounds of every number in a format that has them (bytes: 0 and 255), else both 0 */
+    int sparse; /* 1: a column that another file has and this one lacks is 0 throughout */
 } mfpg_table;
 
 void mfpg_table_clear(mfpg_table *table);
@@ -45,5 +47,9 @@ int mfpg_table_number(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, 
 /* Adds a column name; an empty one becomes c1, c2, ... by its place. MFPG_ERR_INPUT, naming both places, where the
  * name is taken. line is that of the header, or 0. */
 mfpg_status mfpg_table_name_column(mfpg_context *ctx, mfpg_table *table, uint32_t line, mfpg_slice name);
+
+/* Adds the one column of another numeric table as the column "label" of a numeric table, which it labels.
+ * MFPG_ERR_INPUT where the rows are not as many, or one of the two is no table of numbers. */
+mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfpg_table *labels);
 
 #endif

@@ -11,6 +11,8 @@ static void set_files(const mfpg_config *config, mfpg_data_options *options) {
     const char *separator = mfpg_config_text(config, "data.separator");
     options->directory = mfpg_config_text(config, "data.dir");
     options->files = mfpg_config_texts(config, "data.files", &options->file_count);
+    options->labels = mfpg_config_texts(config, "data.labels", &options->label_file_count);
+    if (options->label_file_count == 0) options->labels = NULL;
     options->header = mfpg_config_truth(config, "data.header");
     options->columns = mfpg_config_texts(config, "data.columns", &options->column_count);
     if (options->column_count == 0) options->columns = NULL;
