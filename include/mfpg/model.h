@@ -14,6 +14,7 @@ typedef struct mfpg_model mfpg_model;
 typedef struct mfpg_model_options {
     const char *kind;   /* name in models.def */
     ptrdiff_t features; /* columns of x, >= 1 */
+    ptrdiff_t classes;  /* softmax: labels are 0 .. classes-1, 2 to 65536; the other kinds do not look at it */
 } mfpg_model_options;
 
 /** One tensor of the flat parameter vector: entries [offset, offset + size). */
@@ -39,6 +40,7 @@ ptrdiff_t mfpg_model_parameters(const mfpg_model *model); /* bias included */
 ptrdiff_t mfpg_model_tensors(const mfpg_model *model);
 mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index);
 int mfpg_model_is_classifier(const mfpg_model *model);
+ptrdiff_t mfpg_model_classes(const mfpg_model *model); /* labels are 0 .. classes-1; 0: regression */
 int mfpg_model_sums_rows(
     const mfpg_model *model); /* 1: the loss of a set is a sum over its rows, not a mean */
 

@@ -63,6 +63,13 @@ mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *optio
     if (options->features < 1 || options->features >= MOST_PARAMETERS)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: %td features; at least 1 and below %td are allowed",
             ops->name, options->features, MOST_PARAMETERS);
+    ptrdiff_t classes = ops->classes == MFPG_CLASSES_OF_OPTIONS ? options->classes : ops->classes;
+    if (ops->classes == MFPG_CLASSES_OF_OPTIONS && (classes < 2 || classes > MFPG_MOST_CLASSES))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: %td classes; 2 to %d are allowed", ops->name,
+            classes, MFPG_MOST_CLASSES);
+    if (classes > 0 && options->features > MOST_PARAMETERS / classes)
+        return mfpg_fail(
+            ctx, MFPG_ERR_DOMAIN, "model %s: more than %td parameters", ops->name, MOST_PARAMETERS);
     ptrdiff_t tensors = ops->tensors(options);
     mfpg_model *model = mfpg_alloc(1, sizeof *model);
     ptrdiff_t *size = mfpg_alloc(tensors, sizeof *size);
@@ -71,11 +78,8 @@ mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *optio
         status = mfpg_fail_memory(ctx);
         goto done;
     }
-    *model = (mfpg_model){.ops = ops,
-        .features = options->features,
-        .classes = ops->classes,
-        .tensors = tensors,
-        .tensor = tensor};
+    *model = (mfpg_model){
+        .ops = ops, .features = options->features, .classes = classes, .tensors = tensors, .tensor = tensor};
     ops->shape(options, size);
     status = lay_out(ctx, model, size);
 done:
@@ -113,6 +117,10 @@ mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index) {
 
 int mfpg_model_is_classifier(const mfpg_model *model) {
     return model->classes > 0;
+}
+
+ptrdiff_t mfpg_model_classes(const mfpg_model *model) {
+    return model->classes;
 }
 
 int mfpg_model_sums_rows(const mfpg_model *model) {

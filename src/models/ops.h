@@ -29,9 +29,11 @@ typedef struct mfpg_glm {
     double (*loss)(float margin, float y);
 } mfpg_glm;
 
+enum { MFPG_CLASSES_OF_OPTIONS = -1, MFPG_MOST_CLASSES = 65536 };
+
 typedef struct mfpg_model_ops {
     const char *name, *help;
-    ptrdiff_t classes;   /* 0: regression */
+    ptrdiff_t classes;   /* 0: regression; MFPG_CLASSES_OF_OPTIONS: as many as the options say */
     int sums_rows;       /* 1: the loss of a set is the sum over its rows */
     double curvature;    /* the Hessian's norm is at most this times (|x|^2 + bias); NAN: no bound */
     const mfpg_glm *glm; /* generalised linear models only */

@@ -157,7 +157,7 @@ static void test_wrong_files_are_refused_with_line_and_key(void **state) {
         {"seed: 9007199254740993\n", {"seed: found '9007199254740993'"}},
         {"seed: -1\n", {"none, or a whole number from 0"}},
         {"method: mfqg\n", {"method: found 'mfqg'", "allowed: dp-sgd, mfep", "did you mean mfpg?"}},
-        {"task: {model: softmax}\n", {"task.model: found 'softmax'", "quadratic, linear, logistic"}},
+        {"task: {model: mlp}\n", {"task.model: found 'mlp'", "quadratic, linear, logistic, softmax"}},
         {"privacy: {accountant: paper_rdp}\n",
             {"privacy.accountant: found 'paper_rdp'", "allowed: auto, gdp"}},
         {"privacy: {accountant: pld}\n", {"privacy.accountant: found 'pld'"}},

@@ -303,6 +303,30 @@ static void test_hospitals_without_noise_reach_the_known_accuracy(void **state) 
     mfpg_context_destroy(ctx);
 }
 
+/* Ten digits, ten classes: 40 steps of plain gradient descent on softmax regression answer most digits (a constant answer
+ * is right in 11 of 100 cases); with a class less than the labels need, the client is named. */
+static void test_digits_are_told_apart_by_softmax_regression(void **state) {
+    (void)state;
+    char images[4200], labels[4200];
+    const char *shared = need_shared();
+    snprintf(images, sizeof images, "data.files=[%s/data/mnist/t10k-images-idx3-ubyte.gz]", shared);
+    snprintf(labels, sizeof labels, "data.labels=[%s/data/mnist/t10k-labels-idx1-ubyte.gz]", shared);
+    mfpg_context *ctx = testing_context(2);
+    const char *words[] = {images, labels, "data.format=idx", "task.model=softmax", "method=none", "seed=1",
+        "data.partition.kind=iid", "data.partition.clients=5", "train.rounds=40", "train.learning_rate=0.3",
+        NULL};
+    mfpg_experiment *experiment = run(ctx, NULL, words);
+    mfpg_metrics metrics;
+    CHECK_OK(ctx, mfpg_experiment_metrics(ctx, experiment, -1, &metrics));
+    assert_int_equal(mfpg_config_whole(mfpg_experiment_config(experiment), "task.classes"), 10);
+    assert_true(metrics.accuracy > 0.8);
+    mfpg_experiment_destroy(experiment);
+    const char *fewer[] = {
+        images, labels, "data.format=idx", "task.model=softmax", "task.classes=9", "method=none", NULL};
+    check_refused(ctx, fewer, "client 't10k-images-idx3-ubyte", "task.classes");
+    mfpg_context_destroy(ctx);
+}
+
 static void test_districts_are_sixty_clients_of_one_file(void **state) {
     (void)state;
     char folder[4200];
@@ -327,6 +351,7 @@ int main(void) {
         cmocka_unit_test(test_clients_that_mix_play_one_of_their_two_actions),
         cmocka_unit_test(test_hospitals_play_the_known_equilibrium),
         cmocka_unit_test(test_hospitals_without_noise_reach_the_known_accuracy),
+        cmocka_unit_test(test_digits_are_told_apart_by_softmax_regression),
         cmocka_unit_test(test_districts_are_sixty_clients_of_one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static inline void free_dataset(mfpg_dataset *data) {
 
 static inline mfpg_model *make_model(mfpg_context *ctx, const char *kind, ptrdiff_t features) {
     mfpg_model *model = NULL;
-    mfpg_model_options options = {.kind = kind, .features = features};
+    mfpg_model_options options = {.kind = kind, .features = features, .classes = 2};
     CHECK_OK(ctx, mfpg_model_create(ctx, &options, &model));
     return model;
 }

@@ -77,7 +77,7 @@ static void test_batch_is_the_sum_over_its_rows(void **state) {
     for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
         setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
         const int32_t rows[] = {3, 16, 0, 3, 9}; /* any order, repeats allowed */
-        double expected[FEATURES + 1] = {0};
+        double expected[2 * FEATURES + 2] = {0};
         float *one = make_floats(s.d);
         for (int r = 0; r < 5; r++) {
             example_gradient(&s, rows[r], one);
@@ -136,7 +136,7 @@ static void test_clipped_sum_equals_clipping_each_example(void **state) {
     for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
         setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
         float *one = make_floats(s.d);
-        double norm[ROWS], expected[FEATURES + 1] = {0}, clip = 0.0;
+        double norm[ROWS], expected[2 * FEATURES + 2] = {0}, clip = 0.0;
         int above = 0;
         for (int r = 0; r < ROWS; r++) {
             example_gradient(&s, r, one);
@@ -232,7 +232,7 @@ static void test_curvature_bounds_the_change_of_gradients(void **state) {
     (void)state;
     for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
         setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
-        double largest = 0.0, ones = (double)(s.d - FEATURES);
+        double largest = 0.0, ones = mfpg_model_sums_rows(s.model) ? 0.0 : 1.0; /* the bias */
         for (int i = 0; i < ROWS; i++) largest = fmax(largest, s.data.norm2[i] + ones);
         double bound = mfpg_model_curvature(s.model, largest);
         if (isnan(bound)) {
@@ -267,8 +267,8 @@ static void test_curvature_constants(void **state) {
     const struct {
         const char *kind;
         double factor;
-    } known[] = {{"logistic", 0.25}, {"linear", 1.0}, {"quadratic", NAN}};
-    for (int k = 0; k < 3; k++) {
+    } known[] = {{"logistic", 0.25}, {"softmax", 0.5}, {"linear", 1.0}, {"quadratic", NAN}};
+    for (int k = 0; k < 4; k++) {
         mfpg_model *model = make_model(ctx, known[k].kind, 4);
         double bound = mfpg_model_curvature(model, 21.0);
         assert_true(isnan(known[k].factor) ? isnan(bound) : bound == 21.0 * known[k].factor);

@@ -1,0 +1,129 @@
+/* Softmax regression: mean cross-entropy over classes 0 .. classes-1, a weight vector and a bias a class. The gradient
+ * of an example is the outer product of its signal p - e_y and its input, so its norm is |signal| sqrt(|x|^2 + 1).
+ * The workspace holds one signal an example and class, class by class. */
+#include <float.h>
+#include <math.h>
+
+#include "clip_factor.h"
+#include "numerics/linalg/linalg.h"
+#include "ops.h"
+
+static ptrdiff_t tensors(const mfpg_model_options *options) {
+    (void)options;
+    return 2; /* weights, class by class, and biases */
+}
+
+static void shape(const mfpg_model_options *options, ptrdiff_t *size) {
+    size[0] = options->classes * options->features;
+    size[1] = options->classes;
+}
+
+static ptrdiff_t workspace(const mfpg_model *model, ptrdiff_t rows) {
+    return model->classes * rows;
+}
+
+static void margins(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *out) {
+    const float *bias = w + model->tensor[1].offset;
+    for (ptrdiff_t c = 0; c < model->classes; c++)
+        mfpg_matrix_apply(batch->count, model->features, batch->data->x, batch->rows, w + c * model->features,
+            bias[c], out + c * batch->count);
+}
+
+/* The class of example i, or -1 where its label is none. */
+static ptrdiff_t label_of(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i) {
+    float y = batch->data->y[mfpg_batch_row(batch, i)];
+    return y >= 0.0F && y < (float)model->classes && y == floorf(y) ? (ptrdiff_t)y : -1;
+}
+
+/* Turns the margins of example i into p - e_y, in place. The largest margin is taken off first: no exponential can
+ * overflow, and the sum is at least 1. A label that is no class leaves no number. */
+static void to_signal(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
+    ptrdiff_t classes = model->classes, stride = batch->count, label = label_of(model, batch, i);
+    float largest = work[i], sum = 0.0F;
+    for (ptrdiff_t c = 1; c < classes; c++) largest = fmaxf(largest, work[c * stride + i]);
+    for (ptrdiff_t c = 0; c < classes; c++) {
+        float *at = &work[c * stride + i];
+        *at = expf(*at - largest);
+        sum += *at;
+    }
+    for (ptrdiff_t c = 0; c < classes; c++) {
+        float *at = &work[c * stride + i];
+        *at = label < 0 ? NAN : *at / sum - (c == label ? 1.0F : 0.0F);
+    }
+}
+
+static void backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
+    margins(model, w, batch, work);
+    for (ptrdiff_t i = 0; i < batch->count; i++) to_signal(model, batch, i, work);
+}
+
+static int64_t clip(
+    const mfpg_model *model, const mfpg_batch *batch, double bound, double scale, float *work) {
+    int64_t nonfinite = 0;
+    for (ptrdiff_t i = 0; i < batch->count; i++) {
+        double squares = 0.0;
+        for (ptrdiff_t c = 0; c < model->classes; c++) {
+            double signal = (double)work[c * batch->count + i];
+            squares += signal * signal;
+        }
+        double norm = sqrt(squares * (batch->data->norm2[mfpg_batch_row(batch, i)] + 1.0));
+        double factor = mfpg_clip_factor(norm, bound);
+        nonfinite += factor == 0.0;
+        for (ptrdiff_t c = 0; c < model->classes; c++) {
+            float *at = &work[c * batch->count + i];
+            double scaled = (double)*at * factor * scale;
+            /* a subnormal's rounding is not relative: times a huge feature it could exceed the clip */
+            *at = factor == 0.0 || fabs(scaled) < (double)FLT_MIN ? 0.0F : (float)scaled;
+        }
+    }
+    return nonfinite;
+}
+
+static void accumulate(
+    const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target) {
+    float *bias = target + model->tensor[1].offset;
+    for (ptrdiff_t c = 0; c < model->classes; c++) {
+        float *signal = work + c * batch->count, sum = 0.0F;
+        for (ptrdiff_t i = 0; i < batch->count; i++) {
+            signal[i] *= alpha;
+            sum += signal[i];
+        }
+        mfpg_matrix_add_transposed(
+            batch->count, model->features, batch->data->x, batch->rows, signal, target + c * model->features);
+        bias[c] += sum;
+    }
+}
+
+static mfpg_prediction predict_one(
+    const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, const float *work) {
+    ptrdiff_t stride = batch->count, label = label_of(model, batch, i);
+    mfpg_prediction out = {.chosen = 0, .score = work[stride + i] - work[i]};
+    for (ptrdiff_t c = 1; c < model->classes; c++)
+        if (work[c * stride + i] > work[out.chosen * stride + i]) out.chosen = (int32_t)c;
+    double largest = (double)work[out.chosen * stride + i], sum = 0.0;
+    for (ptrdiff_t c = 0; c < model->classes; c++) sum += exp((double)work[c * stride + i] - largest);
+    if (isnan(sum)) return (mfpg_prediction){.loss = NAN, .score = NAN, .chosen = -1};
+    if (label < 0) return (mfpg_prediction){.loss = NAN, .score = out.score, .chosen = out.chosen};
+    out.loss = log(sum) + largest - (double)work[label * stride + i];
+    return out;
+}
+
+static void predict(
+    const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out) {
+    margins(model, w, batch, work);
+    for (ptrdiff_t i = 0; i < batch->count; i++) out[i] = predict_one(model, batch, i, work);
+}
+
+const mfpg_model_ops mfpg_model_softmax = {
+    .name = "softmax",
+    .help = "softmax regression with biases, mean cross-entropy, labels 0, 1, ... (task.classes)",
+    .classes = MFPG_CLASSES_OF_OPTIONS,
+    .curvature = 0.5, /* the norm of diag(p) - pp' is at most 1/2 */
+    .tensors = tensors,
+    .shape = shape,
+    .workspace = workspace,
+    .backward = backward,
+    .clip = clip,
+    .accumulate = accumulate,
+    .predict = predict,
+};
