@@ -58,6 +58,14 @@ const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdif
 /** What summary.json holds, as text (free it). */
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
 
+/** Metrics of a finished run's model on a file that it has not seen, read as the run's own files were: the run folder's
+ *  config.yaml with this file in the place of its files, and its model.npy. Nothing is written.
+ *  @param[in] labels  the file of labels, for formats that keep them apart; else NULL
+ *  @return MFPG_ERR_INPUT where there is no such run, or where its scaling or imputation was fitted on its own rows and
+ *          cannot be repeated. */
+mfpg_status mfpg_evaluate_file(
+    mfpg_context *ctx, const char *run_folder, const char *file, const char *labels, mfpg_metrics *out);
+
 /** For people: every client's promise in plain words, the metrics beside the majority rate, the assumptions. */
 mfpg_status mfpg_experiment_print(mfpg_context *ctx, const mfpg_experiment *experiment, FILE *out);
 

@@ -20,48 +20,6 @@ static mfpg_status open_key(mfpg_context *ctx, mfpg_experiment *experiment) {
     return status == MFPG_OK ? MFPG_OK : mfpg_fail(ctx, status, "the system gives no randomness");
 }
 
-/* The largest label of a set, or -1 where one is no class. */
-static double largest_label(const mfpg_dataset *set) {
-    double largest = 0.0;
-    for (ptrdiff_t i = 0; i < set->rows; i++) {
-        double y = (double)set->y[i];
-        if (!(y >= 0.0 && y == floor(y))) return -1.0;
-        largest = fmax(largest, y);
-    }
-    return largest;
-}
-
-/* The number of classes, public by declaration or by the largest label; every label must be one. */
-static mfpg_status count_classes(mfpg_context *ctx, mfpg_experiment *experiment, ptrdiff_t *classes) {
-    int given = !mfpg_config_is(experiment->config, "task.classes", "auto");
-    double most = given ? mfpg_config_number(experiment->config, "task.classes") - 1.0 : 65535.0,
-           largest = 1.0;
-    for (ptrdiff_t k = 0; k < experiment->data->clients; k++) {
-        const mfpg_client_data *client = &experiment->data->client[k];
-        double train = largest_label(&client->train), test = largest_label(&client->test);
-        if (train < 0.0 || test < 0.0 || fmax(train, test) > most)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "client '%s': a label is no whole number from 0 to %g (task.classes)", client->name, most);
-        largest = fmax(largest, fmax(train, test));
-    }
-    *classes = (ptrdiff_t)(given ? most : largest) + 1;
-    if (given) return MFPG_OK;
-    char value[24];
-    snprintf(value, sizeof value, "%td", *classes);
-    return mfpg_config_resolve(
-        ctx, experiment->config, "task.classes", value, "the largest label and one more");
-}
-
-static mfpg_status create_model(mfpg_context *ctx, mfpg_experiment *experiment) {
-    mfpg_model_options options = {
-        .kind = mfpg_config_text(experiment->config, "task.model"),
-        .features = experiment->data->features,
-    };
-    mfpg_status status = MFPG_OK;
-    if (strcmp(options.kind, "softmax") == 0) status = count_classes(ctx, experiment, &options.classes);
-    return status == MFPG_OK ? mfpg_model_create(ctx, &options, &experiment->model) : status;
-}
-
 static mfpg_status load_start(mfpg_context *ctx, mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     if (mfpg_config_is(config, "train.start", "zero") || mfpg_config_is(config, "train.start", "he"))
@@ -104,7 +62,7 @@ static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     mfpg_setup_promise(experiment);
     status = open_key(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_data(ctx, experiment);
-    if (status == MFPG_OK) status = create_model(ctx, experiment);
+    if (status == MFPG_OK) status = mfpg_setup_model(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_mechanisms(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_federation(ctx, experiment);
     if (status == MFPG_OK) status = load_start(ctx, experiment);

@@ -46,6 +46,9 @@ mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *exper
 /* data_setup.c */
 mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment);
 
+/* model_setup.c */
+mfpg_status mfpg_setup_model(mfpg_context *ctx, mfpg_experiment *experiment);
+
 /* mechanism_setup.c */
 mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment);
 void mfpg_mechanism_set_clear(mechanism_set *set);

@@ -1,12 +1,10 @@
 /* Metrics of the global model: from private data, covered by no certificate. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "base/tasks.h"
 #include "internal.h"
+#include "pool.h"
 
 static const mfpg_dataset *evaluation_set(const mfpg_federation *federation, ptrdiff_t k) {
     const mfpg_client_data *client = &federation->data->client[k];
@@ -58,30 +56,6 @@ mfpg_status mfpg_federation_evaluate(
     return status;
 }
 
-/* All clients' evaluation sets as one, for a curve over everybody. */
-static mfpg_status evaluate_pool(mfpg_context *ctx, const mfpg_federation *federation, mfpg_metrics *out) {
-    ptrdiff_t rows = 0, features = federation->data->features;
-    for (ptrdiff_t k = 0; k < federation->clients; k++) rows += evaluation_set(federation, k)->rows;
-    mfpg_dataset pool = {.rows = rows, .features = features};
-    pool.x = rows > 0 && features > PTRDIFF_MAX / rows ? NULL : mfpg_alloc(rows * features, sizeof *pool.x);
-    pool.y = mfpg_alloc(rows, sizeof *pool.y);
-    pool.norm2 = mfpg_alloc(rows, sizeof *pool.norm2);
-    mfpg_status status = pool.x && pool.y && pool.norm2 ? MFPG_OK : mfpg_fail_memory(ctx);
-    for (ptrdiff_t k = 0, at = 0; k < federation->clients && status == MFPG_OK; k++) {
-        const mfpg_dataset *part = evaluation_set(federation, k);
-        if (part->rows == 0) continue;
-        memcpy(pool.x + at * features, part->x, (size_t)(part->rows * features) * sizeof *pool.x);
-        memcpy(pool.y + at, part->y, (size_t)part->rows * sizeof *pool.y);
-        memcpy(pool.norm2 + at, part->norm2, (size_t)part->rows * sizeof *pool.norm2);
-        at += part->rows;
-    }
-    if (status == MFPG_OK) status = mfpg_model_evaluate(ctx, federation->model, federation->w, &pool, out);
-    free(pool.x);
-    free(pool.y);
-    free(pool.norm2);
-    return status;
-}
-
 mfpg_status mfpg_federation_metrics(
     mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t client, mfpg_metrics *out) {
     *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN};
@@ -94,5 +68,6 @@ mfpg_status mfpg_federation_metrics(
     if (uses_common_test(federation))
         return mfpg_model_evaluate(
             ctx, federation->model, federation->w, &federation->data->common_test, out);
-    return evaluate_pool(ctx, federation, out);
+    return mfpg_pool_evaluate(ctx, federation->data, federation->options.evaluate == MFPG_EVALUATE_TRAIN,
+        federation->model, federation->w, out);
 }

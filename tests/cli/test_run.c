@@ -278,6 +278,43 @@ static void test_the_ledger_accounts_for_what_clients_were_told(void **state) {
     forget("a");
 }
 
+/* ---- eval ---- */
+
+/* On a file that a run was evaluated on, eval gives the run's own numbers for that client. */
+static void test_eval_repeats_what_the_run_measured(void **state) {
+    (void)state;
+    write_in_folder("a.csv", "age,bp,sick\n30,120,0\n40,140,1\n50,130,0\n60,150,1\n70,160,1\n");
+    write_in_folder("b.csv", "age,bp,sick\n35,125,0\n45,135,0\n55,145,1\n65,155,1\n75,120,0\n25,118,0\n");
+    write_in_folder("bounds.csv", "column,low,high\nage,0,100\nbp,80,200\n");
+    write_in_folder(
+        "c.yaml", "seed: 3\nmethod: mfpg\ndata: {files: [a.csv, b.csv], scale: {bounds: bounds.csv}}\n");
+    json_t *run = run_json("run c.yaml data.test_fraction=0 --json --out r"), *client;
+    size_t k;
+    json_array_foreach(json_object_get(run, "clients"), k, client) {
+        const char *arguments[] = {"eval r a.csv --json", "eval r b.csv --json"},
+                   *names[] = {"loss", "accuracy", "auc", "majority_rate", "rows"};
+        json_t *metrics = json_object_get(client, "metrics"), *measured = run_json(arguments[k]);
+        for (int i = 0; i < 5; i++)
+            check_near(
+                json_get_number(measured, names[i]), json_get_number(metrics, names[i]), 1e-12, 0, names[i]);
+        json_decref(measured);
+    }
+    json_decref(run);
+    expect("eval r a.csv", 0);
+    assert_non_null(strstr(ran.out, "majority rate"));
+    REFUSED("eval r nothing.csv", "nothing.csv");
+    REFUSED("eval nowhere a.csv", "nowhere/config.yaml");
+    REFUSED("eval r", "a run folder and a data file");
+    write_in_folder("narrow.csv", "age,sick\n30,0\n");
+    REFUSED("eval r narrow.csv", "bounds.csv:3", "bp");
+    expect("run c.yaml data.test_fraction=0 data.scale=from-data game.curvature=1 --out s", 0);
+    REFUSED("eval s a.csv", "data.scale: from-data", "public bounds");
+    forget("r");
+    forget("s");
+    const char *names[] = {"a.csv", "b.csv", "bounds.csv", "c.yaml", "narrow.csv"};
+    for (int i = 0; i < 5; i++) remove_from_folder(names[i]);
+}
+
 /* ---- bench ---- */
 
 static void test_bench_writes_one_row_a_run_and_prints_the_same_on_any_threads(void **state) {
@@ -321,6 +358,7 @@ int main(void) {
             test_an_interrupted_run_keeps_its_complete_rounds, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_ledger_accounts_for_what_clients_were_told, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_eval_repeats_what_the_run_measured, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_bench_writes_one_row_a_run_and_prints_the_same_on_any_threads, open_folder, close_folder),
     };

@@ -1,0 +1,76 @@
+/* A trained model on another file. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "federation/npy.h"
+#include "federation/pool.h"
+#include "internal.h"
+
+/* What was fitted on the run's own rows is not in its folder: its publication would be a release. */
+static mfpg_status refuse_fitted(mfpg_context *ctx, const mfpg_config *config) {
+    int scaled = mfpg_config_is(config, "data.scale", "from-data"),
+        filled = mfpg_config_is(config, "data.missing.impute", "mean");
+    if (!scaled && !filled) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: was fitted on the run's own rows and is not kept; a model for other files needs %s",
+        scaled ? "data.scale: from-data" : "data.missing.impute: mean",
+        scaled ? "public bounds" : "complete rows");
+}
+
+static mfpg_status set_file(mfpg_context *ctx, mfpg_config *config, const char *key, const char *file) {
+    char argument[4200];
+    int used = snprintf(argument, sizeof argument, "%s=%s", key, file);
+    if (used < 0 || (size_t)used >= sizeof argument)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: the name is too long", file);
+    return mfpg_config_set(ctx, config, argument);
+}
+
+/* The configuration with one file for its files; the client column of a partition by column stays one. */
+static mfpg_status point_to_file(
+    mfpg_context *ctx, mfpg_config *config, const char *file, const char *labels) {
+    mfpg_status status = MFPG_OK;
+    if (mfpg_config_is(config, "data.format", "synthetic"))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "data.format: synthetic; the run was not trained on files");
+    if (status == MFPG_OK && !mfpg_config_is(config, "data.partition.kind", "column")) {
+        status = mfpg_config_set(ctx, config, "data.partition.kind=iid");
+        if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.partition.clients=1");
+    }
+    if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.dir=.");
+    if (status == MFPG_OK) status = set_file(ctx, config, "data.files", file);
+    if (status == MFPG_OK && labels) status = set_file(ctx, config, "data.labels", labels);
+    if (status == MFPG_OK && !labels) status = mfpg_config_set(ctx, config, "data.labels=[]");
+    if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.test_fraction=0");
+    return status;
+}
+
+static mfpg_status evaluate(
+    mfpg_context *ctx, mfpg_experiment *experiment, const char *model_path, mfpg_metrics *out) {
+    mfpg_status status = mfpg_setup_data(ctx, experiment);
+    if (status == MFPG_OK) status = mfpg_setup_model(ctx, experiment);
+    if (status == MFPG_OK)
+        status = mfpg_npy_read_vector(
+            ctx, model_path, mfpg_model_parameters(experiment->model), &experiment->start);
+    if (status != MFPG_OK) return status;
+    return mfpg_pool_evaluate(ctx, experiment->data, 1, experiment->model, experiment->start, out);
+}
+
+mfpg_status mfpg_evaluate_file(
+    mfpg_context *ctx, const char *run_folder, const char *file, const char *labels, mfpg_metrics *out) {
+    mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
+    char *config_path = mfpg_path_join(run_folder, "config.yaml"),
+         *model_path = mfpg_path_join(run_folder, "model.npy");
+    mfpg_status status = experiment && config_path && model_path ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = mfpg_config_load(ctx, config_path, &experiment->config);
+    if (status == MFPG_OK) status = refuse_fitted(ctx, experiment->config);
+    if (status == MFPG_OK) status = point_to_file(ctx, experiment->config, file, labels);
+    if (status == MFPG_OK) status = evaluate(ctx, experiment, model_path, out);
+    mfpg_experiment_destroy(experiment);
+    free(config_path);
+    free(model_path);
+    return status;
+}
