@@ -146,28 +146,50 @@ static double reply(const mfpg_play *play, ptrdiff_t k, double others, double lo
         top = bottom;
         bottom *= 0.5;
     }
-    return mfpg_monotone_root(own_slope_at, &own, fmax(bottom, low), top, 1).x;
+    return mfpg_monotone_root(own_slope_at, &own, fmax(bottom, low), top, 1).low; /* the stable side */
 }
 
-/* Sum of the shares of the replies to the mean s, minus s. */
-typedef struct excess_arg {
+/* Everybody's replies to the price of the mean, f'(s) times the losses minded. */
+typedef struct market {
     const mfpg_play *play;
     mfpg_fedavg_law law;
     double minded, low, high;
-} excess_arg;
+} market;
 
-static double reply_to_mean(const excess_arg *arg, ptrdiff_t k, double slope) {
-    const mfpg_game *game = arg->play->game;
-    double price = game->own_cost[k] + weight_of(arg->play, k) * slope;
-    return mfpg_clamp(sqrt(game->preference[k] * game->privacy_scale[k] / price), arg->low, arg->high);
+static double reply_to_price(const market *m, ptrdiff_t k, double price) {
+    const mfpg_game *game = m->play->game;
+    double slope = game->own_cost[k] + weight_of(m->play, k) * price;
+    return mfpg_clamp(sqrt(game->preference[k] * game->privacy_scale[k] / slope), m->low, m->high);
 }
 
-static double excess_at(double s, const void *context) {
-    const excess_arg *arg = context;
-    double slope = arg->minded * mfpg_fedavg_slope(&arg->law, s), sum = 0.0;
-    for (ptrdiff_t k = 0; k < arg->play->game->clients; k++)
-        sum += weight_of(arg->play, k) * reply_to_mean(arg, k, slope);
-    return sum - s;
+/* The price at the mean of the replies to a price. */
+static double answered_price(const market *m, double price) {
+    double mean = 0.0;
+    for (ptrdiff_t k = 0; k < m->play->game->clients; k++)
+        mean += weight_of(m->play, k) * reply_to_price(m, k, price);
+    return m->minded * mfpg_fedavg_slope(&m->law, mean);
+}
+
+static double excess_price(double price, const void *arg) {
+    return answered_price(arg, price) - price;
+}
+
+/* The price that answers itself, bracketed by doubling or halving from the price at the replies to none. */
+static mfpg_monotone_result find_price(const market *m) {
+    double start = answered_price(m, 0.0);
+    if (start == 0.0) return (mfpg_monotone_result){.converged = 1}; /* f is flat */
+    if (!isfinite(start))
+        start = m->minded * mfpg_fedavg_slope(&m->law, 0.5 * (m->low + mfpg_fedavg_stable_below(&m->law)));
+    double bottom = start, top = start;
+    while (excess_price(top, m) > 0.0) {
+        bottom = top;
+        top *= 2.0;
+    }
+    while (bottom > 0.0 && excess_price(bottom, m) < 0.0) {
+        top = bottom;
+        bottom *= 0.5;
+    }
+    return mfpg_monotone_root(excess_price, m, bottom, top, 0);
 }
 
 /* The equilibrium (and the planner's optimum, with N f in place of f) is e_k = R_k(s) = clip(sqrt(beta_k B_k/(c_k +
@@ -182,24 +204,24 @@ static double excess_at(double s, const void *context) {
  *    f' > 0; at the border of stability f' = infinity, every reply is `low`, and the sum is below s.
  *
  * The replies satisfy each client's first-order condition, which is enough (see reply), so this is the only Nash
- * equilibrium; the planner's objective attains its minimum, which satisfies the same conditions, so it is this one. */
+ * equilibrium; the planner's objective attains its minimum, which satisfies the same conditions, so it is this one.
+ *
+ * The unknown of the search is the price q = f'(s), not s: near the border f' changes much within one rounding of s, but
+ * the replies hardly change within one of q. With S(q) the sum of the replies to q, f'(S(q)) - q vanishes at that price
+ * alone; it is positive or infinite at q = 0 and negative for large q, where S(q) is at its smallest. So it changes sign
+ * once, and any bracket with the two signs holds the root. */
 static mfpg_status nash(
     mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
-    excess_arg arg = {.play = play, .law = law_of(play), .minded = minded(play), .low = low, .high = high};
-    double bottom = 0.0, top = 0.0;
+    const double resolved =
+        1e-9; /* relative error of the price; what a client can gain is about its square */
+    market m = {.play = play, .law = law_of(play), .minded = minded(play), .low = low, .high = high};
+    mfpg_monotone_result root = find_price(&m);
+    double price = root.high; /* the upper end: its replies are ones that the model bears */
     (void)ctx;
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
-        bottom += weight_of(play, k) * low;
-        top += weight_of(play, k) * reply_to_mean(&arg, k, 0.0);
-    }
-    top = fmin(top, mfpg_fedavg_stable_below(&arg.law));
-    mfpg_monotone_result root = mfpg_monotone_root(excess_at, &arg, fmin(bottom, top), top, 0);
-    double slope = arg.minded * mfpg_fedavg_slope(&arg.law, root.x);
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) action[k] = reply_to_mean(&arg, k, slope);
-    *report = (mfpg_report){.unique = 1,
-        .converged = root.converged,
-        .iterations = root.iterations,
-        .residual = fabs(excess_at(root.x, &arg))};
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) action[k] = reply_to_price(&m, k, price);
+    *report = (mfpg_report){.unique = 1, .iterations = root.iterations};
+    if (price > 0.0) report->residual = fabs(excess_price(price, &m)) / price;
+    report->converged = root.converged && report->residual <= resolved;
     return MFPG_OK;
 }
 

@@ -114,7 +114,7 @@ static mfpg_status sweep(mfpg_context *ctx, const mfpg_ratios *clients, piece at
         double right = i < count ? events[i].at : (double)INFINITY, end;
         if (crosses(&g, left, right, &end)) {
             mfpg_monotone_result root = mfpg_monotone_root(excess_at, &g, left, end, 0);
-            *mean = root.x;
+            *mean = root.low;
             *report = (mfpg_report){.converged = root.converged, .iterations = root.iterations};
             report->unique = clients->slope > 0.0 || !rises_again(clients, at, events, i, count);
             return MFPG_OK;

@@ -85,6 +85,8 @@ static mfpg_status nash(
     mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
     enum { PASSES = 10000 };
     const double still = 0x1p-50; /* a few roundings of the logarithm's argument */
+    const double rounding =
+        0x1p-42; /* moves below it that do not shrink are rounding, larger where prices are near 0 */
     double u, v;
     for (ptrdiff_t k = 0; k < play->game->clients; k++) {
         scales(play, k, 1, 0.0, &u, &v);
@@ -93,9 +95,11 @@ static mfpg_status nash(
     }
     *report = (mfpg_report){.unique = play->game->interaction >= 0.0 ? 1 : -1, .residual = INFINITY};
     while (report->iterations < PASSES && !report->converged) {
+        double before = report->residual;
         report->residual = respond_in_turn(play, low, high, action);
         report->iterations++;
-        report->converged = report->residual <= still;
+        report->converged =
+            report->residual <= still || (report->residual <= rounding && report->residual >= before);
         if (!isfinite(report->residual))
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "no equilibrium: with interaction below 0 the strengths raise each other past every bound; "

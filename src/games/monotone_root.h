@@ -5,7 +5,7 @@
 #include "numerics/special/roots.h"
 
 typedef struct mfpg_monotone_result {
-    double x;
+    double low, high; /* the root lies between; the same where it was hit, or lies at an end */
     int converged, iterations;
 } mfpg_monotone_result;
 

@@ -44,6 +44,11 @@ mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_e
     mfpg_status status = plan(ctx, play, out->action, action);
     double cost = NAN;
     if (!status) cost = mfpg_total_cost(play, action);
+    if (!(cost <= out->cost) &&
+        !status) { /* by rounding, or no finite one found: the equilibrium is a profile too */
+        memcpy(action, out->action, (size_t)clients * sizeof *action);
+        cost = out->cost;
+    }
     if (status || !isfinite(cost)) {
         free(action);
         return status;

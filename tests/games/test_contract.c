@@ -39,6 +39,57 @@ static void test_every_equilibrium_leaves_nothing_to_gain(void **state) {
     }
 }
 
+static void make_wild(uint64_t *seed, random_game *r) {
+    const double wild = 1e6;
+    mfpg_game *g = &r->game;
+    double *numbers[] = {
+        &g->curvature, &g->dimension, &g->prior_variance, &g->step, &g->optimum_norm2, &g->rounds};
+    double *arrays[] = {r->preference, r->noise_unit, r->privacy_scale, r->own_cost};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        *numbers[i] = between(seed, 1 / wild, wild);
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        for (ptrdiff_t k = 0; k < g->clients; k++) arrays[i][k] = between(seed, 1 / wild, wild);
+    g->interaction = between(seed, 1 / wild, wild) * (below(seed, 3) ? 1 : -1);
+    if (g->actions.grid) {
+        r->grid[0] = between(seed, 1 / wild, wild);
+        for (ptrdiff_t j = 1; j < g->actions.count; j++)
+            r->grid[j] = r->grid[j - 1] * between(seed, 1.000001, 1000);
+    } else if (isfinite(g->actions.high)) {
+        double a = between(seed, 1 / wild, wild), b = between(seed, 1 / wild, wild);
+        g->actions = interval_of(fmin(a, b), fmax(a, b));
+    }
+}
+
+/* Numbers over twelve decades: either a clear refusal, or a solution without NaN that leaves nothing to gain within the
+ * rounding of its costs, next to the border where the averaged model diverges too. */
+static void test_wild_numbers_end_in_a_solution_or_a_refusal(void **state) {
+    uint64_t seed = testing_seed();
+    int solutions = 0, refusals = 0;
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (int repeat = 0; repeat < testing_repeats(4000); repeat++) {
+        random_game r;
+        mfpg_equilibrium e;
+        draw_game(&seed, mfpg_cost_name(repeat % MFPG_COST_COUNT), (mfpg_players)(1 + below(&seed, 2)),
+            (int)below(&seed, SHAPES), &r);
+        make_wild(&seed, &r);
+        mfpg_status status = mfpg_game_solve(ctx, &r.game, &e);
+        if (status != MFPG_OK) {
+            assert_true(status == MFPG_ERR_INPUT || status == MFPG_ERR_DOMAIN);
+            refusals++;
+            continue;
+        }
+        solutions++;
+        assert_false(isnan(e.cost) || isnan(e.mean_action) || isnan(e.exploitability_max));
+        assert_true(e.exploitability_max <= 1e-9 * fabs(e.cost));
+        if (isinf(e.cost)) assert_true(e.exploitability_max == 0.0);
+        if (r.game.actions.grid && e.mixing_count == 0) assert_true(e.exploitability_max == 0.0);
+        if (e.social_action) assert_true(e.price_of_anarchy >= 1.0);
+        mfpg_equilibrium_clear(&e);
+    }
+    assert_true(solutions > refusals && refusals > 0);
+}
+
 /* Any profile, not only equilibria: the certificate equals the gain that searches with the other formulas find. */
 static void test_exploitability_of_any_profile_matches_a_search(void **state) {
     uint64_t seed = testing_seed();
@@ -430,6 +481,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_equilibrium_leaves_nothing_to_gain),
+        cmocka_unit_test(test_wild_numbers_end_in_a_solution_or_a_refusal),
         cmocka_unit_test(test_exploitability_of_any_profile_matches_a_search),
         cmocka_unit_test(test_reported_cost_matches_the_formulas),
         cmocka_unit_test(test_the_order_of_clients_does_not_matter),

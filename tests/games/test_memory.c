@@ -1,0 +1,100 @@
+/* Every way through mfpg_game_solve and mfpg_game_exploitability with the k-th allocation failing, for all k until it
+ * succeeds. This program has its own allocation functions in place of src/base/memory.c. */
+#include "games_testing.h"
+
+#include "base/memory.h"
+
+static long allocations_left = -1; /* < 0: no limit */
+
+static int may_allocate(ptrdiff_t count, size_t size) {
+    if (count < 0 || size == 0 || (size_t)count > (size_t)PTRDIFF_MAX / size) return 0;
+    if (allocations_left == 0) return 0;
+    if (allocations_left > 0) allocations_left--;
+    return 1;
+}
+
+void *mfpg_alloc(ptrdiff_t count, size_t size) {
+    return may_allocate(count, size) ? calloc(count > 0 ? (size_t)count : 1, size) : NULL;
+}
+
+void *mfpg_resize(void *block, ptrdiff_t count, size_t size) {
+    return may_allocate(count, size) ? realloc(block, (count > 0 ? (size_t)count : 1) * size) : NULL;
+}
+
+char *mfpg_text_copy(const char *text, size_t length) {
+    char *copy = mfpg_alloc((ptrdiff_t)length + 1, 1);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}
+
+/* Returns how many allocations a solution takes. Address sanitizer finds what a failing call leaves behind. */
+static long sweep_solve(mfpg_context *ctx, const mfpg_game *game) {
+    for (long k = 0;; k++) {
+        mfpg_equilibrium e;
+        allocations_left = k;
+        mfpg_status status = mfpg_game_solve(ctx, game, &e);
+        allocations_left = -1;
+        mfpg_equilibrium_clear(&e);
+        if (status == MFPG_OK) return k;
+        assert_int_equal(status, MFPG_ERR_MEMORY);
+    }
+}
+
+static long sweep_exploitability(mfpg_context *ctx, const mfpg_game *game, const double *action) {
+    for (long k = 0;; k++) {
+        double max = -1, mean = -1;
+        allocations_left = k;
+        mfpg_status status = mfpg_game_exploitability(ctx, game, action, &max, &mean);
+        allocations_left = -1;
+        if (status == MFPG_OK) return k;
+        assert_int_equal(status, MFPG_ERR_MEMORY);
+        assert_true(max == -1 && mean == -1);
+    }
+}
+
+static void test_every_failing_allocation_is_reported(void **state) {
+    uint64_t seed = testing_seed();
+    mfpg_context *ctx = testing_context(1); /* one thread: the counter is not shared */
+    (void)state;
+    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+        for (int players = MFPG_PLAYERS_FINITE; players <= MFPG_PLAYERS_MEAN_FIELD; players++) {
+            for (int shape = 0; shape <= 1; shape++) {
+                random_game r;
+                double action[MOST];
+                fill(1, MOST, action);
+                draw_game(&seed, mfpg_cost_name(c), (mfpg_players)players, shape, &r);
+                assert_true(sweep_solve(ctx, &r.game) >= 2); /* the actions and the certificate's parts */
+                assert_true(sweep_exploitability(ctx, &r.game, action) >= 1);
+            }
+        }
+    }
+    mfpg_context_destroy(ctx);
+}
+
+/* Four clients that tie: the list of who mixes is one allocation more. */
+static void test_mixing_survives_too(void **state) {
+    double ones[4], scale[4];
+    mfpg_context *ctx = testing_context(1);
+    mfpg_game g = mfpg_game_default();
+    (void)state;
+    fill(1, 4, ones);
+    fill(0.2, 4, scale);
+    g.cost = "interaction";
+    g.clients = 4;
+    g.preference = g.own_cost = ones;
+    g.privacy_scale = scale;
+    g.interaction = 1;
+    g.actions = grid_of(PAPER_GRID, 5);
+    long mixed = sweep_solve(ctx, &g);
+    g.interaction = 1e-3; /* nobody ties */
+    assert_int_equal(mixed, sweep_solve(ctx, &g) + 1);
+    mfpg_context_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_failing_allocation_is_reported),
+        cmocka_unit_test(test_mixing_survives_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
