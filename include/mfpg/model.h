@@ -14,7 +14,7 @@ typedef struct mfpg_model mfpg_model;
 typedef struct mfpg_model_options {
     const char *kind;   /* name in models.def */
     ptrdiff_t features; /* columns of x, >= 1 */
-    ptrdiff_t classes;  /* softmax: labels are 0 .. classes-1, 2 to 65536; the other kinds do not look at it */
+    ptrdiff_t classes; /* softmax: labels are 0 .. classes-1, 2 to 65536; the other kinds do not look at it */
 } mfpg_model_options;
 
 /** One tensor of the flat parameter vector: entries [offset, offset + size). */
