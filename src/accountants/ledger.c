@@ -38,6 +38,7 @@ static mfpg_status compare_with_file(mfpg_context *ctx, mfpg_ledger *ledger, siz
     while (*present < ledger->used && ledger->end + (int64_t)*present < ledger->size) {
         char block[1 << 12];
         size_t left = ledger->used - *present, wanted = left < sizeof block ? left : sizeof block;
+        errno = EIO; /* stays where the file ends too early: no bytes, no error */
         ssize_t got = pread(ledger->descriptor, block, wanted, ledger->end + (int64_t)*present);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return fail_system(ctx, ledger->path, "read");
@@ -55,6 +56,7 @@ static mfpg_status flush(mfpg_context *ctx, mfpg_ledger *ledger) {
     size_t done;
     mfpg_status status = compare_with_file(ctx, ledger, &done);
     while (status == MFPG_OK && done < ledger->used) {
+        errno = EIO; /* stays where no byte was written, which sets none */
         ssize_t wrote =
             pwrite(ledger->descriptor, ledger->text + done, ledger->used - done, ledger->end + (int64_t)done);
         if (wrote < 0 && errno == EINTR) continue;
