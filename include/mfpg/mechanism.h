@@ -52,6 +52,9 @@ typedef struct mfpg_mechanism mfpg_mechanism;
 mfpg_status mfpg_mechanism_create(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out);
 void mfpg_mechanism_destroy(mfpg_mechanism *mechanism);
+/** 1 where every step's noised state passes a projection (Sinkhorn). What a sum of clients then hides of one of them is
+ *  not the noise of the others: their noise no longer stands in the sum as it was added. */
+int mfpg_mechanism_projects(const mfpg_mechanism *mechanism);
 mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism); /* the control its actions carry */
 
 /** The zero-out sensitivity S_z of the quantity that is clipped: C for a client or an update; C/rows for an example

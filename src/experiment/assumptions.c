@@ -42,6 +42,8 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
         add(list, "aggregation is secure: the observer sees sums only, and every honest client adds its "
                   "noise and stays "
                   "in the sum; of several local steps only the last is hidden by the others' noise");
+    if (promise->view != MFPG_VIEW_LOCAL && mfpg_mechanism_projects(e->mechanisms.of_client[0]))
+        add(list, "projected states hide nobody in their sum: the certificates are those of the local view");
     if (promise->view == MFPG_VIEW_FINAL)
         add(list, "final model only: certified through all averages; no gain from hiding them is claimed");
     if (e->options.participants)

@@ -38,6 +38,7 @@ static void fill_releases(mfpg_federation *federation, const ptrdiff_t *order, p
         federation->cohort[i].weight = federation->plan[k].weight / total;
     }
     federation->cohort_size = count;
+    if (!mfpg_noise_adds_up(federation->mechanism, federation->clients)) return;
     mfpg_view_apply(&federation->options.promise, federation->options.colluder,
         federation->options.participants, federation->cohort, count);
 }

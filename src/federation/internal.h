@@ -45,6 +45,9 @@ struct mfpg_federation {
     int64_t round;       /* completed rounds */
 };
 
+/* 1 where the noise of all clients stands in their sum as it was added, so that the average view's formula holds. */
+int mfpg_noise_adds_up(const mfpg_mechanism *const *mechanism, ptrdiff_t clients);
+
 /* The number that an action's control names; NAN for none. */
 double mfpg_action_value(const mfpg_action *action);
 

@@ -50,6 +50,14 @@ static mfpg_status share_weights(mfpg_context *ctx, const mfpg_federation_option
     return MFPG_OK;
 }
 
+/* The others' noise hides a client in a sum only where it stands there as it was added: no member may project its noised
+ * state. Else every client keeps the certificate of the local view, which bounds the others. */
+int mfpg_noise_adds_up(const mfpg_mechanism *const *mechanism, ptrdiff_t clients) {
+    for (ptrdiff_t k = 0; k < clients; k++)
+        if (mfpg_mechanism_projects(mechanism[k])) return 0;
+    return 1;
+}
+
 /* Where cohorts are drawn, the others' noise cannot be counted on beforehand: the plan then keeps the local view,
  * which bounds the average view from above. Each round's own cohort is accounted with its own view. */
 static int everybody_takes_part(const mfpg_federation_options *options) {
@@ -65,7 +73,7 @@ mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_option
         plan[k].client = k;
     }
     mfpg_status status = share_weights(ctx, options, data, plan);
-    if (status == MFPG_OK && everybody_takes_part(options))
+    if (status == MFPG_OK && everybody_takes_part(options) && mfpg_noise_adds_up(mechanism, data->clients))
         mfpg_view_apply(&options->promise, options->colluder, options->participants, plan, data->clients);
     return status;
 }

@@ -65,15 +65,14 @@ static mfpg_action action_for(
         .control = MFPG_CONTROL_STRENGTH, .strength = {.value = e / unit_of_strength(mechanism, rows)}};
 }
 
-static void drift(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
-    const float *displacement, float *x) {
+static void drift(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n, float *x) {
     const mfpg_mechanism_options *o = &mechanism->options;
     double sum = 0.0; /* tau e/sigma^2 = noise_sd^2 / (2 sigma^2) */
     double decay = release->noise_sd * release->noise_sd / (2.0 * o->prior_variance);
     double penalty = o->step * o->variance_penalty;
     for (ptrdiff_t i = 0; i < n; i++) sum += (double)x[i];
     float keep = (float)(1.0 - decay - penalty), pull = (float)(penalty * (sum / (double)n));
-    for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + pull + displacement[i];
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + pull;
 }
 
 static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,

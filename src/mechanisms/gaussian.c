@@ -40,5 +40,4 @@ const mfpg_mechanism_ops mfpg_mechanism_gaussian = {
     .rate = rate,
     .noise_sd = noise_sd,
     .action_for = action_for,
-    .drift = mfpg_mechanism_drift_plain,
 };

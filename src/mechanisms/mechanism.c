@@ -62,9 +62,6 @@ mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism) {
     return mechanism->ops->control;
 }
 
-void mfpg_mechanism_drift_plain(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
-    const float *displacement, float *x) {
-    (void)mechanism;
-    (void)release;
-    for (ptrdiff_t i = 0; i < n; i++) x[i] += displacement[i];
+int mfpg_mechanism_projects(const mfpg_mechanism *mechanism) {
+    return mechanism->ops->project && mechanism->options.regularisation > 0.0;
 }

@@ -10,5 +10,4 @@ const mfpg_mechanism_ops mfpg_mechanism_none = {
     .help = "plain gradient steps without clip and noise; certifies nothing",
     .control = MFPG_CONTROL_NONE,
     .rate = rate,
-    .drift = mfpg_mechanism_drift_plain,
 };

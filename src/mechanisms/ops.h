@@ -17,9 +17,8 @@ typedef struct mfpg_mechanism_ops {
     /* The action whose noise is noise_sd where the sensitivity (weight units) is given. NULL: no action. */
     mfpg_action (*action_for)(
         const mfpg_mechanism *mechanism, double noise_sd, double sensitivity, ptrdiff_t rows);
-    /* Moves the n weights x by the displacement and by the data-free terms, without noise. */
-    void (*drift)(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
-        const float *displacement, float *x);
+    /* Moves the n weights x by the terms that need no data; the displacement and the noise follow. NULL: none. */
+    void (*drift)(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n, float *x);
     /* Post-processing of the noised state x; NULL: none. */
     mfpg_status (*project)(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
         float *x, mfpg_update_report *report);
@@ -42,9 +41,5 @@ static inline int64_t mfpg_mechanism_steps(const mfpg_mechanism *mechanism) {
 
 /* MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the option named. */
 mfpg_status mfpg_mechanism_options_validate(mfpg_context *ctx, const mfpg_mechanism_options *options);
-
-/* x += displacement: the drift of mechanisms without data-free terms. */
-void mfpg_mechanism_drift_plain(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n,
-    const float *displacement, float *x);
 
 #endif

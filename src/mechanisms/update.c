@@ -22,6 +22,7 @@ typedef struct local {
     ptrdiff_t n;         /* parameters */
     float *displacement; /* n; of the step at hand, without noise */
     float *total;        /* n; of all steps so far; the same memory where there is one step */
+    float *draw;         /* n; the noise of the step at hand, standard normal */
     int32_t *rows;       /* of a Poisson batch */
     float *model_work;
     mfpg_update_report report;
@@ -33,13 +34,15 @@ static ptrdiff_t aligned(ptrdiff_t count) {
 
 ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows) {
     ptrdiff_t vector = aligned(mfpg_model_parameters(model));
-    ptrdiff_t vectors = mfpg_mechanism_steps(mechanism) > 1 ? 2 * vector : vector;
+    ptrdiff_t vectors = mfpg_mechanism_steps(mechanism) > 1 ? 3 * vector : 2 * vector;
     ptrdiff_t list = mechanism->options.batch_rate < 1.0 ? aligned(rows) : 0;
     return vectors + list + mfpg_model_workspace(model, rows);
 }
 
 static void divide_workspace(local *u, float *work) {
     u->displacement = u->total = work;
+    work += aligned(u->n);
+    u->draw = work;
     work += aligned(u->n);
     if (mfpg_mechanism_steps(u->mechanism) > 1) {
         u->total = work;
@@ -102,25 +105,44 @@ static void clipped_update(local *u, const float *w, float *x) {
     u->report.nonfinite += mfpg_clip_joint(u->n, u->displacement, o->clip, 1.0);
 }
 
-/* The smallest float that is not below sd: rounding must not take noise away. */
-static float rounded_up(double sd) {
-    float nearest = (float)sd;
-    return (double)nearest < sd ? nextafterf(nearest, INFINITY) : nearest;
+/* x <- x + displacement + sd z in double, rounded once: the sum of data and noise is then what the certificate is about,
+ * and its rounding to float is post-processing. Rounded before the noise goes in, two neighbouring states could come to
+ * lie a whole unit of a large weight apart. */
+static void add_noise(local *u, int64_t vector, float *x) {
+    double sd = u->release.noise_sd;
+    mfpg_stream_gaussian(u->noise, (uint64_t)vector, u->n, u->draw);
+    for (ptrdiff_t i = 0; i < u->n; i++)
+        x[i] = (float)((double)x[i] + (double)u->displacement[i] + sd * (double)u->draw[i]);
 }
 
-/* One release: the state x moves by the displacement, is noised by vector number `vector`, and projected. */
+/* Noise must stand above the grid of the floats that carry it: 2^6 units of the largest weight. */
+static mfpg_status check_noise_shows(mfpg_context *ctx, const local *u, const float *x) {
+    float largest = 0.0F;
+    for (ptrdiff_t i = 0; i < u->n; i++) largest = fmaxf(largest, fabsf(x[i]));
+    if (u->release.noise_sd >= 0x1p-17 * (double)largest) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+        "mechanism %s: noise of standard deviation %.3g is lost in the rounding of weights as large as %.3g",
+        u->mechanism->ops->name, u->release.noise_sd, (double)largest);
+}
+
+/* One release: the state x moves by what needs no data, by the displacement and by noise vector number `vector`, and is
+ * projected. */
 static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t vector, float *x) {
     const mfpg_mechanism_ops *ops = u->mechanism->ops;
     if (u->total != u->displacement)
         for (ptrdiff_t i = 0; i < u->n; i++) u->total[i] += u->displacement[i];
-    ops->drift(u->mechanism, &u->release, u->n, u->displacement, x);
+    if (ops->drift) ops->drift(u->mechanism, &u->release, u->n, x);
+    if (u->release.noise_sd > 0.0)
+        add_noise(u, vector, x);
+    else
+        for (ptrdiff_t i = 0; i < u->n; i++) x[i] += u->displacement[i];
     if (!isfinite(mfpg_vector_norm(u->n, x)))
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
             "mechanism %s: the weights are no longer finite in local step %lld; a smaller rate may help",
             ops->name, (long long)vector + 1);
-    if (u->release.noise_sd > 0.0)
-        mfpg_stream_gaussian_add(u->noise, (uint64_t)vector, u->n, rounded_up(u->release.noise_sd), x);
-    return ops->project ? ops->project(ctx, u->mechanism, u->model, x, &u->report) : MFPG_OK;
+    mfpg_status status = u->release.noise_sd > 0.0 ? check_noise_shows(ctx, u, x) : MFPG_OK;
+    return status == MFPG_OK && ops->project ? ops->project(ctx, u->mechanism, u->model, x, &u->report)
+                                             : status;
 }
 
 static mfpg_status run_steps(mfpg_context *ctx, local *u, const float *w, float *x) {

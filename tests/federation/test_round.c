@@ -186,6 +186,31 @@ static void test_the_average_view_hides_by_the_root_of_the_clients(void **state)
     check_near(mu[1], 0.5 / 3.0, 1e-12, 0, "average mu");
 }
 
+/* A Sinkhorn projection of each noised state leaves the others' noise no longer additive in the sum: the average hides
+ * nobody then, and every client keeps the local certificate. */
+static void test_projected_states_hide_nobody_in_their_average(void **state) {
+    (void)state;
+    double mu[2];
+    for (int projected = 0; projected < 2; projected++) {
+        mfpg_mechanism_options mechanism = mfpg_mechanism_options_default();
+        mechanism.kind = "entropic";
+        mechanism.promise.view = MFPG_VIEW_AVERAGE;
+        mechanism.regularisation = projected ? 1.0 : 0.0;
+        fixture f = fixture_open(1, "logistic", 9, 20, &mechanism, multiplier(2.0));
+        CHECK_OK(f.ctx, fixture_start(&f));
+        mfpg_release plan[9];
+        CHECK_OK(f.ctx, mfpg_federation_plan(f.ctx, &f.options, f.data, f.mechanisms, f.action, plan));
+        fixture_round(&f);
+        mfpg_client_report client;
+        CHECK_OK(f.ctx, mfpg_federation_client(f.ctx, f.federation, 4, &client));
+        mu[projected] = client.mu;
+        check_near(mfpg_release_mu(&plan[4], MFPG_ADJACENCY_ZERO_OUT), client.mu, 1e-12, 0, "planned mu");
+        fixture_close(&f);
+    }
+    check_near(mu[0], 0.5 / 3.0, 1e-12, 0, "mu without projection");
+    check_near(mu[1], 0.5, 1e-12, 0, "mu with projection: the local one");
+}
+
 static void test_weights_follow_rows_or_inverse_noise(void **state) {
     (void)state;
     mfpg_mechanism_options mechanism = gaussian();
@@ -279,6 +304,7 @@ int main(void) {
         cmocka_unit_test(test_a_client_rate_is_poisson_and_an_empty_round_releases_nothing),
         cmocka_unit_test(test_a_budget_is_never_overspent),
         cmocka_unit_test(test_the_average_view_hides_by_the_root_of_the_clients),
+        cmocka_unit_test(test_projected_states_hide_nobody_in_their_average),
         cmocka_unit_test(test_weights_follow_rows_or_inverse_noise),
         cmocka_unit_test(test_an_empty_batch_is_a_step_of_noise_and_is_charged),
         cmocka_unit_test(test_a_model_that_diverges_names_round_and_client),

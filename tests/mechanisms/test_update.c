@@ -170,7 +170,7 @@ static void test_signal_norm_is_that_of_the_clipped_displacement(void **state) {
         options.kind = kind ? "entropic" : "gaussian";
         mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
         double rate = kind ? options.step : options.learning_rate;
-        mfpg_action little = multiplier_of(1e-3);
+        mfpg_action little = multiplier_of(4.0); /* 4e-5 and 4e-4: no other direction */
         mfpg_update_report report = update(&s, mechanism, &s.data, ROWS, little, 0, 0, s.out);
         check_near(report.signal_norm, 4.0 * rate * 1e-3, 1e-3, 0.0, "signal of four steps");
         mfpg_dataset empty = s.data;
@@ -220,8 +220,9 @@ static void test_noise_has_the_released_sd(void **state) {
     end(&s);
 }
 
-/* The sd as a float is the released one or the next float above it, never below. */
-static void test_rounding_takes_no_noise_away(void **state) {
+/* State, displacement and noise of the exact released sd are added in double and rounded once: a state so large that its
+ * own rounding exceeds the sensitivity is rounded after the noise, never before. */
+static void test_noise_is_added_before_anything_is_rounded(void **state) {
     (void)state;
     setup s = begin();
     mfpg_mechanism_options options = mfpg_mechanism_options_default();
@@ -229,17 +230,31 @@ static void test_rounding_takes_no_noise_away(void **state) {
     mfpg_stream noise = stream_of(MFPG_PURPOSE_NOISE, 0, 0);
     mfpg_dataset empty = s.data;
     empty.rows = 0;
-    memset(s.w, 0, D * sizeof(float));
+    mfpg_stream_gaussian(&noise, 0, D, s.other);
     for (int k = 1; k < 30; k++) {
         mfpg_action action = multiplier_of(k / 7.0);
         double sd = release_of(s.ctx, mechanism, action, ROWS).noise_sd;
-        float above = (float)sd;
-        while ((double)above < sd) above = nextafterf(above, HUGE_VALF);
+        for (int i = 0; i < D; i++) s.w[i] = (float)(k % 2) * 16.0F;
         update(&s, mechanism, &empty, ROWS, action, 0, 0, s.out);
-        memset(s.other, 0, D * sizeof(float));
-        mfpg_stream_gaussian_add(&noise, 0, D, above, s.other);
-        assert_memory_equal(s.out, s.other, D * sizeof(float));
+        for (int i = 0; i < D; i++)
+            assert_true(s.out[i] == (float)((double)s.w[i] + sd * (double)s.other[i]));
     }
+    mfpg_mechanism_destroy(mechanism);
+    end(&s);
+}
+
+/* Noise below 2^6 units of the largest weight would be lost in its rounding: an error, not a release. */
+static void test_noise_that_weights_would_swallow_is_an_error(void **state) {
+    (void)state;
+    setup s = begin();
+    mfpg_mechanism_options options = mfpg_mechanism_options_default();
+    mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
+    mfpg_stream noise = stream_of(MFPG_PURPOSE_NOISE, 0, 0), batch = stream_of(MFPG_PURPOSE_BATCH, 0, 0);
+    for (int i = 0; i < D; i++) s.w[i] = 131072.0F;
+    mfpg_status status = mfpg_mechanism_update(s.ctx, mechanism, s.model, &s.data, ROWS, multiplier_of(1.0),
+        &noise, &batch, s.w, s.out, s.work, NULL);
+    assert_int_equal(status, MFPG_ERR_NUMERIC);
+    assert_non_null(strstr(mfpg_context_message(s.ctx), "lost in the rounding"));
     mfpg_mechanism_destroy(mechanism);
     end(&s);
 }
@@ -567,7 +582,8 @@ int main(void) {
         cmocka_unit_test(test_one_step_by_hand),
         cmocka_unit_test(test_signal_norm_is_that_of_the_clipped_displacement),
         cmocka_unit_test(test_noise_has_the_released_sd),
-        cmocka_unit_test(test_rounding_takes_no_noise_away),
+        cmocka_unit_test(test_noise_is_added_before_anything_is_rounded),
+        cmocka_unit_test(test_noise_that_weights_would_swallow_is_an_error),
         cmocka_unit_test(test_noise_is_never_reused),
         cmocka_unit_test(test_divisor_is_the_declared_one),
         cmocka_unit_test(test_empty_batches_are_noise_steps),
