@@ -1,6 +1,9 @@
 /* mfpg COMMAND: finds the command in commands.def and hands over. */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mfpg/names.h"
 
@@ -46,7 +49,18 @@ static int run_command(const struct command *command, int argc, char **argv) {
     return command->run(argc - 1, argv + 1);
 }
 
+/* A closed standard stream must not lend its number to a file that the program opens: whatever is printed would land in
+ * that file. Opened for reading, it refuses what is written. */
+static void guard_streams(void) {
+    int opened;
+    do opened = open("/dev/null", O_RDONLY);
+    while (opened >= 0 && opened <= STDERR_FILENO);
+    if (opened > STDERR_FILENO) close(opened);
+    signal(SIGPIPE, SIG_IGN); /* a reader that leaves early ends no training */
+}
+
 int main(int argc, char **argv) {
+    guard_streams();
     argp_err_exit_status = CLI_WRONG_INPUT;
     if (argc < 2) {
         print_help(stderr);

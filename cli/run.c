@@ -177,9 +177,11 @@ static void print_sweep(const outcome *results, ptrdiff_t count, const char *fol
         printf("%lld,%.6g,%.6g,%.6g\n", (long long)results[i].seed, results[i].loss, results[i].accuracy,
             results[i].epsilon);
     average(results, count, loss_of, &mean, &error);
-    fprintf(stderr, "loss %.4f ± %.4f", mean, error);
+    fprintf(stderr, "loss %.4f", mean);
+    if (!isnan(error)) fprintf(stderr, " ± %.4f", error);
     average(results, count, accuracy_of, &mean, &error);
-    if (!isnan(mean)) fprintf(stderr, ", accuracy %.4f ± %.4f", mean, error);
+    if (!isnan(mean)) fprintf(stderr, ", accuracy %.4f", mean);
+    if (!isnan(mean) && !isnan(error)) fprintf(stderr, " ± %.4f", error);
     fprintf(stderr, " (mean ± standard error over %td seeds)\nWritten to %s\n", count, folder);
 }
 

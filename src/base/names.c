@@ -68,3 +68,24 @@ mfpg_status mfpg_names_unknown(
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown %s \"%s\", did you mean \"%s\"? Allowed: %s", noun, word,
         nearest, list);
 }
+
+int mfpg_text_is_utf8(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        int more = *at < 0x80                  ? 0
+                   : *at >= 0xC2 && *at < 0xE0 ? 1
+                   : *at >= 0xE0 && *at < 0xF0 ? 2
+                   : *at >= 0xF0 && *at < 0xF5 ? 3
+                                               : -1;
+        if (more < 0) return 0;
+        unsigned long point = more ? *at & (0x3F >> more) : *at;
+        for (int i = 1; i <= more; i++) {
+            if ((at[i] & 0xC0) != 0x80) return 0;
+            point = point << 6 | (at[i] & 0x3F);
+        }
+        if ((more == 2 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) ||
+            (more == 3 && (point < 0x10000 || point > 0x10FFFF)))
+            return 0;
+        at += more + 1;
+    }
+    return 1;
+}

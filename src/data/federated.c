@@ -6,6 +6,7 @@
 #include "assemble.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "bounds.h"
 #include "fingerprint.h"
 #include "labels.h"
@@ -100,6 +101,20 @@ static int allocate_data(const mfpg_frame *frame, owned_data *owned) {
     return 1;
 }
 
+/* Names go into JSON and YAML, which are UTF-8. */
+static mfpg_status check_names(mfpg_context *ctx, const mfpg_frame *frame) {
+    char number[24];
+    for (ptrdiff_t k = 0; k < frame->clients; k++)
+        if (!mfpg_text_is_utf8(mfpg_frame_client_name(frame, k, number)))
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "the name of client %td is not UTF-8; save the file as UTF-8 or rename it", k);
+    for (ptrdiff_t j = 0; j < frame->features; j++)
+        if (!mfpg_text_is_utf8(frame->feature_names[j]))
+            return mfpg_fail(
+                ctx, MFPG_ERR_INPUT, "the name of feature %td is not UTF-8; save the file as UTF-8", j);
+    return MFPG_OK;
+}
+
 /* Every value is finite, or the frame's way here has a fault; a privacy proof must not rest on its absence. */
 static mfpg_status check_finite(mfpg_context *ctx, const mfpg_frame *frame) {
     char place[MFPG_PLACE_SIZE];
@@ -117,6 +132,7 @@ static mfpg_status check_finite(mfpg_context *ctx, const mfpg_frame *frame) {
 static mfpg_status gather(mfpg_context *ctx, const mfpg_frame *frame, mfpg_federated_data **out) {
     mfpg_groups groups = {0};
     mfpg_status status = check_finite(ctx, frame);
+    if (status == MFPG_OK) status = check_names(ctx, frame);
     if (status != MFPG_OK) return status;
     owned_data *owned = mfpg_alloc(1, sizeof *owned);
     if (!owned || !allocate_data(frame, owned)) status = mfpg_fail_memory(ctx);

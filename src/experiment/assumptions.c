@@ -70,9 +70,12 @@ static void about_data(const mfpg_experiment *e, text_list *list) {
         add(list, "missing values were filled with means fitted on private data: not covered");
     if (mfpg_config_text(config, "data.scale.bounds"))
         add(list, "the bounds of the features are public knowledge, not read off the data");
-    if (e->options.evaluate != MFPG_EVALUATE_NONE)
-        add(list,
-            "metrics are computed on private data and not covered: publishing them is a release of its own");
+    add(list,
+        e->options.evaluate != MFPG_EVALUATE_NONE
+            ? "metrics are computed on private data and not covered: publishing them is a release of its own"
+            : "the ratio of noise to signal and the count of gradients that were no number come from private "
+              "data and are "
+              "not covered: publishing them is a release of its own");
 }
 
 static mfpg_status about_nothing(mfpg_context *ctx, text_list *list) {

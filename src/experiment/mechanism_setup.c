@@ -1,5 +1,6 @@
 /* From the privacy, noise, train and entropic keys to one mechanism a client. */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,9 +57,14 @@ static mfpg_status set_batches(
                 mfpg_config_source(config, "train.batch.size"), size, data->train.rows, data->name);
         o->batch_rate = size / (double)data->train.rows;
     }
-    int64_t epochs = mfpg_config_whole(config, "train.local_epochs");
-    o->local_steps = epochs > 0 ? epochs * (int64_t)ceil(1.0 / o->batch_rate - 1e-9)
-                                : mfpg_config_whole(config, "train.local_steps");
+    double epochs = mfpg_config_number(config, "train.local_epochs");
+    double steps = epochs > 0.0 ? epochs * ceil(1.0 / o->batch_rate - 1e-9)
+                                : (double)mfpg_config_whole(config, "train.local_steps");
+    if (!(steps <= INT32_MAX))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: train.local_epochs: %g steps a round for client '%s'; at most %d are allowed",
+            mfpg_config_source(config, "train.local_epochs"), steps, data->name, INT32_MAX);
+    o->local_steps = (int64_t)steps;
     return MFPG_OK;
 }
 

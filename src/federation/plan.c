@@ -64,6 +64,18 @@ static int everybody_takes_part(const mfpg_federation_options *options) {
     return options->clients_per_round == 0 && options->client_rate >= 1.0;
 }
 
+/* Sums are kept in units of 2^-40: a share of noise far below 2^-30 would be lost in them before it can hide anybody. */
+static mfpg_status check_shares(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_federated_data *data, const mfpg_release *plan) {
+    for (ptrdiff_t k = 0; k < data->clients && options->promise.view != MFPG_VIEW_LOCAL; k++)
+        if (plan[k].noise_sd > 0.0 && plan[k].weight * plan[k].noise_sd < 0x1p-30)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "client '%s': its share of noise in the average, %.3g, is too small to count on; view local "
+                "can do with less",
+                data->client[k].name, plan[k].weight * plan[k].noise_sd);
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, const mfpg_action *action,
     mfpg_release *plan) {
@@ -73,6 +85,7 @@ mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_option
         plan[k].client = k;
     }
     mfpg_status status = share_weights(ctx, options, data, plan);
+    if (status == MFPG_OK) status = check_shares(ctx, options, data, plan);
     if (status == MFPG_OK && everybody_takes_part(options) && mfpg_noise_adds_up(mechanism, data->clients))
         mfpg_view_apply(&options->promise, options->colluder, options->participants, plan, data->clients);
     return status;

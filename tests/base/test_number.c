@@ -68,11 +68,24 @@ static void test_unknown_name_says_what_is_allowed(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static void test_utf8_is_told_from_other_bytes(void **state) {
+    (void)state;
+    const char *good[] = {"", "plain",
+        "Gr\xC3\xB6\xC3\x9F"
+        "e",
+        "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+    const char *bad[] = {
+        "caf\xE9", "\xC3", "\x80", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) assert_true(mfpg_text_is_utf8(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_false(mfpg_text_is_utf8(bad[i]));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_of_real_files_parse),
         cmocka_unit_test(test_texts_that_are_no_number_are_refused),
         cmocka_unit_test(test_formatted_numbers_read_back_equal),
+        cmocka_unit_test(test_utf8_is_told_from_other_bytes),
         cmocka_unit_test(test_nearest_name_is_a_small_edit_away),
         cmocka_unit_test(test_unknown_name_says_what_is_allowed),
     };

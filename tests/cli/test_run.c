@@ -264,6 +264,32 @@ static void test_an_interrupted_run_keeps_its_complete_rounds(void **state) {
     remove_from_folder("code");
 }
 
+/* With standard streams closed, their numbers must not become those of the ledger. */
+static void test_closed_streams_leave_the_ledger_alone(void **state) {
+    (void)state;
+    char command[512];
+    snprintf(command, sizeof command, "cd %s && %s run clinics train.rounds=3 --out a 2>&- >/dev/null",
+        folder, MFPG_PROGRAM);
+    assert_int_equal(system(command), 0);
+    expect("account --ledger a/ledger", 0);
+    snprintf(command, sizeof command,
+        "cd %s && ! %s run clinics train.rounds=3 --json --out b >&- 2>/dev/null", folder, MFPG_PROGRAM);
+    assert_int_equal(system(command), 0); /* what could not be printed is a failure */
+    expect("account --ledger b/ledger", 0);
+    forget("a");
+    forget("b");
+}
+
+static void test_names_that_are_not_utf8_are_refused_before_training(void **state) {
+    (void)state;
+    write_in_folder("l.csv", "x,g,y\n1,caf\xE9,0\n2,a,1\n3,caf\xE9,1\n4,a,0\n");
+    write_in_folder(
+        "l.yaml", "method: dp-sgd\ndata: {files: [l.csv], partition: {kind: column, column: g}}\n");
+    check_leaves_nothing("run l.yaml", "client 0", "UTF-8");
+    remove_from_folder("l.csv");
+    remove_from_folder("l.yaml");
+}
+
 /* ---- the ledger agrees with what was told ---- */
 
 static void test_the_ledger_accounts_for_what_clients_were_told(void **state) {
@@ -358,6 +384,10 @@ int main(void) {
             test_an_interrupted_run_keeps_its_complete_rounds, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_ledger_accounts_for_what_clients_were_told, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_closed_streams_leave_the_ledger_alone, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_names_that_are_not_utf8_are_refused_before_training, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_eval_repeats_what_the_run_measured, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_bench_writes_one_row_a_run_and_prints_the_same_on_any_threads, open_folder, close_folder),
