@@ -70,10 +70,7 @@ static void test_unknown_name_says_what_is_allowed(void **state) {
 
 static void test_utf8_is_told_from_other_bytes(void **state) {
     (void)state;
-    const char *good[] = {"", "plain",
-        "Gr\xC3\xB6\xC3\x9F"
-        "e",
-        "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
+    const char *good[] = {"", "plain", "Gr\xC3\xB6\xC3\x9F.", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
     const char *bad[] = {
         "caf\xE9", "\xC3", "\x80", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) assert_true(mfpg_text_is_utf8(good[i]));
