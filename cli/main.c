@@ -27,7 +27,7 @@ static void print_help(FILE *out) {
     for (int i = 0; i < COMMANDS; i++) fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].help);
     fputs("\n  mfpg COMMAND --help   every option of a command with its unit and default\n"
           "  mfpg --version        the version\n\n"
-          "Exit codes: 0 done, 1 failed while running, 2 the input is wrong, 3 a promise is broken (audit),\n"
+          "Exit codes: 0 done, 1 failed while running, 2 the input is wrong,\n"
           "130 interrupted.\n",
         out);
 }

@@ -57,3 +57,8 @@ char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]) {
     point_for_locale(buffer, 0);
     return buffer;
 }
+
+double mfpg_number_up(double value, int decimals) {
+    double unit = pow(10.0, decimals), up = ceil(value * unit) / unit;
+    return isfinite(up) ? up : value;
+}

@@ -14,4 +14,7 @@ int mfpg_number_parse(const char *text, size_t length, double *value);
 /* Writes the shortest decimal text that reads back to the same double; "inf", "-inf", "nan" for those. Returns buffer. */
 char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]);
 
+/* The smallest number of that many decimals that is not below value: what a promise is printed as. Infinity stays. */
+double mfpg_number_up(double value, int decimals);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "federation/run_folder.h"
 #include "internal.h"
 
@@ -29,8 +30,9 @@ static void print_client_row(const mfpg_experiment *e, ptrdiff_t k, const mfpg_c
     fprintf(out, "  %-20.40s %7td", e->data->client[k].name, e->data->client[k].train.rows);
     if (e->preference) fprintf(out, " %10.4g", e->preference[k]);
     if (!isnan(c->action_value)) fprintf(out, " %10.4f", c->action_value);
-    fprintf(out, " %8.4f %9.4f %9.4f %6lld%s\n", c->mu, c->epsilon, mfpg_other_adjacency_epsilon(e, c->mu),
-        (long long)c->rounds, c->stopped ? "  stopped" : "");
+    double other = mfpg_other_adjacency_epsilon(e, c->mu);
+    fprintf(out, " %8.4f %9.4f %9.4f %6lld%s\n", mfpg_number_up(c->mu, 4), mfpg_number_up(c->epsilon, 4),
+        mfpg_number_up(other, 4), (long long)c->rounds, c->stopped ? "  stopped" : "");
 }
 
 static void print_columns(const mfpg_experiment *e, FILE *out) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "internal.h"
 
 static const char *what_is_seen(mfpg_view view) {
@@ -34,5 +35,6 @@ void mfpg_promise_text(
     snprintf(text, size,
         "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.4g, "
         "delta %g)",
-        what_is_seen(promise->view), what_is_hidden(promise), ceil(10.0 * right) / 10.0, epsilon, delta);
+        what_is_seen(promise->view), what_is_hidden(promise), mfpg_number_up(right, 1),
+        mfpg_number_up(epsilon, 4), delta);
 }

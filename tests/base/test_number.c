@@ -68,6 +68,16 @@ static void test_unknown_name_says_what_is_allowed(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static void test_promises_are_printed_from_above(void **state) {
+    (void)state;
+    assert_true(mfpg_number_up(1.02382, 4) == 1.0239);
+    assert_true(mfpg_number_up(1.9999999, 4) == 2.0);
+    assert_true(mfpg_number_up(0.5, 4) == 0.5);
+    assert_true(mfpg_number_up(1e-9, 4) == 0.0001);
+    assert_true(mfpg_number_up(0.0, 4) == 0.0);
+    assert_true(isinf(mfpg_number_up((double)INFINITY, 4)));
+}
+
 static void test_utf8_is_told_from_other_bytes(void **state) {
     (void)state;
     const char *good[] = {"", "plain", "Gr\xC3\xB6\xC3\x9F.", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"};
@@ -82,6 +92,7 @@ int main(void) {
         cmocka_unit_test(test_numbers_of_real_files_parse),
         cmocka_unit_test(test_texts_that_are_no_number_are_refused),
         cmocka_unit_test(test_formatted_numbers_read_back_equal),
+        cmocka_unit_test(test_promises_are_printed_from_above),
         cmocka_unit_test(test_utf8_is_told_from_other_bytes),
         cmocka_unit_test(test_nearest_name_is_a_small_edit_away),
         cmocka_unit_test(test_unknown_name_says_what_is_allowed),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "bench.h"
 
 static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
@@ -111,7 +112,7 @@ static void print_clients(const bench_cell *cells, ptrdiff_t seeds, FILE *out) {
             const bench_cell *c = cells + ((ptrdiff_t)i * METHODS + m) * seeds;
             fprintf(out, "| %s | %g |", methods[m], c->target_epsilon);
             for (ptrdiff_t k = 0; k < c->clients && k < BENCH_CLIENTS; k++)
-                fprintf(out, " %.3f", c->client_epsilon[k]);
+                fprintf(out, " %.3f", mfpg_number_up(c->client_epsilon[k], 3));
             fprintf(out, " |\n");
         }
     fprintf(out, "\n");

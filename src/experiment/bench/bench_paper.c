@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "bench.h"
 
 static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
@@ -126,7 +127,8 @@ static void print_certificates(const bench_cell *cells, ptrdiff_t count, FILE *o
         const bench_cell *c = &cells[i];
         if (c->seed != 1) continue; /* certificates do not depend on the data */
         fprintf(out, "| %s | %s | %lld | %.4g | %.4f | %.4f | %.4f |\n", c->task, c->method,
-            (long long)c->rounds, c->mean_action, c->mu, c->epsilon, c->epsilon_replace);
+            (long long)c->rounds, c->mean_action, mfpg_number_up(c->mu, 4), mfpg_number_up(c->epsilon, 4),
+            mfpg_number_up(c->epsilon_replace, 4));
     }
 }
 
