@@ -33,7 +33,7 @@ static const struct argp argp = {.parser = parse,
 
 static json_t *key_as_json(ptrdiff_t index, const mfpg_config_key *key) {
     static const char *const forms[] = {
-        "word", "number", "whole", "truth", "text", "path", "numbers", "grid", "texts"};
+        "word", "number", "whole", "truth", "text", "path", "numbers", "wholes", "grid", "texts"};
     char allowed[512];
     json_t *words = json_array();
     const char *word;

@@ -14,7 +14,10 @@ typedef struct mfpg_model mfpg_model;
 typedef struct mfpg_model_options {
     const char *kind;   /* name in models.def */
     ptrdiff_t features; /* columns of x, >= 1 */
-    ptrdiff_t classes; /* softmax: labels are 0 .. classes-1, 2 to 65536; the other kinds do not look at it */
+    ptrdiff_t
+        classes; /* softmax, mlp: labels are 0 .. classes-1, 2 to 65536; the other kinds do not look at it */
+    const ptrdiff_t *hidden; /* mlp: units of every hidden layer, the first behind the input; 1 to 65536 */
+    ptrdiff_t hidden_layers; /* mlp: 1 to 64 */
 } mfpg_model_options;
 
 /** One tensor of the flat parameter vector: entries [offset, offset + size). */
@@ -31,7 +34,7 @@ typedef struct mfpg_metrics {
     ptrdiff_t rows;
 } mfpg_metrics;
 
-/** Makes a model. MFPG_ERR_INPUT for an unknown kind (names the nearest), MFPG_ERR_DOMAIN for bad shapes. */
+/** Makes a model; options are copied. MFPG_ERR_INPUT for an unknown kind (names the nearest), MFPG_ERR_DOMAIN for bad shapes. */
 mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *options, mfpg_model **out);
 void mfpg_model_destroy(mfpg_model *model);
 
@@ -45,13 +48,15 @@ int mfpg_model_sums_rows(
     const mfpg_model *model); /* 1: the loss of a set is a sum over its rows, not a mean */
 
 /** A public bound on the Hessian's norm where |x|^2 + bias <= norm2 for every example; NAN where there is none.
- *  Logistic: norm2/4. Linear: norm2. Quadratic: NAN (declare it). */
+ *  Logistic: norm2/4. Softmax: norm2/2. Linear: norm2. Quadratic, mlp: NAN (declare it). */
 double mfpg_model_curvature(const mfpg_model *model, double norm2);
 
-/** Floats of workspace that the calls below need for a set of that many rows. */
+/** Floats of workspace that the calls below need for a set of that many rows; the same for 256 rows and more. */
 ptrdiff_t mfpg_model_workspace(const mfpg_model *model, ptrdiff_t rows);
 
-/** Fills w with the start: zero for these convex models ("he" is the same as zero where a model has no hidden layer). */
+/** Fills w with the start. he 1: weights of a layer with n inputs are normal with variance 2/n (He), from the streams
+ *  (START, round 0, client: number of the layer), biases zero. A model without hidden layers starts at zero either way;
+ *  one with hidden layers learns no weights from there. */
 void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, float *w);
 
 /** grad = (1/divisor) sum over the batch of the examples' loss gradients at w.

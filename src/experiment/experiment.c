@@ -22,8 +22,8 @@ static mfpg_status open_key(mfpg_context *ctx, mfpg_experiment *experiment) {
 
 static mfpg_status load_start(mfpg_context *ctx, mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
-    if (mfpg_config_is(config, "train.start", "zero") || mfpg_config_is(config, "train.start", "he"))
-        return MFPG_OK;
+    experiment->options.start_he = mfpg_config_is(config, "train.start", "he");
+    if (mfpg_config_is(config, "train.start", "zero") || experiment->options.start_he) return MFPG_OK;
     mfpg_status status = mfpg_npy_read_vector(ctx, mfpg_config_text(config, "train.start"),
         mfpg_model_parameters(experiment->model), &experiment->start);
     experiment->options.start = experiment->start;

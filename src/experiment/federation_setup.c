@@ -42,7 +42,6 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     int64_t cohort = mfpg_config_whole(config, "train.clients_per_round");
     o->clients_per_round = cohort > 0 ? (ptrdiff_t)cohort : 0;
     o->client_rate = mfpg_config_number(config, "train.client_rate");
-    o->start_he = mfpg_config_is(config, "train.start", "he");
     o->evaluate = evaluate_of(config);
     o->paper_accountant = experiment->method.paper_accountant;
 }

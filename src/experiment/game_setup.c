@@ -75,6 +75,10 @@ static mfpg_status set_curvature(mfpg_context *ctx, mfpg_experiment *experiment,
         return MFPG_OK;
     }
     if (!needs_curvature(config, game)) return MFPG_OK;
+    if (isnan(mfpg_model_curvature(experiment->model, 1.0)))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "game.curvature: auto knows no public bound for model %s, whatever its features; state a number",
+            mfpg_model_name(experiment->model));
     int bias = mfpg_model_parameters(experiment->model) > experiment->data->features;
     double norm2 = experiment->data->public_norm2 + bias;
     game->curvature = mfpg_model_curvature(experiment->model, norm2);

@@ -1,9 +1,11 @@
 /* From the task keys to a model. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "internal.h"
 
 /* The largest label of a set, or -1 where one is no class. */
@@ -38,12 +40,40 @@ static mfpg_status count_classes(mfpg_context *ctx, mfpg_experiment *experiment,
         ctx, experiment->config, "task.classes", value, "the largest label and one more");
 }
 
+/* The units of the hidden layers; the list is freed by the caller. */
+static mfpg_status list_hidden(
+    mfpg_context *ctx, const mfpg_experiment *experiment, mfpg_model_options *options, ptrdiff_t **list) {
+    const double *units = mfpg_config_numbers(experiment->config, "task.hidden", &options->hidden_layers);
+    *list = mfpg_alloc(options->hidden_layers, sizeof **list);
+    if (!*list) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t l = 0; l < options->hidden_layers; l++) (*list)[l] = (ptrdiff_t)units[l];
+    options->hidden = *list;
+    return MFPG_OK;
+}
+
+/* From zero weights the gradient of a network is zero but for the last biases. */
+static mfpg_status resolve_start(mfpg_context *ctx, mfpg_experiment *experiment, int network) {
+    if (mfpg_config_is(experiment->config, "train.start", "auto"))
+        return mfpg_config_resolve(ctx, experiment->config, "train.start", network ? "he" : "zero",
+            network ? "hidden layers do not leave zero" : "the model has no hidden layers");
+    if (network && mfpg_config_is(experiment->config, "train.start", "zero"))
+        mfpg_warn(ctx, "train.start: zero; hidden layers do not leave zero, so that this network learns no "
+                       "more than how common each class is (he starts at random weights)");
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_setup_model(mfpg_context *ctx, mfpg_experiment *experiment) {
     mfpg_model_options options = {
         .kind = mfpg_config_text(experiment->config, "task.model"),
         .features = experiment->data->features,
     };
-    mfpg_status status = MFPG_OK;
-    if (strcmp(options.kind, "softmax") == 0) status = count_classes(ctx, experiment, &options.classes);
-    return status == MFPG_OK ? mfpg_model_create(ctx, &options, &experiment->model) : status;
+    ptrdiff_t *hidden = NULL;
+    int network = strcmp(options.kind, "mlp") == 0;
+    mfpg_status status = resolve_start(ctx, experiment, network);
+    if (status == MFPG_OK && (network || strcmp(options.kind, "softmax") == 0))
+        status = count_classes(ctx, experiment, &options.classes);
+    if (status == MFPG_OK && network) status = list_hidden(ctx, experiment, &options, &hidden);
+    if (status == MFPG_OK) status = mfpg_model_create(ctx, &options, &experiment->model);
+    free(hidden);
+    return status;
 }

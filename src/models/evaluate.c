@@ -7,25 +7,18 @@
 #include "base/memory.h"
 #include "ops.h"
 
-enum { BLOCK = 256 }; /* rows in one forward pass */
-
 typedef struct ranked {
     float score;
     int positive;
 } ranked;
 
-/* Forward passes over blocks of rows, so that the workspace does not grow with the set. */
 static void predict_all(
     const mfpg_model *model, const float *w, const mfpg_dataset *data, float *work, mfpg_prediction *out) {
-    for (ptrdiff_t first = 0; first < data->rows; first += BLOCK) {
-        ptrdiff_t left = data->rows - first, count = left < BLOCK ? left : BLOCK;
-        mfpg_dataset part = {.rows = count,
-            .features = data->features,
-            .x = data->x + first * data->features,
-            .y = data->y + first,
-            .norm2 = data->norm2 + first};
-        mfpg_batch batch = {.data = &part, .count = count};
-        model->ops->predict(model, w, &batch, work, out + first);
+    mfpg_batch all = {.data = data, .count = data->rows};
+    for (ptrdiff_t first = 0; first < data->rows; first += MFPG_BLOCK_ROWS) {
+        mfpg_dataset part;
+        mfpg_batch block = mfpg_batch_block(&all, first, &part);
+        model->ops->predict(model, w, &block, work, out + first);
     }
 }
 
@@ -84,7 +77,7 @@ mfpg_status mfpg_model_evaluate(
     *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN, .rows = rows};
     if (rows == 0) return MFPG_OK;
     mfpg_status status = MFPG_OK;
-    float *work = mfpg_alloc(mfpg_model_workspace(model, BLOCK), sizeof *work);
+    float *work = mfpg_alloc(mfpg_model_workspace(model, rows), sizeof *work);
     mfpg_prediction *prediction = mfpg_alloc(rows, sizeof *prediction);
     ptrdiff_t *count = mfpg_alloc(classes, sizeof *count);
     ranked *order = mfpg_alloc(classes == 2 ? rows : 0, sizeof *order);

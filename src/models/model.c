@@ -44,6 +44,20 @@ static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_mod
     return mfpg_names_unknown(ctx, "model", kind, names, KIND_COUNT);
 }
 
+static mfpg_status check_hidden(
+    mfpg_context *ctx, const mfpg_model_ops *ops, const mfpg_model_options *options) {
+    ptrdiff_t layers = options->hidden_layers;
+    if (layers < 1 || layers > MFPG_MOST_LAYERS || !options->hidden)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: %td hidden layers; 1 to %d are allowed", ops->name,
+            layers, MFPG_MOST_LAYERS);
+    for (ptrdiff_t l = 0; l < layers; l++)
+        if (options->hidden[l] < 1 || options->hidden[l] > MFPG_MOST_UNITS)
+            return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+                "model %s: hidden layer %td has %td units; 1 to %d are allowed", ops->name, l + 1,
+                options->hidden[l], MFPG_MOST_UNITS);
+    return MFPG_OK;
+}
+
 /* Lays the tensors one behind the other. */
 static mfpg_status lay_out(mfpg_context *ctx, mfpg_model *model, const ptrdiff_t *size) {
     for (ptrdiff_t t = 0; t < model->tensors; t++) {
@@ -67,6 +81,8 @@ mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *optio
     if (ops->classes == MFPG_CLASSES_OF_OPTIONS && (classes < 2 || classes > MFPG_MOST_CLASSES))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: %td classes; 2 to %d are allowed", ops->name,
             classes, MFPG_MOST_CLASSES);
+    if (ops->hidden) status = check_hidden(ctx, ops, options);
+    if (status != MFPG_OK) return status;
     if (classes > 0 && options->features > MOST_PARAMETERS / classes)
         return mfpg_fail(
             ctx, MFPG_ERR_DOMAIN, "model %s: more than %td parameters", ops->name, MOST_PARAMETERS);
@@ -132,7 +148,7 @@ double mfpg_model_curvature(const mfpg_model *model, double norm2) {
 }
 
 ptrdiff_t mfpg_model_workspace(const mfpg_model *model, ptrdiff_t rows) {
-    return model->ops->workspace(model, rows);
+    return model->ops->workspace(model, rows < MFPG_BLOCK_ROWS ? rows : MFPG_BLOCK_ROWS);
 }
 
 void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, float *w) {
@@ -147,20 +163,41 @@ static mfpg_batch batch_of(const mfpg_dataset *data, const int32_t *rows, ptrdif
     return (mfpg_batch){.data = data, .rows = rows, .count = rows ? count : data->rows};
 }
 
+mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_dataset *data) {
+    ptrdiff_t left = batch->count - first, count = left < MFPG_BLOCK_ROWS ? left : MFPG_BLOCK_ROWS;
+    if (batch->rows) return (mfpg_batch){.data = batch->data, .rows = batch->rows + first, .count = count};
+    const mfpg_dataset *all = batch->data;
+    *data = (mfpg_dataset){.rows = count,
+        .features = all->features,
+        .x = all->x + first * all->features,
+        .y = all->y + first,
+        .norm2 = all->norm2 + first};
+    return (mfpg_batch){.data = data, .count = count};
+}
+
 void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work) {
     mfpg_batch batch = batch_of(data, rows, count);
     memset(grad, 0, (size_t)model->parameters * sizeof *grad);
-    model->ops->backward(model, w, &batch, work);
-    model->ops->accumulate(model, &batch, (float)(1.0 / divisor), work, grad);
+    for (ptrdiff_t first = 0; first < batch.count; first += MFPG_BLOCK_ROWS) {
+        mfpg_dataset part;
+        mfpg_batch block = mfpg_batch_block(&batch, first, &part);
+        model->ops->backward(model, w, &block, work);
+        model->ops->accumulate(model, &block, (float)(1.0 / divisor), work, grad);
+    }
 }
 
 int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work) {
     mfpg_batch batch = batch_of(data, rows, count);
+    int64_t nonfinite = 0;
     memset(grad, 0, (size_t)model->parameters * sizeof *grad);
-    model->ops->backward(model, w, &batch, work);
-    int64_t nonfinite = model->ops->clip(model, &batch, clip, 1.0 / divisor, work);
-    model->ops->accumulate(model, &batch, 1.0F, work, grad);
+    for (ptrdiff_t first = 0; first < batch.count; first += MFPG_BLOCK_ROWS) {
+        mfpg_dataset part;
+        mfpg_batch block = mfpg_batch_block(&batch, first, &part);
+        model->ops->backward(model, w, &block, work);
+        nonfinite += model->ops->clip(model, &block, clip, 1.0 / divisor, work);
+        model->ops->accumulate(model, &block, 1.0F, work, grad);
+    }
     return nonfinite;
 }

@@ -29,11 +29,20 @@ typedef struct mfpg_glm {
     double (*loss)(float margin, float y);
 } mfpg_glm;
 
-enum { MFPG_CLASSES_OF_OPTIONS = -1, MFPG_MOST_CLASSES = 65536 };
+enum {
+    MFPG_CLASSES_OF_OPTIONS = -1,
+    MFPG_MOST_CLASSES = 65536,
+    MFPG_MOST_LAYERS = 64,
+    MFPG_MOST_UNITS = 65536
+};
+
+/* Rows in one pass: batches are cut into blocks of this many, so that no workspace grows with the data. */
+enum { MFPG_BLOCK_ROWS = 256 };
 
 typedef struct mfpg_model_ops {
     const char *name, *help;
     ptrdiff_t classes;   /* 0: regression; MFPG_CLASSES_OF_OPTIONS: as many as the options say */
+    int hidden;          /* 1: has hidden layers, as the options say */
     int sums_rows;       /* 1: the loss of a set is the sum over its rows */
     double curvature;    /* the Hessian's norm is at most this times (|x|^2 + bias); NAN: no bound */
     const mfpg_glm *glm; /* generalised linear models only */
@@ -43,6 +52,7 @@ typedef struct mfpg_model_ops {
     void (*shape)(const mfpg_model_options *options, ptrdiff_t *size);
     /* NULL: the start is zero. */
     void (*start)(const mfpg_model *model, const mfpg_key *key, int he, float *w);
+    /* For a batch of that many rows, at most MFPG_BLOCK_ROWS. All below see no longer one. */
     ptrdiff_t (*workspace)(const mfpg_model *model, ptrdiff_t rows);
 
     void (*backward)(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work);
@@ -65,6 +75,9 @@ struct mfpg_model {
     ptrdiff_t tensors;
     mfpg_tensor *tensor; /* tensors */
 };
+
+/* Of a batch of count rows, the block from `first` on; data is room for the set it then stands in. */
+mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_dataset *data);
 
 static inline ptrdiff_t mfpg_batch_row(const mfpg_batch *batch, ptrdiff_t index) {
     return batch->rows ? batch->rows[index] : index;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "clip_factor.h"
+#include "cross_entropy.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"
 
@@ -29,32 +30,14 @@ static void margins(const mfpg_model *model, const float *w, const mfpg_batch *b
             bias[c], out + c * batch->count);
 }
 
-/* The class of example i, or -1 where its label is none. */
 static ptrdiff_t label_of(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i) {
-    float y = batch->data->y[mfpg_batch_row(batch, i)];
-    return y >= 0.0F && y < (float)model->classes && y == floorf(y) ? (ptrdiff_t)y : -1;
-}
-
-/* Turns the margins of example i into p - e_y, in place. The largest margin is taken off first: no exponential can
- * overflow, and the sum is at least 1. A label that is no class leaves no number. */
-static void to_signal(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
-    ptrdiff_t classes = model->classes, stride = batch->count, label = label_of(model, batch, i);
-    float largest = work[i], sum = 0.0F;
-    for (ptrdiff_t c = 1; c < classes; c++) largest = fmaxf(largest, work[c * stride + i]);
-    for (ptrdiff_t c = 0; c < classes; c++) {
-        float *at = &work[c * stride + i];
-        *at = expf(*at - largest);
-        sum += *at;
-    }
-    for (ptrdiff_t c = 0; c < classes; c++) {
-        float *at = &work[c * stride + i];
-        *at = label < 0 ? NAN : *at / sum - (c == label ? 1.0F : 0.0F);
-    }
+    return mfpg_class_of(batch->data->y[mfpg_batch_row(batch, i)], model->classes);
 }
 
 static void backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
     margins(model, w, batch, work);
-    for (ptrdiff_t i = 0; i < batch->count; i++) to_signal(model, batch, i, work);
+    for (ptrdiff_t i = 0; i < batch->count; i++)
+        mfpg_cross_entropy_signal(model->classes, batch->count, label_of(model, batch, i), work + i);
 }
 
 static int64_t clip(
@@ -94,24 +77,12 @@ static void accumulate(
     }
 }
 
-static mfpg_prediction predict_one(
-    const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, const float *work) {
-    ptrdiff_t stride = batch->count, label = label_of(model, batch, i);
-    mfpg_prediction out = {.chosen = 0, .score = work[stride + i] - work[i]};
-    for (ptrdiff_t c = 1; c < model->classes; c++)
-        if (work[c * stride + i] > work[out.chosen * stride + i]) out.chosen = (int32_t)c;
-    double largest = (double)work[out.chosen * stride + i], sum = 0.0;
-    for (ptrdiff_t c = 0; c < model->classes; c++) sum += exp((double)work[c * stride + i] - largest);
-    if (isnan(sum)) return (mfpg_prediction){.loss = NAN, .score = NAN, .chosen = -1};
-    if (label < 0) return (mfpg_prediction){.loss = NAN, .score = out.score, .chosen = out.chosen};
-    out.loss = log(sum) + largest - (double)work[label * stride + i];
-    return out;
-}
-
 static void predict(
     const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out) {
     margins(model, w, batch, work);
-    for (ptrdiff_t i = 0; i < batch->count; i++) out[i] = predict_one(model, batch, i, work);
+    for (ptrdiff_t i = 0; i < batch->count; i++)
+        out[i] =
+            mfpg_cross_entropy_predict(model->classes, batch->count, label_of(model, batch, i), work + i);
 }
 
 const mfpg_model_ops mfpg_model_softmax = {

@@ -327,6 +327,62 @@ static void test_digits_are_told_apart_by_softmax_regression(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* Three rings around the origin, 150 points each: no straight line tells them apart, two hidden layers do. */
+static void write_rings(const char *path) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("x,y,ring\n", file);
+    for (int i = 0; i < 450; i++) {
+        int ring = i % 3;
+        double angle = 0.7 * i, radius = 0.4 + ring + 0.2 * sin(5.3 * i);
+        fprintf(file, "%.6f,%.6f,%d\n", radius * cos(angle), radius * sin(angle), ring);
+    }
+    fclose(file);
+}
+
+static double accuracy_of(mfpg_context *ctx, const char *const *words, mfpg_experiment **out) {
+    mfpg_metrics metrics;
+    *out = run(ctx, NULL, words);
+    CHECK_OK(ctx, mfpg_experiment_metrics(ctx, *out, -1, &metrics));
+    return metrics.accuracy;
+}
+
+static void test_a_network_tells_rings_apart(void **state) {
+    (void)state;
+    char folder[] = "/tmp/mfpg-rings-XXXXXX", path[64], files[96];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/rings.csv", folder);
+    snprintf(files, sizeof files, "data.files=[%s]", path);
+    write_rings(path);
+    mfpg_context *ctx = testing_context(2);
+    mfpg_experiment *network = NULL, *linear = NULL, *again = NULL;
+    const char *words[] = {files, "task.model=mlp", "task.hidden=[16, 8]", "method=none", "seed=1",
+        "data.partition.kind=iid", "data.partition.clients=3", "train.rounds=100", "train.local_steps=5",
+        "train.learning_rate=0.3", "train.batch.rate=0.5", NULL};
+    assert_true(accuracy_of(ctx, words, &network) > 0.95);
+    const mfpg_config *config = mfpg_experiment_config(network);
+    assert_int_equal(mfpg_config_whole(config, "task.classes"), 3);
+    assert_true(mfpg_config_is(config, "train.start", "he"));
+    double accuracy = accuracy_of(ctx, words, &again);
+    assert_true(accuracy == accuracy_of(ctx, words, &linear)); /* the same run again */
+    mfpg_experiment_destroy(linear);
+    words[1] = "task.model=softmax";
+    assert_true(accuracy_of(ctx, words, &linear) < 0.7);
+    assert_true(mfpg_config_is(mfpg_experiment_config(linear), "train.start", "zero"));
+    mfpg_experiment_destroy(network);
+    mfpg_experiment_destroy(again);
+    mfpg_experiment_destroy(linear);
+    const char *game[] = {files, "task.model=mlp", "method=mfpg", NULL};
+    check_refused(ctx, game, "game.curvature", "model mlp");
+    const char *label[] = {files, "task.model=mlp", "task.classes=2", "method=none", NULL};
+    check_refused(ctx, label, "client 'rings'", "task.classes");
+    const char *fraction[] = {files, "task.model=mlp", "data.label.column=x", "method=none", NULL};
+    check_refused(ctx, fraction, "client 'rings'", "no whole number");
+    mfpg_context_destroy(ctx);
+    remove(path);
+    rmdir(folder);
+}
+
 static void test_districts_are_sixty_clients_of_one_file(void **state) {
     (void)state;
     char folder[4200];
@@ -352,6 +408,7 @@ int main(void) {
         cmocka_unit_test(test_hospitals_play_the_known_equilibrium),
         cmocka_unit_test(test_hospitals_without_noise_reach_the_known_accuracy),
         cmocka_unit_test(test_digits_are_told_apart_by_softmax_regression),
+        cmocka_unit_test(test_a_network_tells_rings_apart),
         cmocka_unit_test(test_districts_are_sixty_clients_of_one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

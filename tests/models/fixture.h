@@ -58,7 +58,9 @@ static inline void free_dataset(mfpg_dataset *data) {
 
 static inline mfpg_model *make_model(mfpg_context *ctx, const char *kind, ptrdiff_t features) {
     mfpg_model *model = NULL;
-    mfpg_model_options options = {.kind = kind, .features = features, .classes = 2};
+    const ptrdiff_t hidden[] = {6, 5};
+    mfpg_model_options options = {
+        .kind = kind, .features = features, .classes = 2, .hidden = hidden, .hidden_layers = 2};
     CHECK_OK(ctx, mfpg_model_create(ctx, &options, &model));
     return model;
 }

@@ -2,7 +2,13 @@
  * examples, and what clipping does to examples that are too long or not finite. */
 #include "models/fixture.h"
 
-enum { ROWS = 17, FEATURES = 11 };
+enum { ROWS = 17, FEATURES = 11, MOST_PARAMETERS = 128 };
+
+/* The loss of a network has kinks, which differences of a finite width straddle, and no bound on its curvature; test_mlp
+ * has its own tests in their stead. */
+static int is_network(const char *kind) {
+    return strcmp(kind, "mlp") == 0;
+}
 
 typedef struct setup {
     mfpg_context *ctx;
@@ -53,6 +59,7 @@ static void example_gradient(setup *s, int32_t row, float *out) {
 static void test_gradient_is_the_slope_of_the_loss(void **state) {
     (void)state;
     for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
+        if (is_network(mfpg_model_kind_name(k))) continue;
         setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
         double scale = mfpg_model_sums_rows(s.model) ? ROWS : 1.0;
         mfpg_model_gradient(s.model, s.w, &s.data, NULL, 0, own_divisor(&s), s.grad, s.work);
@@ -77,7 +84,7 @@ static void test_batch_is_the_sum_over_its_rows(void **state) {
     for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
         setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
         const int32_t rows[] = {3, 16, 0, 3, 9}; /* any order, repeats allowed */
-        double expected[2 * FEATURES + 2] = {0};
+        double expected[MOST_PARAMETERS] = {0};
         float *one = make_floats(s.d);
         for (int r = 0; r < 5; r++) {
             example_gradient(&s, rows[r], one);
@@ -136,7 +143,7 @@ static void test_clipped_sum_equals_clipping_each_example(void **state) {
     for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
         setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
         float *one = make_floats(s.d);
-        double norm[ROWS], expected[2 * FEATURES + 2] = {0}, clip = 0.0;
+        double norm[ROWS], expected[MOST_PARAMETERS] = {0}, clip = 0.0;
         int above = 0;
         for (int r = 0; r < ROWS; r++) {
             example_gradient(&s, r, one);
@@ -220,7 +227,10 @@ static void test_huge_features_are_clipped_to_the_clip(void **state) {
                 0, mfpg_model_clipped_gradient(s.model, s.w, &s.data, NULL, 0, clip, 1.0, s.grad, s.work));
             double norm = norm_of(s.grad, s.d);
             assert_true(norm <= clip);
-            if (size < 1e34) check_near(norm, clip, 1e-6, 0.0, "norm of a huge example");
+            mfpg_model_gradient(s.model, s.w, &s.data, NULL, 0, 1.0, s.grad, s.work);
+            double whole =
+                norm_of(s.grad, s.d); /* zero weights hide the features from a network's gradient */
+            if (size < 1e34) check_near(norm, fmin(clip, whole), 1e-6, 0.0, "norm of a huge example");
         }
         end(&s);
     }
@@ -236,7 +246,7 @@ static void test_curvature_bounds_the_change_of_gradients(void **state) {
         for (int i = 0; i < ROWS; i++) largest = fmax(largest, s.data.norm2[i] + ones);
         double bound = mfpg_model_curvature(s.model, largest);
         if (isnan(bound)) {
-            assert_true(mfpg_model_sums_rows(s.model));
+            assert_true(mfpg_model_sums_rows(s.model) || is_network(mfpg_model_kind_name(k)));
             end(&s);
             continue;
         }
@@ -267,8 +277,8 @@ static void test_curvature_constants(void **state) {
     const struct {
         const char *kind;
         double factor;
-    } known[] = {{"logistic", 0.25}, {"softmax", 0.5}, {"linear", 1.0}, {"quadratic", NAN}};
-    for (int k = 0; k < 4; k++) {
+    } known[] = {{"logistic", 0.25}, {"softmax", 0.5}, {"linear", 1.0}, {"quadratic", NAN}, {"mlp", NAN}};
+    for (int k = 0; k < 5; k++) {
         mfpg_model *model = make_model(ctx, known[k].kind, 4);
         double bound = mfpg_model_curvature(model, 21.0);
         assert_true(isnan(known[k].factor) ? isnan(bound) : bound == 21.0 * known[k].factor);

@@ -27,7 +27,8 @@ static void test_shapes_of_every_model(void **state) {
         float *w = make_floats(end);
         mfpg_key key = {.seeded = 1};
         w[0] = w[end - 1] = 5.0F;
-        mfpg_model_start(model, &key, 1, w); /* no hidden layer: "he" is zero too */
+        int network = strcmp(mfpg_model_kind_name(kinds), "mlp") == 0;
+        mfpg_model_start(model, &key, !network, w); /* no hidden layer: "he" is zero too */
         for (ptrdiff_t i = 0; i < end; i++) assert_true(w[i] == 0.0F);
         free(w);
         mfpg_model_destroy(model);

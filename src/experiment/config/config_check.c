@@ -19,7 +19,8 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     const char *partition = mfpg_config_text(config, "data.partition.kind");
     switch (when) {
     case MFPG_WHEN_ALWAYS: return 1;
-    case MFPG_WHEN_SOFTMAX: return is(config, "task.model", "softmax");
+    case MFPG_WHEN_CLASSES: return is(config, "task.model", "softmax") || is(config, "task.model", "mlp");
+    case MFPG_WHEN_NETWORK: return is(config, "task.model", "mlp");
     case MFPG_WHEN_FROM_FILES: return files;
     case MFPG_WHEN_BY_COLUMN: return files && strcmp(partition, "column") == 0;
     case MFPG_WHEN_BY_CHANCE:

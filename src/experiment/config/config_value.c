@@ -109,7 +109,8 @@ static int scalar_number(const mfpg_setting *key, const mfpg_yaml_node *node, do
     double number;
     if (node->kind != MFPG_YAML_SCALAR || !node->plain) return 0;
     if (!mfpg_number_parse(node->text, strlen(node->text), &number)) return 0;
-    if (key->form == MFPG_FORM_WHOLE && number != floor(number)) return 0;
+    int whole = key->form == MFPG_FORM_WHOLE || key->form == MFPG_FORM_WHOLES;
+    if (whole && number != floor(number)) return 0;
     if (!mfpg_range_holds(&key->range, number)) return 0;
     *out = number + 0.0; /* -0 becomes 0 */
     return 1;
@@ -257,6 +258,7 @@ mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_setting *key, const c
         case MFPG_FORM_TEXT: status = parse_text(&in, node, &value); break;
         case MFPG_FORM_PATH: status = parse_path(&in, node, &value); break;
         case MFPG_FORM_NUMBERS:
+        case MFPG_FORM_WHOLES:
         case MFPG_FORM_GRID: status = parse_numbers(&in, node, &value); break;
         case MFPG_FORM_TEXTS: status = parse_texts(&in, node, &value); break;
         }

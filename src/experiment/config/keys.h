@@ -9,7 +9,8 @@
 /* The conditions under which a key counts: WHEN(identifier, words behind "used"). */
 #define MFPG_WHENS(WHEN)                                                                                     \
     WHEN(ALWAYS, "")                                                                                         \
-    WHEN(SOFTMAX, "with model softmax")                                                                      \
+    WHEN(CLASSES, "with models softmax and mlp")                                                             \
+    WHEN(NETWORK, "with model mlp")                                                                          \
     WHEN(FROM_FILES, "for data from files")                                                                  \
     WHEN(BY_COLUMN, "with partition kind column")                                                            \
     WHEN(BY_CHANCE, "with partition kind iid, dirichlet or shards")                                          \

@@ -1,0 +1,240 @@
+/* A network of fully connected layers, ReLU between them, softmax and cross-entropy at the end. Layer l has a tensor of
+ * weights, inputs x units, and one of biases.
+ *
+ * The gradient of an example by the weights of a layer is the outer product of the layer's input and the derivative of
+ * the loss by its output, its delta. So the norm of the whole is sqrt(sum over layers |delta|^2 (|input|^2 + 1)), and a
+ * clipped sum is one product a layer after the examples' deltas have been scaled: no example's gradient is ever formed.
+ *
+ * Workspace of a batch: whether its inputs were copied, the copies, then the output of every layer, one row an example,
+ * then the deltas of the hidden layers. The output of the last layer becomes its delta in place. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "clip_factor.h"
+#include "cross_entropy.h"
+#include "mfpg/random.h"
+#include "numerics/linalg/linalg.h"
+#include "numerics/linalg/product.h"
+#include "ops.h"
+
+/* ---- shapes ---- */
+
+static ptrdiff_t tensors(const mfpg_model_options *options) {
+    return 2 * (options->hidden_layers + 1);
+}
+
+static void shape(const mfpg_model_options *options, ptrdiff_t *size) {
+    ptrdiff_t inputs = options->features;
+    for (ptrdiff_t l = 0; l <= options->hidden_layers; l++) {
+        ptrdiff_t units = l < options->hidden_layers ? options->hidden[l] : options->classes;
+        size[2 * l] = inputs * units;
+        size[2 * l + 1] = units;
+        inputs = units;
+    }
+}
+
+static ptrdiff_t last_layer(const mfpg_model *model) {
+    return model->tensors / 2 - 1;
+}
+
+static ptrdiff_t units(const mfpg_model *model, ptrdiff_t layer) {
+    return model->tensor[2 * layer + 1].size;
+}
+
+static ptrdiff_t inputs(const mfpg_model *model, ptrdiff_t layer) {
+    return layer > 0 ? units(model, layer - 1) : model->features;
+}
+
+static const float *weights(const mfpg_model *model, const float *w, ptrdiff_t layer) {
+    return w + model->tensor[2 * layer].offset;
+}
+
+static const float *biases(const mfpg_model *model, const float *w, ptrdiff_t layer) {
+    return w + model->tensor[2 * layer + 1].offset;
+}
+
+static void start(const mfpg_model *model, const mfpg_key *key, int he, float *w) {
+    memset(w, 0, (size_t)model->parameters * sizeof *w);
+    for (ptrdiff_t l = 0; he && l <= last_layer(model); l++) {
+        mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_START, 0, (uint64_t)l);
+        float deviation = sqrtf(2.0F / (float)inputs(model, l));
+        mfpg_stream_gaussian_add(
+            &stream, 0, model->tensor[2 * l].size, deviation, w + model->tensor[2 * l].offset);
+    }
+}
+
+/* ---- workspace ---- */
+
+enum { HEAD = 16 }; /* floats before the copies of inputs */
+
+static ptrdiff_t workspace(const mfpg_model *model, ptrdiff_t rows) {
+    ptrdiff_t of_row = model->features + model->classes;
+    for (ptrdiff_t l = 0; l < last_layer(model); l++) of_row += 2 * units(model, l);
+    return HEAD + rows * of_row;
+}
+
+static float *output(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t layer, float *work) {
+    ptrdiff_t before = model->features;
+    for (ptrdiff_t l = 0; l < layer; l++) before += units(model, l);
+    return work + HEAD + before * batch->count;
+}
+
+static float *delta(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t layer, float *work) {
+    ptrdiff_t before = model->classes, last = last_layer(model);
+    if (layer == last) return output(model, batch, last, work);
+    for (ptrdiff_t l = 0; l < layer; l++) before += units(model, l);
+    return output(model, batch, last, work) + before * batch->count;
+}
+
+static const float *input(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t layer, float *work) {
+    if (layer > 0) return output(model, batch, layer - 1, work);
+    return work[0] != 0.0F ? work + HEAD : batch->data->x;
+}
+
+static void copy_inputs(const mfpg_model *model, const mfpg_batch *batch, float *work) {
+    size_t bytes = (size_t)model->features * sizeof *work;
+    for (ptrdiff_t i = 0; i < batch->count; i++)
+        memcpy(work + HEAD + i * model->features, batch->data->x + mfpg_batch_row(batch, i) * model->features,
+            bytes);
+    work[0] = 1.0F;
+}
+
+/* ---- forward and backward ---- */
+
+static ptrdiff_t label_of(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i) {
+    return mfpg_class_of(batch->data->y[mfpg_batch_row(batch, i)], model->classes);
+}
+
+/* max(0, x), but NaN stays. */
+static void rectify(ptrdiff_t n, float *x) {
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = x[i] < 0.0F ? 0.0F : x[i];
+}
+
+/* The outputs of all layers; those of the last are margins. */
+static void forward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
+    ptrdiff_t last = last_layer(model), count = batch->count;
+    work[0] = 0.0F;
+    if (batch->rows) copy_inputs(model, batch, work);
+    for (ptrdiff_t l = 0; l <= last; l++) {
+        ptrdiff_t from = inputs(model, l), to = units(model, l);
+        float *out = output(model, batch, l, work);
+        for (ptrdiff_t i = 0; i < count; i++)
+            memcpy(out + i * to, biases(model, w, l), (size_t)to * sizeof *out);
+        mfpg_matrix x = {input(model, batch, l, work), from, 1}, weight = {weights(model, w, l), to, 1};
+        mfpg_matrix_add_product(count, to, from, x, weight, out);
+        if (l < last) rectify(count * to, out);
+    }
+}
+
+/* The deltas of all layers, from the last to the first. */
+static void backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
+    ptrdiff_t last = last_layer(model), count = batch->count, classes = model->classes;
+    forward(model, w, batch, work);
+    float *signal = delta(model, batch, last, work);
+    for (ptrdiff_t i = 0; i < count; i++)
+        mfpg_cross_entropy_signal(classes, 1, label_of(model, batch, i), signal + i * classes);
+    for (ptrdiff_t l = last; l > 0; l--) {
+        ptrdiff_t from = inputs(model, l), to = units(model, l), n = count * from;
+        float *below = delta(model, batch, l - 1, work);
+        const float *value = input(model, batch, l, work);
+        mfpg_matrix above = {delta(model, batch, l, work), to, 1}, turned = {weights(model, w, l), 1, to};
+        memset(below, 0, (size_t)n * sizeof *below);
+        mfpg_matrix_add_product(count, from, to, above, turned, below);
+        for (ptrdiff_t i = 0; i < n; i++) below[i] = value[i] > 0.0F ? below[i] : 0.0F;
+    }
+}
+
+/* ---- clipped sums ---- */
+
+/* The norm of the gradient of example i. */
+static double gradient_norm(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
+    double squares = 0.0;
+    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
+        ptrdiff_t from = inputs(model, l), to = units(model, l);
+        const float *out = delta(model, batch, l, work) + i * to;
+        const float *in = input(model, batch, l, work) + i * from;
+        double of_input =
+            l > 0 ? mfpg_vector_dot(from, in, in) : batch->data->norm2[mfpg_batch_row(batch, i)];
+        squares += mfpg_vector_dot(to, out, out) * (of_input + 1.0);
+    }
+    return sqrt(squares);
+}
+
+static void scale_example(
+    const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, double by, float *work) {
+    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
+        ptrdiff_t to = units(model, l);
+        float *out = delta(model, batch, l, work) + i * to;
+        for (ptrdiff_t u = 0; u < to; u++) {
+            double scaled = (double)out[u] * by;
+            /* a subnormal's rounding is not relative: times a huge input it could exceed the clip */
+            out[u] = fabs(scaled) < (double)FLT_MIN ? 0.0F : (float)scaled;
+        }
+    }
+}
+
+/* Zero times what is not finite is not zero: inputs and deltas both go. */
+static void drop_example(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
+    if (work[0] == 0.0F) copy_inputs(model, batch, work);
+    memset(work + HEAD + i * model->features, 0, (size_t)model->features * sizeof *work);
+    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
+        ptrdiff_t to = units(model, l);
+        memset(output(model, batch, l, work) + i * to, 0, (size_t)to * sizeof *work);
+        memset(delta(model, batch, l, work) + i * to, 0, (size_t)to * sizeof *work);
+    }
+}
+
+static int64_t clip(
+    const mfpg_model *model, const mfpg_batch *batch, double bound, double scale, float *work) {
+    int64_t nonfinite = 0;
+    for (ptrdiff_t i = 0; i < batch->count; i++) {
+        double factor = mfpg_clip_factor(gradient_norm(model, batch, i, work), bound);
+        nonfinite += factor == 0.0;
+        if (factor == 0.0)
+            drop_example(model, batch, i, work);
+        else
+            scale_example(model, batch, i, factor * scale, work);
+    }
+    return nonfinite;
+}
+
+static void accumulate(
+    const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target) {
+    ptrdiff_t count = batch->count;
+    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
+        ptrdiff_t from = inputs(model, l), to = units(model, l);
+        float *signal = delta(model, batch, l, work), *bias = target + model->tensor[2 * l + 1].offset;
+        if (alpha != 1.0F)
+            for (ptrdiff_t k = 0; k < count * to; k++) signal[k] *= alpha;
+        for (ptrdiff_t i = 0; i < count; i++)
+            for (ptrdiff_t u = 0; u < to; u++) bias[u] += signal[i * to + u];
+        mfpg_matrix turned = {input(model, batch, l, work), 1, from}, above = {signal, to, 1};
+        mfpg_matrix_add_product(from, to, count, turned, above, target + model->tensor[2 * l].offset);
+    }
+}
+
+static void predict(
+    const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out) {
+    ptrdiff_t classes = model->classes;
+    forward(model, w, batch, work);
+    const float *margin = output(model, batch, last_layer(model), work);
+    for (ptrdiff_t i = 0; i < batch->count; i++)
+        out[i] = mfpg_cross_entropy_predict(classes, 1, label_of(model, batch, i), margin + i * classes);
+}
+
+const mfpg_model_ops mfpg_model_mlp = {
+    .name = "mlp",
+    .help = "network of ReLU layers (task.hidden), mean cross-entropy, labels 0, 1, ... (task.classes)",
+    .classes = MFPG_CLASSES_OF_OPTIONS,
+    .hidden = 1,
+    .curvature = NAN, /* the loss is not convex and no bound is public; declare one */
+    .tensors = tensors,
+    .shape = shape,
+    .start = start,
+    .workspace = workspace,
+    .backward = backward,
+    .clip = clip,
+    .accumulate = accumulate,
+    .predict = predict,
+};
