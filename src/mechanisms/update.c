@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/wide.h"
 #include "batch.h"
 #include "clip.h"
 #include "numerics/linalg/linalg.h"
@@ -108,21 +109,23 @@ static void clipped_update(local *u, const float *w, float *x) {
 /* x <- x + displacement + sd z in double, rounded once: the sum of data and noise is then what the certificate is about,
  * and its rounding to float is post-processing. Rounded before the noise goes in, two neighbouring states could come to
  * lie a whole unit of a large weight apart. */
+MFPG_WIDE static void add_in_double(ptrdiff_t n, const float *restrict displacement, double sd,
+    const float *restrict draw, float *restrict x) {
+    for (ptrdiff_t i = 0; i < n; i++)
+        x[i] = (float)((double)x[i] + (double)displacement[i] + sd * (double)draw[i]);
+}
+
 static void add_noise(local *u, int64_t vector, float *x) {
-    double sd = u->release.noise_sd;
     mfpg_stream_gaussian(u->noise, (uint64_t)vector, u->n, u->draw);
-    for (ptrdiff_t i = 0; i < u->n; i++)
-        x[i] = (float)((double)x[i] + (double)u->displacement[i] + sd * (double)u->draw[i]);
+    add_in_double(u->n, u->displacement, u->release.noise_sd, u->draw, x);
 }
 
 /* Noise must stand above the grid of the floats that carry it: 2^6 units of the largest weight. */
-static mfpg_status check_noise_shows(mfpg_context *ctx, const local *u, const float *x) {
-    float largest = 0.0F;
-    for (ptrdiff_t i = 0; i < u->n; i++) largest = fmaxf(largest, fabsf(x[i]));
-    if (u->release.noise_sd >= 0x1p-17 * (double)largest) return MFPG_OK;
+static mfpg_status check_noise_shows(mfpg_context *ctx, const local *u, double largest) {
+    if (u->release.noise_sd == 0.0 || u->release.noise_sd >= 0x1p-17 * largest) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
         "mechanism %s: noise of standard deviation %.3g is lost in the rounding of weights as large as %.3g",
-        u->mechanism->ops->name, u->release.noise_sd, (double)largest);
+        u->mechanism->ops->name, u->release.noise_sd, largest);
 }
 
 /* One release: the state x moves by what needs no data, by the displacement and by noise vector number `vector`, and is
@@ -136,11 +139,12 @@ static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t vector, flo
         add_noise(u, vector, x);
     else
         for (ptrdiff_t i = 0; i < u->n; i++) x[i] += u->displacement[i];
-    if (!isfinite(mfpg_vector_norm(u->n, x)))
+    double largest = (double)mfpg_vector_largest(u->n, x);
+    if (!isfinite(largest))
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
             "mechanism %s: the weights are no longer finite in local step %lld; a smaller rate may help",
             ops->name, (long long)vector + 1);
-    mfpg_status status = u->release.noise_sd > 0.0 ? check_noise_shows(ctx, u, x) : MFPG_OK;
+    mfpg_status status = check_noise_shows(ctx, u, largest);
     return status == MFPG_OK && ops->project ? ops->project(ctx, u->mechanism, u->model, x, &u->report)
                                              : status;
 }

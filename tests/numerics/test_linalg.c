@@ -154,6 +154,24 @@ static void test_norm_is_right_from_the_smallest_to_the_largest_floats(void **st
     assert_true(mfpg_vector_norm(50, zero) == 0.0);
 }
 
+static void test_largest_is_that_of_the_sizes(void **state) {
+    (void)state;
+    float x[41] = {0};
+    for (int n = 0; n <= 40; n++) {
+        for (int i = 0; i < 41; i++) x[i] = (i % 2 ? -1.0F : 1.0F) / (float)(2 + (i * 7) % 41);
+        double largest = 0.0;
+        for (int i = 0; i < n; i++) largest = fmax(largest, fabs((double)x[i]));
+        assert_true((double)mfpg_vector_largest(n, x) == largest);
+        if (n == 0) continue;
+        x[n / 2] = -0x1p127F;
+        assert_true(mfpg_vector_largest(n, x) == 0x1p127F);
+        x[n - 1] = -INFINITY;
+        assert_true(isinf(mfpg_vector_largest(n, x)));
+        x[0] = -NAN;
+        assert_true(isnan(mfpg_vector_largest(n, x)));
+    }
+}
+
 static void test_norm_is_not_finite_exactly_where_an_entry_is_not(void **state) {
     (void)state;
     float x[37];
@@ -178,6 +196,7 @@ int main(void) {
         cmocka_unit_test(test_a_row_has_the_same_product_alone_and_among_others),
         cmocka_unit_test(test_dot_and_axpy_match_plain_loops),
         cmocka_unit_test(test_norm_is_right_from_the_smallest_to_the_largest_floats),
+        cmocka_unit_test(test_largest_is_that_of_the_sizes),
         cmocka_unit_test(test_norm_is_not_finite_exactly_where_an_entry_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

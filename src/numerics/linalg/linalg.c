@@ -153,3 +153,22 @@ double mfpg_vector_dot(ptrdiff_t n, const float *x, const float *y) {
 double mfpg_vector_norm(ptrdiff_t n, const float *x) {
     return sqrt(dot(n, x, x));
 }
+
+/* Without the sign, floats are ordered as the whole numbers of their bits, NaN last; these have a vector maximum. */
+MFPG_WIDE static int32_t largest_bits(ptrdiff_t n, const float *x) {
+    int32_t largest = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest;
+}
+
+float mfpg_vector_largest(ptrdiff_t n, const float *x) {
+    int32_t bits = largest_bits(n, x);
+    float largest;
+    memcpy(&largest, &bits, sizeof largest);
+    return largest;
+}

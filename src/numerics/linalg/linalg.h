@@ -31,4 +31,7 @@ double mfpg_vector_dot(ptrdiff_t n, const float *x, const float *y);
  * where an entry is, so isfinite() of the result is the test of a whole vector. */
 double mfpg_vector_norm(ptrdiff_t n, const float *x);
 
+/* The largest |x_i|, NaN where an entry is, 0 without entries. */
+float mfpg_vector_largest(ptrdiff_t n, const float *x);
+
 #endif
