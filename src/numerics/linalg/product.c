@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void store(float *to, const lanes *
     memcpy(to, from, sizeof *from);
 }
 
-/* The tile at c, whose rows lie step floats apart, += the rows a, b, d and e of A, `across` from entry to entry, times
+/* The tile at c, whose rows lie step floats apart, += TALL rows of A, `across` from entry to entry, times
  * the columns of B. */
 static inline __attribute__((always_inline)) void add_tile(
     const block *p, const float *const row[TALL], ptrdiff_t across, ptrdiff_t step, float *c) {
