@@ -71,9 +71,14 @@ typedef struct mfpg_data_options {
     ptrdiff_t file_count;
     const char *const
         *labels; /* one file of labels a file, in the same order; NULL: labels stand in the files */
-    ptrdiff_t label_file_count; /* 0 or file_count */
-    int header;                 /* 1: the first row names the columns */
-    const char *const *columns; /* names where header is 0; NULL: c1, c2, ... */
+    ptrdiff_t label_file_count;    /* 0 or file_count */
+    ptrdiff_t first_rows;          /* rows taken of each of files, from its first on; 0: all */
+    const char *const *test_files; /* of the common test set; then no rows of the clients are split off */
+    ptrdiff_t test_file_count;
+    const char *const *test_labels;  /* as labels, for test_files */
+    ptrdiff_t test_label_file_count; /* 0 or test_file_count */
+    int header;                      /* 1: the first row names the columns */
+    const char *const *columns;      /* names where header is 0; NULL: c1, c2, ... */
     ptrdiff_t column_count;
     char separator;           /* 0: the commonest of , ; and tab in the first line, else runs of blanks */
     const char *label_column; /* NULL: the last column */

@@ -101,13 +101,14 @@ static mfpg_status read_cell(assembly *a, cell_place at, int *kept) {
     return MFPG_OK;
 }
 
-/* Reads one row to the end of the frame. The client comes first, so that a client whose rows are all dropped is known. */
-static mfpg_status read_row(
-    assembly *a, const mfpg_table *table, const int32_t *place, ptrdiff_t row, int *kept) {
+/* Reads one row to the end of the frame. The client comes first, so that a client whose rows are all dropped is known;
+ * a row of the common test set is nobody's. */
+static mfpg_status read_row(assembly *a, ptrdiff_t t, const mfpg_table *table, ptrdiff_t row, int *kept) {
     const mfpg_schema *schema = a->schema;
+    const int32_t *place = schema->place + t * schema->columns;
     cell_place at = {.table = table, .row = row};
     mfpg_status status = MFPG_OK;
-    if (schema->client >= 0) {
+    if (schema->client >= 0 && t < a->options->file_count) {
         at.column = &schema->column[schema->client];
         at.own = place[schema->client];
         status = read_cell(a, at, kept);
@@ -127,11 +128,11 @@ static mfpg_status read_tables(assembly *a, const mfpg_table *tables, ptrdiff_t 
         for (ptrdiff_t row = 0; row < tables[t].rows; row++) {
             int kept = 1;
             if (a->options->partition == MFPG_PARTITION_FILES) frame->client[frame->rows] = (int32_t)t;
-            mfpg_status status =
-                read_row(a, &tables[t], a->schema->place + t * a->schema->columns, row, &kept);
+            mfpg_status status = read_row(a, t, &tables[t], row, &kept);
             if (status != MFPG_OK) return status;
             frame->place[frame->rows] = (mfpg_place){(int32_t)t, mfpg_table_line(&tables[t], row)};
             frame->rows += kept;
+            frame->common += kept && t >= a->options->file_count;
             frame->dropped += !kept;
         }
     }
@@ -198,7 +199,7 @@ mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *opti
     if (status == MFPG_OK) status = bound_by_format(ctx, options, tables, count, frame);
     if (status == MFPG_OK) status = read_tables(&a, tables, count);
     if (status == MFPG_OK && options->positive) status = mfpg_label_check_positive(ctx, options, &a.labels);
-    if (status == MFPG_OK && frame->rows == 0)
+    if (status == MFPG_OK && frame->rows == frame->common)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "data: every one of %td rows has a missing value",
             (ptrdiff_t)frame->dropped);
     if (status == MFPG_OK && options->partition == MFPG_PARTITION_COLUMN) take_clients(&a);
@@ -222,26 +223,31 @@ static mfpg_status read_table(mfpg_context *ctx, const reading *r, const char *n
     return status;
 }
 
+/* A file of the clients, or behind those one of the common test set. */
 static mfpg_status read_file(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     (void)worker;
     const reading *r = arg;
-    mfpg_table labels = {0};
-    mfpg_status status = read_table(ctx, r, r->options->files[index], &r->tables[index]);
-    if (status == MFPG_OK && r->options->labels)
-        status = read_table(ctx, r, r->options->labels[index], &labels);
-    if (status == MFPG_OK && r->options->labels)
-        status = mfpg_table_add_label(ctx, &r->tables[index], &labels);
+    const mfpg_data_options *o = r->options;
+    mfpg_table *table = &r->tables[index], labels = {0};
+    int test = index >= o->file_count;
+    ptrdiff_t within = test ? index - o->file_count : index;
+    const char *const *labels_of = test ? o->test_labels : o->labels;
+    mfpg_status status = read_table(ctx, r, (test ? o->test_files : o->files)[within], table);
+    if (status == MFPG_OK && labels_of) status = read_table(ctx, r, labels_of[within], &labels);
+    if (status == MFPG_OK && labels_of) status = mfpg_table_add_label(ctx, table, &labels);
+    if (!test && o->first_rows > 0 && table->rows > o->first_rows) table->rows = o->first_rows;
     mfpg_table_clear(&labels);
     return status;
 }
 
 mfpg_status mfpg_frame_read(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame) {
-    reading r = {.options = options, .tables = mfpg_alloc(options->file_count, sizeof *r.tables)};
+    ptrdiff_t files = options->file_count + options->test_file_count;
+    reading r = {.options = options, .tables = mfpg_alloc(files, sizeof *r.tables)};
     if (!r.tables) return mfpg_fail_memory(ctx);
     mfpg_status status = mfpg_reader_find(ctx, options->format, &r.reader);
-    if (status == MFPG_OK) status = mfpg_tasks_run(ctx, options->file_count, read_file, &r);
-    if (status == MFPG_OK) status = mfpg_frame_assemble(ctx, options, r.tables, options->file_count, frame);
-    for (ptrdiff_t t = 0; t < options->file_count; t++) mfpg_table_clear(&r.tables[t]);
+    if (status == MFPG_OK) status = mfpg_tasks_run(ctx, files, read_file, &r);
+    if (status == MFPG_OK) status = mfpg_frame_assemble(ctx, options, r.tables, files, frame);
+    for (ptrdiff_t t = 0; t < files; t++) mfpg_table_clear(&r.tables[t]);
     free(r.tables);
     return status;
 }

@@ -25,6 +25,19 @@ typedef struct owned_data {
     double *norm2;
 } owned_data;
 
+/* Deals the rows that are not of the common test set, which is then told apart. */
+static mfpg_status partition(
+    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
+    frame->rows -= frame->common;
+    mfpg_status status = mfpg_partition(ctx, options, key, frame);
+    for (ptrdiff_t i = frame->rows; i < frame->rows + frame->common; i++) {
+        frame->client[i] = (int32_t)frame->clients;
+        frame->test[i] = 1;
+    }
+    frame->rows += frame->common;
+    return status;
+}
+
 static mfpg_status build_frame(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
     int synthetic = mfpg_data_is_synthetic(options);
@@ -33,8 +46,8 @@ static mfpg_status build_frame(
     if (status == MFPG_OK && synthetic && options->scale == MFPG_SCALE_BOUNDS)
         status = mfpg_bounds_read(ctx, options->bounds_file, NULL, frame);
     if (status == MFPG_OK && options->binary_labels) status = mfpg_label_make_binary(ctx, frame);
-    if (status == MFPG_OK && !synthetic) status = mfpg_partition(ctx, options, key, frame);
-    if (status == MFPG_OK && options->common_test_rows == 0)
+    if (status == MFPG_OK && !synthetic) status = partition(ctx, options, key, frame);
+    if (status == MFPG_OK && options->common_test_rows == 0 && options->test_file_count == 0)
         status = mfpg_split(ctx, options->test_fraction, key, frame);
     if (status == MFPG_OK && !synthetic && options->missing == MFPG_MISSING_MEAN)
         status = mfpg_missing_impute(ctx, frame);

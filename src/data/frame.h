@@ -16,6 +16,7 @@ typedef struct mfpg_place {
 /* All zero is an empty frame; what it points to is its own. */
 typedef struct mfpg_frame {
     ptrdiff_t rows, features, clients;
+    ptrdiff_t common;      /* rows of the common test set, the last ones; read before there are clients */
     float *x;              /* rows x features; NAN stands for a missing value until mfpg_missing_impute */
     float *y;              /* rows */
     int32_t *client;       /* rows: the client's number; clients itself for a row of the common test set */

@@ -55,7 +55,8 @@ static mfpg_status check_synthetic(mfpg_context *ctx, const mfpg_data_options *o
     mfpg_status status = MFPG_OK;
     if (options->partition != MFPG_PARTITION_FILES)
         return fail_key(ctx, "partition", "synthetic data come with their clients");
-    if (options->file_count > 0) return fail_key(ctx, "files", "synthetic data are not read from files");
+    if (options->file_count > 0 || options->test_file_count > 0)
+        return fail_key(ctx, "files", "synthetic data are not read from files");
     if (options->synthetic < MFPG_SYNTHETIC_QUADRATIC || options->synthetic > MFPG_SYNTHETIC_CLINICS)
         return fail_key(ctx, "kind", "no such kind of synthetic data");
     if (options->common_test_rows != 0)
@@ -105,6 +106,16 @@ static mfpg_status check_files(mfpg_context *ctx, const mfpg_data_options *optio
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "data.labels: %td files of labels for %td files; one each is needed", options->label_file_count,
             options->file_count);
+    for (ptrdiff_t i = 0; i < options->test_file_count; i++)
+        if (!options->test_files[i] || !options->test_files[i][0])
+            return fail_key(ctx, "test_files", "a file's name is empty");
+    if (options->test_labels ? options->test_label_file_count != options->test_file_count
+                             : options->test_label_file_count != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "data.test_labels: %td files of labels for %td files; one each is needed",
+            options->test_label_file_count, options->test_file_count);
+    if (options->first_rows != 0 && check_count(ctx, "first_rows", options->first_rows) != MFPG_OK)
+        return MFPG_ERR_INPUT;
     if (options->header && options->columns)
         return fail_key(ctx, "columns", "the header names the columns already (data.header: true)");
     if (!separator_is_possible(options->separator))

@@ -13,6 +13,11 @@ static void set_files(const mfpg_config *config, mfpg_data_options *options) {
     options->files = mfpg_config_texts(config, "data.files", &options->file_count);
     options->labels = mfpg_config_texts(config, "data.labels", &options->label_file_count);
     if (options->label_file_count == 0) options->labels = NULL;
+    if (!mfpg_config_is(config, "data.first_rows", "all"))
+        options->first_rows = (ptrdiff_t)mfpg_config_whole(config, "data.first_rows");
+    options->test_files = mfpg_config_texts(config, "data.test_files", &options->test_file_count);
+    options->test_labels = mfpg_config_texts(config, "data.test_labels", &options->test_label_file_count);
+    if (options->test_label_file_count == 0) options->test_labels = NULL;
     options->header = mfpg_config_truth(config, "data.header");
     options->columns = mfpg_config_texts(config, "data.columns", &options->column_count);
     if (options->column_count == 0) options->columns = NULL;

@@ -44,6 +44,9 @@ static mfpg_status point_to_file(
     if (status == MFPG_OK) status = set_file(ctx, config, "data.files", file);
     if (status == MFPG_OK && labels) status = set_file(ctx, config, "data.labels", labels);
     if (status == MFPG_OK && !labels) status = mfpg_config_set(ctx, config, "data.labels=[]");
+    if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.first_rows=all");
+    if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.test_files=[]");
+    if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.test_labels=[]");
     if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.test_fraction=0");
     return status;
 }
