@@ -36,6 +36,13 @@ need_build() {
     need_module libcmocka-dev cmocka
 }
 
+# The images of the examples and the benchmark; nothing that is built needs them, so that a system whose packages do not
+# have them goes without.
+want_images() {
+    command -v apt-get >/dev/null 2>&1 || return 0
+    [ -e /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz ] || missing+=(dataset-fashion-mnist)
+}
+
 need_ci() {
     need_program python3 python3
     need_module libopenblas-dev openblas # the benchmarks measure against it
@@ -68,6 +75,7 @@ install_missing() {
 check_requirements() {
     missing=()
     need_build
+    want_images
     case "$1" in
     "") ;;
     --python) need_program python3 python3 ;;

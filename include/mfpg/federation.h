@@ -36,6 +36,8 @@ typedef struct mfpg_federation_options {
     const float *start; /* first model, parameters floats; NULL: mfpg_model_start */
     int start_he;
     mfpg_evaluate evaluate;
+    int64_t
+        evaluate_every; /* rounds from one evaluation to the next, >= 1; the last planned round always is */
     mfpg_loss_kind loss_kind;
     mfpg_promise promise;
     double delta;                 /* of the certificates, in (0,1) */

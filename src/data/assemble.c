@@ -86,6 +86,11 @@ static mfpg_status read_cell(assembly *a, cell_place at, int *kept) {
         x[at.column->feature] = 0;
         return MFPG_OK;
     }
+    if (at.table->numbers && at.column->role == MFPG_ROLE_NUMBER) { /* the way of every pixel */
+        float value = at.table->numbers[at.row * at.table->columns + at.own];
+        x[at.column->feature] = value;
+        if (isfinite(value)) return MFPG_OK;
+    }
     if (cell_is_missing(a, at)) return read_missing(a, at, x, kept);
     switch (at.column->role) {
     case MFPG_ROLE_NUMBER: return read_number(a, at, x + at.column->feature);

@@ -12,7 +12,7 @@ void mfpg_scale_by_bounds(mfpg_frame *frame) {
         float *x = frame->x + i * frame->features;
         for (ptrdiff_t j = 0; j < frame->features; j++) {
             double low = frame->low[j], high = frame->high[j];
-            double clipped = fmin(fmax((double)x[j], low), high);
+            double value = (double)x[j], clipped = value < low ? low : value > high ? high : value;
             x[j] = (float)((clipped - low) / (high - low));
         }
     }

@@ -43,6 +43,7 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     o->clients_per_round = cohort > 0 ? (ptrdiff_t)cohort : 0;
     o->client_rate = mfpg_config_number(config, "train.client_rate");
     o->evaluate = evaluate_of(config);
+    o->evaluate_every = mfpg_config_whole(config, "evaluate_every");
     o->paper_accountant = experiment->method.paper_accountant;
 }
 

@@ -12,6 +12,7 @@
 mfpg_federation_options mfpg_federation_options_default(void) {
     return (mfpg_federation_options){
         .rounds = 20,
+        .evaluate_every = 1,
         .client_rate = 1.0,
         .delta = 1e-5,
         .accountant = "gdp",
@@ -34,6 +35,9 @@ static mfpg_status check_options(
     mfpg_context *ctx, const mfpg_federation_options *o, const mfpg_federated_data *data) {
     if (o->rounds < 1)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "train.rounds: %lld; at least 1", (long long)o->rounds);
+    if (o->evaluate_every < 1)
+        return mfpg_fail(
+            ctx, MFPG_ERR_DOMAIN, "evaluate_every: %lld; at least 1", (long long)o->evaluate_every);
     if (!(o->delta > 0.0 && o->delta < 1.0))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "privacy.delta: %g; must lie in (0,1)", o->delta);
     if (!(o->client_rate > 0.0 && o->client_rate <= 1.0))

@@ -137,7 +137,9 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
     report->noise_to_signal = noise_to_signal(federation);
     mfpg_status status = largest_epsilon(ctx, federation, &report->epsilon);
     if (status == MFPG_OK) status = paper_columns(ctx, federation, report);
-    if (status == MFPG_OK)
+    report->loss = report->accuracy = (double)NAN;
+    const mfpg_federation_options *o = &federation->options;
+    if (status == MFPG_OK && (federation->round % o->evaluate_every == 0 || federation->round == o->rounds))
         status = mfpg_federation_evaluate(ctx, federation, &report->loss, &report->accuracy);
     return status;
 }

@@ -270,6 +270,27 @@ static void test_a_model_that_diverges_names_round_and_client(void **state) {
     fixture_close(&f);
 }
 
+static void test_evaluation_skips_rounds_but_never_the_last(void **state) {
+    (void)state;
+    mfpg_mechanism_options options = mfpg_mechanism_options_default();
+    fixture every = fixture_open(1, "logistic", 2, 12, &options, multiplier(1));
+    fixture some = fixture_open(1, "logistic", 2, 12, &options, multiplier(1));
+    every.options.rounds = some.options.rounds = 7;
+    some.options.evaluate_every = 3;
+    CHECK_OK(every.ctx, fixture_start(&every));
+    CHECK_OK(some.ctx, fixture_start(&some));
+    for (int round = 1; round <= 7; round++) {
+        mfpg_round_report all = fixture_round(&every), few = fixture_round(&some);
+        assert_true(isfinite(all.loss) && isfinite(all.accuracy));
+        if (round == 3 || round == 6 || round == 7)
+            assert_true(few.loss == all.loss && few.accuracy == all.accuracy);
+        else
+            assert_true(isnan(few.loss) && isnan(few.accuracy));
+    }
+    fixture_close(&every);
+    fixture_close(&some);
+}
+
 static void test_wrong_options_are_refused(void **state) {
     (void)state;
     mfpg_mechanism_options mechanism = gaussian();
@@ -285,6 +306,9 @@ static void test_wrong_options_are_refused(void **state) {
     assert_int_equal(fixture_start(&f), MFPG_ERR_INPUT);
     f.options = good;
     f.options.rounds = 0;
+    assert_int_equal(fixture_start(&f), MFPG_ERR_DOMAIN);
+    f.options = good;
+    f.options.evaluate_every = 0;
     assert_int_equal(fixture_start(&f), MFPG_ERR_DOMAIN);
     f.options = good;
     f.options.accountant = "paper_rdp";
@@ -308,6 +332,7 @@ int main(void) {
         cmocka_unit_test(test_weights_follow_rows_or_inverse_noise),
         cmocka_unit_test(test_an_empty_batch_is_a_step_of_noise_and_is_charged),
         cmocka_unit_test(test_a_model_that_diverges_names_round_and_client),
+        cmocka_unit_test(test_evaluation_skips_rounds_but_never_the_last),
         cmocka_unit_test(test_wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
