@@ -17,16 +17,6 @@ static const char *const mechanisms[] = {"gaussian", "entropic"};
 static const char *const adjacencies[] = {"add", "remove", "zero-out", "replace"};
 static const char *const units[] = {"client", "example"};
 
-/* Numbers are NaN and names are NULL or -1 where they were not given. */
-typedef struct settings {
-    cli_common common;
-    double noise_multiplier, sampling_rate, steps, mu, strength, step;
-    double clip, sensitivity, delta, epsilon;
-    double dimension, population, prior_variance, variance_penalty, gradient_norm;
-    int mechanism, adjacency, unit;
-    const char *accountant, *blocks, *ledger;
-} settings;
-
 /* ---- options ---- */
 
 static int is_number_at_least_one(double value) {
@@ -39,25 +29,27 @@ static const struct number {
     int (*allowed)(double value);
     const char *words;
 } numbers[] = {
-    {"noise-multiplier", offsetof(settings, noise_multiplier), cli_is_not_negative, "a number from 0"},
-    {"sampling-rate", offsetof(settings, sampling_rate), cli_is_rate, "a number from 0 up to 1"},
-    {"steps", offsetof(settings, steps), cli_is_steps, "a whole number from 0"},
-    {"mu", offsetof(settings, mu), cli_is_not_negative, "a number from 0"},
-    {"strength", offsetof(settings, strength), cli_is_not_negative, "a number from 0"},
-    {"step", offsetof(settings, step), cli_is_positive, "a number above 0"},
-    {"clip", offsetof(settings, clip), cli_is_positive, "a number above 0"},
-    {"sensitivity", offsetof(settings, sensitivity), cli_is_not_negative, "a number from 0"},
-    {"delta", offsetof(settings, delta), cli_is_delta, "a number from 0 below 1"},
-    {"epsilon", offsetof(settings, epsilon), cli_is_not_negative, "a number from 0"},
-    {"dimension", offsetof(settings, dimension), is_number_at_least_one, "a number from 1"},
-    {"population", offsetof(settings, population), is_number_at_least_one, "a number from 1"},
-    {"prior-variance", offsetof(settings, prior_variance), cli_is_positive, "a number above 0"},
-    {"variance-penalty", offsetof(settings, variance_penalty), cli_is_not_negative, "a number from 0"},
-    {"gradient-norm", offsetof(settings, gradient_norm), cli_is_not_negative, "a number from 0"},
+    {"noise-multiplier", offsetof(account_settings, noise_multiplier), cli_is_not_negative,
+        "a number from 0"},
+    {"sampling-rate", offsetof(account_settings, sampling_rate), cli_is_rate, "a number from 0 up to 1"},
+    {"steps", offsetof(account_settings, steps), cli_is_steps, "a whole number from 0"},
+    {"mu", offsetof(account_settings, mu), cli_is_not_negative, "a number from 0"},
+    {"strength", offsetof(account_settings, strength), cli_is_not_negative, "a number from 0"},
+    {"step", offsetof(account_settings, step), cli_is_positive, "a number above 0"},
+    {"clip", offsetof(account_settings, clip), cli_is_positive, "a number above 0"},
+    {"sensitivity", offsetof(account_settings, sensitivity), cli_is_not_negative, "a number from 0"},
+    {"delta", offsetof(account_settings, delta), cli_is_delta, "a number from 0 below 1"},
+    {"epsilon", offsetof(account_settings, epsilon), cli_is_not_negative, "a number from 0"},
+    {"dimension", offsetof(account_settings, dimension), is_number_at_least_one, "a number from 1"},
+    {"population", offsetof(account_settings, population), is_number_at_least_one, "a number from 1"},
+    {"prior-variance", offsetof(account_settings, prior_variance), cli_is_positive, "a number above 0"},
+    {"variance-penalty", offsetof(account_settings, variance_penalty), cli_is_not_negative,
+        "a number from 0"},
+    {"gradient-norm", offsetof(account_settings, gradient_norm), cli_is_not_negative, "a number from 0"},
 };
 
 enum { NUMBERS = sizeof numbers / sizeof numbers[0], FIRST_NUMBER = 0x100 };
-enum { KEY_MECHANISM = 0x200, KEY_ADJACENCY, KEY_UNIT, KEY_ACCOUNTANT, KEY_BLOCKS, KEY_LEDGER };
+enum { KEY_MECHANISM = 0x200, KEY_ADJACENCY, KEY_UNIT, KEY_ACCOUNTANT, KEY_ORDER, KEY_BLOCKS, KEY_LEDGER };
 
 static const struct argp_option options[] = {{0, 0, 0, 0, "What is released", 1},
     {"mechanism", KEY_MECHANISM, "NAME", 0, "gaussian or entropic (default: by the options that are given)",
@@ -71,19 +63,28 @@ static const struct argp_option options[] = {{0, 0, 0, 0, "What is released", 1}
         "gaussian: blocks of T steps with sampling rate Q and noise multiplier Z", 0},
     {"steps", FIRST_NUMBER + 2, "T", 0, "number of steps (default 1)", 0},
     {"sampling-rate", FIRST_NUMBER + 1, "Q", 0,
-        "probability that an example takes part in a step (default 1); not credited", 0},
+        "probability that an example takes part in a step, by a coin of its own (default 1)", 0},
     {"ledger", KEY_LEDGER, "FILE", 0,
         "what a run really released, for every client, instead of all of the above", 0},
     {0, 0, 0, 0, "What one release depends on", 2},
     {"clip", FIRST_NUMBER + 6, "C", 0, "norm bound (default 1): sensitivity C, or 2C for replace", 0},
     {"adjacency", KEY_ADJACENCY, "NAME", 0, "add, remove, zero-out or replace (default zero-out)", 0},
     {"sensitivity", FIRST_NUMBER + 7, "S", 0, "the sensitivity itself, instead of --clip and --adjacency", 0},
-    {"unit", KEY_UNIT, "NAME", 0, "client or example: what the clip bounds (default client)", 0},
+    {"unit", KEY_UNIT, "NAME", 0,
+        "client or example: what the clip bounds and the sampling rate draws (default client; example with "
+        "sampling)",
+        0},
     {0, 0, 0, 0, "What is asked", 3},
     {"delta", FIRST_NUMBER + 8, "D", 0, "find epsilon at this delta (default 1e-5; --ledger: the ledger's)",
         0},
     {"epsilon", FIRST_NUMBER + 9, "E", 0, "find delta at this epsilon", 0},
-    {"accountant", KEY_ACCOUNTANT, "NAME", 0, "gdp (default); paper_rdp and paper_lsi certify nothing", 0},
+    {"accountant", KEY_ACCOUNTANT, "NAME", 0,
+        "gdp (default without sampling), rdp (default with it: gdp does not credit it); paper_rdp and "
+        "paper_lsi "
+        "certify nothing",
+        0},
+    {"order", KEY_ORDER, "A,B,...", 0,
+        "rdp: use these Renyi orders, from 1, and nothing else; a single one is printed as \"rdp\"", 0},
     {0, 0, 0, 0, "Constants of paper_lsi", 4},
     {"dimension", FIRST_NUMBER + 10, "D", 0, "parameters (default: the paper's 5)", 0},
     {"population", FIRST_NUMBER + 11, "N", 0, "clients (default: the paper's 5)", 0},
@@ -92,7 +93,7 @@ static const struct argp_option options[] = {{0, 0, 0, 0, "What is released", 1}
     {"gradient-norm", FIRST_NUMBER + 14, "G", 0, "default: the paper's 1", 0}, {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state) {
-    settings *chosen = state->input;
+    account_settings *chosen = state->input;
     if (key >= FIRST_NUMBER && key < FIRST_NUMBER + NUMBERS) {
         const struct number *number = &numbers[key - FIRST_NUMBER];
         double *slot = (double *)((char *)chosen + number->offset);
@@ -106,6 +107,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_ADJACENCY: chosen->adjacency = cli_choice(state, "adjacency", text, adjacencies, 4); return 0;
     case KEY_UNIT: chosen->unit = cli_choice(state, "unit", text, units, 2); return 0;
     case KEY_ACCOUNTANT: chosen->accountant = text; return 0;
+    case KEY_ORDER: account_read_orders(state, text, chosen); return 0;
     case KEY_BLOCKS: chosen->blocks = text; return 0;
     case KEY_LEDGER: chosen->ledger = text; return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -120,6 +122,7 @@ static const struct argp argp = {.options = options,
            "  mfpg account --noise-multiplier 5 --steps 20 --delta 1e-5\n"
            "  mfpg account --mechanism entropic --strength 1 --step 0.1 --clip 1 --adjacency replace --steps "
            "10\n"
+           "  mfpg account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --delta 1e-5\n"
            "  mfpg account --mu 1 --epsilon 2\n"
            "  mfpg account --ledger runs/hospitals/ledger",
     .children = children};
@@ -131,7 +134,7 @@ static int given(double value) {
 }
 
 /* The first of the named numbers that was given, or NULL. */
-static const char *first_given(const settings *chosen, const char *const *names) {
+static const char *first_given(const account_settings *chosen, const char *const *names) {
     for (; *names; names++)
         for (int i = 0; i < NUMBERS; i++)
             if (strcmp(numbers[i].name, *names) == 0 &&
@@ -141,21 +144,22 @@ static const char *first_given(const settings *chosen, const char *const *names)
 }
 
 /* 0, or the exit code where `owner` was given together with one of names. */
-static int exclude(const settings *chosen, const char *owner, const char *const *names) {
+static int exclude(const account_settings *chosen, const char *owner, const char *const *names) {
     const char *other = first_given(chosen, names);
     return other ? cli_refuse("account", "--%s and --%s exclude each other; give one", owner, other) : 0;
 }
 
-static int check_ledger(const settings *chosen) {
+static int check_ledger(const account_settings *chosen) {
     static const char *const others[] = {"noise-multiplier", "strength", "step", "mu", "steps",
         "sampling-rate", "clip", "sensitivity", "dimension", "population", "prior-variance",
         "variance-penalty", "gradient-norm", NULL};
-    if (chosen->mechanism >= 0 || chosen->blocks || chosen->accountant || chosen->unit >= 0)
-        return cli_refuse("account", "--ledger goes with --delta, --epsilon, --adjacency and --json only");
+    if (chosen->mechanism >= 0 || chosen->blocks || chosen->order || chosen->unit >= 0)
+        return cli_refuse(
+            "account", "--ledger goes with --accountant, --delta, --epsilon, --adjacency and --json only");
     return exclude(chosen, "ledger", others);
 }
 
-static int check_mechanism(const settings *chosen) {
+static int check_mechanism(const account_settings *chosen) {
     int gaussian = given(chosen->noise_multiplier), entropic = given(chosen->strength),
         mu = given(chosen->mu);
     int blocks = chosen->blocks != NULL;
@@ -174,7 +178,7 @@ static int check_mechanism(const settings *chosen) {
     return 0;
 }
 
-static int check_settings(const settings *chosen) {
+static int check_settings(const account_settings *chosen) {
     static const char *const of_blocks[] = {"steps", "sampling-rate", NULL};
     static const char *const of_mu[] = {"clip", "sensitivity", "sampling-rate", NULL};
     static const char *const of_sensitivity[] = {"clip", NULL};
@@ -187,111 +191,43 @@ static int check_settings(const settings *chosen) {
     if (!code && chosen->adjacency >= 0 && (given(chosen->sensitivity) || given(chosen->mu)))
         code = cli_refuse("account", "--%s and --adjacency exclude each other; give one",
             given(chosen->mu) ? "mu" : "sensitivity");
+    if (!code && chosen->order && chosen->accountant && strcmp(chosen->accountant, "rdp") != 0)
+        code = cli_refuse("account", "--order belongs to --accountant rdp");
     return code;
-}
-
-/* ---- the schedule as releases ---- */
-
-static double or_default(double value, double fallback) {
-    return given(value) ? value : fallback;
-}
-
-/* Adds steps equal steps. The norm bound cancels from noise over sensitivity, so 1 stands for the clip. */
-static mfpg_status record(mfpg_context *ctx, mfpg_accountant *accountant, double sensitivity, double sd,
-    double rate, double steps, mfpg_action action) {
-    if (steps == 0 || rate == 0) return MFPG_OK; /* nothing is released */
-    const mfpg_release release = {.steps = (int64_t)steps,
-        .sensitivity = sensitivity,
-        .noise_sd = sd,
-        .last_sd = sd,
-        .weight = 1,
-        .sampling_rate = rate,
-        .action = action};
-    return mfpg_accountant_record(ctx, accountant, &release);
-}
-
-/* A step of the flow moves the state by at most tau S and blurs it with sd sqrt(2 e tau) (theory S2.2): in units of
- * the gradient S and sqrt(2 e / tau). The sd is rounded down. */
-static mfpg_status record_entropic(mfpg_context *ctx, mfpg_accountant *accountant, const settings *chosen) {
-    double clip = or_default(chosen->sensitivity, or_default(chosen->clip, 1));
-    double sd = sqrt(2 * chosen->strength / or_default(chosen->step, 0.1));
-    mfpg_action action = {.control = MFPG_CONTROL_NONE};
-    if (chosen->strength > 0)
-        action = (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {chosen->strength}};
-    if (sd > 0) sd = nextafter(nextafter(sd, 0), 0);
-    return record(ctx, accountant, clip, sd, or_default(chosen->sampling_rate, 1),
-        or_default(chosen->steps, 1), action);
-}
-
-/* One block "q:z:t" at text, up to a comma or the end; the length read, or 0. */
-static size_t read_block(const char *text, double field[3]) {
-    size_t length = strcspn(text, ",");
-    char copy[128];
-    if (length >= sizeof copy) return 0;
-    memcpy(copy, text, length);
-    copy[length] = 0;
-    char *at = copy;
-    for (int i = 0; i < 3; i++) {
-        char *end = at + strcspn(at, ":");
-        if ((*end == 0) != (i == 2)) return 0;
-        *end = 0;
-        if (!cli_parse_number(at, &field[i])) return 0;
-        at = end + 1;
-    }
-    return cli_is_rate(field[0]) && cli_is_not_negative(field[1]) && cli_is_steps(field[2]) ? length : 0;
-}
-
-/* Records every block; *rate becomes the smallest sampling rate. Returns 0 or the exit code. */
-static int record_blocks(
-    mfpg_context *ctx, mfpg_accountant *accountant, const settings *chosen, double *rate) {
-    double sensitivity = or_default(chosen->sensitivity, 1), field[3];
-    for (const char *at = chosen->blocks;; at++) {
-        size_t length = read_block(at, field);
-        if (length == 0)
-            return cli_refuse("account",
-                "--blocks: found '%.60s'; allowed: Q:Z:T,... with Q in [0, 1], Z from 0, T whole", at);
-        mfpg_status status = record(ctx, accountant, sensitivity, field[1], field[0], field[2],
-            (mfpg_action){.control = MFPG_CONTROL_NONE});
-        if (status != MFPG_OK) return cli_fail(ctx, "account", status);
-        *rate = fmin(*rate, field[0]);
-        at += length;
-        if (*at == 0) return 0;
-    }
-}
-
-static int record_all(mfpg_context *ctx, mfpg_accountant *accountant, const settings *chosen, double *rate) {
-    const mfpg_action none = {.control = MFPG_CONTROL_NONE};
-    double steps = or_default(chosen->steps, 1);
-    mfpg_status status;
-    *rate = or_default(chosen->sampling_rate, 1);
-    if (chosen->blocks) return record_blocks(ctx, accountant, chosen, rate);
-    if (given(chosen->strength))
-        status = record_entropic(ctx, accountant, chosen);
-    else if (given(chosen->mu))
-        status = record(ctx, accountant, chosen->mu, 1, 1, steps, none);
-    else
-        status = record(ctx, accountant, or_default(chosen->sensitivity, 1), chosen->noise_multiplier, *rate,
-            steps, none);
-    return status == MFPG_OK ? 0 : cli_fail(ctx, "account", status);
 }
 
 /* ---- the answer ---- */
 
-static mfpg_accountant_options accountant_options(const settings *chosen) {
+/* Here the unit is whatever the sampling rate draws, which accountants call an example. */
+static mfpg_accountant_options accountant_options(const account_settings *chosen) {
     mfpg_accountant_options made = mfpg_accountant_options_default();
-    made.promise.unit = chosen->unit == 1 ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT;
+    made.promise.unit = MFPG_UNIT_EXAMPLE;
+    made.orders = chosen->order;
+    made.order_count = chosen->order_count;
     made.promise.adjacency =
         chosen->adjacency == ADJACENCY_REPLACE ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT;
-    made.paper.dimension = or_default(chosen->dimension, made.paper.dimension);
-    made.paper.clients = or_default(chosen->population, made.paper.clients);
+    made.paper.dimension = account_or(chosen->dimension, made.paper.dimension);
+    made.paper.clients = account_or(chosen->population, made.paper.clients);
     if (given(chosen->prior_variance)) made.paper.alpha = 1 / chosen->prior_variance;
-    made.paper.variance_penalty = or_default(chosen->variance_penalty, made.paper.variance_penalty);
-    made.paper.gradient_norm = or_default(chosen->gradient_norm, made.paper.gradient_norm);
-    made.paper.step = or_default(chosen->step, made.paper.step);
+    made.paper.variance_penalty = account_or(chosen->variance_penalty, made.paper.variance_penalty);
+    made.paper.gradient_norm = account_or(chosen->gradient_norm, made.paper.gradient_norm);
+    made.paper.step = account_or(chosen->step, made.paper.step);
     return made;
 }
 
-static void assume(account_answer *answer, const settings *chosen, double rate) {
+static void assume_sampling(account_answer *answer, double rate) {
+    if (rate < 1 && strcmp(answer->accountant, "rdp") == 0)
+        account_assume(answer,
+            "Poisson sampling: every %s takes part in a step by a coin of its own, with the sampling rate%s, "
+            "and "
+            "whether it did stays hidden",
+            answer->unit, answer->several_rates ? " of the block" : " given");
+    else if (rate < 1)
+        account_assume(answer,
+            "sampling rate %g is not credited: accounted as if everything took part in every step", rate);
+}
+
+static void assume(account_answer *answer, const account_settings *chosen, double rate) {
     if (!answer->certificate) {
         account_assume(answer, "the paper's formula, for reproduction only: it bounds nothing");
         return;
@@ -305,27 +241,28 @@ static void assume(account_answer *answer, const settings *chosen, double rate) 
         account_assume(answer, "every step is Gaussian-DP with the mu %g that was given", chosen->mu);
     else
         account_assume(
-            answer, "every contribution is clipped to norm %g, flattened", or_default(chosen->clip, 1));
+            answer, "every contribution is clipped to norm %g, flattened", account_or(chosen->clip, 1));
     if (answer->adjacency && chosen->adjacency != ADJACENCY_REPLACE)
         account_assume(answer, "whoever is left out still adds its noise; weights and row counts are public");
-    if (rate < 1)
-        account_assume(answer,
-            "sampling rate %g is not credited: accounted as if everything took part in every step", rate);
+    assume_sampling(answer, rate);
 }
 
-/* Gaussian DP is exact without sampling, so the answer less its rounding is a lower end; with sampling only 0 is. */
-static double lower_end(double upper, double rate) {
-    if (rate < 1) return 0;
+/* Gaussian DP is exact without sampling, so the answer less its rounding is a lower end; with sampling, or at named
+ * orders, only 0 is. */
+static double lower_end(const account_settings *chosen, double upper, double rate) {
+    if (rate < 1 || chosen->order) return 0;
     return isinf(upper) ? upper : upper * (1 - 1e-9);
 }
 
-static mfpg_status solve(mfpg_context *ctx, const settings *chosen, const mfpg_accountant *accountant,
+static mfpg_status solve(mfpg_context *ctx, const account_settings *chosen, const mfpg_accountant *accountant,
     double rate, account_answer *answer) {
     int paper = !answer->certificate;
     mfpg_status status;
-    answer->mu = paper ? (double)NAN : mfpg_accountant_mu(accountant);
+    answer->mu = paper || chosen->order ? (double)NAN : mfpg_accountant_mu(accountant);
+    answer->rdp =
+        chosen->order_count == 1 ? mfpg_accountant_renyi(accountant, chosen->order[0]) : (double)NAN;
     answer->epsilon = chosen->epsilon;
-    answer->delta = or_default(chosen->delta, DEFAULT_DELTA);
+    answer->delta = account_or(chosen->delta, DEFAULT_DELTA);
     if (given(chosen->epsilon))
         status = mfpg_accountant_delta(ctx, accountant, chosen->epsilon, &answer->delta);
     else
@@ -333,31 +270,35 @@ static mfpg_status solve(mfpg_context *ctx, const settings *chosen, const mfpg_a
     if (status == MFPG_OK && strcmp(answer->accountant, "paper_lsi") == 0 && !given(chosen->epsilon))
         status =
             mfpg_accountant_delta(ctx, accountant, answer->epsilon, &answer->delta); /* the paper's pair */
+    if (isinf(answer->mu) && isfinite(answer->delta) && isfinite(answer->epsilon))
+        answer->mu = (double)NAN; /* sampling is credited, and has none */
     double asked = given(chosen->epsilon) ? answer->delta : answer->epsilon;
-    answer->lower = paper ? (double)NAN : lower_end(asked, rate);
+    answer->lower = paper ? (double)NAN : lower_end(chosen, asked, rate);
     answer->upper = paper ? (double)NAN : asked;
     return status;
 }
 
-static int print_answer(const settings *chosen, account_answer *answer) {
+static int print_answer(const account_settings *chosen, account_answer *answer) {
     if (chosen->common.json) return cli_json_print("account", account_json(answer));
     account_print(answer);
     return cli_finish("account", CLI_DONE);
 }
 
-static int account_schedule(mfpg_context *ctx, const settings *chosen) {
+static int account_schedule(mfpg_context *ctx, const account_settings *chosen) {
     const mfpg_accountant_options made = accountant_options(chosen);
-    const char *name = chosen->accountant ? chosen->accountant : "gdp";
+    int sampled = account_smallest_rate(chosen) < 1, unit = chosen->unit < 0 ? sampled : chosen->unit;
+    const char *name = chosen->accountant ? chosen->accountant : sampled || chosen->order ? "rdp" : "gdp";
     int fixed = given(chosen->sensitivity) || given(chosen->mu);
     mfpg_accountant *accountant = NULL;
     double rate = 1;
     mfpg_status status = mfpg_accountant_create(ctx, name, &made, &accountant);
     if (status != MFPG_OK) return cli_fail(ctx, "account", status);
-    int code = record_all(ctx, accountant, chosen, &rate);
+    int code = account_record_schedule(ctx, accountant, chosen, &rate);
     account_answer answer = {.accountant = name,
         .adjacency =
             fixed ? NULL : adjacencies[chosen->adjacency < 0 ? ADJACENCY_ZERO_OUT : chosen->adjacency],
-        .unit = mfpg_unit_name(made.promise.unit),
+        .unit = units[unit],
+        .several_rates = chosen->blocks != NULL,
         .view = mfpg_view_name(made.promise.view),
         .certificate = mfpg_accountant_certifies(accountant)};
     if (!code && strcmp(name, "paper_rdp") == 0 && given(chosen->epsilon))
@@ -375,7 +316,7 @@ static int account_schedule(mfpg_context *ctx, const settings *chosen) {
 }
 
 int command_account(int argc, char **argv) {
-    settings chosen = {.mechanism = -1, .adjacency = -1, .unit = -1};
+    account_settings chosen = {.mechanism = -1, .adjacency = -1, .unit = -1};
     for (int i = 0; i < NUMBERS; i++) *(double *)((char *)&chosen + numbers[i].offset) = (double)NAN;
     argp_parse(&argp, argc, argv, 0, NULL, &chosen);
     int code = chosen.ledger ? check_ledger(&chosen) : check_settings(&chosen);
@@ -388,11 +329,13 @@ int command_account(int argc, char **argv) {
             .adjacency = chosen.adjacency < 0 ? -1
                          : replace            ? MFPG_ADJACENCY_REPLACE
                                               : MFPG_ADJACENCY_ZERO_OUT,
+            .accountant = chosen.accountant,
             .json = chosen.common.json};
         return account_ledger(&wanted);
     }
     mfpg_context *ctx = cli_context(1);
     code = account_schedule(ctx, &chosen);
     mfpg_context_destroy(ctx);
+    free(chosen.order);
     return code;
 }

@@ -1,4 +1,5 @@
-/* mfpg account: what its two halves share, a schedule (account.c) and a ledger (account_ledger.c). */
+/* mfpg account: what its parts share: options and answer (account.c, account_answer.c), a schedule (account_schedule.c),
+ * a ledger (account_ledger.c). */
 #ifndef MFPG_CLI_ACCOUNT_H
 #define MFPG_CLI_ACCOUNT_H
 
@@ -6,13 +7,43 @@
 
 #include "mfpg/accountant.h"
 
+#include "options.h"
+
+/* What was asked, as typed. */
+/* Numbers are NaN and names are NULL or -1 where they were not given. */
+typedef struct account_settings {
+    cli_common common;
+    double noise_multiplier, sampling_rate, steps, mu, strength, step;
+    double clip, sensitivity, delta, epsilon;
+    double dimension, population, prior_variance, variance_penalty, gradient_norm;
+    int mechanism, adjacency, unit;
+    const char *accountant, *blocks, *ledger;
+    double *order; /* order_count; owned */
+    ptrdiff_t order_count;
+} account_settings;
+
+/* value, or fallback where it was not given (NaN). */
+double account_or(double value, double fallback);
+
+/* Records the schedule; *rate becomes its smallest sampling rate. Returns 0 or the exit code. */
+int account_record_schedule(
+    mfpg_context *ctx, mfpg_accountant *accountant, const account_settings *chosen, double *rate);
+
+/* The smallest sampling rate of the schedule, 1 without sampling; malformed blocks count as 1. */
+double account_smallest_rate(const account_settings *chosen);
+
+/* Reads "A,B,..." orders >= 1 into chosen; ends the program where they are none. */
+void account_read_orders(const struct argp_state *state, const char *text, account_settings *chosen);
+
 /* An answer as it is printed. A number that does not exist is NaN. */
 typedef struct account_answer {
     double epsilon, delta, mu;
+    double rdp;          /* at the one order that was named */
     double lower, upper; /* ends of what was asked for */
     const char *accountant;
     const char *adjacency; /* NULL: the sensitivity was given, whatever it is to */
     const char *unit, *view;
+    int several_rates; /* of blocks */
     int certificate;
     json_t *assumptions; /* array of texts; owned */
 } account_answer;
@@ -36,7 +67,8 @@ const char *account_text(double value, char out[ACCOUNT_TEXT]);
 typedef struct account_ledger_options {
     const char *path;
     double delta, epsilon;
-    int adjacency; /* mfpg_adjacency, or -1 */
+    int adjacency;          /* mfpg_adjacency, or -1 */
+    const char *accountant; /* NULL: by what the ledger holds */
     int json;
 } account_ledger_options;
 int account_ledger(const account_ledger_options *options);

@@ -21,12 +21,12 @@ void account_assume(account_answer *answer, const char *format, ...) {
 json_t *account_json(account_answer *answer) {
     json_t *assumptions = answer->assumptions ? answer->assumptions : json_array();
     answer->assumptions = NULL;
-    return json_pack("{s:o, s:o, s:o, s:n, s:o, s:o, s:s, s:s?, s:s, s:s, s:o, s:b}", "epsilon",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s?, s:s, s:s, s:o, s:b}", "epsilon",
         cli_json_number(answer->epsilon), "delta", cli_json_number(answer->delta), "mu",
-        cli_json_number(answer->mu), "rdp", "lower", cli_json_number(answer->lower), "upper",
-        cli_json_number(answer->upper), "accountant", answer->accountant, "adjacency", answer->adjacency,
-        "unit", answer->unit, "view", answer->view, "assumptions", assumptions, "certificate",
-        answer->certificate);
+        cli_json_number(answer->mu), "rdp", cli_json_number(answer->rdp), "lower",
+        cli_json_number(answer->lower), "upper", cli_json_number(answer->upper), "accountant",
+        answer->accountant, "adjacency", answer->adjacency, "unit", answer->unit, "view", answer->view,
+        "assumptions", assumptions, "certificate", answer->certificate);
 }
 
 const char *account_text(double value, char out[ACCOUNT_TEXT]) {
@@ -45,6 +45,7 @@ void account_print(account_answer *answer) {
     print_number("epsilon", answer->epsilon);
     print_number("delta", answer->delta);
     print_number("mu", answer->mu);
+    print_number("rdp", answer->rdp);
     printf("%-12s %s\n%-12s %s\n%-12s %s\n%-12s %s\n", "accountant", answer->accountant, "adjacency",
         answer->adjacency ? answer->adjacency : "that of the sensitivity or mu given", "unit", answer->unit,
         "view", answer->view);

@@ -1,7 +1,8 @@
-/* mfpg account --ledger: what every client of a run really spent, by Gaussian DP (theory S2.1, S2.2). */
+/* mfpg account --ledger: what every client of a run really spent, by an accountant of its own (theory S2.1, S2.2). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "account.h"
 #include "options.h"
@@ -10,67 +11,110 @@ enum { SHOWN = 10 };
 
 typedef struct spending {
     int64_t client;
-    double square; /* sum of mu^2 */
+    mfpg_accountant *accountant;
+    double mu, epsilon, delta; /* the answer */
     int64_t rounds;
 } spending;
 
 typedef struct audit {
+    const account_ledger_options *options;
+    mfpg_context *ctx;
     mfpg_ledger_header header;
     mfpg_adjacency adjacency;
-    int own_adjacency; /* 1: the header's */
-    int sampled;       /* 1: some release sampled its examples */
-    spending *client;  /* header.clients; made at the first release */
+    const char *accountant;
+    int sampled;      /* 1: some release sampled its examples */
+    spending *client; /* header.clients; made before the releases are read */
 } audit;
 
-static mfpg_status prepare(audit *all) {
-    if (all->client) return MFPG_OK;
-    if (all->own_adjacency) all->adjacency = all->header.promise.adjacency;
-    all->client = calloc(all->header.clients > 0 ? (size_t)all->header.clients : 1, sizeof *all->client);
-    for (int64_t k = 0; all->client && k < all->header.clients; k++) all->client[k].client = k;
-    return all->client ? MFPG_OK : MFPG_ERR_MEMORY;
+/* First reading: does any release sample? */
+static mfpg_status look_for_sampling(void *user, const mfpg_release *release, int64_t first, int64_t last) {
+    (void)first;
+    (void)last;
+    if (release->sampling_rate < 1) ((audit *)user)->sampled = 1;
+    return MFPG_OK;
 }
 
+static mfpg_status prepare(audit *all) {
+    const account_ledger_options *options = all->options;
+    mfpg_accountant_options made = mfpg_accountant_options_default();
+    made.promise = all->header.promise;
+    if (options->adjacency >= 0) made.promise.adjacency = (mfpg_adjacency)options->adjacency;
+    all->adjacency = made.promise.adjacency;
+    int credited = all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE;
+    all->accountant = options->accountant ? options->accountant : credited ? "rdp" : "gdp";
+    all->client = calloc(all->header.clients > 0 ? (size_t)all->header.clients : 1, sizeof *all->client);
+    mfpg_status status = all->client ? MFPG_OK : MFPG_ERR_MEMORY;
+    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) {
+        all->client[k].client = k;
+        status = mfpg_accountant_create(all->ctx, all->accountant, &made, &all->client[k].accountant);
+    }
+    return status;
+}
+
+/* Second reading. */
 static mfpg_status visit(void *user, const mfpg_release *release, int64_t first, int64_t last) {
     audit *all = user;
-    mfpg_status status = prepare(all);
-    if (status != MFPG_OK) return status;
-    double mu = mfpg_release_mu(release, all->adjacency);
-    if (release->sampling_rate < 1) all->sampled = 1;
     for (int64_t k = first; k <= last && k >= 0 && k < all->header.clients; k++) {
-        all->client[k].square += mu * mu;
+        mfpg_status status = mfpg_accountant_record(all->ctx, all->client[k].accountant, release);
+        if (status != MFPG_OK) return status;
         all->client[k].rounds++;
     }
     return MFPG_OK;
 }
 
-/* Root of the sum, above its rounding error: each term and each addition is off by at most 2^-53 of the sum. */
-static double mu_of(const spending *client) {
-    return sqrt(client->square) * (1 + ((double)client->rounds + 4) * 0x1p-52);
+/* The number that was not given; that of the client before where both released the same. */
+static mfpg_status ask(audit *all, int64_t k, double delta) {
+    spending *client = &all->client[k];
+    const spending *before = client - 1;
+    client->mu = mfpg_accountant_mu(client->accountant);
+    client->epsilon = all->options->epsilon;
+    client->delta = delta;
+    if (k > 0 && mfpg_accountant_covers(client->accountant, before->accountant) &&
+        mfpg_accountant_covers(before->accountant, client->accountant)) {
+        client->epsilon = before->epsilon;
+        client->delta = before->delta;
+        return MFPG_OK;
+    }
+    return isnan(client->epsilon)
+               ? mfpg_accountant_epsilon(all->ctx, client->accountant, delta, &client->epsilon)
+               : mfpg_accountant_delta(all->ctx, client->accountant, client->epsilon, &client->delta);
 }
 
+static mfpg_status read_all(audit *all) {
+    const char *path = all->options->path;
+    mfpg_status status = mfpg_ledger_read(all->ctx, path, &all->header, look_for_sampling, all);
+    if (status == MFPG_OK) status = prepare(all);
+    if (status == MFPG_OK) status = mfpg_ledger_read(all->ctx, path, NULL, visit, all);
+    double delta = isnan(all->options->delta) ? all->header.delta : all->options->delta;
+    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) status = ask(all, k, delta);
+    return status;
+}
+
+/* Most first; delta where epsilon is the same for all, then mu. */
 static int by_spending(const void *a, const void *b) {
     const spending *x = a, *y = b;
-    if (x->square != y->square) return x->square < y->square ? 1 : -1;
+    if (x->epsilon != y->epsilon) return x->epsilon < y->epsilon ? 1 : -1;
+    if (x->delta != y->delta) return x->delta < y->delta ? 1 : -1;
+    if (x->mu != y->mu) return x->mu < y->mu ? 1 : -1;
     return x->client < y->client ? -1 : 1;
 }
 
-/* epsilon and delta of one client as asked: the one that was not given is computed. */
-static void promise_of(
-    const account_ledger_options *options, double delta, double mu, double *epsilon, double *at) {
-    int asks_delta = !isnan(options->epsilon);
-    *epsilon = asks_delta ? options->epsilon : mfpg_gdp_epsilon(mu, delta);
-    *at = asks_delta ? mfpg_gdp_delta(mu, options->epsilon) : delta;
+/* mu, or NaN where sampling is credited, which has none. */
+static double mu_of(const spending *client) {
+    return isinf(client->mu) && isfinite(client->epsilon) ? (double)NAN : client->mu;
 }
 
-static void fill_answer(
-    const audit *all, const account_ledger_options *options, double delta, account_answer *out) {
-    out->mu = mu_of(&all->client[0]);
-    promise_of(options, delta, out->mu, &out->epsilon, &out->delta);
-    double asked = isnan(options->epsilon) ? out->epsilon : out->delta;
+static void fill_answer(const audit *all, account_answer *out) {
+    const spending *most = all->client;
+    double asked = isnan(all->options->epsilon) ? most->epsilon : most->delta;
     int exact = !all->sampled && all->header.promise.view == MFPG_VIEW_LOCAL;
+    out->mu = mu_of(most);
+    out->rdp = (double)NAN;
+    out->epsilon = most->epsilon;
+    out->delta = most->delta;
     out->upper = asked;
     out->lower = !exact ? 0 : isinf(asked) ? asked : asked * (1 - 1e-9);
-    out->accountant = "gdp";
+    out->accountant = all->accountant;
     out->adjacency = mfpg_adjacency_name(all->adjacency);
     out->unit = mfpg_unit_name(all->header.promise.unit);
     out->view = mfpg_view_name(all->header.promise.view);
@@ -79,66 +123,68 @@ static void fill_answer(
     account_assume(out, "Gaussian noise is ideal up to floating-point rounding");
     if (all->header.promise.view != MFPG_VIEW_LOCAL)
         account_assume(out, "nobody sees more than the view %s", out->view);
-    if (all->sampled) account_assume(out, "sampling is not credited: accounted as if everything took part");
+    if (all->sampled && strcmp(all->accountant, "rdp") == 0 && all->header.promise.unit == MFPG_UNIT_EXAMPLE)
+        account_assume(
+            out, "batches were Poisson samples of the recorded rates, and who was in them stays hidden");
+    else if (all->sampled)
+        account_assume(out, "sampling is not credited: accounted as if everything took part");
     if (all->header.seeded)
         account_assume(out, "the noise came from a seed (seeded: not private) that nobody may know");
 }
 
-static json_t *clients_as_json(const audit *all, const account_ledger_options *options, double delta) {
+static json_t *clients_as_json(const audit *all) {
     json_t *list = json_array();
     for (int64_t i = 0; i < all->header.clients; i++) {
-        double mu = mu_of(&all->client[i]), epsilon, at;
-        promise_of(options, delta, mu, &epsilon, &at);
+        const spending *client = &all->client[i];
         json_array_append_new(
-            list, json_pack("{s:I, s:o, s:o, s:o, s:I}", "client", (json_int_t)all->client[i].client, "mu",
-                      cli_json_number(mu), "epsilon", cli_json_number(epsilon), "delta", cli_json_number(at),
-                      "rounds", (json_int_t)all->client[i].rounds));
+            list, json_pack("{s:I, s:o, s:o, s:o, s:I}", "client", (json_int_t)client->client, "mu",
+                      cli_json_number(mu_of(client)), "epsilon", cli_json_number(client->epsilon), "delta",
+                      cli_json_number(client->delta), "rounds", (json_int_t)client->rounds));
     }
     return list;
 }
 
-static void print_clients(const audit *all, const account_ledger_options *options, double delta) {
+static void print_clients(const audit *all) {
     char a[ACCOUNT_TEXT], b[ACCOUNT_TEXT], c[ACCOUNT_TEXT];
     printf("\n%-8s %-12s %-12s %-12s %s\n", "client", "mu", "epsilon", "delta", "rounds");
     for (int64_t i = 0; i < all->header.clients && i < SHOWN; i++) {
-        double mu = mu_of(&all->client[i]), epsilon, at;
-        promise_of(options, delta, mu, &epsilon, &at);
-        printf("%-8lld %-12s %-12s %-12s %lld\n", (long long)all->client[i].client, account_text(mu, a),
-            account_text(epsilon, b), account_text(at, c), (long long)all->client[i].rounds);
+        const spending *client = &all->client[i];
+        double mu = mu_of(client);
+        printf("%-8lld %-12s %-12s %-12s %lld\n", (long long)client->client,
+            isnan(mu) ? "-" : account_text(mu, a), account_text(client->epsilon, b),
+            account_text(client->delta, c), (long long)client->rounds);
     }
     if (all->header.clients > SHOWN)
         printf("... and %lld with less; --json lists all\n", (long long)(all->header.clients - SHOWN));
 }
 
-static int print(const audit *all, const account_ledger_options *options) {
-    double delta = isnan(options->delta) ? all->header.delta : options->delta;
+static int print(const audit *all) {
     account_answer answer = {0};
-    fill_answer(all, options, delta, &answer);
-    if (options->json) {
+    fill_answer(all, &answer);
+    if (all->options->json) {
         json_t *object = account_json(&answer);
         json_object_set_new(object, "seeded", json_boolean(all->header.seeded));
-        json_object_set_new(object, "clients", clients_as_json(all, options, delta));
+        json_object_set_new(object, "clients", clients_as_json(all));
         return cli_json_print("account", object);
     }
     account_print(&answer);
-    print_clients(all, options, delta);
+    print_clients(all);
     return cli_finish("account", CLI_DONE);
 }
 
 int account_ledger(const account_ledger_options *options) {
-    audit all = {.own_adjacency = options->adjacency < 0,
-        .adjacency = options->adjacency < 0 ? MFPG_ADJACENCY_ZERO_OUT : (mfpg_adjacency)options->adjacency};
-    mfpg_context *ctx = cli_context(1);
-    mfpg_status status = mfpg_ledger_read(ctx, options->path, &all.header, visit, &all);
-    if (status == MFPG_OK) status = prepare(&all); /* a ledger without releases */
+    audit all = {.options = options, .ctx = cli_context(1)};
+    mfpg_status status = read_all(&all);
     int code = CLI_DONE;
     if (status != MFPG_OK) {
-        code = cli_fail(ctx, "account", status);
+        code = cli_fail(all.ctx, "account", status);
     } else {
         qsort(all.client, (size_t)all.header.clients, sizeof *all.client, by_spending);
-        code = print(&all, options);
+        code = print(&all);
     }
+    for (int64_t k = 0; all.client && k < all.header.clients; k++)
+        mfpg_accountant_destroy(all.client[k].accountant);
     free(all.client);
-    mfpg_context_destroy(ctx);
+    mfpg_context_destroy(all.ctx);
     return code;
 }

@@ -1,4 +1,4 @@
-/** Accountants: what was released, and what it cost. gdp certifies; paper_* print the paper's formulas and certify
+/** Accountants: what was released, and what it cost. gdp and rdp certify; paper_* print the paper's formulas and certify
  *  nothing. Also the conversions of Gaussian differential privacy and the append-only ledger. */
 #ifndef MFPG_ACCOUNTANT_H
 #define MFPG_ACCOUNTANT_H
@@ -29,6 +29,9 @@ double mfpg_gdp_mu(double epsilon, double delta);
 double mfpg_rdp_epsilon(double rdp, double order, double delta);
 double mfpg_rdp_epsilon_classic(double rdp, double order, double delta);
 
+/** The same relation solved for delta at epsilon >= 0, rounded up, at most 1. */
+double mfpg_rdp_delta(double rdp, double order, double epsilon);
+
 /* ---- the paper's bound (NOT a certificate) ---- */
 
 typedef struct mfpg_paper_bound {
@@ -52,6 +55,9 @@ typedef struct mfpg_accountant mfpg_accountant;
 typedef struct mfpg_accountant_options {
     mfpg_promise promise;
     mfpg_paper_bound paper; /* paper_lsi only */
+    const double
+        *orders; /* rdp only: the orders >= 1 that may be used, copied; NULL: all, and Gaussian DP */
+    ptrdiff_t order_count;
 } mfpg_accountant_options;
 
 /** Client unit, zero-out, local; the paper's constants with clamp and envelope on. */
@@ -67,9 +73,14 @@ int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
 /** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT where paper_lsi is given no
  *  strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
- *  know. gdp counts sampled examples as if all had been used; the caller says so. */
+ *  know. gdp counts sampled examples as if all had been used; rdp credits Poisson sampling where the unit is the
+ *  example, because only examples are sampled. The caller says so. */
 mfpg_status mfpg_accountant_record(
     mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release);
+
+/** The same release times >= 0 times. */
+mfpg_status mfpg_accountant_record_times(
+    mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release, int64_t times);
 
 /** Smallest epsilon for which everything recorded is (epsilon, delta)-DP under the promise, rounded up; for paper_*
  *  the number the paper would print. delta in [0,1), else MFPG_ERR_DOMAIN and +INFINITY. Nothing recorded: 0. */
@@ -81,8 +92,26 @@ mfpg_status mfpg_accountant_epsilon(
 mfpg_status mfpg_accountant_delta(
     mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, double *delta);
 
-/** The Gaussian-DP parameter of everything recorded; +INFINITY where the accountant has none. */
+/** The Gaussian-DP parameter of everything recorded; +INFINITY where the accountant has none (rdp, once sampling is
+ *  credited). */
 double mfpg_accountant_mu(const mfpg_accountant *accountant);
+
+/** A bound of the Renyi divergence of an order >= 1 between neighbours, in both directions; +INFINITY where the
+ *  accountant has none. */
+double mfpg_accountant_renyi(const mfpg_accountant *accountant, double order);
+
+/** epsilon as if the promise had been made for this adjacency; +INFINITY where the accountant cannot tell. */
+mfpg_status mfpg_accountant_epsilon_under(mfpg_context *ctx, const mfpg_accountant *accountant,
+    mfpg_adjacency adjacency, double delta, double *epsilon);
+
+/** 1 where everything recorded, and the release next with it (NULL: nothing), is (epsilon, delta)-DP: mfpg_accountant_epsilon
+ *  would then answer at most epsilon. Cheaper than asking; the accountant is not changed. 0 also for what is faulty. */
+int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_release *next,
+    double delta, double epsilon);
+
+/** 1 where it is plain that the epsilon of accountant is at least that of less at every delta; both of one name and made
+ *  with the same options. 0 where it is not, or not without work. */
+int mfpg_accountant_covers(const mfpg_accountant *accountant, const mfpg_accountant *less);
 
 /** mu of one release under the promise: sqrt((steps-1) (S/sd)^2 + (S/last_sd)^2), S doubled for replace; rounded up,
  *  +INFINITY for a release that no accountant would record. */

@@ -25,6 +25,7 @@ enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 struct mfpg_accountant {
     const mfpg_accountant_ops *ops;
+    mfpg_adjacency adjacency;
     int recorded; /* at least one release */
     int poisoned; /* something was released that could not be recorded: no bound is known any more */
     max_align_t state[];
@@ -75,6 +76,7 @@ mfpg_status mfpg_accountant_create(
     mfpg_accountant *made = mfpg_alloc(1, sizeof *made + ops->state_size);
     if (!made) return mfpg_fail_memory(ctx);
     made->ops = ops;
+    made->adjacency = chosen.promise.adjacency;
     if (ops->start) status = ops->start(ctx, made->state, &chosen);
     if (status != MFPG_OK) {
         free(made);
@@ -93,18 +95,25 @@ int mfpg_accountant_certifies(const mfpg_accountant *accountant) {
     return accountant->ops->certifies;
 }
 
-mfpg_status mfpg_accountant_record(
-    mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release) {
-    const char *fault = mfpg_release_fault(release);
+mfpg_status mfpg_accountant_record_times(
+    mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release, int64_t times) {
+    const char *fault = times < 0 ? "recorded less than 0 times" : mfpg_release_fault(release);
     mfpg_status status = MFPG_OK;
     if (fault)
         status = mfpg_fail(ctx, MFPG_ERR_DOMAIN, "round %lld, client %lld: %s", (long long)release->round,
             (long long)release->client, fault);
+    else if (times == 0)
+        return MFPG_OK;
     else
-        status = accountant->ops->record(ctx, accountant->state, release);
+        status = accountant->ops->record(ctx, accountant->state, release, times);
     accountant->recorded = 1;
     if (status != MFPG_OK) accountant->poisoned = 1;
     return status;
+}
+
+mfpg_status mfpg_accountant_record(
+    mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release) {
+    return mfpg_accountant_record_times(ctx, accountant, release, 1);
 }
 
 mfpg_status mfpg_accountant_epsilon(
@@ -135,4 +144,65 @@ mfpg_status mfpg_accountant_delta(
 double mfpg_accountant_mu(const mfpg_accountant *accountant) {
     if (accountant->poisoned || !accountant->ops->mu) return (double)INFINITY;
     return accountant->ops->mu(accountant->state);
+}
+
+double mfpg_accountant_renyi(const mfpg_accountant *accountant, double order) {
+    if (accountant->poisoned || !(order >= 1.0) || !isfinite(order)) return (double)INFINITY;
+    if (!accountant->recorded) return 0.0;
+    if (!accountant->ops->rdp) return (double)INFINITY;
+    double answer = accountant->ops->rdp(accountant->state, order);
+    return answer >= 0.0 ? answer : (double)INFINITY;
+}
+
+mfpg_status mfpg_accountant_epsilon_under(mfpg_context *ctx, const mfpg_accountant *accountant,
+    mfpg_adjacency adjacency, double delta, double *epsilon) {
+    int other = adjacency != accountant->adjacency && !accountant->poisoned && accountant->recorded;
+    if (!other || !(delta >= 0.0 && delta < 1.0))
+        return mfpg_accountant_epsilon(ctx, accountant, delta, epsilon);
+    *epsilon = (double)INFINITY;
+    if (!accountant->ops->other) return MFPG_OK;
+    double answer = 0.0;
+    mfpg_status status = accountant->ops->other(ctx, accountant->state, delta, &answer);
+    if (status == MFPG_OK && answer >= 0.0) *epsilon = answer;
+    return status;
+}
+
+/* An accountant that has recorded the same; NULL without memory. */
+static mfpg_accountant *copy_of(const mfpg_accountant *accountant) {
+    const mfpg_accountant_ops *ops = accountant->ops;
+    mfpg_accountant *copy = mfpg_alloc(1, sizeof *copy + ops->state_size);
+    if (!copy) return NULL;
+    memcpy(copy, accountant, sizeof *copy + ops->state_size);
+    if (ops->copy && !ops->copy(accountant->state, copy->state)) {
+        free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+static int is_within(mfpg_context *ctx, const mfpg_accountant *accountant, double delta, double epsilon) {
+    if (accountant->poisoned) return 0;
+    if (accountant->recorded && accountant->ops->within)
+        return accountant->ops->within(accountant->state, delta, epsilon);
+    double spent;
+    return mfpg_accountant_epsilon(ctx, accountant, delta, &spent) == MFPG_OK && spent <= epsilon;
+}
+
+int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_release *next,
+    double delta, double epsilon) {
+    if (!(delta >= 0.0 && delta < 1.0 && epsilon >= 0.0)) return 0;
+    if (!next) return is_within(ctx, accountant, delta, epsilon);
+    if (accountant->poisoned || mfpg_release_fault(next)) return 0;
+    mfpg_accountant *after = copy_of(accountant);
+    int yes =
+        after && mfpg_accountant_record(ctx, after, next) == MFPG_OK && is_within(ctx, after, delta, epsilon);
+    mfpg_accountant_destroy(after);
+    return yes;
+}
+
+int mfpg_accountant_covers(const mfpg_accountant *accountant, const mfpg_accountant *less) {
+    if (accountant->ops != less->ops || accountant->adjacency != less->adjacency) return 0;
+    if (accountant->poisoned || !less->recorded) return 1;
+    if (less->poisoned || !accountant->recorded || !accountant->ops->covers) return 0;
+    return accountant->ops->covers(accountant->state, less->state);
 }

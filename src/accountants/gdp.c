@@ -30,10 +30,10 @@ static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_o
     return MFPG_OK;
 }
 
-static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release) {
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
     (void)ctx;
     gdp_state *gdp = state;
-    square_sum_add(&gdp->spent, mfpg_release_mu(release, gdp->adjacency));
+    square_sum_add_times(&gdp->spent, mfpg_release_mu(release, gdp->adjacency), times);
     return MFPG_OK;
 }
 
@@ -53,6 +53,23 @@ static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double
     return MFPG_OK;
 }
 
+static double rdp(const void *state, double order) {
+    double spent = mu(state);
+    return spent == 0.0 ? 0.0 : multiply_up(0.5 * order, multiply_up(spent, spent));
+}
+
+/* Sensitivity, and mu with it, is twice or half. */
+static mfpg_status other(mfpg_context *ctx, const void *state, double delta, double *out) {
+    (void)ctx;
+    int replace = ((const gdp_state *)state)->adjacency == MFPG_ADJACENCY_REPLACE;
+    *out = mfpg_gdp_epsilon(replace ? 0.5 * mu(state) : 2.0 * mu(state), delta);
+    return MFPG_OK;
+}
+
+static int covers(const void *state, const void *less) {
+    return mu(state) >= mu(less);
+}
+
 const mfpg_accountant_ops mfpg_accountant_gdp = {
     .name = "gdp",
     .help = "Gaussian differential privacy, exact for these mechanisms; sampling is not credited",
@@ -63,4 +80,7 @@ const mfpg_accountant_ops mfpg_accountant_gdp = {
     .delta = delta,
     .start = start,
     .mu = mu,
+    .rdp = rdp,
+    .other = other,
+    .covers = covers,
 };

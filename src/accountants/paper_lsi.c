@@ -47,12 +47,12 @@ static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_o
     return MFPG_OK;
 }
 
-static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release) {
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
     paper_lsi_state *lsi = state;
     if (release->action.control != MFPG_CONTROL_STRENGTH)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "paper_lsi: the release carries no entropic strength");
     lsi->strength = release->action.strength.value;
-    lsi->steps += (double)release->steps;
+    lsi->steps += (double)times * (double)release->steps;
     return MFPG_OK;
 }
 

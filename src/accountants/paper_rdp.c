@@ -9,11 +9,11 @@ typedef struct paper_rdp_state {
     double rdp; /* at order 2: order mu^2 / 2 with mu = 1/z, summed over the steps */
 } paper_rdp_state;
 
-static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release) {
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
     (void)ctx;
     if (release->sensitivity == 0.0) return MFPG_OK;
     double z = release->noise_sd / release->sensitivity;
-    ((paper_rdp_state *)state)->rdp += (double)release->steps / (z * z);
+    ((paper_rdp_state *)state)->rdp += (double)times * (double)release->steps / (z * z);
     return MFPG_OK;
 }
 

@@ -4,6 +4,8 @@
 
 #include "mfpg/accountant.h"
 
+#include "rdp_conversion.h"
+
 /* Each formula is a handful of terms, every one of them correct to a few units of DBL_EPSILON: the sum of their sizes
  * times 8 DBL_EPSILON is more than all roundings together. */
 #define ROUNDINGS (8.0 * DBL_EPSILON)
@@ -12,11 +14,15 @@ static int out_of_range(double rdp, double order, double delta) {
     return !(rdp >= 0.0 && order > 1.0 && delta >= 0.0 && delta < 1.0);
 }
 
-/* Canonne, Kamath, Steinke 2020, proposition 12. A divergence that is small against delta^2 needs no epsilon at all:
- * the total variation distance is at most sqrt(1 - exp(-KL)) and KL <= rdp (Bretagnolle, Huber). */
+/* At most sqrt(KL/2) (Pinsker) and sqrt(1 - exp(-KL)) (Bretagnolle, Huber), and KL <= rdp. */
+double mfpg_rdp_distance(double rdp) {
+    return fmin(1.0, fmin(sqrt(0.5 * rdp), sqrt(-expm1(-rdp))) * (1.0 + ROUNDINGS));
+}
+
+/* Canonne, Kamath, Steinke 2020, proposition 12. */
 double mfpg_rdp_epsilon(double rdp, double order, double delta) {
     if (out_of_range(rdp, order, delta)) return (double)INFINITY;
-    if (sqrt(-expm1(-rdp)) * (1.0 + ROUNDINGS) <= delta) return 0.0;
+    if (mfpg_rdp_distance(rdp) <= delta) return 0.0;
     if (isinf(order)) return rdp; /* pure differential privacy */
     if (delta == 0.0) return (double)INFINITY;
     double gain = log1p(-1.0 / order), odds = (log(delta) + log(order)) / (order - 1.0);
@@ -29,4 +35,19 @@ double mfpg_rdp_epsilon_classic(double rdp, double order, double delta) {
     if (out_of_range(rdp, order, delta)) return (double)INFINITY;
     if (isinf(order)) return rdp;
     return (rdp - log(delta) / (order - 1.0)) * (1.0 + ROUNDINGS);
+}
+
+double mfpg_rdp_log_delta(double rdp, double order, double epsilon) {
+    double c = order - 1.0, gain = order * log1p(-1.0 / order), size = c * (rdp + epsilon) - gain;
+    return c * (rdp - epsilon) + gain - log(c) + ROUNDINGS * (size + fabs(log(c)));
+}
+
+double mfpg_rdp_delta(double rdp, double order, double epsilon) {
+    if (!(rdp >= 0.0 && order > 1.0 && epsilon >= 0.0)) return (double)INFINITY;
+    double least = mfpg_rdp_distance(rdp);
+    if (isinf(order)) return rdp <= epsilon ? 0.0 : least;
+    if (isinf(epsilon)) return 0.0;
+    if (isinf(rdp)) return 1.0;
+    double tail = exp(mfpg_rdp_log_delta(rdp, order, epsilon)) * (1.0 + ROUNDINGS) + DBL_TRUE_MIN;
+    return fmin(least, tail);
 }

@@ -13,7 +13,7 @@ static double best_of(conversion convert, int count, const double *orders, const
 
 typedef struct row {
     int count;
-    double orders[MOST_ORDERS], rdp[MOST_ORDERS], delta, epsilon;
+    double orders[MOST_ORDERS], rdp[MOST_ORDERS], delta, epsilon; /* one is the answer */
 } row;
 
 static void check_rows(conversion convert, const row *rows, size_t count) {
@@ -69,6 +69,32 @@ static void test_classic_conversion_meets_the_reference_rows(void **state) {
     check_near(mfpg_rdp_epsilon_classic(0.0, 2, 1e-5), 11.512925465, 1e-9, 0, "T118: the floor of order 2");
 }
 
+/* Rows of kind rdp_to_delta, method improved (dp_accounting 0.6.0). */
+static void test_delta_meets_the_reference_rows(void **state) {
+    (void)state;
+    const row rows[] = {
+        {6, {2, 4, 8, 16, 32, 64}, {0.1, 0.2, 0.4, 0.8, 1.6, 3.2}, 0.0007360876990238826, 1}, /* A289 */
+        {6, {2, 4, 8, 16, 32, 64}, {0.1, 0.2, 0.4, 0.8, 1.6, 3.2}, 0, 50},                    /* A290 */
+        {4, {16, 64, 256, 1024}, {0.01, 0.04, 0.16, 0.64}, 4.508186632087963e-19, 0.3},       /* A293 */
+        {10, {1.25, 1.5, 2, 3.5, 8, 16, 32, 64, 128, 256}, {0.625, 0.75, 1, 1.75, 4, 8, 16, 32, 64, 128},
+            0.00044432976375374886, 4}, /* A295 */
+        {9, {2, 3, 4, 5, 6, 7, 8, 9, 10}, {0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1},
+            0.0010585769911830355, 0.5}, /* A296 */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double best = 1;
+        for (int k = 0; k < rows[i].count; k++)
+            best = fmin(best, mfpg_rdp_delta(rows[i].rdp[k], rows[i].orders[k], rows[i].epsilon));
+        check_near(best, rows[i].delta, 1e-12, 1e-300, "delta of a row");
+        assert_true(best >= rows[i].delta * (1 - 1e-15));
+    }
+    /* A292, epsilon 0: .19217659222868652 by the same formula; the distance by Pinsker is smaller here only at .1 / 2 */
+    check_near(mfpg_rdp_delta(0.2, 4, 0), 0.19217659222868652, 1e-12, 0, "A292");
+    assert_true(mfpg_rdp_delta(NAN, 2, 1) == HUGE_VAL && mfpg_rdp_delta(0.1, 1, 1) == HUGE_VAL);
+    assert_true(mfpg_rdp_delta(0.1, 2, -1) == HUGE_VAL && mfpg_rdp_delta(-0.1, 2, 1) == HUGE_VAL); /* A155 */
+    assert_true(mfpg_rdp_delta(HUGE_VAL, 2, 1) == 1 && mfpg_rdp_delta(0.1, 2, HUGE_VAL) == 0);
+}
+
 /* A mu-GDP mechanism has rdp(order) = order mu^2/2, so every order must give at least its exact epsilon. */
 static void test_every_order_is_an_upper_bound_of_gaussian_privacy(void **state) {
     (void)state;
@@ -99,6 +125,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tight_conversion_meets_the_reference_rows),
         cmocka_unit_test(test_classic_conversion_meets_the_reference_rows),
+        cmocka_unit_test(test_delta_meets_the_reference_rows),
         cmocka_unit_test(test_every_order_is_an_upper_bound_of_gaussian_privacy),
         cmocka_unit_test(test_values_out_of_range_fail_closed),
     };

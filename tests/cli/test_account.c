@@ -118,10 +118,69 @@ static void test_limits_are_infinity_or_nothing(void **state) {
     assert_non_null(strstr(ran.out, "inf"));
 }
 
-static void test_sampling_is_not_credited_and_says_so(void **state) {
+/* source: field_failures F6: tight 1.8282, Renyi 2.1014; exact_accountant.md: 2.38159692, Renyi 2.5966 */
+static void test_poisson_sampling_is_credited_by_rdp(void **state) {
+    (void)state;
+    json_t *object =
+        run_json("account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --delta 1e-5 --json");
+    check_fields(object);
+    double epsilon = json_get_number(object, "epsilon");
+    assert_true(epsilon >= 1.8282366 && epsilon <= 2.1014);
+    assert_string_equal(json_string_value(json_object_get(object, "accountant")), "rdp");
+    assert_string_equal(json_string_value(json_object_get(object, "unit")), "example");
+    assert_true(json_is_null(json_object_get(object, "mu")));
+    assert_true(json_get_number(object, "lower") == 0);
+    assert_non_null(strstr(ran.out, "Poisson sampling"));
+    assert_null(strstr(ran.out, "not credited"));
+    json_decref(object);
+    object = run_json("account --blocks 0.01:1:400,0.01:1:600 --adjacency remove --json");
+    check_near(json_get_number(object, "epsilon"), epsilon, 1e-12, 0, "the same in blocks");
+    json_decref(object);
+    object =
+        run_json("account --noise-multiplier 1.1 --sampling-rate 0.0042666666666666667 --steps 14062 --json");
+    epsilon = json_get_number(object, "epsilon");
+    assert_true(epsilon >= 2.38159692 && epsilon <= 2.5966);
+    json_decref(object);
+    object =
+        run_json("account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --adjacency replace --json");
+    assert_true(json_get_number(object, "epsilon") > 2.1013);
+    json_decref(object);
+}
+
+static void test_orders_are_printed_and_restrict(void **state) {
+    (void)state;
+    /* source: accountant_vectors A221 (mpmath): order 3.5, q .01, sigma 1 */
+    json_t *object = run_json("account --order 3.5 --noise-multiplier 1 --sampling-rate 0.01 --json");
+    check_fields(object);
+    check_near(json_get_number(object, "rdp"), 0.00031311663858379341, 1e-9, 0, "A221");
+    assert_string_equal(json_string_value(json_object_get(object, "accountant")), "rdp");
+    json_decref(object);
+    /* source: A241: the Kullback-Leibler limit */
+    object =
+        run_json("account --accountant rdp --order 1 --noise-multiplier 0.8 --sampling-rate 0.004 --json");
+    check_near(json_get_number(object, "rdp"), 2.9287003272036259e-5, 1e-9, 0, "A241");
+    json_decref(object);
+    /* source: A200: 1.5 / (2 0.3^2); several steps add up */
+    object = run_json("account --order 1.5 --noise-multiplier 0.3 --steps 4 --json");
+    check_near(json_get_number(object, "rdp"), 4 * 8.333333333333334, 1e-12, 0, "A200");
+    json_decref(object);
+    object = run_json(
+        "account --order 2,4,7,8,9,32 --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --json");
+    /* source: A136: orders 2..256, best at 8 */
+    check_near(json_get_number(object, "epsilon"), 2.1077530754515653, 1e-9, 0, "A136");
+    assert_true(json_is_null(json_object_get(object, "rdp")));
+    json_decref(object);
+    REFUSED("account --noise-multiplier 1 --order 0.5", "--order: found '0.5'", "a number from 1");
+    REFUSED("account --noise-multiplier 1 --order nan", "--order");
+    REFUSED("account --noise-multiplier 1 --order 2,,3", "--order");
+    REFUSED("account --noise-multiplier 1 --order 2 --accountant gdp", "--order belongs to --accountant rdp");
+}
+
+static void test_gdp_does_not_credit_sampling_and_says_so(void **state) {
     (void)state;
     json_t *all = run_json("account --noise-multiplier 1 --steps 10 --json");
-    json_t *some = run_json("account --noise-multiplier 1 --steps 10 --sampling-rate 0.01 --json");
+    json_t *some =
+        run_json("account --accountant gdp --noise-multiplier 1 --steps 10 --sampling-rate 0.01 --json");
     assert_true(json_get_number(all, "epsilon") == json_get_number(some, "epsilon"));
     assert_true(json_get_number(some, "lower") == 0);
     assert_true(json_get_number(all, "lower") > 0);
@@ -195,7 +254,7 @@ static void test_options_that_exclude_each_other_are_refused(void **state) {
     REFUSED("account --mechanism laplace --mu 1", "--mechanism", "gaussian, entropic");
     REFUSED("account --mechanism gausian --mu 1", "did you mean gaussian?");
     REFUSED("account --mu 1 --adjacency swap", "add, remove, zero-out, replace");
-    REFUSED("account --mu 1 --accountant pld", "unknown accountant", "gdp, paper_rdp, paper_lsi");
+    REFUSED("account --mu 1 --accountant pld", "unknown accountant", "gdp, rdp, paper_rdp, paper_lsi");
     REFUSED("account --mu 1 stray", "'stray' is no option");
     REFUSED("account --ledger x --steps 3", "--ledger and --steps exclude each other");
     REFUSED("account --ledger x --mechanism gaussian", "--ledger goes with");
@@ -253,6 +312,38 @@ static void test_a_ledger_tells_what_each_client_spent(void **state) {
     remove_from_folder("ledger");
 }
 
+/* Records of the example unit with sampling go to rdp, of the client unit to gdp. */
+static void test_a_ledger_of_samples_is_credited(void **state) {
+    (void)state;
+#define SAMPLED(unit)                                                                                        \
+    "{\"mfpg_ledger\":1,\"clients\":2,\"unit\":\"" unit "\",\"adjacency\":\"zero-out\",\"view\":\"local\","  \
+    "\"delta\":1e-05,\"seeded\":false}\n"                                                                    \
+    "{\"round\":1,\"clients\":[0,1],\"steps\":1000,\"sensitivity\":0.5,\"noise_sd\":0.5,\"last_sd\":0.5,"    \
+    "\"weight\":0.5,\"sampling_rate\":0.01,\"action\":{\"budget\":1}}\n"
+    json_t *schedule = run_json("account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --json");
+    write_in_folder("ledger", SAMPLED("example"));
+    json_t *object = run_json("account --ledger ledger --json");
+    assert_string_equal(json_string_value(json_object_get(object, "accountant")), "rdp");
+    assert_non_null(strstr(ran.out, "Poisson samples"));
+    assert_null(strstr(ran.out, "not credited"));
+    assert_true(json_get_number(object, "epsilon") == json_get_number(schedule, "epsilon"));
+    assert_true(client_number(object, 1, "epsilon") == json_get_number(schedule, "epsilon"));
+    assert_true(json_is_null(json_object_get(object, "mu")));
+    json_decref(object);
+    object = run_json("account --ledger ledger --accountant gdp --json");
+    check_near(json_get_number(object, "mu"), sqrt(1000), 1e-14, 0, "no credit");
+    assert_non_null(strstr(ran.out, "not credited"));
+    json_decref(object);
+    remove_from_folder("ledger");
+    write_in_folder("ledger", SAMPLED("client"));
+    object = run_json("account --ledger ledger --json");
+    assert_string_equal(json_string_value(json_object_get(object, "accountant")), "gdp");
+    check_near(json_get_number(object, "mu"), sqrt(1000), 1e-14, 0, "clients are not sampled");
+    json_decref(object);
+    remove_from_folder("ledger");
+    json_decref(schedule);
+}
+
 static void test_wrong_ledgers_are_refused(void **state) {
     (void)state;
     REFUSED("account --ledger none", "none", "No such file");
@@ -280,7 +371,11 @@ int main(void) {
             test_delta_meets_the_references_from_above, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_replace_doubles_the_sensitivity, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_limits_are_infinity_or_nothing, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(test_sampling_is_not_credited_and_says_so, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_poisson_sampling_is_credited_by_rdp, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_orders_are_printed_and_restrict, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_gdp_does_not_credit_sampling_and_says_so, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_a_ledger_of_samples_is_credited, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_the_papers_formulas_certify_nothing, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_wrong_numbers_are_refused, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
