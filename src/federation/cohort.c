@@ -43,21 +43,43 @@ static void fill_releases(mfpg_federation *federation, const ptrdiff_t *order, p
         federation->options.participants, federation->cohort, count);
 }
 
-static int overspends(const mfpg_federation *federation, const mfpg_release *release) {
-    double spent = mfpg_accountant_mu(federation->client[release->client].certificate);
-    double next = mfpg_release_mu(release, federation->options.promise.adjacency);
-    return !(sqrt(spent * spent + next * next) <= federation->mu_limit);
+/* The last answer of overspends: clients that released the same and are about to release the same get it again. */
+typedef struct decision {
+    const mfpg_accountant *spent;
+    const mfpg_release *next;
+    int overspends;
+} decision;
+
+static int same_cost(const mfpg_release *a, const mfpg_release *b) {
+    return a->steps == b->steps && a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd &&
+           a->last_sd == b->last_sd && a->sampling_rate == b->sampling_rate;
 }
 
-/* The Gaussian-DP filter: nobody may pass mu_limit. In the average view one member's leaving takes its noise from the
- * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only. */
-static ptrdiff_t stop_spenders(mfpg_federation *federation, ptrdiff_t *order, ptrdiff_t count) {
+static int overspends(
+    mfpg_context *ctx, const mfpg_federation *federation, const mfpg_release *next, decision *last) {
+    const mfpg_accountant *spent = federation->client[next->client].certificate;
+    int known = last->spent && same_cost(last->next, next) && mfpg_accountant_covers(last->spent, spent) &&
+                mfpg_accountant_covers(spent, last->spent);
+    last->spent = spent;
+    last->next = next;
+    if (!known)
+        last->overspends = !mfpg_accountant_affords(
+            ctx, spent, next, federation->options.delta, federation->options.stop_at_epsilon);
+    return last->overspends;
+}
+
+/* Nobody's certificate may pass stop_at_epsilon. In the average view one member's leaving takes its noise from the
+ * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only, so that
+ * what is composed in the end is as fixed as a schedule. */
+static ptrdiff_t stop_spenders(
+    mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t *order, ptrdiff_t count) {
     for (;;) {
         fill_releases(federation, order, count);
         ptrdiff_t kept = 0;
+        decision last = {0};
         for (ptrdiff_t i = 0; i < count; i++) {
             ptrdiff_t k = order[i];
-            if (overspends(federation, &federation->cohort[i]))
+            if (overspends(ctx, federation, &federation->cohort[i], &last))
                 federation->client[k].stopped = 1;
             else
                 order[kept++] = k;
@@ -67,13 +89,13 @@ static ptrdiff_t stop_spenders(mfpg_federation *federation, ptrdiff_t *order, pt
     }
 }
 
-void mfpg_federation_choose_cohort(mfpg_federation *federation, int *exhausted) {
+void mfpg_federation_choose_cohort(mfpg_context *ctx, mfpg_federation *federation, int *exhausted) {
     ptrdiff_t *order = federation->order;
     ptrdiff_t drawn = draw_members(federation, order), count = 0, left = 0;
     for (ptrdiff_t i = 0; i < drawn; i++)
         if (!federation->client[order[i]].stopped) order[count++] = order[i];
-    if (isfinite(federation->mu_limit))
-        count = stop_spenders(federation, order, count);
+    if (isfinite(federation->options.stop_at_epsilon))
+        count = stop_spenders(ctx, federation, order, count);
     else
         fill_releases(federation, order, count);
     for (ptrdiff_t k = 0; k < federation->clients; k++) left += !federation->client[k].stopped;

@@ -110,9 +110,6 @@ static void set_start(mfpg_federation *f) {
         memcpy(f->w, f->options.start, (size_t)f->dimension * sizeof *f->w);
     else
         mfpg_model_start(f->model, &f->key, f->options.start_he, f->w);
-    f->mu_limit = (double)INFINITY;
-    if (isfinite(f->options.stop_at_epsilon))
-        f->mu_limit = mfpg_gdp_mu(f->options.stop_at_epsilon, f->options.delta);
 }
 
 mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,

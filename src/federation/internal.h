@@ -41,7 +41,6 @@ struct mfpg_federation {
     workspace *worker;
     int workers;
     mfpg_ledger *ledger; /* NULL: releases are not written down */
-    double mu_limit;     /* of stop_at_epsilon; +INFINITY without */
     int64_t round;       /* completed rounds */
 };
 
@@ -53,7 +52,7 @@ double mfpg_action_value(const mfpg_action *action);
 
 /* Chooses who takes part in this round and fills cohort with weights and views applied; it may be empty (client_rate).
  * *exhausted becomes 1 where no client has budget left for another round. */
-void mfpg_federation_choose_cohort(mfpg_federation *federation, int *exhausted);
+void mfpg_federation_choose_cohort(mfpg_context *ctx, mfpg_federation *federation, int *exhausted);
 
 /* Loss and accuracy of the global model for the round's report (NAN where nothing is evaluated). */
 mfpg_status mfpg_federation_evaluate(

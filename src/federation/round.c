@@ -82,13 +82,19 @@ static double mean_action(const mfpg_federation *federation) {
     return sum / (double)federation->clients;
 }
 
-/* The largest certified epsilon: that of the largest mu, as epsilon grows with mu. */
+/* The largest certified epsilon. Most clients are plainly, or at little cost, no worse than the worst so far. */
 static mfpg_status largest_epsilon(mfpg_context *ctx, const mfpg_federation *federation, double *epsilon) {
+    double delta = federation->options.delta;
     const mfpg_accountant *worst = federation->client[0].certificate;
-    for (ptrdiff_t k = 1; k < federation->clients; k++)
-        if (mfpg_accountant_mu(federation->client[k].certificate) > mfpg_accountant_mu(worst))
-            worst = federation->client[k].certificate;
-    return mfpg_accountant_epsilon(ctx, worst, federation->options.delta, epsilon);
+    mfpg_status status = mfpg_accountant_epsilon(ctx, worst, delta, epsilon);
+    for (ptrdiff_t k = 1; k < federation->clients && status == MFPG_OK; k++) {
+        const mfpg_accountant *own = federation->client[k].certificate;
+        if (mfpg_accountant_covers(worst, own) || mfpg_accountant_affords(ctx, own, NULL, delta, *epsilon))
+            continue;
+        worst = own;
+        status = mfpg_accountant_epsilon(ctx, worst, delta, epsilon);
+    }
+    return status;
 }
 
 /* The member's release that protects least: the smallest noise for its sensitivity. */
@@ -147,7 +153,7 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done) {
     mfpg_status status = MFPG_OK;
-    mfpg_federation_choose_cohort(federation, done);
+    mfpg_federation_choose_cohort(ctx, federation, done);
     if (*done) return status;
     if (federation->cohort_size > 0) {
         status = update(ctx, federation);
