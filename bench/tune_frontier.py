@@ -56,7 +56,7 @@ def main():
             finalists = [point for _, point in sorted(grid, reverse=True)[:FINALISTS]]
             best, (rounds, step, clip) = max(means(SECOND, cell, finalists))
             unit, view, target = cell
-            print(f'SETTING("{unit}", "{view}", {target:g}, {rounds}, {step:g}, {clip:g}) /* {best:.3f} */', flush=True)
+            print(f'SETTING("logistic", 8, 100, "{unit}", "{view}", {target:g}, {rounds}, 0, {step:g}, {clip:g}) /* {best:.3f} */', flush=True)
 
 
 if __name__ == "__main__":

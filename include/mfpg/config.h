@@ -98,6 +98,9 @@ void mfpg_config_destroy(mfpg_config *config);
  *  that of a list. Errors name the argument; the configuration is then unchanged. */
 mfpg_status mfpg_config_set(mfpg_context *ctx, mfpg_config *config, const char *argument);
 
+/** The same for a key that takes a name of a file or folder. */
+mfpg_status mfpg_config_set_path(mfpg_context *ctx, mfpg_config *config, const char *key, const char *name);
+
 /** The rules that span keys (both ends of an interval, what a partition needs, controls of game and mechanism ...);
  *  call it after the last mfpg_config_set. Keys that were given a value of their own but do not count are
  *  named in one warning. */

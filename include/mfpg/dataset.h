@@ -94,6 +94,7 @@ typedef struct mfpg_data_options {
     mfpg_missing_rule missing;
     mfpg_scale_rule scale;
     const char *bounds_file; /* CSV column,low,high, one row a feature */
+    double range[2];         /* what public bounds are mapped to: finite, ascending; both 0: [0, 1] */
     mfpg_partition_kind partition;
     const char *partition_column;
     ptrdiff_t clients; /* iid, dirichlet, shards, synthetic */

@@ -51,7 +51,14 @@ static mfpg_status build_frame(
         status = mfpg_split(ctx, options->test_fraction, key, frame);
     if (status == MFPG_OK && !synthetic && options->missing == MFPG_MISSING_MEAN)
         status = mfpg_missing_impute(ctx, frame);
-    if (status == MFPG_OK && frame->low) mfpg_scale_by_bounds(frame);
+    if (status == MFPG_OK && mfpg_data_has_range(options) && !frame->low)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "data.range: is about public bounds, which data.scale.bounds gives; there are none here");
+    if (status == MFPG_OK && frame->low) {
+        frame->range[1] = 1.0;
+        if (mfpg_data_has_range(options)) memcpy(frame->range, options->range, sizeof frame->range);
+        mfpg_scale_by_bounds(frame->range, frame);
+    }
     if (status == MFPG_OK && options->scale == MFPG_SCALE_FROM_DATA)
         status = mfpg_scale_from_data(ctx, frame);
     return status;
@@ -142,6 +149,15 @@ static mfpg_status check_finite(mfpg_context *ctx, const mfpg_frame *frame) {
     return MFPG_OK;
 }
 
+/* Every feature lies in the range that public bounds were mapped to. */
+static double public_norm2(const mfpg_frame *frame) {
+    if (!frame->low) return (double)INFINITY;
+    float low = (float)frame->range[0]; /* rounded as mfpg_scale_by_bounds does at both ends */
+    float high = (float)(frame->range[0] + (frame->range[1] - frame->range[0]));
+    double largest = fmax(fabs((double)low), fabs((double)high));
+    return (double)frame->features * largest * largest;
+}
+
 static mfpg_status gather(mfpg_context *ctx, const mfpg_frame *frame, mfpg_federated_data **out) {
     mfpg_groups groups = {0};
     mfpg_status status = check_finite(ctx, frame);
@@ -152,8 +168,7 @@ static mfpg_status gather(mfpg_context *ctx, const mfpg_frame *frame, mfpg_feder
     if (status == MFPG_OK) status = mfpg_groups_make(ctx, frame, &groups);
     if (status == MFPG_OK) {
         gather_sets(frame, &groups, owned);
-        /* Every feature lies in [0, 1] where public bounds were applied. */
-        owned->data.public_norm2 = frame->low ? (double)frame->features : (double)INFINITY;
+        owned->data.public_norm2 = public_norm2(frame);
         owned->data.fitted_on_private = frame->fitted_on_private;
         owned->data.dropped_rows = frame->dropped;
         mfpg_fingerprint(&owned->data);

@@ -28,6 +28,7 @@ typedef struct mfpg_frame {
     char **client_names;   /* clients, or NULL: their numbers */
     ptrdiff_t named;       /* client_names held */
     double *low, *high;    /* features: public bounds; NULL where there are none */
+    double range[2];       /* what they were mapped to */
     int64_t dropped;       /* rows left out because a value was missing */
     int fitted_on_private; /* imputed or scaled by the clients' own rows */
 } mfpg_frame;

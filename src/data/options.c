@@ -26,6 +26,10 @@ int mfpg_data_is_synthetic(const mfpg_data_options *options) {
     return strcmp(options->format, "synthetic") == 0;
 }
 
+int mfpg_data_has_range(const mfpg_data_options *options) {
+    return options->range[0] != 0.0 || options->range[1] != 0.0;
+}
+
 static mfpg_status fail_key(mfpg_context *ctx, const char *key, const char *what) {
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.%s: %s", key, what);
 }
@@ -46,6 +50,9 @@ static mfpg_status check_common(mfpg_context *ctx, const mfpg_data_options *opti
         return fail_key(ctx, "scale", "no such rule");
     if (options->scale == MFPG_SCALE_BOUNDS && !options->bounds_file)
         return fail_key(ctx, "scale", "scaling by bounds needs a bounds file");
+    if (mfpg_data_has_range(options) && !(isfinite(options->range[0]) && isfinite(options->range[1]) &&
+                                            options->range[0] < options->range[1]))
+        return fail_key(ctx, "range", "two finite numbers, the lower one first, are needed");
     if (options->scale != MFPG_SCALE_BOUNDS && options->bounds_file)
         return fail_key(ctx, "scale", "a bounds file is given, but scaling is not by bounds");
     return MFPG_OK;

@@ -7,13 +7,14 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-void mfpg_scale_by_bounds(mfpg_frame *frame) {
+void mfpg_scale_by_bounds(const double range[2], mfpg_frame *frame) {
+    double width = range[1] - range[0];
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
         float *x = frame->x + i * frame->features;
         for (ptrdiff_t j = 0; j < frame->features; j++) {
             double low = frame->low[j], high = frame->high[j];
             double value = (double)x[j], clipped = value < low ? low : value > high ? high : value;
-            x[j] = (float)((clipped - low) / (high - low));
+            x[j] = (float)(range[0] + width * ((clipped - low) / (high - low)));
         }
     }
 }

@@ -6,8 +6,8 @@
 
 #include "frame.h"
 
-/* Clips every value to the frame's bounds and maps them to [0, 1]. No value may be NAN any more. */
-void mfpg_scale_by_bounds(mfpg_frame *frame);
+/* Clips every value to the frame's bounds and maps them to a range, low and high. No value may be NAN any more. */
+void mfpg_scale_by_bounds(const double range[2], mfpg_frame *frame);
 
 /* Subtracts the mean and divides by the standard deviation (divisor: the number of rows) of all training rows; a
  * feature that is constant there becomes 0. Marks the frame as fitted on private data. */

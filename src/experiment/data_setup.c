@@ -36,6 +36,22 @@ static void set_files(const mfpg_config *config, mfpg_data_options *options) {
                                                                          : MFPG_SCALE_NONE;
 }
 
+/* The two ends of data.range, or an error. */
+static mfpg_status set_range(mfpg_context *ctx, const mfpg_config *config, mfpg_data_options *options) {
+    ptrdiff_t count = 0;
+    const double *range = mfpg_config_numbers(config, "data.range", &count);
+    if (count == 0) return MFPG_OK;
+    if (count != 2)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: data.range: %td numbers; a low and a high end are needed",
+            mfpg_config_source(config, "data.range"), count);
+    if (!(range[0] < range[1]))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: data.range: [%g, %g]; the low end comes first",
+            mfpg_config_source(config, "data.range"), range[0], range[1]);
+    options->range[0] = range[0];
+    options->range[1] = range[1];
+    return MFPG_OK;
+}
+
 static void set_partition(const mfpg_config *config, mfpg_data_options *options) {
     options->partition = (mfpg_partition_kind)mfpg_config_choice(config, "data.partition.kind");
     options->partition_column = mfpg_config_text(config, "data.partition.column");
@@ -63,6 +79,8 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
     } else {
         set_files(config, &options);
         set_partition(config, &options);
+        mfpg_status status = set_range(ctx, config, &options);
+        if (status != MFPG_OK) return status;
     }
     ptrdiff_t count = mfpg_config_categories(config);
     mfpg_category *categories = mfpg_alloc(count, sizeof *categories);

@@ -22,14 +22,6 @@ static mfpg_status refuse_fitted(mfpg_context *ctx, const mfpg_config *config) {
         scaled ? "public bounds" : "complete rows");
 }
 
-static mfpg_status set_file(mfpg_context *ctx, mfpg_config *config, const char *key, const char *file) {
-    char argument[4200];
-    int used = snprintf(argument, sizeof argument, "%s=%s", key, file);
-    if (used < 0 || (size_t)used >= sizeof argument)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: the name is too long", file);
-    return mfpg_config_set(ctx, config, argument);
-}
-
 /* The configuration with one file for its files; the client column of a partition by column stays one. */
 static mfpg_status point_to_file(
     mfpg_context *ctx, mfpg_config *config, const char *file, const char *labels) {
@@ -41,8 +33,8 @@ static mfpg_status point_to_file(
         if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.partition.clients=1");
     }
     if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.dir=.");
-    if (status == MFPG_OK) status = set_file(ctx, config, "data.files", file);
-    if (status == MFPG_OK && labels) status = set_file(ctx, config, "data.labels", labels);
+    if (status == MFPG_OK) status = mfpg_config_set_path(ctx, config, "data.files", file);
+    if (status == MFPG_OK && labels) status = mfpg_config_set_path(ctx, config, "data.labels", labels);
     if (status == MFPG_OK && !labels) status = mfpg_config_set(ctx, config, "data.labels=[]");
     if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.first_rows=all");
     if (status == MFPG_OK) status = mfpg_config_set(ctx, config, "data.test_files=[]");

@@ -1,4 +1,4 @@
-/* mfpg run and mfpg bench as a person meets them: files, exit codes, interruptions, and the same bytes again. */
+/* mfpg run as a person meets it: files, exit codes, interruptions, and the same bytes again. */
 #include "cli/program.h"
 
 #include <signal.h>
@@ -341,27 +341,6 @@ static void test_eval_repeats_what_the_run_measured(void **state) {
     for (int i = 0; i < 5; i++) remove_from_folder(names[i]);
 }
 
-/* ---- bench ---- */
-
-static void test_bench_writes_one_row_a_run_and_prints_the_same_on_any_threads(void **state) {
-    (void)state;
-    static char first[OUTPUT_SIZE];
-    expect("bench --suite paper --task quadratic --seeds 2 --threads 1 --out r1", 0);
-    strcpy(first, ran.out);
-    assert_non_null(strstr(first, "| quadratic | mfpg | delta | 6.1e-1 | 0.6096 | exact |"));
-    expect("bench --suite paper --task quadratic --seeds 2 --threads 2 --out r2", 0);
-    assert_string_equal(ran.out, first);
-    assert_int_equal(lines_of("r1/full_benchmark.csv"), 1 + 4 * 2);
-    char command[256];
-    snprintf(
-        command, sizeof command, "cmp %s/r1/full_benchmark.csv %s/r2/full_benchmark.csv", folder, folder);
-    assert_int_equal(system(command), 0);
-    REFUSED("bench --suite papre", "papre", "paper");
-    REFUSED("bench --suite frontier --task quadratic", "none of the chosen tasks");
-    forget("r1");
-    forget("r2");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
@@ -389,8 +368,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_names_that_are_not_utf8_are_refused_before_training, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_eval_repeats_what_the_run_measured, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(
-            test_bench_writes_one_row_a_run_and_prints_the_same_on_any_threads, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,30 @@ static void test_public_bounds_clip_and_map_to_the_unit_interval(void **state) {
     mfpg_federated_data_destroy(data);
 }
 
+static void test_public_bounds_map_to_any_range(void **state) {
+    (void)state;
+    mfpg_data_options options =
+        with_bounds("a,b,y\n1,-1,0\n4,0.5,1\n9,-7,0\n", "column,low,high\nb,-1,1\na,0,4\n");
+    options.range[0] = -1;
+    options.range[1] = 3;
+    mfpg_federated_data *data = make_data(&options);
+    expect_rows(data, 0, 3, (const float[]){0, -1, 3, 2, 3, -1}, (const float[]){0, 1, 0});
+    assert_true(data->public_norm2 == 2 * 9.0);
+    mfpg_federated_data_destroy(data);
+    options.range[0] = -0.3; /* ends that no float is: the bound holds for what they are rounded to */
+    options.range[1] = 1.2;
+    data = make_data(&options);
+    for (ptrdiff_t i = 0; i < 3; i++) assert_true(data->client[0].train.norm2[i] <= data->public_norm2);
+    mfpg_federated_data_destroy(data);
+    options.range[1] = -1;
+    EXPECT_ERROR(&options, "data.range");
+    options.range[1] = (double)NAN;
+    EXPECT_ERROR(&options, "data.range");
+    options = reading_text("a,b,y\n1,-1,0\n");
+    options.range[1] = 2;
+    EXPECT_ERROR(&options, "data.range", "data.scale.bounds");
+}
+
 static void test_indicators_need_no_bounds(void **state) {
     (void)state;
     const char *values[] = {"u", "v", "w"};
@@ -171,6 +195,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_scaling_leaves_values_and_bounds_nothing),
         cmocka_unit_test(test_public_bounds_clip_and_map_to_the_unit_interval),
+        cmocka_unit_test(test_public_bounds_map_to_any_range),
         cmocka_unit_test(test_indicators_need_no_bounds),
         cmocka_unit_test(test_bounds_of_dropped_columns_may_be_in_the_file),
         cmocka_unit_test(test_bad_bounds_are_refused_with_their_line),

@@ -25,7 +25,7 @@ static const bench_suite *const suites[] = {
 
 enum { SUITES = sizeof suites / sizeof suites[0] };
 
-static const char *const tasks[] = {"quadratic", "logistic"};
+static const char *const tasks[] = {"quadratic", "logistic", "images"};
 enum { TASKS = sizeof tasks / sizeof tasks[0] };
 
 const char *mfpg_suite_name(ptrdiff_t index) {
@@ -112,6 +112,7 @@ static mfpg_status read_results(mfpg_context *ctx, const mfpg_experiment *experi
     for (ptrdiff_t k = 0; k < cell->clients; k++) cell->rows += experiment->data->client[k].train.rows;
     cell->rounds = last.round;
     cell->promise = experiment->options.promise;
+    cell->accountant = experiment->options.accountant;
     cell->delta = experiment->options.delta;
     cell->loss = last.loss;
     cell->accuracy = last.accuracy;
@@ -145,6 +146,8 @@ static mfpg_status run_cell(mfpg_context *ctx, ptrdiff_t index, int worker, void
     if (run->options->stop && *run->options->stop) return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
     mfpg_config *config = NULL;
     mfpg_status status = mfpg_config_create(ctx, &config);
+    if (status == MFPG_OK && cell->data_folder)
+        status = mfpg_config_set_path(ctx, config, "data.dir", cell->data_folder);
     for (int i = 0; i < cell->setting_count && status == MFPG_OK; i++)
         status = mfpg_config_set(ctx, config, cell->settings[i]);
     if (status == MFPG_OK) status = run_experiment(ctx, config, cell);
@@ -183,6 +186,27 @@ static mfpg_status choose(mfpg_context *ctx, const char *what, const char *list,
     return MFPG_OK;
 }
 
+/* One task of a suite. Images that are not there are an error where somebody asked for them. */
+static mfpg_status plan_task(mfpg_context *ctx, const bench_suite *suite, const char *task,
+    const mfpg_bench_options *options, bench_list *list) {
+    bench_plan plan = {.task = task, .seeds = suite->seeds};
+    if (strcmp(task, "images") == 0) {
+        if (suite->images_on_request && !options->tasks) return MFPG_OK;
+        plan.seeds = suite->image_seeds;
+        plan.images = bench_images_find(options->images);
+        if (!plan.images.suffix && (options->tasks || options->images))
+            return bench_images_fail(ctx, &plan.images);
+        if (!plan.images.suffix) {
+            mfpg_warn(ctx,
+                "task images is left out: %s does not hold its files (Debian: dataset-fashion-mnist)",
+                plan.images.folder);
+            return MFPG_OK;
+        }
+    }
+    if (options->seeds > 0) plan.seeds = options->seeds;
+    return suite->plan(ctx, &plan, list);
+}
+
 static mfpg_status plan_suites(
     mfpg_context *ctx, const mfpg_bench_options *options, bench_list *list, ptrdiff_t *first) {
     const char *names[SUITES];
@@ -193,10 +217,9 @@ static mfpg_status plan_suites(
         status = choose(ctx, "--task", options->tasks, tasks, TASKS, with_task);
     for (int i = 0; i < SUITES && status == MFPG_OK; i++) {
         first[i] = list->count;
-        int64_t seeds = options->seeds > 0 ? options->seeds : suites[i]->seeds;
         for (int t = 0; t < TASKS && status == MFPG_OK; t++)
             if (with_suite[i] && (!options->tasks || with_task[t]))
-                status = suites[i]->plan(ctx, tasks[t], seeds, list);
+                status = plan_task(ctx, suites[i], tasks[t], options, list);
     }
     first[SUITES] = list->count;
     if (status == MFPG_OK && list->count == 0)

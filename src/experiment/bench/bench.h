@@ -16,11 +16,13 @@ typedef struct bench_cell {
     int64_t seed;
     char settings[BENCH_SETTINGS][64]; /* KEY=VALUE */
     int setting_count;
-    int client_sum; /* the loss is the sum of the clients' own losses */
+    const char *data_folder; /* data.dir, or NULL */
+    int client_sum;          /* the loss is the sum of the clients' own losses */
     /* results */
     ptrdiff_t clients, rows;
     int64_t rounds;
     mfpg_promise promise;
+    const char *accountant; /* accountants.def */
     double loss, accuracy;
     double epsilon, epsilon_min, epsilon_mean, mu, delta, paper_epsilon, paper_delta, mean_action;
     double client_epsilon[BENCH_CLIENTS]; /* of the first clients */
@@ -33,11 +35,25 @@ typedef struct bench_list {
     ptrdiff_t count, room;
 } bench_list;
 
+/* The image task's four files: a training and a test set in the format of MNIST. */
+typedef struct bench_images {
+    const char *folder;
+    const char *suffix; /* ".gz", or "" */
+} bench_images;
+
+/* What a suite plans: one task, that many draws of every cell. */
+typedef struct bench_plan {
+    const char *task; /* as users type it */
+    int64_t seeds;
+    bench_images images; /* task images only */
+} bench_plan;
+
 typedef struct bench_suite {
     const char *name, *help;
-    int64_t seeds; /* by default */
-    /* Adds the cells of a task (names of tasks as users type them); a task the suite does not have adds none. */
-    mfpg_status (*plan)(mfpg_context *ctx, const char *task, int64_t seeds, bench_list *list);
+    int64_t seeds, image_seeds; /* by default */
+    int images_on_request;      /* 1: a long study, which runs only where the task is named */
+    /* Adds the cells of a task; a task the suite does not have adds none. */
+    mfpg_status (*plan)(mfpg_context *ctx, const bench_plan *plan, bench_list *list);
     /* Prints the tables of the suite's own cells, which stand together in the order of plan. */
     void (*print)(const bench_cell *cells, ptrdiff_t count, FILE *out);
 } bench_suite;
@@ -51,6 +67,16 @@ void bench_set(bench_cell *cell, const char *format, ...) __attribute__((format(
 
 /* Adds the words of one text, separated by blanks. */
 void bench_set_all(bench_cell *cell, const char *settings);
+
+/* Finds the files of the image task in a folder (NULL: where Debian's dataset-fashion-mnist puts them). Sets suffix
+ * to NULL where they are not there. */
+bench_images bench_images_find(const char *folder);
+
+/* The error of a task images whose files are not there. */
+mfpg_status bench_images_fail(mfpg_context *ctx, const bench_images *images);
+
+/* The settings of the network and of the first rows images, dealt to that many clients. */
+void bench_set_images(bench_cell *cell, const bench_images *images, int clients, int rows);
 
 /* Mean and standard error of a column over the cells [first, first + count). */
 typedef struct bench_mean {

@@ -18,7 +18,7 @@ static void write_cell(mfpg_csv *csv, const bench_cell *c) {
     mfpg_csv_text(csv, mfpg_unit_name(c->promise.unit));
     mfpg_csv_text(csv, mfpg_adjacency_name(c->promise.adjacency));
     mfpg_csv_text(csv, mfpg_view_name(c->promise.view));
-    mfpg_csv_text(csv, "gdp");
+    mfpg_csv_text(csv, c->accountant);
     mfpg_csv_number(csv, c->loss);
     mfpg_csv_text(csv, c->client_sum ? "client-sum" : "mean");
     mfpg_csv_number(csv, c->accuracy);

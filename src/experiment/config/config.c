@@ -208,6 +208,14 @@ mfpg_status mfpg_config_set(mfpg_context *ctx, mfpg_config *config, const char *
     return status;
 }
 
+mfpg_status mfpg_config_set_path(mfpg_context *ctx, mfpg_config *config, const char *key, const char *name) {
+    char argument[4300];
+    int used = snprintf(argument, sizeof argument, "%s=%s", key, name);
+    if (used < 0 || (size_t)used >= sizeof argument)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: the name '%.60s...' is too long", key, name);
+    return mfpg_config_set(ctx, config, argument);
+}
+
 mfpg_status mfpg_config_sweep(
     mfpg_context *ctx, const char *argument, int *sweep, int64_t *first, int64_t *last) {
     const char *dots = strstr(argument, "..");
