@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/tasks.h"
 #include "ops.h"
 
 typedef struct ranked {
@@ -12,14 +13,41 @@ typedef struct ranked {
     int positive;
 } ranked;
 
-static void predict_all(
-    const mfpg_model *model, const float *w, const mfpg_dataset *data, float *work, mfpg_prediction *out) {
-    mfpg_batch all = {.data = data, .count = data->rows};
-    for (ptrdiff_t first = 0; first < data->rows; first += MFPG_BLOCK_ROWS) {
-        mfpg_dataset part;
-        mfpg_batch block = mfpg_batch_block(&all, first, &part);
-        model->ops->predict(model, w, &block, work, out + first);
-    }
+/* Predictions of a set, block by block; every worker has a workspace. */
+typedef struct predicting {
+    const mfpg_model *model;
+    const float *w;
+    const mfpg_dataset *data;
+    float *work;
+    ptrdiff_t work_size; /* of one worker */
+    mfpg_prediction *out;
+} predicting;
+
+static mfpg_status predict_block(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
+    (void)ctx;
+    const predicting *p = arg;
+    ptrdiff_t first = index * MFPG_BLOCK_ROWS;
+    mfpg_dataset part;
+    mfpg_batch all = {.data = p->data, .count = p->data->rows};
+    mfpg_batch block = mfpg_batch_block(&all, first, &part);
+    p->model->ops->predict(p->model, p->w, &block, p->work + worker * p->work_size, p->out + first);
+    return MFPG_OK;
+}
+
+/* A client's few rows inside a loop over clients are not worth a loop of their own. */
+static mfpg_status predict_all(mfpg_context *ctx, predicting *p) {
+    ptrdiff_t rows = p->data->rows, blocks = (rows - 1) / MFPG_BLOCK_ROWS + 1;
+    int workers = mfpg_context_threads(ctx);
+    p->work_size = mfpg_model_workspace(p->model, rows);
+    p->work = mfpg_alloc(workers, (size_t)p->work_size * sizeof *p->work);
+    if (!p->work) return mfpg_fail_memory(ctx);
+    mfpg_status status = MFPG_OK;
+    if (workers > 1)
+        status = mfpg_tasks_run(ctx, blocks, predict_block, p);
+    else
+        for (ptrdiff_t i = 0; i < blocks; i++) predict_block(ctx, i, 0, p);
+    free(p->work);
+    return status;
 }
 
 static double mean_of_losses(const mfpg_prediction *prediction, ptrdiff_t rows, int sums_rows) {
@@ -77,15 +105,16 @@ mfpg_status mfpg_model_evaluate(
     *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN, .rows = rows};
     if (rows == 0) return MFPG_OK;
     mfpg_status status = MFPG_OK;
-    float *work = mfpg_alloc(mfpg_model_workspace(model, rows), sizeof *work);
     mfpg_prediction *prediction = mfpg_alloc(rows, sizeof *prediction);
     ptrdiff_t *count = mfpg_alloc(classes, sizeof *count);
     ranked *order = mfpg_alloc(classes == 2 ? rows : 0, sizeof *order);
-    if (!work || !prediction || !count || !order) {
+    if (!prediction || !count || !order) {
         status = mfpg_fail_memory(ctx);
         goto done;
     }
-    predict_all(model, w, data, work, prediction);
+    predicting all = {.model = model, .w = w, .data = data, .out = prediction};
+    status = predict_all(ctx, &all);
+    if (status != MFPG_OK) goto done;
     out->loss = mean_of_losses(prediction, rows, model->ops->sums_rows);
     if (classes > 0) {
         out->accuracy = share_right(prediction, data);
@@ -96,6 +125,5 @@ done:
     free(order);
     free(count);
     free(prediction);
-    free(work);
     return status;
 }
