@@ -71,7 +71,10 @@ typedef struct mfpg_round_report {
 typedef struct mfpg_client_report {
     mfpg_action action;
     double action_value; /* the number of its control; NAN without noise */
-    double mu, epsilon;  /* certified, rounded up */
+    double mu,
+        epsilon; /* certified, rounded up; mu is NAN where epsilon is finite and the accountant has no mu */
+    double epsilon_other; /* under the other adjacency */
+    double distance;      /* certified total variation between neighbours: delta at epsilon 0 */
     double paper_epsilon, paper_delta;
     int64_t rounds, steps; /* rounds taken part in; noisy steps released */
     double sampling_rate;
@@ -90,9 +93,10 @@ mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_option
     const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, const mfpg_action *action,
     mfpg_release *plan);
 
-/** The largest Gaussian-DP parameter of a client after all rounds of a plan. */
-double mfpg_plan_largest_mu(
-    const mfpg_federation_options *options, const mfpg_release *plan, ptrdiff_t clients);
+/** The largest epsilon of a client after all rounds of a plan, at the delta and by the accountant of the options.
+ *  +INFINITY where there is none, and on failure. */
+mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_release *plan, ptrdiff_t clients, double *epsilon);
 
 /** The largest signal that a whole run can carry over the expected norm of its noise, from public numbers alone:
  *  sqrt(T) sum_k p_k K_k D_k / sqrt(d sum_k p_k^2 K_k sd_k^2), D_k the largest clipped displacement of one step;
@@ -122,6 +126,10 @@ mfpg_status mfpg_federation_round(
 
 /** The global model, parameters floats; valid until the next round. */
 const float *mfpg_federation_model(const mfpg_federation *federation);
+
+/** Asks every accountant now, on the context's threads, so that mfpg_federation_client is quick until the next round;
+ *  else it asks each time. */
+mfpg_status mfpg_federation_certify(mfpg_context *ctx, mfpg_federation *federation);
 
 /** A client so far. */
 mfpg_status mfpg_federation_client(

@@ -106,12 +106,8 @@ typedef struct scaled_sum {
 /* log(1+v) at a node, and v itself, which may be infinite. */
 static double log_ratio(double q, double w, double u, double *v) {
     double x = w * u - 0.5 * w * w;
-    if (x > 30.0) {
-        double l = log(q) + x + log1p((1.0 - q) / q * exp(-x));
-        *v = expm1(l);
-        return l;
-    }
     *v = q * expm1(x);
+    if (*v > 1e10) return log(q) + x + log1p((1.0 - q) / q * exp(-x));
     return *v < -0.5 ? log((1.0 - q) + q * exp(x)) : log1p(*v);
 }
 
@@ -158,7 +154,7 @@ static double rdp_real(double q, double w, double a) {
         if (u > r.peak + PAST_PEAK) last = log_term_bound(q, w, a, u, &sum);
     }
     double rest = exp(-sum.shift), tails = exp(last) / 8.0 + 1e-26 * a * q * q * rest;
-    double rounding = DBL_EPSILON * (64.0 + nodes + 4.0 * (0.5 * u * u + a * w * u));
+    double rounding = DBL_EPSILON * (64.0 + nodes + 8.0 * (0.5 * u * u + a * w * u));
     double mean = (sum.value * r.step * (1.0 + rounding) + tails) * 0.3989422804014328; /* 1/sqrt(2 pi), up */
     mean = (mean + r.absolute * rest) / (1.0 - r.relative);
     if (c == 0.0) return mean;

@@ -20,11 +20,6 @@ static void add(text_list *list, const char *format, ...) {
     if (list->count < MOST_ASSUMPTIONS) list->text[list->count++] = mfpg_text_copy(text, strlen(text));
 }
 
-static int samples_examples(const mfpg_config *config) {
-    return mfpg_config_number(config, "train.batch.rate") > 0.0 ||
-           mfpg_config_number(config, "train.batch.size") > 0.0;
-}
-
 static void about_releases(const mfpg_experiment *e, text_list *list) {
     const mfpg_promise *promise = &e->options.promise;
     add(list, "row counts, weights, preferences, controls and hyper-parameters are public and were fixed "
@@ -37,7 +32,10 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
             promise->unit == MFPG_UNIT_CLIENT ? "client" : "record");
     add(list, "noise is Gaussian up to rounding of its 32-bit floating-point samples");
     if (promise->unit == MFPG_UNIT_EXAMPLE)
-        add(list, "a person has one record; one with m records has up to m times this mu");
+        add(list,
+            mfpg_credits_sampling(e)
+                ? "a person has one record; one with m records has m times this guarantee (group privacy)"
+                : "a person has one record; one with m records has up to m times this mu");
     if (promise->view != MFPG_VIEW_LOCAL)
         add(list, "aggregation is secure: the observer sees sums only, and every honest client adds its "
                   "noise and stays "
@@ -54,7 +52,11 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
 }
 
 static void about_sampling(const mfpg_experiment *e, text_list *list) {
-    if (samples_examples(e->config))
+    if (mfpg_credits_sampling(e))
+        add(list,
+            "Poisson batches are credited: every record takes part in a step by a coin of its own at the "
+            "public rate, and neither the coins nor the sizes of batches are seen by anybody");
+    else if (mfpg_samples_examples(e))
         add(list, "Poisson batches are accounted without amplification: the certificate is that of every row "
                   "in every batch");
     if (e->options.clients_per_round > 0 || e->options.client_rate < 1.0)

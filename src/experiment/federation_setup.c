@@ -84,16 +84,37 @@ static mfpg_status settle_evaluation(mfpg_context *ctx, mfpg_experiment *experim
     return mfpg_config_resolve(ctx, experiment->config, "evaluate", "train", "no client has test rows");
 }
 
+int mfpg_samples_examples(const mfpg_experiment *e) {
+    double rate = mfpg_config_number(e->config, "train.batch.rate"),
+           size = mfpg_config_number(e->config, "train.batch.size");
+    if (rate > 0.0) return rate < 1.0;
+    for (ptrdiff_t k = 0; k < e->data->clients && size > 0.0; k++)
+        if (size < (double)e->data->client[k].train.rows) return 1;
+    return 0;
+}
+
+int mfpg_credits_sampling(const mfpg_experiment *e) {
+    return mfpg_samples_examples(e) && e->options.promise.unit == MFPG_UNIT_EXAMPLE &&
+           strcmp(e->options.accountant, "gdp") != 0;
+}
+
 static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
+    int samples = mfpg_samples_examples(experiment),
+        examples = experiment->options.promise.unit == MFPG_UNIT_EXAMPLE;
     experiment->options.accountant = "gdp";
     if (!mfpg_config_is(config, "privacy.accountant", "auto")) {
         experiment->options.accountant = mfpg_config_text(config, "privacy.accountant");
         return MFPG_OK;
     }
+    if (samples && examples) {
+        experiment->options.accountant = "rdp";
+        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "rdp",
+            "credits Poisson batches, and is never worse than Gaussian-DP composition");
+    }
     return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "gdp",
-        "Gaussian-DP composition is exact for Gaussian releases without sampling, and an upper bound with "
-        "it");
+        samples ? "drawing examples hides no client: Gaussian-DP composition, exact without sampling"
+                : "Gaussian-DP composition is exact for Gaussian releases without sampling");
 }
 
 mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment) {

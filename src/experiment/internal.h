@@ -70,7 +70,10 @@ mfpg_status mfpg_read_preferences(
 /* noise_setup.c: each client's action, by the game or shared, and by the target epsilon. */
 mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment);
 
-/* federation_setup.c: what can be set before the data are there, and the rest of the round loop's options. */
+/* federation_setup.c: what can be set before the data are there, and the rest of the round loop's options; and whether
+ * some client draws batches of its examples, and the certificates credit it. */
+int mfpg_samples_examples(const mfpg_experiment *experiment);
+int mfpg_credits_sampling(const mfpg_experiment *experiment);
 void mfpg_setup_promise(mfpg_experiment *experiment);
 mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment);
 
@@ -80,11 +83,8 @@ mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment
 /* summary.c: a new object, or NULL when memory runs out. */
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 
-/* epsilon under the other adjacency, whose sensitivity is twice or half: mu is linear in it. */
-double mfpg_other_adjacency_epsilon(const mfpg_experiment *experiment, double mu);
-
-/* A promise in plain words into text[size]. */
+/* The promise to a client in plain words into text[size]. */
 void mfpg_promise_text(
-    const mfpg_promise *promise, double mu, double epsilon, double delta, char *text, size_t size);
+    const mfpg_federation_options *options, const mfpg_client_report *client, char *text, size_t size);
 
 #endif

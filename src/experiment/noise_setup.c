@@ -79,9 +79,10 @@ static double excess(double t, const void *arg) {
     if (d->status == MFPG_OK)
         d->status = mfpg_federation_plan(
             d->ctx, options, experiment->data, experiment->mechanisms.of_client, d->action, d->plan);
+    if (d->status == MFPG_OK)
+        d->status =
+            mfpg_plan_largest_epsilon(d->ctx, options, d->plan, experiment->data->clients, &d->epsilon);
     if (d->status != MFPG_OK) return (double)NAN;
-    double mu = mfpg_plan_largest_mu(options, d->plan, experiment->data->clients);
-    d->epsilon = mfpg_gdp_epsilon(mu, options->delta);
     return log(d->epsilon / aim(d));
 }
 

@@ -30,9 +30,12 @@ static void print_client_row(const mfpg_experiment *e, ptrdiff_t k, const mfpg_c
     fprintf(out, "  %-20.40s %7td", e->data->client[k].name, e->data->client[k].train.rows);
     if (e->preference) fprintf(out, " %10.4g", e->preference[k]);
     if (!isnan(c->action_value)) fprintf(out, " %10.4f", c->action_value);
-    double other = mfpg_other_adjacency_epsilon(e, c->mu);
-    fprintf(out, " %8.4f %9.4f %9.4f %6lld%s\n", mfpg_number_up(c->mu, 4), mfpg_number_up(c->epsilon, 4),
-        mfpg_number_up(other, 4), (long long)c->rounds, c->stopped ? "  stopped" : "");
+    if (isnan(c->mu))
+        fprintf(out, " %8s", "-");
+    else
+        fprintf(out, " %8.4f", mfpg_number_up(c->mu, 4));
+    fprintf(out, " %9.4f %9.4f %6lld%s\n", mfpg_number_up(c->epsilon, 4), mfpg_number_up(c->epsilon_other, 4),
+        (long long)c->rounds, c->stopped ? "  stopped" : "");
 }
 
 static void print_columns(const mfpg_experiment *e, FILE *out) {
@@ -53,18 +56,18 @@ static mfpg_status print_clients(mfpg_context *ctx, const mfpg_experiment *e, FI
         mfpg_status status = mfpg_federation_client(ctx, e->federation, k, &c);
         if (status != MFPG_OK) return status;
         if (clients <= MOST_LISTED) print_client_row(e, k, &c, out);
-        if (k == 0 || c.mu < low.mu) low = c, least = k;
-        if (k == 0 || c.mu > high.mu) high = c, most = k;
+        if (k == 0 || c.epsilon < low.epsilon) low = c, least = k;
+        if (k == 0 || c.epsilon > high.epsilon) high = c, most = k;
     }
     if (clients > MOST_LISTED) {
         print_client_row(e, least, &low, out);
         print_client_row(e, most, &high, out);
         fprintf(out, "  (the most and the least protected of %td clients; clients.csv has all)\n", clients);
     }
-    if (clients > 1 && high.mu - low.mu <= 1e-9 * high.mu) /* the average hides all alike */
+    if (clients > 1 && high.epsilon - low.epsilon <= 1e-9 * high.epsilon) /* the average hides all alike */
         fprintf(out, "  all %td clients share one certificate\n", clients);
     char words[MFPG_MESSAGE_SIZE];
-    mfpg_promise_text(&e->options.promise, high.mu, high.epsilon, e->options.delta, words, sizeof words);
+    mfpg_promise_text(&e->options, &high, words, sizeof words);
     fprintf(out, "In words, for '%s', the least protected: %s.\n", e->data->client[most].name, words);
     return MFPG_OK;
 }

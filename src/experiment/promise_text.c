@@ -24,17 +24,18 @@ static const char *what_is_hidden(const mfpg_promise *promise) {
 }
 
 void mfpg_promise_text(
-    const mfpg_promise *promise, double mu, double epsilon, double delta, char *text, size_t size) {
-    if (!isfinite(epsilon)) {
+    const mfpg_federation_options *options, const mfpg_client_report *client, char *text, size_t size) {
+    const mfpg_promise *promise = &options->promise;
+    if (!isfinite(client->epsilon)) {
         snprintf(text, size, "no promise: who %s may learn %s", what_is_seen(promise->view),
             what_is_hidden(promise));
         return;
     }
-    /* The best test between two neighbours under mu-GDP, each as likely, is right with probability Phi(mu/2). */
-    double right = 100.0 * 0.5 * erfc(-0.5 * mu / sqrt(2.0));
+    /* The best test between two neighbours, each as likely, is right with probability 1/2 + distance/2. */
+    double right = 50.0 + 50.0 * fmin(1.0, client->distance);
     snprintf(text, size,
         "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.4g, "
-        "delta %g)",
+        "delta %g) by accountant %s",
         what_is_seen(promise->view), what_is_hidden(promise), mfpg_number_up(right, 1),
-        mfpg_number_up(epsilon, 4), delta);
+        mfpg_number_up(client->epsilon, 4), options->delta, options->accountant);
 }

@@ -102,6 +102,7 @@ mfpg_status mfpg_experiment_run(
     if (status == MFPG_OK && folder) status = write_config(ctx, experiment, folder);
     if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);
     if (status == MFPG_OK) status = train(ctx, experiment, options);
+    if (status == MFPG_OK) status = mfpg_federation_certify(ctx, experiment->federation);
     if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
     if (status == MFPG_OK && experiment->interrupted)
         status = mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted after round %td of %lld",

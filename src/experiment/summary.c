@@ -20,18 +20,13 @@ static json_t *promise_json(const mfpg_experiment *e) {
         mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
 }
 
-double mfpg_other_adjacency_epsilon(const mfpg_experiment *e, double mu) {
-    int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    return mfpg_gdp_epsilon(replace ? 0.5 * mu : 2.0 * mu, e->options.delta);
-}
-
 static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t k) {
     mfpg_client_report c;
     mfpg_metrics m;
     char words[MFPG_MESSAGE_SIZE];
     if (mfpg_federation_client(ctx, e->federation, k, &c) != MFPG_OK) return NULL;
     if (mfpg_federation_metrics(ctx, e->federation, k, &m) != MFPG_OK) return NULL;
-    mfpg_promise_text(&e->options.promise, c.mu, c.epsilon, e->options.delta, words, sizeof words);
+    mfpg_promise_text(&e->options, &c, words, sizeof words);
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
     json_t *client = json_pack(
         "{s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:b, s:s}", "client",
@@ -39,10 +34,10 @@ static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_
         "preference", mfpg_json_number(e->preference ? e->preference[k] : (double)NAN), "action",
         mfpg_json_number(c.action_value), "mu", mfpg_json_number(c.mu), "epsilon",
         mfpg_json_number(c.epsilon), replace ? "epsilon_zero_out" : "epsilon_replace",
-        mfpg_json_number(mfpg_other_adjacency_epsilon(e, c.mu)), "noise_multiplier",
-        mfpg_json_number(c.noise_multiplier), "rounds", (json_int_t)c.rounds, "steps", (json_int_t)c.steps,
-        "sampling_rate", mfpg_json_number(c.sampling_rate), "weight", mfpg_json_number(c.weight),
-        "nonfinite_gradients", (json_int_t)c.nonfinite, "stopped", c.stopped, "promise", words);
+        mfpg_json_number(c.epsilon_other), "noise_multiplier", mfpg_json_number(c.noise_multiplier), "rounds",
+        (json_int_t)c.rounds, "steps", (json_int_t)c.steps, "sampling_rate",
+        mfpg_json_number(c.sampling_rate), "weight", mfpg_json_number(c.weight), "nonfinite_gradients",
+        (json_int_t)c.nonfinite, "stopped", c.stopped, "promise", words);
     if (client && e->options.evaluate != MFPG_EVALUATE_NONE)
         json_object_set_new(client, "metrics", metrics_json(&m));
     return client;

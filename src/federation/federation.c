@@ -55,9 +55,7 @@ static mfpg_status check_options(
 }
 
 static mfpg_status create_accountants(mfpg_context *ctx, mfpg_federation *f) {
-    mfpg_accountant_options options = mfpg_accountant_options_default();
-    options.promise = f->options.promise;
-    options.paper = f->options.paper;
+    const mfpg_accountant_options options = mfpg_federation_accountant_options(&f->options);
     const char *paper = f->options.paper_accountant;
     mfpg_status status = MFPG_OK;
     for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) {
@@ -125,6 +123,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     f->mechanism = mechanism;
     f->key = *key;
     f->clients = data->clients;
+    f->certified_round = -1;
     f->dimension = mfpg_model_parameters(model);
     status = allocate(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_plan(ctx, &f->options, data, mechanism, action, f->plan);
@@ -186,7 +185,14 @@ mfpg_status mfpg_federation_client(
         .stopped = state->stopped,
         .weight = plan->weight,
     };
-    mfpg_status status = mfpg_accountant_epsilon(ctx, state->certificate, f->options.delta, &out->epsilon);
+    certificate own = state->certified;
+    mfpg_status status = MFPG_OK;
+    if (f->certified_round != f->round)
+        status = mfpg_certificate_ask(ctx, &f->options, state->certificate, &own);
+    out->epsilon = own.epsilon;
+    out->epsilon_other = own.epsilon_other;
+    out->distance = own.distance;
+    if (isinf(out->mu) && isfinite(out->epsilon)) out->mu = (double)NAN;
     if (status != MFPG_OK || !state->paper) return status;
     status = mfpg_accountant_epsilon(ctx, state->paper, f->options.delta, &out->paper_epsilon);
     if (status == MFPG_OK)

@@ -6,6 +6,12 @@
 
 #include "base/fixed_sum.h"
 
+/* What a client's accountant says at the delta of the run. */
+typedef struct certificate {
+    double epsilon, epsilon_other; /* under the promised adjacency and under the other one */
+    double distance;               /* total variation: delta at epsilon 0 */
+} certificate;
+
 typedef struct client_state {
     mfpg_action action;
     mfpg_accountant *certificate;
@@ -13,6 +19,7 @@ typedef struct client_state {
     double signal_norm;     /* of this round's update, private */
     int64_t rounds, nonfinite;
     unsigned char stopped;
+    certificate certified; /* as of certified_round of the federation */
 } client_state;
 
 /* What one thread needs for one client's update. */
@@ -40,8 +47,9 @@ struct mfpg_federation {
     float *w;                    /* dimension: the global model */
     workspace *worker;
     int workers;
-    mfpg_ledger *ledger; /* NULL: releases are not written down */
-    int64_t round;       /* completed rounds */
+    mfpg_ledger *ledger;     /* NULL: releases are not written down */
+    int64_t round;           /* completed rounds */
+    int64_t certified_round; /* when mfpg_federation_certify ran; -1: never */
 };
 
 /* 1 where the noise of all clients stands in their sum as it was added, so that the average view's formula holds. */
@@ -53,6 +61,16 @@ double mfpg_action_value(const mfpg_action *action);
 /* Chooses who takes part in this round and fills cohort with weights and views applied; it may be empty (client_rate).
  * *exhausted becomes 1 where no client has budget left for another round. */
 void mfpg_federation_choose_cohort(mfpg_context *ctx, mfpg_federation *federation, int *exhausted);
+
+/* What every accountant of the federation is made with. */
+mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation_options *options);
+
+mfpg_status mfpg_certificate_ask(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_accountant *accountant, certificate *out);
+
+/* The largest certified epsilon of a client. Most are plainly, or at little cost, no worse than the worst so far. */
+mfpg_status mfpg_federation_largest_epsilon(
+    mfpg_context *ctx, const mfpg_federation *federation, double *epsilon);
 
 /* Loss and accuracy of the global model for the round's report (NAN where nothing is evaluated). */
 mfpg_status mfpg_federation_evaluate(

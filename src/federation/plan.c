@@ -91,16 +91,6 @@ mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_option
     return status;
 }
 
-double mfpg_plan_largest_mu(
-    const mfpg_federation_options *options, const mfpg_release *plan, ptrdiff_t clients) {
-    double largest = 0.0;
-    for (ptrdiff_t k = 0; k < clients; k++) {
-        double mu = mfpg_release_mu(&plan[k], options->promise.adjacency);
-        if (!(mu <= largest)) largest = mu; /* NaN wins, and fails later */
-    }
-    return sqrt((double)options->rounds) * largest;
-}
-
 double mfpg_plan_signal_to_noise(const mfpg_federation_options *options, const mfpg_release *plan,
     const mfpg_federated_data *data, ptrdiff_t dimension) {
     double signal = 0.0, noise2 = 0.0;

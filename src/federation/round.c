@@ -82,21 +82,6 @@ static double mean_action(const mfpg_federation *federation) {
     return sum / (double)federation->clients;
 }
 
-/* The largest certified epsilon. Most clients are plainly, or at little cost, no worse than the worst so far. */
-static mfpg_status largest_epsilon(mfpg_context *ctx, const mfpg_federation *federation, double *epsilon) {
-    double delta = federation->options.delta;
-    const mfpg_accountant *worst = federation->client[0].certificate;
-    mfpg_status status = mfpg_accountant_epsilon(ctx, worst, delta, epsilon);
-    for (ptrdiff_t k = 1; k < federation->clients && status == MFPG_OK; k++) {
-        const mfpg_accountant *own = federation->client[k].certificate;
-        if (mfpg_accountant_covers(worst, own) || mfpg_accountant_affords(ctx, own, NULL, delta, *epsilon))
-            continue;
-        worst = own;
-        status = mfpg_accountant_epsilon(ctx, worst, delta, epsilon);
-    }
-    return status;
-}
-
 /* The member's release that protects least: the smallest noise for its sensitivity. */
 static mfpg_release least_protected(const mfpg_federation *federation) {
     const mfpg_release *worst = &federation->cohort[0];
@@ -141,7 +126,7 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
     report->cohort = federation->cohort_size;
     report->mean_action = mean_action(federation);
     report->noise_to_signal = noise_to_signal(federation);
-    mfpg_status status = largest_epsilon(ctx, federation, &report->epsilon);
+    mfpg_status status = mfpg_federation_largest_epsilon(ctx, federation, &report->epsilon);
     if (status == MFPG_OK) status = paper_columns(ctx, federation, report);
     report->loss = report->accuracy = (double)NAN;
     const mfpg_federation_options *o = &federation->options;

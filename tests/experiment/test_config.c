@@ -162,7 +162,7 @@ static void test_wrong_files_are_refused_with_line_and_key(void **state) {
             {"task.hidden: found '2.5'", "a list of whole numbers from 1 up to 65536"}},
         {"task: {hidden: []}\n", {"task.hidden", "empty"}},
         {"privacy: {accountant: paper_rdp}\n",
-            {"privacy.accountant: found 'paper_rdp'", "allowed: auto, gdp"}},
+            {"privacy.accountant: found 'paper_rdp'", "allowed: auto, gdp, rdp"}},
         {"privacy: {accountant: pld}\n", {"privacy.accountant: found 'pld'"}},
         {"game: {update: each-round}\n", {"game.update: found 'each-round'", "allowed: once"}},
         {"game: {actions: []}\n", {"game.actions: the list is empty"}},

@@ -78,6 +78,7 @@ void bench_set_all(bench_cell *cell, const char *settings) {
 /* ---- one cell ---- */
 
 static mfpg_status read_clients(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell) {
+    int replace = experiment->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
     cell->epsilon_min = (double)INFINITY;
     for (ptrdiff_t k = 0; k < cell->clients; k++) {
         mfpg_client_report c;
@@ -85,12 +86,11 @@ static mfpg_status read_clients(mfpg_context *ctx, const mfpg_experiment *experi
         if (status != MFPG_OK) return status;
         cell->epsilon = fmax(cell->epsilon, c.epsilon);
         cell->epsilon_min = fmin(cell->epsilon_min, c.epsilon);
+        cell->epsilon_replace = fmax(cell->epsilon_replace, replace ? c.epsilon : c.epsilon_other);
         cell->epsilon_mean += c.epsilon / (double)cell->clients;
         cell->mu = fmax(cell->mu, c.mu);
         if (k < BENCH_CLIENTS) cell->client_epsilon[k] = c.epsilon;
     }
-    double doubled = experiment->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? 1.0 : 2.0;
-    cell->epsilon_replace = mfpg_gdp_epsilon(doubled * cell->mu, cell->delta);
     return MFPG_OK;
 }
 
