@@ -315,27 +315,32 @@ static int account_schedule(mfpg_context *ctx, const account_settings *chosen) {
     return code;
 }
 
+static int account_for(const account_settings *chosen) {
+    int code = chosen->ledger ? check_ledger(chosen) : check_settings(chosen);
+    if (code) return code;
+    if (chosen->ledger) {
+        int replace = chosen->adjacency == ADJACENCY_REPLACE;
+        const account_ledger_options wanted = {.path = chosen->ledger,
+            .delta = chosen->delta,
+            .epsilon = chosen->epsilon,
+            .adjacency = chosen->adjacency < 0 ? -1
+                         : replace             ? MFPG_ADJACENCY_REPLACE
+                                               : MFPG_ADJACENCY_ZERO_OUT,
+            .accountant = chosen->accountant,
+            .json = chosen->common.json};
+        return account_ledger(&wanted);
+    }
+    mfpg_context *ctx = cli_context(1);
+    code = account_schedule(ctx, chosen);
+    mfpg_context_destroy(ctx);
+    return code;
+}
+
 int command_account(int argc, char **argv) {
     account_settings chosen = {.mechanism = -1, .adjacency = -1, .unit = -1};
     for (int i = 0; i < NUMBERS; i++) *(double *)((char *)&chosen + numbers[i].offset) = (double)NAN;
     argp_parse(&argp, argc, argv, 0, NULL, &chosen);
-    int code = chosen.ledger ? check_ledger(&chosen) : check_settings(&chosen);
-    if (code) return code;
-    if (chosen.ledger) {
-        int replace = chosen.adjacency == ADJACENCY_REPLACE;
-        const account_ledger_options wanted = {.path = chosen.ledger,
-            .delta = chosen.delta,
-            .epsilon = chosen.epsilon,
-            .adjacency = chosen.adjacency < 0 ? -1
-                         : replace            ? MFPG_ADJACENCY_REPLACE
-                                              : MFPG_ADJACENCY_ZERO_OUT,
-            .accountant = chosen.accountant,
-            .json = chosen.common.json};
-        return account_ledger(&wanted);
-    }
-    mfpg_context *ctx = cli_context(1);
-    code = account_schedule(ctx, &chosen);
-    mfpg_context_destroy(ctx);
+    int code = account_for(&chosen);
     free(chosen.order);
     return code;
 }

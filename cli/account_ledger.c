@@ -172,16 +172,30 @@ static int print(const audit *all) {
     return cli_finish("account", CLI_DONE);
 }
 
+/* What a ledger is priced by has to be a guarantee. 0, or the exit code. */
+static int check_certifies(mfpg_context *ctx, const char *name) {
+    mfpg_accountant *probe = NULL;
+    mfpg_status status = name ? mfpg_accountant_create(ctx, name, NULL, &probe) : MFPG_OK;
+    int certifies = !probe || mfpg_accountant_certifies(probe);
+    mfpg_accountant_destroy(probe);
+    if (status != MFPG_OK) return cli_fail(ctx, "account", status);
+    return certifies ? 0
+                     : cli_refuse("account",
+                           "--accountant %s certifies nothing; --ledger wants one that does", name);
+}
+
+static int price(audit *all) {
+    int code = check_certifies(all->ctx, all->options->accountant);
+    if (code) return code;
+    mfpg_status status = read_all(all);
+    if (status != MFPG_OK) return cli_fail(all->ctx, "account", status);
+    qsort(all->client, (size_t)all->header.clients, sizeof *all->client, by_spending);
+    return print(all);
+}
+
 int account_ledger(const account_ledger_options *options) {
     audit all = {.options = options, .ctx = cli_context(1)};
-    mfpg_status status = read_all(&all);
-    int code = CLI_DONE;
-    if (status != MFPG_OK) {
-        code = cli_fail(all.ctx, "account", status);
-    } else {
-        qsort(all.client, (size_t)all.header.clients, sizeof *all.client, by_spending);
-        code = print(&all);
-    }
+    int code = price(&all);
     for (int64_t k = 0; all.client && k < all.header.clients; k++)
         mfpg_accountant_destroy(all.client[k].accountant);
     free(all.client);

@@ -258,6 +258,8 @@ static void test_options_that_exclude_each_other_are_refused(void **state) {
     REFUSED("account --mu 1 stray", "'stray' is no option");
     REFUSED("account --ledger x --steps 3", "--ledger and --steps exclude each other");
     REFUSED("account --ledger x --mechanism gaussian", "--ledger goes with");
+    REFUSED("account --ledger x --order 2", "--ledger goes with");
+    REFUSED("account --ledger x --accountant paper_rdp", "certifies nothing");
 }
 
 static void test_text_rounds_up(void **state) {
