@@ -9,13 +9,10 @@
 
 #include "options.h"
 
-#define DEFAULT_DELTA 1e-5
-
-enum { MECHANISM_GAUSSIAN = 0, MECHANISM_ENTROPIC };
-enum { ADJACENCY_ADD = 0, ADJACENCY_REMOVE, ADJACENCY_ZERO_OUT, ADJACENCY_REPLACE };
 static const char *const mechanisms[] = {"gaussian", "entropic"};
 static const char *const adjacencies[] = {"add", "remove", "zero-out", "replace"};
 static const char *const units[] = {"client", "example"};
+static const char *const particles[] = {"parameters", "data"};
 
 /* ---- options ---- */
 
@@ -46,10 +43,22 @@ static const struct number {
     {"variance-penalty", offsetof(account_settings, variance_penalty), cli_is_not_negative,
         "a number from 0"},
     {"gradient-norm", offsetof(account_settings, gradient_norm), cli_is_not_negative, "a number from 0"},
+    {"input-smoothness", offsetof(account_settings, input_smoothness), cli_is_not_negative,
+        "a number from 0"},
 };
 
 enum { NUMBERS = sizeof numbers / sizeof numbers[0], FIRST_NUMBER = 0x100 };
-enum { KEY_MECHANISM = 0x200, KEY_ADJACENCY, KEY_UNIT, KEY_ACCOUNTANT, KEY_ORDER, KEY_BLOCKS, KEY_LEDGER };
+enum {
+    KEY_MECHANISM = 0x200,
+    KEY_ADJACENCY,
+    KEY_UNIT,
+    KEY_ACCOUNTANT,
+    KEY_ORDER,
+    KEY_BLOCKS,
+    KEY_LEDGER,
+    KEY_PARTICLES,
+    KEY_EXOGENOUS
+};
 
 static const struct argp_option options[] = {{0, 0, 0, 0, "What is released", 1},
     {"mechanism", KEY_MECHANISM, "NAME", 0, "gaussian or entropic (default: by the options that are given)",
@@ -64,31 +73,46 @@ static const struct argp_option options[] = {{0, 0, 0, 0, "What is released", 1}
     {"steps", FIRST_NUMBER + 2, "T", 0, "number of steps (default 1)", 0},
     {"sampling-rate", FIRST_NUMBER + 1, "Q", 0,
         "probability that an example takes part in a step, by a coin of its own (default 1)", 0},
+    {"particles", KEY_PARTICLES, "NAME", 0,
+        "what is noised: parameters (default), or data: every record once, whatever follows", 0},
+    {"exogenous", KEY_EXOGENOUS, 0, 0,
+        "data, entropic: only the last state of T steps is seen, and the models it flowed under are public "
+        "or "
+        "trained on "
+        "other people's data alone",
+        0},
+    {"input-smoothness", FIRST_NUMBER + 15, "M", 0,
+        "data, entropic: public bound on the Hessian of the loss in the features, at the public first model "
+        "(with --exogenous: at every model; default 0)",
+        0},
     {"ledger", KEY_LEDGER, "FILE", 0,
         "what a run really released, for every client, instead of all of the above", 0},
     {0, 0, 0, 0, "What one release depends on", 2},
-    {"clip", FIRST_NUMBER + 6, "C", 0, "norm bound (default 1): sensitivity C, or 2C for replace", 0},
+    {"clip", FIRST_NUMBER + 6, "C", 0,
+        "norm bound (default 1; of a record's features for data): sensitivity C, or 2C for replace", 0},
     {"adjacency", KEY_ADJACENCY, "NAME", 0, "add, remove, zero-out or replace (default zero-out)", 0},
     {"sensitivity", FIRST_NUMBER + 7, "S", 0, "the sensitivity itself, instead of --clip and --adjacency", 0},
     {"unit", KEY_UNIT, "NAME", 0,
         "client or example: what the clip bounds and the sampling rate draws (default client; example with "
-        "sampling)",
+        "sampling or data)",
         0},
     {0, 0, 0, 0, "What is asked", 3},
     {"delta", FIRST_NUMBER + 8, "D", 0, "find epsilon at this delta (default 1e-5; --ledger: the ledger's)",
         0},
     {"epsilon", FIRST_NUMBER + 9, "E", 0, "find delta at this epsilon", 0},
     {"accountant", KEY_ACCOUNTANT, "NAME", 0,
-        "gdp (default without sampling), rdp (default with it: gdp does not credit it); paper_rdp and "
+        "gdp (default without sampling), rdp (default with it: gdp does not credit it), data-particles (the "
+        "one "
+        "for --particles data); paper_rdp and "
         "paper_lsi "
         "certify nothing",
         0},
     {"order", KEY_ORDER, "A,B,...", 0,
         "rdp: use these Renyi orders, from 1, and nothing else; a single one is printed as \"rdp\"", 0},
-    {0, 0, 0, 0, "Constants of paper_lsi", 4},
+    {0, 0, 0, 0, "Constants of paper_lsi, and of the entropic flow of data", 4},
     {"dimension", FIRST_NUMBER + 10, "D", 0, "parameters (default: the paper's 5)", 0},
     {"population", FIRST_NUMBER + 11, "N", 0, "clients (default: the paper's 5)", 0},
-    {"prior-variance", FIRST_NUMBER + 12, "V", 0, "squared weights (default: the paper's 1)", 0},
+    {"prior-variance", FIRST_NUMBER + 12, "V", 0, "squared weights, or features (default: the paper's 1)", 0},
     {"variance-penalty", FIRST_NUMBER + 13, "L", 0, "default: the paper's 0.01", 0},
     {"gradient-norm", FIRST_NUMBER + 14, "G", 0, "default: the paper's 1", 0}, {0}};
 
@@ -110,6 +134,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case KEY_ORDER: account_read_orders(state, text, chosen); return 0;
     case KEY_BLOCKS: chosen->blocks = text; return 0;
     case KEY_LEDGER: chosen->ledger = text; return 0;
+    case KEY_PARTICLES: chosen->particles = cli_choice(state, "particles", text, particles, 2); return 0;
+    case KEY_EXOGENOUS: chosen->exogenous = 1; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -124,6 +150,8 @@ static const struct argp argp = {.options = options,
            "10\n"
            "  mfpg account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --delta 1e-5\n"
            "  mfpg account --mu 1 --epsilon 2\n"
+           "  mfpg account --particles data --mechanism entropic --strength 1 --step 0.1 --adjacency replace "
+           "--steps 10 --exogenous\n"
            "  mfpg account --ledger runs/hospitals/ledger",
     .children = children};
 
@@ -152,8 +180,9 @@ static int exclude(const account_settings *chosen, const char *owner, const char
 static int check_ledger(const account_settings *chosen) {
     static const char *const others[] = {"noise-multiplier", "strength", "step", "mu", "steps",
         "sampling-rate", "clip", "sensitivity", "dimension", "population", "prior-variance",
-        "variance-penalty", "gradient-norm", NULL};
-    if (chosen->mechanism >= 0 || chosen->blocks || chosen->order || chosen->unit >= 0)
+        "variance-penalty", "gradient-norm", "input-smoothness", NULL};
+    if (chosen->mechanism >= 0 || chosen->blocks || chosen->order || chosen->unit >= 0 ||
+        chosen->particles >= 0 || chosen->exogenous)
         return cli_refuse(
             "account", "--ledger goes with --accountant, --delta, --epsilon, --adjacency and --json only");
     return exclude(chosen, "ledger", others);
@@ -169,13 +198,38 @@ static int check_mechanism(const account_settings *chosen) {
     if (gaussian + entropic + mu + blocks > 1)
         return cli_refuse(
             "account", "--noise-multiplier, --strength, --mu and --blocks exclude each other; give one");
-    if (chosen->mechanism == MECHANISM_ENTROPIC && !entropic)
+    if (chosen->mechanism == ACCOUNT_MECHANISM_ENTROPIC && !entropic)
         return cli_refuse("account", "--mechanism entropic needs --strength");
-    if (chosen->mechanism == MECHANISM_GAUSSIAN && entropic)
+    if (chosen->mechanism == ACCOUNT_MECHANISM_GAUSSIAN && entropic)
         return cli_refuse("account", "--strength belongs to --mechanism entropic");
     if (given(chosen->step) && !entropic)
         return cli_refuse("account", "--step belongs to --mechanism entropic");
     return 0;
+}
+
+/* What only noised records have, and what they do not have. */
+static int check_particles(const account_settings *chosen) {
+    static const char *const of_data[] = {"input-smoothness", NULL};
+    static const char *const not_of_data[] = {
+        "sampling-rate", "mu", "dimension", "population", "gradient-norm", NULL};
+    static const char *const of_flow[] = {
+        "steps", "input-smoothness", "prior-variance", "variance-penalty", NULL};
+    int data = chosen->particles == MFPG_PARTICLES_DATA;
+    const char *wrong = first_given(chosen, data ? not_of_data : of_data);
+    if (wrong && !data) return cli_refuse("account", "--%s belongs to --particles data", wrong);
+    if (wrong) return cli_refuse("account", "--%s does not go with --particles data", wrong);
+    if (!data && chosen->exogenous) return cli_refuse("account", "--exogenous belongs to --particles data");
+    if (!data) return 0;
+    if (chosen->blocks || chosen->order)
+        return cli_refuse("account", "--%s does not go with --particles data, which are noised once",
+            chosen->blocks ? "blocks" : "order");
+    if (given(chosen->strength)) return 0;
+    wrong = chosen->exogenous ? "exogenous" : first_given(chosen, of_flow);
+    return wrong ? cli_refuse("account",
+                       "--%s belongs to --mechanism entropic; Gaussian noise on the records is drawn once, "
+                       "and nothing that follows costs anything",
+                       wrong)
+                 : 0;
 }
 
 static int check_settings(const account_settings *chosen) {
@@ -184,6 +238,7 @@ static int check_settings(const account_settings *chosen) {
     static const char *const of_sensitivity[] = {"clip", NULL};
     static const char *const of_delta[] = {"epsilon", NULL};
     int code = check_mechanism(chosen);
+    if (!code) code = check_particles(chosen);
     if (!code && chosen->blocks) code = exclude(chosen, "blocks", of_blocks);
     if (!code && given(chosen->mu)) code = exclude(chosen, "mu", of_mu);
     if (!code && given(chosen->sensitivity)) code = exclude(chosen, "sensitivity", of_sensitivity);
@@ -205,7 +260,7 @@ static mfpg_accountant_options accountant_options(const account_settings *chosen
     made.orders = chosen->order;
     made.order_count = chosen->order_count;
     made.promise.adjacency =
-        chosen->adjacency == ADJACENCY_REPLACE ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT;
+        chosen->adjacency == ACCOUNT_REPLACE ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT;
     made.paper.dimension = account_or(chosen->dimension, made.paper.dimension);
     made.paper.clients = account_or(chosen->population, made.paper.clients);
     if (given(chosen->prior_variance)) made.paper.alpha = 1 / chosen->prior_variance;
@@ -242,7 +297,7 @@ static void assume(account_answer *answer, const account_settings *chosen, doubl
     else
         account_assume(
             answer, "every contribution is clipped to norm %g, flattened", account_or(chosen->clip, 1));
-    if (answer->adjacency && chosen->adjacency != ADJACENCY_REPLACE)
+    if (answer->adjacency && chosen->adjacency != ACCOUNT_REPLACE)
         account_assume(answer, "whoever is left out still adds its noise; weights and row counts are public");
     assume_sampling(answer, rate);
 }
@@ -262,7 +317,7 @@ static mfpg_status solve(mfpg_context *ctx, const account_settings *chosen, cons
     answer->rdp =
         chosen->order_count == 1 ? mfpg_accountant_renyi(accountant, chosen->order[0]) : (double)NAN;
     answer->epsilon = chosen->epsilon;
-    answer->delta = account_or(chosen->delta, DEFAULT_DELTA);
+    answer->delta = account_or(chosen->delta, ACCOUNT_DELTA);
     if (given(chosen->epsilon))
         status = mfpg_accountant_delta(ctx, accountant, chosen->epsilon, &answer->delta);
     else
@@ -278,12 +333,6 @@ static mfpg_status solve(mfpg_context *ctx, const account_settings *chosen, cons
     return status;
 }
 
-static int print_answer(const account_settings *chosen, account_answer *answer) {
-    if (chosen->common.json) return cli_json_print("account", account_json(answer));
-    account_print(answer);
-    return cli_finish("account", CLI_DONE);
-}
-
 static int account_schedule(mfpg_context *ctx, const account_settings *chosen) {
     const mfpg_accountant_options made = accountant_options(chosen);
     int sampled = account_smallest_rate(chosen) < 1, unit = chosen->unit < 0 ? sampled : chosen->unit;
@@ -295,8 +344,7 @@ static int account_schedule(mfpg_context *ctx, const account_settings *chosen) {
     if (status != MFPG_OK) return cli_fail(ctx, "account", status);
     int code = account_record_schedule(ctx, accountant, chosen, &rate);
     account_answer answer = {.accountant = name,
-        .adjacency =
-            fixed ? NULL : adjacencies[chosen->adjacency < 0 ? ADJACENCY_ZERO_OUT : chosen->adjacency],
+        .adjacency = fixed ? NULL : adjacencies[chosen->adjacency < 0 ? ACCOUNT_ZERO_OUT : chosen->adjacency],
         .unit = units[unit],
         .several_rates = chosen->blocks != NULL,
         .view = mfpg_view_name(made.promise.view),
@@ -309,7 +357,7 @@ static int account_schedule(mfpg_context *ctx, const account_settings *chosen) {
     }
     if (!code) {
         assume(&answer, chosen, rate);
-        code = print_answer(chosen, &answer);
+        code = account_print_answer(chosen, &answer);
     }
     mfpg_accountant_destroy(accountant);
     return code;
@@ -319,7 +367,7 @@ static int account_for(const account_settings *chosen) {
     int code = chosen->ledger ? check_ledger(chosen) : check_settings(chosen);
     if (code) return code;
     if (chosen->ledger) {
-        int replace = chosen->adjacency == ADJACENCY_REPLACE;
+        int replace = chosen->adjacency == ACCOUNT_REPLACE;
         const account_ledger_options wanted = {.path = chosen->ledger,
             .delta = chosen->delta,
             .epsilon = chosen->epsilon,
@@ -331,13 +379,14 @@ static int account_for(const account_settings *chosen) {
         return account_ledger(&wanted);
     }
     mfpg_context *ctx = cli_context(1);
-    code = account_schedule(ctx, chosen);
+    code =
+        chosen->particles == MFPG_PARTICLES_DATA ? account_data(ctx, chosen) : account_schedule(ctx, chosen);
     mfpg_context_destroy(ctx);
     return code;
 }
 
 int command_account(int argc, char **argv) {
-    account_settings chosen = {.mechanism = -1, .adjacency = -1, .unit = -1};
+    account_settings chosen = {.mechanism = -1, .adjacency = -1, .unit = -1, .particles = -1};
     for (int i = 0; i < NUMBERS; i++) *(double *)((char *)&chosen + numbers[i].offset) = (double)NAN;
     argp_parse(&argp, argc, argv, 0, NULL, &chosen);
     int code = account_for(&chosen);

@@ -21,6 +21,7 @@ typedef struct audit {
     mfpg_context *ctx;
     mfpg_ledger_header header;
     mfpg_adjacency adjacency;
+    double contraction; /* the largest of a release */
     const char *accountant;
     int sampled;      /* 1: some release sampled its examples */
     spending *client; /* header.clients; made before the releases are read */
@@ -30,8 +31,15 @@ typedef struct audit {
 static mfpg_status look_for_sampling(void *user, const mfpg_release *release, int64_t first, int64_t last) {
     (void)first;
     (void)last;
-    if (release->sampling_rate < 1) ((audit *)user)->sampled = 1;
+    audit *all = user;
+    if (release->sampling_rate < 1) all->sampled = 1;
+    all->contraction = fmax(all->contraction, release->contraction);
     return MFPG_OK;
+}
+
+static const char *fitting_accountant(const audit *all) {
+    if (all->header.particles == MFPG_PARTICLES_DATA) return "data-particles";
+    return all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE ? "rdp" : "gdp";
 }
 
 static mfpg_status prepare(audit *all) {
@@ -40,8 +48,7 @@ static mfpg_status prepare(audit *all) {
     made.promise = all->header.promise;
     if (options->adjacency >= 0) made.promise.adjacency = (mfpg_adjacency)options->adjacency;
     all->adjacency = made.promise.adjacency;
-    int credited = all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE;
-    all->accountant = options->accountant ? options->accountant : credited ? "rdp" : "gdp";
+    all->accountant = options->accountant ? options->accountant : fitting_accountant(all);
     all->client = calloc(all->header.clients > 0 ? (size_t)all->header.clients : 1, sizeof *all->client);
     mfpg_status status = all->client ? MFPG_OK : MFPG_ERR_MEMORY;
     for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) {
@@ -80,11 +87,8 @@ static mfpg_status ask(audit *all, int64_t k, double delta) {
                : mfpg_accountant_delta(all->ctx, client->accountant, client->epsilon, &client->delta);
 }
 
-static mfpg_status read_all(audit *all) {
-    const char *path = all->options->path;
-    mfpg_status status = mfpg_ledger_read(all->ctx, path, &all->header, look_for_sampling, all);
-    if (status == MFPG_OK) status = prepare(all);
-    if (status == MFPG_OK) status = mfpg_ledger_read(all->ctx, path, NULL, visit, all);
+static mfpg_status ask_all(audit *all) {
+    mfpg_status status = mfpg_ledger_read(all->ctx, all->options->path, NULL, visit, all);
     double delta = isnan(all->options->delta) ? all->header.delta : all->options->delta;
     for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) status = ask(all, k, delta);
     return status;
@@ -119,9 +123,13 @@ static void fill_answer(const audit *all, account_answer *out) {
     out->unit = mfpg_unit_name(all->header.promise.unit);
     out->view = mfpg_view_name(all->header.promise.view);
     out->certificate = 1;
+    out->particles = all->header.particles;
+    out->contraction = all->contraction;
     account_assume(out, "the ledger holds every release of the run");
     account_assume(out, "Gaussian noise is ideal up to floating-point rounding");
-    if (all->header.promise.view != MFPG_VIEW_LOCAL)
+    if (all->header.particles == MFPG_PARTICLES_DATA)
+        account_assume_records(out);
+    else if (all->header.promise.view != MFPG_VIEW_LOCAL)
         account_assume(out, "nobody sees more than the view %s", out->view);
     if (all->sampled && strcmp(all->accountant, "rdp") == 0 && all->header.promise.unit == MFPG_UNIT_EXAMPLE)
         account_assume(
@@ -184,10 +192,23 @@ static int check_certifies(mfpg_context *ctx, const char *name) {
                            "--accountant %s certifies nothing; --ledger wants one that does", name);
 }
 
+/* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). 0, or the exit code. */
+static int check_particles(const audit *all) {
+    mfpg_particles known = mfpg_accountant_particles(all->client[0].accountant);
+    if (known == all->header.particles) return 0;
+    return cli_refuse("account", "%s: the particles of this ledger are %s; accountant %s knows %s only",
+        all->options->path, mfpg_particles_name(all->header.particles), all->accountant,
+        mfpg_particles_name(known));
+}
+
 static int price(audit *all) {
     int code = check_certifies(all->ctx, all->options->accountant);
     if (code) return code;
-    mfpg_status status = read_all(all);
+    mfpg_status status = mfpg_ledger_read(all->ctx, all->options->path, &all->header, look_for_sampling, all);
+    if (status == MFPG_OK) status = prepare(all);
+    if (status == MFPG_OK) code = check_particles(all);
+    if (code) return code;
+    if (status == MFPG_OK) status = ask_all(all);
     if (status != MFPG_OK) return cli_fail(all->ctx, "account", status);
     qsort(all->client, (size_t)all->header.clients, sizeof *all->client, by_spending);
     return print(all);

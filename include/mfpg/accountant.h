@@ -1,5 +1,5 @@
-/** Accountants: what was released, and what it cost. gdp and rdp certify; paper_* print the paper's formulas and certify
- *  nothing. Also the conversions of Gaussian differential privacy and the append-only ledger. */
+/** Accountants: what was released, and what it cost. gdp and rdp certify releases of parameters, data-particles those of
+ *  noised records; paper_* print the paper's formulas and certify nothing. Also the conversions of Gaussian differential privacy and the append-only ledger. */
 #ifndef MFPG_ACCOUNTANT_H
 #define MFPG_ACCOUNTANT_H
 
@@ -55,8 +55,7 @@ typedef struct mfpg_accountant mfpg_accountant;
 typedef struct mfpg_accountant_options {
     mfpg_promise promise;
     mfpg_paper_bound paper; /* paper_lsi only */
-    const double
-        *orders; /* rdp only: the orders >= 1 that may be used, copied; NULL: all, and Gaussian DP */
+    const double *orders; /* rdp only: the orders >= 1 that may be used, copied; NULL: all, and Gaussian DP */
     ptrdiff_t order_count;
 } mfpg_accountant_options;
 
@@ -68,11 +67,14 @@ mfpg_status mfpg_accountant_create(
     mfpg_context *ctx, const char *kind, const mfpg_accountant_options *options, mfpg_accountant **out);
 void mfpg_accountant_destroy(mfpg_accountant *accountant);
 
+/** The one kind of release that it takes. */
+mfpg_particles mfpg_accountant_particles(const mfpg_accountant *accountant);
+
 /** 1 where its epsilon is a guarantee, 0 for paper_*. */
 int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
-/** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT where paper_lsi is given no
- *  strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
+/** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT where the particles of the
+ *  release are not those that the accountant knows, or paper_lsi is given no strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
  *  know. gdp counts sampled examples as if all had been used; rdp credits Poisson sampling where the unit is the
  *  example, because only examples are sampled. The caller says so. */
 mfpg_status mfpg_accountant_record(
@@ -114,8 +116,24 @@ int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant
 int mfpg_accountant_covers(const mfpg_accountant *accountant, const mfpg_accountant *less);
 
 /** mu of one release under the promise: sqrt((steps-1) (S/sd)^2 + (S/last_sd)^2), S doubled for replace; rounded up,
- *  +INFINITY for a release that no accountant would record. */
+ *  +INFINITY for a release that no accountant would record, and for one of data particles. */
 double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
+
+/* ---- data as particles: records pushed through noise once (theory S5.2, S5.3) ---- */
+
+/** mu of one release of data particles under the promise, whatever is computed from it afterwards:
+ *  contraction S/noise_sd, S doubled for replace; rounded up. +INFINITY for a release that no accountant would record,
+ *  and for one of parameters. */
+double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
+
+/** mu of the last state alone of a record that was pushed through steps >= 1 maps with noise of sd noise_sd each:
+ *  (distance/noise_sd) c^K sqrt((1-c^2)/(1-c^(2K))), at c = 1 (distance/noise_sd)/sqrt K; rounded up. Holds only where the
+ *  states before the last stay hidden and no map depends on the record: models public or trained on other people's
+ *  data alone, and bounded beforehand so that c holds for every one of them.
+ *  @param[in] distance     between two records, >= 0: the sensitivity under the promise
+ *  @param[in] contraction  c >= 0: every map multiplies distances by at most this
+ *  +INFINITY for NaN, a negative or infinite number, steps < 1, and for noise 0 unless the distance is 0. */
+double mfpg_data_exogenous_mu(double distance, double noise_sd, double contraction, int64_t steps);
 
 const char *mfpg_accountant_name(ptrdiff_t index); /* accountants.def; NULL past the end */
 const char *mfpg_accountant_help(ptrdiff_t index);
@@ -126,7 +144,8 @@ const char *mfpg_accountant_help(ptrdiff_t index);
  *  local: noise_sd. average and final: the noise of the whole sum in client k's units,
  *  sqrt(sum over honest j of p_j^2 sd_j^2) / p_k, never below noise_sd; honest are the clients that are neither
  *  colluders nor, with participants watching, the observer (the worst observer i != k is taken). Rounded down; a
- *  colluder, a weight of 0 and a number that is none are granted noise_sd alone.
+ *  colluder, a weight of 0, a number that is none and a release of data particles are granted noise_sd alone; data
+ *  particles protect nobody else.
  *  @param[in] colluder      clients-of-the-federation flags, indexed by release.client; NULL: none
  *  @param[in] participants  1: other participants see the average too and know their own noise */
 void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
@@ -138,6 +157,7 @@ typedef struct mfpg_ledger mfpg_ledger;
 
 /** What a ledger file begins with. */
 typedef struct mfpg_ledger_header {
+    mfpg_particles particles; /* of every release */
     int64_t clients;
     mfpg_promise promise;
     double delta;

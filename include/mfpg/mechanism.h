@@ -63,6 +63,14 @@ mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism); /* the con
  *  the rate alone: its clip comes after the sum.) */
 double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows);
 
+/** The Lipschitz constant c of one step of the entropic flow over records (theory S5.2):
+ *  max(|1 - step decay|, |1 - step (input_smoothness + decay + variance_penalty)|), rounded up.
+ *  @param[in] decay             e/sigma^2 of the strength e and the prior variance
+ *  @param[in] input_smoothness  M0 >= 0: public bound on the Hessian of every example's loss in its features, loss convex
+ *                               in them, at the model that the step uses
+ *  +INFINITY for NaN, negative and infinite numbers. Above 1 the flow is unstable. */
+double mfpg_flow_contraction(double step, double decay, double variance_penalty, double input_smoothness);
+
 /** What one round of a client releases under an action, from public numbers alone (rows is its declared public row
  *  count). Fills sensitivity, noise_sd, last_sd (= noise_sd), steps, sampling_rate (the batch rate for the example unit;
  *  1 for the client unit, which its own batches do not amplify), action; round, client and weight are left 0. Mechanism

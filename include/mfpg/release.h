@@ -44,10 +44,25 @@ const char *mfpg_unit_name(mfpg_unit unit);                /* "client", "example
 const char *mfpg_adjacency_name(mfpg_adjacency adjacency); /* "zero-out", "replace" */
 const char *mfpg_view_name(mfpg_view view);                /* "local", "average", "final" */
 
-/** Everything one client released in one round: `steps` Gaussian steps, each the client's local state moved by data
- *  by at most `sensitivity` and blurred by noise of sd `noise_sd` per coordinate, both in the units of the weights.
+/** What was noised. Neighbouring runs over parameters are driven apart by the data at every step; neighbouring records
+ *  differ at their start alone (theory S5). A certificate of the one kind says nothing about a run of the other, so
+ *  every release, accountant and ledger carries this tag and refuses the other one. */
+typedef enum mfpg_particles {
+    MFPG_PARTICLES_PARAMETERS = 0, /* a model, moved by private gradients */
+    MFPG_PARTICLES_DATA            /* the records themselves, pushed through a noised map once */
+} mfpg_particles;
+
+const char *mfpg_particles_name(mfpg_particles particles); /* "parameters", "data" */
+
+/** Everything one client released in one round.
+ *  parameters: `steps` Gaussian steps, each the client's local state moved by data by at most `sensitivity` and blurred by
+ *  noise of sd `noise_sd` per coordinate, both in the units of the weights.
+ *  data: the client's raw records, which differ by at most `sensitivity` (in the units of the features), mapped once by
+ *  a map that multiplies distances by at most `contraction`, and blurred by noise of sd `noise_sd`; steps is 1, last_sd is
+ *  noise_sd, sampling_rate is 1. Whatever is computed from them later is no release.
  *  sensitivity is that of zero-out; replace doubles it. noise_sd 0 certifies nothing. */
 typedef struct mfpg_release {
+    mfpg_particles particles;
     int64_t round, client;
     int64_t steps;      /* >= 1 */
     double sensitivity; /* zero-out, one step, weight units, >= 0 */
@@ -55,6 +70,8 @@ typedef struct mfpg_release {
     double last_sd; /* noise that protects the last step in the view at hand, in this client's units; local
                                view: noise_sd (mfpg_view_apply fills it for the others) */
     double weight;  /* p_k of this round's average, in [0,1] */
+    double
+        contraction; /* data: c > 0 of the first map, rounded up; parameters: 1, or 0 where nothing was said */
     double sampling_rate; /* of examples; 1 without sampling */
     mfpg_action action;
 } mfpg_release;

@@ -91,8 +91,21 @@ void mfpg_accountant_destroy(mfpg_accountant *accountant) {
     free(accountant);
 }
 
+mfpg_particles mfpg_accountant_particles(const mfpg_accountant *accountant) {
+    return accountant->ops->particles;
+}
+
 int mfpg_accountant_certifies(const mfpg_accountant *accountant) {
     return accountant->ops->certifies;
+}
+
+/* A certificate of the one kind says nothing about the other (theory S5.4). */
+static mfpg_status fail_kind(
+    mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_release *release) {
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "round %lld, client %lld: the particles of this release are %s; accountant %s knows %s only",
+        (long long)release->round, (long long)release->client, mfpg_particles_name(release->particles),
+        accountant->ops->name, mfpg_particles_name(accountant->ops->particles));
 }
 
 mfpg_status mfpg_accountant_record_times(
@@ -102,6 +115,8 @@ mfpg_status mfpg_accountant_record_times(
     if (fault)
         status = mfpg_fail(ctx, MFPG_ERR_DOMAIN, "round %lld, client %lld: %s", (long long)release->round,
             (long long)release->client, fault);
+    else if (release->particles != accountant->ops->particles)
+        status = fail_kind(ctx, accountant, release);
     else if (times == 0)
         return MFPG_OK;
     else

@@ -17,6 +17,7 @@
 struct mfpg_ledger {
     int descriptor;
     char *path;
+    mfpg_particles particles;
     int64_t clients;
     int64_t round; /* of the latest append */
     int64_t end;   /* where the next line belongs */
@@ -92,12 +93,13 @@ static void sync_folder(const char *path) {
 
 /* Opens the file for one writer at a time. */
 static mfpg_status open_file(
-    mfpg_context *ctx, const char *path, int flags, int64_t clients, mfpg_ledger **out) {
+    mfpg_context *ctx, const char *path, int flags, const mfpg_ledger_header *header, mfpg_ledger **out) {
     mfpg_ledger *ledger = mfpg_alloc(1, sizeof *ledger);
     mfpg_status status = MFPG_OK;
     if (!ledger) return mfpg_fail_memory(ctx);
     ledger->descriptor = -1;
-    ledger->clients = clients;
+    ledger->clients = header->clients;
+    ledger->particles = header->particles;
     ledger->path = mfpg_text_copy(path, strlen(path));
     if (!ledger->path) {
         status = mfpg_fail_memory(ctx);
@@ -130,7 +132,7 @@ mfpg_status mfpg_ledger_create(
     mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out) {
     mfpg_ledger *ledger;
     mfpg_status status = check_header(ctx, path, header);
-    if (status == MFPG_OK) status = open_file(ctx, path, O_CREAT | O_EXCL, header->clients, &ledger);
+    if (status == MFPG_OK) status = open_file(ctx, path, O_CREAT | O_EXCL, header, &ledger);
     if (status != MFPG_OK) return status;
     ledger->used = mfpg_ledger_format_header(header, ledger->text);
     status = flush_to_disk(ctx, ledger);
@@ -169,7 +171,7 @@ mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_l
     mfpg_ledger *ledger;
     int64_t complete;
     mfpg_status status = check_header(ctx, path, header);
-    if (status == MFPG_OK) status = open_file(ctx, path, 0, header->clients, &ledger);
+    if (status == MFPG_OK) status = open_file(ctx, path, 0, header, &ledger);
     if (status != MFPG_OK) return status;
     status = mfpg_ledger_scan(ctx, path, &found, find_place, &next, &complete);
     if (status == MFPG_OK && !same_header(header, &found))
@@ -187,8 +189,9 @@ mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_l
 }
 
 static int same_release(const mfpg_release *a, const mfpg_release *b) {
-    return a->steps == b->steps && a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd &&
-           a->last_sd == b->last_sd && a->weight == b->weight && a->sampling_rate == b->sampling_rate &&
+    return a->particles == b->particles && a->contraction == b->contraction && a->steps == b->steps &&
+           a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->last_sd == b->last_sd &&
+           a->weight == b->weight && a->sampling_rate == b->sampling_rate &&
            a->action.control == b->action.control &&
            (a->action.control == MFPG_CONTROL_NONE ||
                mfpg_release_action_value(&a->action) == mfpg_release_action_value(&b->action));
@@ -200,6 +203,8 @@ static mfpg_status check_round(
     for (ptrdiff_t i = 0; i < count; i++) {
         const char *fault = mfpg_release_fault(&release[i]);
         if (!fault && release[i].client >= ledger->clients) fault = "there is no such client in the header";
+        if (!fault && release[i].particles != ledger->particles)
+            fault = "its particles are not those of the header";
         if (!fault && release[i].round < ledger->round) fault = "an earlier round than the one before";
         if (!fault && i > 0 && release[i].round != release[0].round) fault = "two rounds in one append";
         if (!fault && i > 0 && release[i].client <= release[i - 1].client)

@@ -7,6 +7,8 @@
 
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     if (header->clients < 1) return "clients is less than 1";
+    if (header->particles != MFPG_PARTICLES_PARAMETERS && header->particles != MFPG_PARTICLES_DATA)
+        return "particles are unknown";
     if (!(header->delta >= 0.0 && header->delta < 1.0)) return "delta is not in [0, 1)";
     return mfpg_promise_fault(&header->promise);
 }
@@ -15,11 +17,12 @@ size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG
     char delta[MFPG_NUMBER_SIZE];
     const mfpg_promise *promise = &header->promise;
     int length = snprintf(out, MFPG_LEDGER_WRITTEN,
-        "{\"mfpg_ledger\":%d,\"clients\":%lld,\"unit\":\"%s\",\"adjacency\":\"%s\",\"view\":\"%s\",\"delta\":"
+        "{\"mfpg_ledger\":%d,\"particles\":\"%s\",\"clients\":%lld,\"unit\":\"%s\",\"adjacency\":\"%s\","
+        "\"view\":\"%s\",\"delta\":"
         "%s,"
         "\"seeded\":%s}\n",
-        MFPG_LEDGER_VERSION, (long long)header->clients, mfpg_unit_name(promise->unit),
-        mfpg_adjacency_name(promise->adjacency), mfpg_view_name(promise->view),
+        MFPG_LEDGER_VERSION, mfpg_particles_name(header->particles), (long long)header->clients,
+        mfpg_unit_name(promise->unit), mfpg_adjacency_name(promise->adjacency), mfpg_view_name(promise->view),
         mfpg_number_format(header->delta, delta), header->seeded ? "true" : "false");
     return (size_t)length;
 }
@@ -43,16 +46,21 @@ static void format_action(const mfpg_action *action, char *out, size_t size) {
 size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]) {
     char sensitivity[MFPG_NUMBER_SIZE], noise[MFPG_NUMBER_SIZE], last[MFPG_NUMBER_SIZE];
-    char weight[MFPG_NUMBER_SIZE], rate[MFPG_NUMBER_SIZE], action[64];
+    char weight[MFPG_NUMBER_SIZE], rate[MFPG_NUMBER_SIZE], contraction[MFPG_NUMBER_SIZE];
+    char action[64], first_map[64] = "";
+    if (release->particles == MFPG_PARTICLES_DATA)
+        snprintf(first_map, sizeof first_map, "\"contraction\":%s,",
+            mfpg_number_format(release->contraction, contraction));
     format_action(&release->action, action, sizeof action);
     int length = snprintf(out, MFPG_LEDGER_WRITTEN,
-        "{\"round\":%lld,\"clients\":[%lld,%lld],\"steps\":%lld,\"sensitivity\":%s,\"noise_sd\":%s,\"last_"
+        "{\"round\":%lld,\"clients\":[%lld,%lld],\"particles\":\"%s\",%s\"steps\":%lld,\"sensitivity\":%s,"
+        "\"noise_sd\":%s,\"last_"
         "sd\":%s,"
         "\"weight\":%s,\"sampling_rate\":%s,\"action\":%s}\n",
         (long long)release->round, (long long)release->client, (long long)last_client,
-        (long long)release->steps, mfpg_number_format(release->sensitivity, sensitivity),
-        mfpg_number_format(release->noise_sd, noise), mfpg_number_format(release->last_sd, last),
-        mfpg_number_format(release->weight, weight), mfpg_number_format(release->sampling_rate, rate),
-        action);
+        mfpg_particles_name(release->particles), first_map, (long long)release->steps,
+        mfpg_number_format(release->sensitivity, sensitivity), mfpg_number_format(release->noise_sd, noise),
+        mfpg_number_format(release->last_sd, last), mfpg_number_format(release->weight, weight),
+        mfpg_number_format(release->sampling_rate, rate), action);
     return (size_t)length;
 }

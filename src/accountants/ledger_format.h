@@ -1,11 +1,14 @@
 /* The ledger's text, shared by its writer and its reader.
  *
  * Line 1 is the header:
- *   {"mfpg_ledger":1,"clients":8,"unit":"client","adjacency":"zero-out","view":"local","delta":1e-05,"seeded":true}
+ *   {"mfpg_ledger":2,"particles":"parameters","clients":8,"unit":"client","adjacency":"zero-out","view":"local",
+ *    "delta":1e-05,"seeded":true}
  * Every other line is a release, the same one for each client of an inclusive range:
- *   {"round":1,"clients":[0,7],"steps":1,"sensitivity":0.01,"noise_sd":0.02,"last_sd":0.02,"weight":0.125,
- *    "sampling_rate":1,"action":{"budget":1}}
- * (without the line break; action is null where there was no control, or names a budget, strength or multiplier).
+ *   {"round":1,"clients":[0,7],"particles":"parameters","steps":1,"sensitivity":0.01,"noise_sd":0.02,"last_sd":0.02,
+ *    "weight":0.125,"sampling_rate":1,"action":{"budget":1}}
+ * (without the line breaks; action is null where there was no control, or names a budget, strength or multiplier).
+ * particles is the same in all lines. A line of particles "data" has one key more, "contraction", which a line of
+ * "parameters" must not have: renaming the one does not make it the other.
  * Numbers read back to the identical double. Every one of these keys is required and none has a default, so a key that
  * a reader does not know cannot change what a line means: later versions may add some, such as a chained hash. */
 #ifndef MFPG_ACCOUNTANTS_LEDGER_FORMAT_H
@@ -17,7 +20,7 @@
 #include "mfpg/accountant.h"
 
 enum {
-    MFPG_LEDGER_VERSION = 1,
+    MFPG_LEDGER_VERSION = 2,
     MFPG_LEDGER_WRITTEN = 512, /* more than any line that is written needs, line end included */
     MFPG_LEDGER_LONGEST = 4096 /* a longer line is no ledger line */
 };

@@ -96,6 +96,33 @@ static mfpg_status get_name(mfpg_context *ctx, const line_reader *reader, const 
     return fail_key(ctx, reader, key, wanted);
 }
 
+static mfpg_status get_particles(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_particles *out) {
+    const char *const names[] = {
+        mfpg_particles_name(MFPG_PARTICLES_PARAMETERS), mfpg_particles_name(MFPG_PARTICLES_DATA)};
+    int particles = 0;
+    mfpg_status status = get_name(ctx, reader, line, "particles", names, 2, &particles);
+    if (status == MFPG_OK) *out = (mfpg_particles)particles;
+    return status;
+}
+
+/* What the line says it protects must be what the header says, and the line must be made accordingly. */
+static mfpg_status get_kind(mfpg_context *ctx, const line_reader *reader, const json_t *line,
+    mfpg_particles expected, mfpg_release *out) {
+    mfpg_status status = get_particles(ctx, reader, line, &out->particles);
+    if (status != MFPG_OK) return status;
+    if (out->particles != expected)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s:%lld: particles are %s, those of the ledger's first line %s", reader->path,
+            (long long)reader->number, mfpg_particles_name(out->particles), mfpg_particles_name(expected));
+    if (expected == MFPG_PARTICLES_DATA)
+        return get_number(ctx, reader, line, "contraction", &out->contraction);
+    if (json_object_get(line, "contraction"))
+        return fail_line(ctx, reader, "particles are parameters, which know no \"contraction\"");
+    out->contraction = 1.0;
+    return MFPG_OK;
+}
+
 static mfpg_status get_promise(
     mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_promise *out) {
     const char *const units[] = {mfpg_unit_name(MFPG_UNIT_CLIENT), mfpg_unit_name(MFPG_UNIT_EXAMPLE)};
@@ -121,6 +148,7 @@ static mfpg_status read_header(
     mfpg_status status = get_integer(ctx, reader, line, "mfpg_ledger", &version);
     if (status == MFPG_OK && version != MFPG_LEDGER_VERSION)
         return fail_line(ctx, reader, "is of a ledger version that this program does not know");
+    if (status == MFPG_OK) status = get_particles(ctx, reader, line, &header.particles);
     if (status == MFPG_OK) status = get_integer(ctx, reader, line, "clients", &header.clients);
     if (status == MFPG_OK) status = get_promise(ctx, reader, line, &header.promise);
     if (status == MFPG_OK) status = get_number(ctx, reader, line, "delta", &header.delta);
@@ -166,11 +194,12 @@ static mfpg_status get_range(
 }
 
 static mfpg_status read_release(mfpg_context *ctx, const line_reader *reader, const json_t *line,
-    int64_t clients, mfpg_ledger_entry *entry) {
+    const mfpg_ledger_header *header, mfpg_ledger_entry *entry) {
     mfpg_release *release = &entry->release;
     int64_t earlier = release->round;
     mfpg_status status = get_integer(ctx, reader, line, "round", &release->round);
     if (status == MFPG_OK) status = get_range(ctx, reader, line, entry);
+    if (status == MFPG_OK) status = get_kind(ctx, reader, line, header->particles, release);
     if (status == MFPG_OK) status = get_integer(ctx, reader, line, "steps", &release->steps);
     if (status == MFPG_OK) status = get_number(ctx, reader, line, "sensitivity", &release->sensitivity);
     if (status == MFPG_OK) status = get_number(ctx, reader, line, "noise_sd", &release->noise_sd);
@@ -180,7 +209,7 @@ static mfpg_status read_release(mfpg_context *ctx, const line_reader *reader, co
     if (status == MFPG_OK) status = get_action(ctx, reader, line, &release->action);
     if (status != MFPG_OK) return status;
     const char *fault = mfpg_release_fault(release);
-    if (!fault && (entry->last_client < release->client || entry->last_client >= clients))
+    if (!fault && (entry->last_client < release->client || entry->last_client >= header->clients))
         fault = "the range of clients is empty or exceeds the header's number of clients";
     if (!fault && release->round < earlier) fault = "an earlier round than the one before";
     entry->offset = reader->offset;
@@ -206,7 +235,7 @@ static mfpg_status scan_lines(mfpg_context *ctx, line_reader *reader, mfpg_ledge
         if (reader->number == 1)
             status = read_header(ctx, reader, line, header);
         else
-            status = read_release(ctx, reader, line, header->clients, &entry);
+            status = read_release(ctx, reader, line, header, &entry);
         json_decref(line);
         if (status == MFPG_OK && reader->number > 1 && visit) status = visit(user, &entry);
         if (status != MFPG_OK) return status;

@@ -31,6 +31,27 @@ double mfpg_release_action_value(const mfpg_action *action) {
     return (double)NAN;
 }
 
+/* Records are noised in one push that no view hides and no coin keeps out (theory S5.2). */
+static const char *data_fault(const mfpg_release *release) {
+    if (release->steps != 1) return "particles are data, which are noised in one step, but steps is not 1";
+    if (release->last_sd != release->noise_sd) return "particles are data, but last_sd is not noise_sd";
+    if (release->sampling_rate != 1.0) return "particles are data, but sampling_rate is not 1";
+    if (!(release->contraction > 0.0 && isfinite(release->contraction)))
+        return "particles are data, but contraction is not a finite number > 0";
+    return NULL;
+}
+
+static const char *particles_fault(const mfpg_release *release) {
+    switch (release->particles) {
+    case MFPG_PARTICLES_DATA: return data_fault(release);
+    case MFPG_PARTICLES_PARAMETERS:
+        return release->contraction == 0.0 || release->contraction == 1.0
+                   ? NULL
+                   : "particles are parameters, which know no contraction";
+    }
+    return "particles are unknown";
+}
+
 const char *mfpg_release_fault(const mfpg_release *release) {
     if (release->round < 0) return "round is negative";
     if (release->client < 0) return "client is negative";
@@ -41,7 +62,8 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     if (!finite_and_not_negative(release->last_sd)) return "last_sd is not a finite number >= 0";
     if (!share(release->weight)) return "weight is not in [0, 1]";
     if (!share(release->sampling_rate)) return "sampling_rate is not in [0, 1]";
-    if (release->action.control == MFPG_CONTROL_NONE) return NULL;
+    const char *fault = particles_fault(release);
+    if (fault || release->action.control == MFPG_CONTROL_NONE) return fault;
     double value = mfpg_release_action_value(&release->action);
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";
 }

@@ -8,9 +8,11 @@
 
 #include "square_sum.h"
 
-/* p_j sd_j, the client's noise in the average; 0 for what protects nobody: colluders, and numbers that are none. */
+/* p_j sd_j, the client's noise in the average; 0 for what protects nobody: colluders, records (their noise stands in no
+ * sum), and numbers that are none. */
 static double hidden_noise(const mfpg_release *release, const unsigned char *colluder) {
     double noise = release->weight * release->noise_sd;
+    if (release->particles != MFPG_PARTICLES_PARAMETERS) return 0.0;
     if (colluder && colluder[release->client]) return 0.0;
     return noise > 0.0 && isfinite(noise) ? noise : 0.0;
 }

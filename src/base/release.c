@@ -24,3 +24,11 @@ const char *mfpg_view_name(mfpg_view view) {
     }
     return "unknown view";
 }
+
+const char *mfpg_particles_name(mfpg_particles particles) {
+    switch (particles) {
+    case MFPG_PARTICLES_PARAMETERS: return "parameters";
+    case MFPG_PARTICLES_DATA: return "data";
+    }
+    return "unknown particles";
+}

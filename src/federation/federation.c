@@ -70,6 +70,18 @@ static mfpg_status create_accountants(mfpg_context *ctx, mfpg_federation *f) {
     return status;
 }
 
+/* One kind of certificate says nothing about the other kind of release (theory S5.4). */
+static mfpg_status check_particles(mfpg_context *ctx, const mfpg_federation *f) {
+    mfpg_particles known = mfpg_accountant_particles(f->client[0].certificate);
+    for (ptrdiff_t k = 0; k < f->clients; k++)
+        if (f->plan[k].particles != known)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "privacy.accountant: '%s' knows %s only; the particles of client '%s' are %s",
+                f->options.accountant, mfpg_particles_name(known), f->data->client[k].name,
+                mfpg_particles_name(f->plan[k].particles));
+    return MFPG_OK;
+}
+
 static mfpg_status allocate_workers(mfpg_context *ctx, mfpg_federation *f) {
     ptrdiff_t scratch = 0;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
@@ -128,6 +140,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     status = allocate(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_plan(ctx, &f->options, data, mechanism, action, f->plan);
     if (status == MFPG_OK) status = create_accountants(ctx, f);
+    if (status == MFPG_OK) status = check_particles(ctx, f);
     if (status != MFPG_OK) {
         mfpg_federation_destroy(f);
         return status;

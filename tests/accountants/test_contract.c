@@ -28,6 +28,21 @@ static double epsilon_after(mfpg_context *ctx, ptrdiff_t kind, const mfpg_releas
     return epsilon;
 }
 
+static mfpg_particles particles_of(mfpg_context *ctx, ptrdiff_t kind) {
+    mfpg_accountant *accountant = created(ctx, kind);
+    mfpg_particles particles = mfpg_accountant_particles(accountant);
+    mfpg_accountant_destroy(accountant);
+    return particles;
+}
+
+/* A release of the kind that the accountant knows; the first map of data particles keeps distances. */
+static mfpg_release release_for(mfpg_context *ctx, ptrdiff_t kind, double sensitivity, double noise_sd) {
+    mfpg_release release = entropic_release(sensitivity, noise_sd, 1.0);
+    release.particles = particles_of(ctx, kind);
+    release.contraction = 1.0;
+    return release;
+}
+
 static int certifies(mfpg_context *ctx, ptrdiff_t kind) {
     mfpg_accountant *accountant = created(ctx, kind);
     int certain = mfpg_accountant_certifies(accountant);
@@ -91,8 +106,9 @@ static void test_epsilon_never_falls_as_rounds_accumulate(void **state) {
             double epsilon = 0.0, delta = 0.0;
             for (int t = 0; t < 20; t++) {
                 mfpg_release release =
-                    entropic_release(random_scale(&random, 1e-9, 10), random_scale(&random, 1e-2, 10), 1.0);
-                release.steps = 1 + (int64_t)(5 * random_unit(&random));
+                    release_for(ctx, kind, random_scale(&random, 1e-9, 10), random_scale(&random, 1e-2, 10));
+                if (release.particles == MFPG_PARTICLES_PARAMETERS)
+                    release.steps = 1 + (int64_t)(5 * random_unit(&random));
                 CHECK_OK(ctx, mfpg_accountant_record(ctx, accountant, &release));
                 double more = epsilon_at(ctx, accountant, 1e-5), likelier = delta_at(ctx, accountant, 1.0);
                 assert_true(more >= epsilon);
@@ -116,9 +132,13 @@ static void test_epsilon_grows_with_sensitivity_and_falls_with_noise(void **stat
             double s = random_scale(&random, 1e-3, 10), sd = random_scale(&random, 0.1, 100);
             double factor = 1.0 + random_scale(&random, 1e-16, 1.0);
             int times = 1 + (int)(10 * random_unit(&random));
-            mfpg_release base = entropic_release(s, sd, 1.0), louder = entropic_release(s * factor, sd, 1.0),
-                         quieter = entropic_release(s, sd * factor, 1.0), longer = base;
-            longer.steps = 2;
+            mfpg_release base = release_for(ctx, kind, s, sd),
+                         louder = release_for(ctx, kind, s * factor, sd),
+                         quieter = release_for(ctx, kind, s, sd * factor), longer = base;
+            if (base.particles == MFPG_PARTICLES_PARAMETERS)
+                longer.steps = 2;
+            else
+                longer.contraction = factor;
             double epsilon = epsilon_after(ctx, kind, &base, times);
             assert_true(epsilon_after(ctx, kind, &louder, times) >= epsilon);
             assert_true(epsilon_after(ctx, kind, &quieter, times) <= epsilon);
@@ -139,7 +159,7 @@ static void test_order_of_records_does_not_show(void **state) {
         double expected = -1.0, expected_mu = -1.0;
         for (int i = 0; i < RECORDS; i++)
             releases[i] =
-                entropic_release(random_scale(&random, 1e-4, 1), random_scale(&random, 0.5, 5), 1.0);
+                release_for(ctx, kind, random_scale(&random, 1e-4, 1), random_scale(&random, 0.5, 5));
         for (int shuffle = 0; shuffle < 1 + testing_repeats(50); shuffle++) {
             mfpg_accountant *accountant = created(ctx, kind);
             for (int i = 0; i < RECORDS; i++)
@@ -165,9 +185,9 @@ static void test_delta_and_epsilon_out_of_range_are_refused(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const double bad_deltas[] = {1.0, 1.5, -0.1, NAN}, bad_epsilons[] = {-1.0, NAN};
-    mfpg_release release = entropic_release(1.0, 1.0, 1.0);
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         mfpg_accountant *accountant = created(ctx, kind);
+        mfpg_release release = release_for(ctx, kind, 1.0, 1.0);
         for (int recorded = 0; recorded < 2; recorded++) {
             for (size_t i = 0; i < 4; i++) {
                 double epsilon = 0.0;
@@ -189,11 +209,11 @@ static void test_delta_and_epsilon_out_of_range_are_refused(void **state) {
     mfpg_context_destroy(ctx);
 }
 
-static void check_poison(mfpg_context *ctx, ptrdiff_t kind, const mfpg_release *bad) {
+static void check_poison_as(mfpg_context *ctx, ptrdiff_t kind, const mfpg_release *bad, mfpg_status refusal) {
     mfpg_accountant *accountant = created(ctx, kind);
-    mfpg_release good = entropic_release(1.0, 5.0, 1.0);
+    mfpg_release good = release_for(ctx, kind, 1.0, 5.0);
     CHECK_OK(ctx, mfpg_accountant_record(ctx, accountant, &good));
-    assert_int_equal(mfpg_accountant_record(ctx, accountant, bad), MFPG_ERR_DOMAIN);
+    assert_int_equal(mfpg_accountant_record(ctx, accountant, bad), refusal);
     assert_true(strlen(mfpg_context_message(ctx)) > 0);
     for (int again = 0; again < 2; again++) {
         assert_true(epsilon_at(ctx, accountant, 1e-5) == HUGE_VAL);
@@ -204,6 +224,32 @@ static void check_poison(mfpg_context *ctx, ptrdiff_t kind, const mfpg_release *
     mfpg_accountant_destroy(accountant);
 }
 
+static void check_poison(mfpg_context *ctx, ptrdiff_t kind, const mfpg_release *bad) {
+    check_poison_as(ctx, kind, bad, MFPG_ERR_DOMAIN);
+}
+
+/* Theory S5.4: a certificate of the one kind of particle says nothing about a release of the other. */
+static void test_the_other_kind_of_particle_poisons_for_ever(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    int seen[2] = {0};
+    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+        mfpg_release bad = release_for(ctx, kind, 1.0, 5.0), good = bad;
+        seen[bad.particles]++;
+        bad.particles =
+            bad.particles == MFPG_PARTICLES_DATA ? MFPG_PARTICLES_PARAMETERS : MFPG_PARTICLES_DATA;
+        check_poison_as(ctx, kind, &bad, MFPG_ERR_INPUT);
+        mfpg_accountant *accountant = created(ctx, kind);
+        assert_int_equal(mfpg_accountant_affords(ctx, accountant, &bad, 1e-5, 1e6), 0);
+        assert_int_equal(mfpg_accountant_affords(ctx, accountant, &good, 1e-5, 1e6), 1);
+        mfpg_accountant_destroy(accountant);
+        bad.particles = (mfpg_particles)2;
+        check_poison(ctx, kind, &bad);
+    }
+    assert_true(seen[MFPG_PARTICLES_PARAMETERS] > 0 && seen[MFPG_PARTICLES_DATA] > 0);
+    mfpg_context_destroy(ctx);
+}
+
 /* F11: other libraries answer 0 for a noise of NaN, and go on after negative numbers. */
 static void test_a_faulty_release_poisons_for_ever(void **state) {
     (void)state;
@@ -211,7 +257,7 @@ static void test_a_faulty_release_poisons_for_ever(void **state) {
     const double faults[] = {NAN, -1.0, HUGE_VAL};
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         for (size_t i = 0; i < 3; i++) {
-            const mfpg_release good = entropic_release(1.0, 5.0, 1.0);
+            const mfpg_release good = release_for(ctx, kind, 1.0, 5.0);
             mfpg_release bad = good;
             bad.noise_sd = faults[i];
             check_poison(ctx, kind, &bad);
@@ -230,9 +276,12 @@ static void test_a_faulty_release_poisons_for_ever(void **state) {
             bad = good;
             bad.action.strength.value = faults[i];
             check_poison(ctx, kind, &bad);
+            bad = good;
+            bad.contraction = faults[i];
+            check_poison(ctx, kind, &bad);
         }
         for (int64_t steps = -3; steps <= 0; steps++) {
-            mfpg_release bad = entropic_release(1.0, 5.0, 1.0);
+            mfpg_release bad = release_for(ctx, kind, 1.0, 5.0);
             bad.steps = steps;
             check_poison(ctx, kind, &bad);
         }
@@ -247,7 +296,7 @@ static void test_epsilon_and_delta_belong_together(void **state) {
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         if (!certifies(ctx, kind)) continue;
         mfpg_accountant *accountant = created(ctx, kind);
-        mfpg_release release = entropic_release(1.0, 4.0, 1.0);
+        mfpg_release release = release_for(ctx, kind, 1.0, 4.0);
         for (int t = 0; t < 10; t++) CHECK_OK(ctx, mfpg_accountant_record(ctx, accountant, &release));
         double previous = HUGE_VAL;
         for (double delta = 1e-12; delta < 0.5; delta *= 10) {
@@ -270,7 +319,7 @@ static void test_certificates_cover_the_exact_gaussian(void **state) {
         if (!certifies(ctx, kind)) continue;
         mfpg_accountant_options options = mfpg_accountant_options_default();
         options.promise.adjacency = MFPG_ADJACENCY_REPLACE;
-        mfpg_release release = entropic_release(1.0, 1.0, 1.0);
+        mfpg_release release = release_for(ctx, kind, 1.0, 1.0);
         assert_true(epsilon_after(ctx, kind, &release, 1) >= 4.37717);
         mfpg_accountant *accountant = NULL;
         CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_accountant_name(kind), &options, &accountant));
@@ -291,6 +340,7 @@ int main(void) {
         cmocka_unit_test(test_order_of_records_does_not_show),
         cmocka_unit_test(test_delta_and_epsilon_out_of_range_are_refused),
         cmocka_unit_test(test_a_faulty_release_poisons_for_ever),
+        cmocka_unit_test(test_the_other_kind_of_particle_poisons_for_ever),
         cmocka_unit_test(test_epsilon_and_delta_belong_together),
         cmocka_unit_test(test_certificates_cover_the_exact_gaussian),
     };

@@ -148,13 +148,14 @@ static void test_runs_of_equal_releases_share_a_line(void **state) {
     for (int i = 0; i < 4; i++) assert_true(seen.first[i] == first[i] && seen.last[i] == last[i]);
     size_t length;
     char *text = file_text(&length);
-    const char *line = "{\"round\":1,\"clients\":[0,2],\"steps\":1,\"sensitivity\":0.03333333333333333,"
+    const char *line = "{\"round\":1,\"clients\":[0,2],\"particles\":\"parameters\",\"steps\":1,"
+                       "\"sensitivity\":0.03333333333333333,"
                        "\"noise_sd\":1.0333333333333332,\"last_sd\":1.0333333333333332,\"weight\":0.125,"
                        "\"sampling_rate\":1,\"action\":{\"strength\":0.14285714285714285}}\n";
     assert_non_null(strstr(text, line));
-    assert_ptr_equal(
-        strstr(text, "{\"mfpg_ledger\":1,\"clients\":8,\"unit\":\"example\",\"adjacency\":\"replace\","
-                     "\"view\":\"average\",\"delta\":1e-05,\"seeded\":true}\n"),
+    assert_ptr_equal(strstr(text, "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":8,\"unit\":"
+                                  "\"example\",\"adjacency\":\"replace\","
+                                  "\"view\":\"average\",\"delta\":1e-05,\"seeded\":true}\n"),
         text);
     free(text);
     mfpg_context_destroy(ctx);
@@ -402,10 +403,12 @@ static void test_a_write_that_fails_is_reported_and_final(void **state) {
 }
 
 #define HEADER                                                                                               \
-    "{\"mfpg_ledger\":1,\"clients\":8,\"unit\":\"client\",\"adjacency\":\"zero-out\",\"view\":\"local\","    \
+    "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":8,\"unit\":\"client\",\"adjacency\":"       \
+    "\"zero-out\",\"view\":\"local\","                                                                       \
     "\"delta\":1e-05,\"seeded\":false}\n"
 #define LINE(round, clients, noise, action)                                                                  \
-    "{\"round\":" round ",\"clients\":" clients ",\"steps\":1,\"sensitivity\":1,\"noise_sd\":" noise         \
+    "{\"round\":" round ",\"clients\":" clients                                                              \
+    ",\"particles\":\"parameters\",\"steps\":1,\"sensitivity\":1,\"noise_sd\":" noise                        \
     ",\"last_sd\":2,\"weight\":0.5,\"sampling_rate\":1,\"action\":" action "}\n"
 #define GOOD LINE("3", "[0,7]", "2", "null")
 
@@ -420,8 +423,9 @@ static void test_lines_that_are_none_are_refused_with_their_number(void **state)
         {"\n", 1},
         {"round,loss\n", 1},
         {GOOD, 1}, /* no header */
-        {"{\"mfpg_ledger\":2}\n", 1},
-        {"{\"mfpg_ledger\":1,\"clients\":8,\"unit\":\"user\"}\n", 1},
+        {"{\"mfpg_ledger\":1}\n", 1},
+        {"{\"mfpg_ledger\":3}\n", 1},
+        {"{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":8,\"unit\":\"user\"}\n", 1},
         {"[1,2]\n", 1},
         {HEADER HEADER, 2},
         {HEADER "\n", 2},

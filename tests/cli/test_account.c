@@ -254,7 +254,8 @@ static void test_options_that_exclude_each_other_are_refused(void **state) {
     REFUSED("account --mechanism laplace --mu 1", "--mechanism", "gaussian, entropic");
     REFUSED("account --mechanism gausian --mu 1", "did you mean gaussian?");
     REFUSED("account --mu 1 --adjacency swap", "add, remove, zero-out, replace");
-    REFUSED("account --mu 1 --accountant pld", "unknown accountant", "gdp, rdp, paper_rdp, paper_lsi");
+    REFUSED("account --mu 1 --accountant pld", "unknown accountant",
+        "gdp, rdp, data-particles, paper_rdp, paper_lsi");
     REFUSED("account --mu 1 stray", "'stray' is no option");
     REFUSED("account --ledger x --steps 3", "--ledger and --steps exclude each other");
     REFUSED("account --ledger x --mechanism gaussian", "--ledger goes with");
@@ -273,11 +274,13 @@ static void test_text_rounds_up(void **state) {
 /* ---- ledgers ---- */
 
 #define HEADER                                                                                               \
-    "{\"mfpg_ledger\":1,\"clients\":4,\"unit\":\"client\",\"adjacency\":\"zero-out\",\"view\":\"local\","    \
+    "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":4,\"unit\":\"client\",\"adjacency\":"       \
+    "\"zero-out\",\"view\":\"local\","                                                                       \
     "\"delta\":1e-06,\"seeded\":true}\n"
 #define RELEASE(round, first, last, sd)                                                                      \
-    "{\"round\":" round ",\"clients\":[" first "," last "],\"steps\":1,\"sensitivity\":0.5,\"noise_sd\":" sd \
-    ",\"last_sd\":" sd ",\"weight\":0.25,\"sampling_rate\":1,\"action\":{\"budget\":1}}\n"
+    "{\"round\":" round ",\"clients\":[" first "," last                                                      \
+    "],\"particles\":\"parameters\",\"steps\":1,\"sensitivity\":0.5,\"noise_sd\":" sd ",\"last_sd\":" sd     \
+    ",\"weight\":0.25,\"sampling_rate\":1,\"action\":{\"budget\":1}}\n"
 
 static double client_number(const json_t *object, size_t index, const char *key) {
     return json_get_number(json_array_get(json_object_get(object, "clients"), index), key);
@@ -318,9 +321,11 @@ static void test_a_ledger_tells_what_each_client_spent(void **state) {
 static void test_a_ledger_of_samples_is_credited(void **state) {
     (void)state;
 #define SAMPLED(unit)                                                                                        \
-    "{\"mfpg_ledger\":1,\"clients\":2,\"unit\":\"" unit "\",\"adjacency\":\"zero-out\",\"view\":\"local\","  \
+    "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":2,\"unit\":\"" unit                         \
+    "\",\"adjacency\":\"zero-out\",\"view\":\"local\","                                                      \
     "\"delta\":1e-05,\"seeded\":false}\n"                                                                    \
-    "{\"round\":1,\"clients\":[0,1],\"steps\":1000,\"sensitivity\":0.5,\"noise_sd\":0.5,\"last_sd\":0.5,"    \
+    "{\"round\":1,\"clients\":[0,1],\"particles\":\"parameters\",\"steps\":1000,\"sensitivity\":0.5,"        \
+    "\"noise_sd\":0.5,\"last_sd\":0.5,"                                                                      \
     "\"weight\":0.5,\"sampling_rate\":0.01,\"action\":{\"budget\":1}}\n"
     json_t *schedule = run_json("account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --json");
     write_in_folder("ledger", SAMPLED("example"));

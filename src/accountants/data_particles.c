@@ -1,0 +1,64 @@
+/* Records as particles: each is pushed through a noised map once, and all that comes later reads the noised record only
+ * (theory S5.2, S5.3). Two neighbouring clients differ by S at the start, hence by at most c S behind the first map,
+ * and the noise blurs that: mu = c S/s, once, for any number of rounds and whatever is seen of them. Every record() is
+ * a fresh push of the raw records; pushes compose like any Gaussian mechanism. */
+#include <float.h>
+#include <math.h>
+
+#include "gdp_sum.h"
+#include "release_check.h"
+#include "upward.h"
+
+double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacency) {
+    if (mfpg_release_fault(release) || release->particles != MFPG_PARTICLES_DATA) return (double)INFINITY;
+    double distance =
+        adjacency == MFPG_ADJACENCY_ZERO_OUT ? release->sensitivity : 2.0 * release->sensitivity;
+    return divide_up(multiply_up(release->contraction, distance), release->noise_sd);
+}
+
+/* Beyond this, shares come near the end of the doubles; the loss falls with the steps, so that of fewer bounds it. */
+#define LARGEST_EXPONENT 600.0
+
+/* c^(2K) (1-c^2)/(1-c^(2K)) = (1-c)(1+c)/expm1(-2K ln c), which is S2.3 with a gap at the start only, also for c > 1.
+ * 1 - c is exact from 1/2 to 2, and log1p and expm1 keep c near 1 from cancelling. Beside a dozen roundings, the
+ * exponent carries at most four, which expm1 magnifies by at most 1 + exponent above 0, and not at all below. */
+static double share_after(double c, int64_t steps) {
+    if (c == 1.0) return 1.0 / (double)steps * (1.0 + 4.0 * DBL_EPSILON);
+    double exponent = fmin(-2.0 * (double)steps * log1p(c - 1.0), LARGEST_EXPONENT);
+    double share = (1.0 - c) * (1.0 + c) / expm1(exponent);
+    return share * (1.0 + (16.0 + 8.0 * fmax(exponent, 0.0)) * DBL_EPSILON);
+}
+
+double mfpg_data_exogenous_mu(double distance, double noise_sd, double contraction, int64_t steps) {
+    int sound = distance >= 0.0 && isfinite(distance) && noise_sd >= 0.0 && isfinite(noise_sd) &&
+                contraction >= 0.0 && isfinite(contraction) && steps >= 1;
+    if (!sound) return (double)INFINITY;
+    if (contraction == 0.0) return noise_sd > 0.0 || distance == 0.0 ? 0.0 : (double)INFINITY;
+    double alone = divide_up(distance, noise_sd);
+    double latest = multiply_up(alone, root_up(share_after(contraction, steps)));
+    return fmin(
+        latest, multiply_up(contraction, alone)); /* what the first map leaves bounds all that follow */
+}
+
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
+    (void)ctx;
+    gdp_sum *data = state;
+    square_sum_add_times(&data->spent, mfpg_data_release_mu(release, data->adjacency), times);
+    return MFPG_OK;
+}
+
+const mfpg_accountant_ops mfpg_accountant_data_particles = {
+    .name = "data-particles",
+    .help = "records noised once: Gaussian DP of the noised records, for any number of rounds",
+    .certifies = 1,
+    .particles = MFPG_PARTICLES_DATA,
+    .state_size = sizeof(gdp_sum),
+    .record = record,
+    .epsilon = gdp_sum_epsilon,
+    .delta = gdp_sum_delta,
+    .start = gdp_sum_start,
+    .mu = gdp_sum_mu,
+    .rdp = gdp_sum_rdp,
+    .other = gdp_sum_other,
+    .covers = gdp_sum_covers,
+};
