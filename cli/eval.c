@@ -14,7 +14,8 @@ typedef struct settings {
 } settings;
 
 static const struct argp_option options[] = {
-    {"labels", OPTION_LABELS, "FILE", 0, "File of labels, for formats that keep them apart (idx, npy)", 0},
+    {"labels", OPTION_LABELS, "FILE", 0,
+        "File of labels, for formats that may keep them apart (idx, npy, npz)", 0},
     {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state) {

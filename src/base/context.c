@@ -65,6 +65,16 @@ mfpg_status mfpg_fail_in(mfpg_context *ctx, mfpg_status status, const char *form
     return status;
 }
 
+mfpg_status mfpg_fail_behind(mfpg_context *ctx, mfpg_status status, const char *format, ...) {
+    if (!ctx) return status;
+    size_t used = strlen(ctx->message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ctx->message + used, sizeof ctx->message - used, format, args);
+    va_end(args);
+    return status;
+}
+
 mfpg_status mfpg_fail_memory(mfpg_context *ctx) {
     return mfpg_fail(ctx, MFPG_ERR_MEMORY, "out of memory");
 }

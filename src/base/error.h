@@ -20,6 +20,10 @@ mfpg_status mfpg_fail(mfpg_context *ctx, mfpg_status status, const char *format,
 mfpg_status mfpg_fail_in(mfpg_context *ctx, mfpg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Puts words behind that message. Returns the status. */
+mfpg_status mfpg_fail_behind(mfpg_context *ctx, mfpg_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* mfpg_fail(ctx, MFPG_ERR_MEMORY, ...) with the one wording. */
 mfpg_status mfpg_fail_memory(mfpg_context *ctx);
 

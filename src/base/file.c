@@ -96,14 +96,22 @@ static mfpg_status read_stream(
     return MFPG_OK;
 }
 
-mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length) {
+mfpg_status mfpg_file_open(mfpg_context *ctx, const char *path, FILE **out) {
     struct stat info;
     if (stat(path, &info) != 0) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: is not a file", path);
     FILE *stream = fopen(path, "rb");
     if (!stream) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
-    mfpg_status status = read_stream(ctx, stream, path, limit, text, length);
+    *out = stream;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length) {
+    FILE *stream = NULL;
+    mfpg_status status = mfpg_file_open(ctx, path, &stream);
+    if (status != MFPG_OK) return status;
+    status = read_stream(ctx, stream, path, limit, text, length);
     fclose(stream);
     return status;
 }

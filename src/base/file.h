@@ -21,8 +21,10 @@ mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file);
 /* Removes the temporary file and frees; harmless after commit and on a zeroed struct. */
 void mfpg_file_abandon(mfpg_file *file);
 
-/* The whole file as one block with a closing 0 (free it), at most limit bytes. Directories and other things that are
- * no regular file or pipe are refused. */
+/* Opens for reading what is a regular file or a pipe; MFPG_ERR_INPUT with the reason for everything else. */
+mfpg_status mfpg_file_open(mfpg_context *ctx, const char *path, FILE **out);
+
+/* The whole file as one block with a closing 0 (free it), at most limit bytes, from what mfpg_file_open opens. */
 mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length);
 
 /* directory + "/" + name, or name alone where it is absolute or directory is NULL or ""; NULL when memory runs out. */

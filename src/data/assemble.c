@@ -220,10 +220,15 @@ typedef struct reading {
     mfpg_table *tables;
 } reading;
 
+/* Reads a file of the options' folder; a file of labels in whichever format of arrays it is. */
 static mfpg_status read_table(mfpg_context *ctx, const reading *r, const char *name, mfpg_table *table) {
+    const mfpg_reader_ops *reader = r->reader;
+    mfpg_status status = MFPG_OK;
     char *path = mfpg_path_join(r->options->directory, name);
     if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status = r->reader->read(ctx, path, r->options, table);
+    if (table->part == MFPG_PART_LABELS) status = mfpg_reader_of_labels(ctx, path, reader, &reader);
+    if (status == MFPG_OK) status = reader->read(ctx, path, r->options, table);
+    if (status == MFPG_ERR_INPUT) mfpg_reader_explain(ctx, path, reader);
     free(path);
     return status;
 }
@@ -233,10 +238,12 @@ static mfpg_status read_file(mfpg_context *ctx, ptrdiff_t index, int worker, voi
     (void)worker;
     const reading *r = arg;
     const mfpg_data_options *o = r->options;
-    mfpg_table *table = &r->tables[index], labels = {0};
     int test = index >= o->file_count;
+    mfpg_table *table = &r->tables[index], labels = {.part = MFPG_PART_LABELS, .test = test};
     ptrdiff_t within = test ? index - o->file_count : index;
     const char *const *labels_of = test ? o->test_labels : o->labels;
+    table->part = labels_of ? MFPG_PART_FEATURES : MFPG_PART_BOTH;
+    table->test = test;
     mfpg_status status = read_table(ctx, r, (test ? o->test_files : o->files)[within], table);
     if (status == MFPG_OK && labels_of) status = read_table(ctx, r, labels_of[within], &labels);
     if (status == MFPG_OK && labels_of) status = mfpg_table_add_label(ctx, table, &labels);

@@ -1,21 +1,21 @@
 /* IDX, the format of MNIST: two zero bytes, a type, the number of dimensions, their sizes as big-endian 32-bit numbers,
  * and the values, first dimension slowest. Plain or compressed by gzip. Each entry of the first dimension is a row. */
 #include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "mfpg/context.h"
+#include "bytes.h"
 #include "readers.h"
 
-enum { MOST_DIMENSIONS = 8, PIECE = 1 << 20 };
-static const double MOST_BYTES = 1 << 30;
+enum { MOST_DIMENSIONS = 8 };
 
 typedef struct idx_file {
-    mfpg_context *ctx;
-    const char *path;
+    mfpg_bytes bytes; /* first, so that both have one address */
     gzFile file;
     unsigned char type;
     int size; /* bytes a value */
@@ -41,6 +41,17 @@ static int value_size(unsigned char type) {
     return 0;
 }
 
+static const char *type_word(unsigned char type) {
+    switch (type) {
+    case 0x08: return "unsigned bytes";
+    case 0x09: return "signed bytes";
+    case 0x0B: return "16-bit whole numbers";
+    case 0x0C: return "32-bit whole numbers";
+    case 0x0D: return "32-bit floats";
+    }
+    return "64-bit floats";
+}
+
 static double value_at(unsigned char type, const unsigned char *bytes) {
     uint32_t word = big_endian(bytes, value_size(type) > 4 ? 4 : value_size(type));
     float single;
@@ -59,75 +70,69 @@ static double value_at(unsigned char type, const unsigned char *bytes) {
     }
 }
 
-static mfpg_status fail_at(const idx_file *f, const char *what) {
-    return mfpg_fail(f->ctx, MFPG_ERR_INPUT, "%s: byte %lld: %s", f->path, (long long)gztell(f->file), what);
+/* gzread hands out what there is; whether that was all, or the file ends within its compressed data, it says apart. */
+static mfpg_status fill(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got) {
+    idx_file *f = (idx_file *)source;
+    int count = gzread(f->file, to, (unsigned)room), code = Z_OK;
+    *got = count > 0 ? (size_t)count : 0;
+    gzerror(f->file, &code);
+    if (*got == room) return MFPG_OK;
+    if (code == Z_MEM_ERROR) return mfpg_fail_memory(source->ctx);
+    source->at += *got;
+    if (code == Z_BUF_ERROR)
+        return mfpg_bytes_fail(source, "the file ends too early, within compressed data");
+    if (code == Z_ERRNO) return mfpg_bytes_fail(source, "cannot be read");
+    if (count < 0 || code != Z_OK) return mfpg_bytes_fail(source, "the compressed data are damaged");
+    source->at -= *got;
+    return MFPG_OK;
 }
 
-/* Exactly length bytes, or an error that tells where the file ends. */
-static mfpg_status read_bytes(idx_file *f, unsigned char *bytes, int length) {
-    int got = gzread(f->file, bytes, (unsigned)length);
-    if (got == length) return MFPG_OK;
-    return fail_at(f, got < 0 ? "the compressed data are damaged" : "the file ends too early");
-}
-
-static mfpg_status read_sizes(idx_file *f, int dimensions) {
+static mfpg_status read_sizes(idx_file *f, int dimensions, char *about, size_t room) {
     unsigned char bytes[4];
     double values = 1.0;
     f->rows = f->columns = 1;
     for (int i = 0; i < dimensions; i++) {
-        mfpg_status status = read_bytes(f, bytes, 4);
+        mfpg_status status = mfpg_bytes_read(&f->bytes, bytes, 4);
         if (status != MFPG_OK) return status;
         uint32_t size = big_endian(bytes, 4);
         values *= (double)size;
-        if (size == 0) return fail_at(f, "a dimension of size 0");
-        if (values * f->size > MOST_BYTES) return fail_at(f, "more than 1 GiB of values");
+        if (size == 0) return mfpg_bytes_fail(&f->bytes, "a dimension of size 0");
+        if (values * f->size > (double)MFPG_MOST_BYTES)
+            return mfpg_bytes_fail(&f->bytes, "more than 1 GiB of values");
         if (i == 0)
             f->rows = (ptrdiff_t)size;
         else
             f->columns *= (ptrdiff_t)size;
+        size_t used = strlen(about);
+        snprintf(about + used, room - used, "%s%u", i ? " x " : ", ", size);
     }
-    return f->columns < MFPG_MOST_COLUMNS ? MFPG_OK : fail_at(f, "more than 65534 numbers a row");
+    return f->columns < MFPG_MOST_COLUMNS ? MFPG_OK
+                                          : mfpg_bytes_fail(&f->bytes, "more than 65534 numbers a row");
 }
 
-static mfpg_status read_head(idx_file *f) {
+static mfpg_status read_head(idx_file *f, char *about, size_t room) {
     unsigned char head[4];
-    mfpg_status status = read_bytes(f, head, 4);
+    mfpg_status status = mfpg_bytes_read(&f->bytes, head, 4);
     if (status != MFPG_OK) return status;
     f->type = head[2];
     f->size = value_size(f->type);
-    if (head[0] != 0 || head[1] != 0 || f->size == 0) return fail_at(f, "this is no IDX file");
-    if (head[3] < 1 || head[3] > MOST_DIMENSIONS) return fail_at(f, "an IDX file has 1 to 8 dimensions");
-    return read_sizes(f, head[3]);
+    if (head[0] != 0 || head[1] != 0 || f->size == 0)
+        return mfpg_bytes_fail(&f->bytes, "this is no IDX file: it begins with two zero bytes and a type");
+    if (head[3] < 1 || head[3] > MOST_DIMENSIONS)
+        return mfpg_bytes_fail(&f->bytes, "an IDX file has 1 to 8 dimensions");
+    snprintf(about, room, "%s", type_word(f->type));
+    return read_sizes(f, head[3], about, room);
 }
 
-/* The values, a piece at a time: memory is asked for only as far as the file has filled it. */
-static mfpg_status read_values(idx_file *f, float **numbers) {
-    ptrdiff_t count = f->rows * f->columns, done = 0, room = 0;
-    unsigned char *piece = mfpg_alloc(PIECE, 1);
-    mfpg_status status = piece ? MFPG_OK : mfpg_fail_memory(f->ctx);
-    while (status == MFPG_OK && done < count) {
-        ptrdiff_t take = count - done < PIECE / f->size ? count - done : PIECE / f->size;
-        status = read_bytes(f, piece, (int)take * f->size);
-        if (status == MFPG_OK && done + take > room) {
-            room = done + take > 2 * room ? done + take : 2 * room;
-            float *larger = mfpg_resize(*numbers, room < count ? room : count, sizeof *larger);
-            if (larger) *numbers = larger;
-            if (!larger) status = mfpg_fail_memory(f->ctx);
-        }
-        for (ptrdiff_t i = 0; i < take && status == MFPG_OK; i++)
-            (*numbers)[done + i] = (float)value_at(f->type, piece + i * f->size);
-        done += take;
-    }
-    if (status == MFPG_OK && gzread(f->file, piece, 1) != 0)
-        status = fail_at(f, "the file goes on behind its values");
-    free(piece);
-    return status;
+static void decode(const void *format, const unsigned char *bytes, ptrdiff_t count, float *to) {
+    const idx_file *f = format;
+    for (ptrdiff_t i = 0; i < count; i++) to[i] = (float)value_at(f->type, bytes + i * f->size);
 }
 
 static mfpg_status name_columns(idx_file *f, mfpg_table *table) {
     mfpg_status status = MFPG_OK;
     for (ptrdiff_t j = 0; j < f->columns && status == MFPG_OK; j++)
-        status = mfpg_table_name_column(f->ctx, table, 0, (mfpg_slice){"", 0}); /* c1, c2, ... */
+        status = mfpg_table_name_column(f->bytes.ctx, table, 0, (mfpg_slice){"", 0}); /* c1, c2, ... */
     table->rows = f->rows;
     table->columns = f->columns;
     table->label = f->columns - 1;
@@ -135,19 +140,33 @@ static mfpg_status name_columns(idx_file *f, mfpg_table *table) {
     return status;
 }
 
+/* zlib reads plain and compressed files alike. */
+static mfpg_status open_idx(idx_file *f, const char *path) {
+    FILE *file = NULL;
+    mfpg_status status = mfpg_file_open(f->bytes.ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    int copy = dup(fileno(file));
+    fclose(file);
+    if (copy >= 0 && !(f->file = gzdopen(copy, "rb"))) close(copy);
+    return f->file ? MFPG_OK : mfpg_fail_memory(f->bytes.ctx);
+}
+
 static mfpg_status read_idx(
     mfpg_context *ctx, const char *path, const mfpg_data_options *options, mfpg_table *table) {
     (void)options;
-    idx_file f = {.ctx = ctx, .path = path, .file = gzopen(path, "rb")};
+    mfpg_notes *notes = &table->notes;
+    idx_file f = {.bytes = {.ctx = ctx, .where = path, .fill = fill}};
     table->path = mfpg_text_copy(path, strlen(path));
-    if (!table->path || !f.file) {
-        if (f.file) gzclose(f.file);
-        return table->path ? mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: cannot be opened", path)
-                           : mfpg_fail_memory(ctx);
-    }
-    mfpg_status status = read_head(&f);
-    if (status == MFPG_OK) status = read_values(&f, &table->numbers);
+    if (!table->path) return mfpg_fail_memory(ctx);
+    mfpg_status status = open_idx(&f, path);
+    if (status != MFPG_OK) return status;
+    status = read_head(&f, notes->about, sizeof notes->about);
+    if (status == MFPG_OK)
+        status = mfpg_bytes_read_values(&f.bytes, f.rows * f.columns, f.size, decode, &f, &table->numbers);
     if (status == MFPG_OK) status = name_columns(&f, table);
+    mfpg_notes_add(notes, MFPG_NOTE_BIG_ENDIAN, 0);
+    if (!gzdirect(f.file)) mfpg_notes_add(notes, MFPG_NOTE_GZIP, 0);
+    if (f.columns > 1) mfpg_notes_add(notes, MFPG_NOTE_LAST_IS_LABEL, 0);
     gzclose(f.file);
     return status;
 }
@@ -162,6 +181,7 @@ static int sniff_idx(const unsigned char *head, size_t length) {
 const mfpg_reader_ops mfpg_reader_idx = {
     .name = "idx",
     .help = "the format of MNIST, plain or gzip; labels in files of their own (data.labels)",
+    .arrays = 1,
     .sniff = sniff_idx,
     .read = read_idx,
 };

@@ -1,8 +1,13 @@
 #include "readers.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "base/names.h"
+#include "foreign.h"
 
 #define ENTRY(name) extern const mfpg_reader_ops mfpg_reader_##name;
 #include "readers.def"
@@ -41,4 +46,41 @@ const mfpg_reader_ops *mfpg_reader_recognise(const unsigned char *head, size_t l
     for (ptrdiff_t i = 0; i < READERS; i++)
         if (readers[i]->sniff(head, length)) return readers[i];
     return NULL;
+}
+
+mfpg_status mfpg_reader_head(
+    mfpg_context *ctx, const char *path, unsigned char head[MFPG_SNIFF_SIZE], size_t *length) {
+    FILE *file = NULL;
+    struct stat info;
+    *length = 0;
+    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) return MFPG_OK; /* what is read of a pipe is gone */
+    mfpg_status status = mfpg_file_open(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    *length = fread(head, 1, MFPG_SNIFF_SIZE, file);
+    fclose(file);
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_reader_of_labels(
+    mfpg_context *ctx, const char *path, const mfpg_reader_ops *of_files, const mfpg_reader_ops **out) {
+    unsigned char head[MFPG_SNIFF_SIZE];
+    size_t length = 0;
+    mfpg_status status = mfpg_reader_head(ctx, path, head, &length);
+    if (status != MFPG_OK) return status;
+    const mfpg_reader_ops *own = mfpg_reader_recognise(head, length);
+    *out = own && own->arrays && of_files->arrays ? own : of_files;
+    return MFPG_OK;
+}
+
+void mfpg_reader_explain(mfpg_context *ctx, const char *path, const mfpg_reader_ops *reader) {
+    unsigned char head[MFPG_SNIFF_SIZE];
+    size_t length = 0;
+    mfpg_context unheard = mfpg_context_child(); /* the reader's message stays */
+    if (mfpg_reader_head(&unheard, path, head, &length) != MFPG_OK) return;
+    const mfpg_foreign *foreign = mfpg_foreign_recognise(head, length);
+    const mfpg_reader_ops *other = mfpg_reader_recognise(head, length);
+    if (foreign)
+        mfpg_fail_behind(ctx, MFPG_ERR_INPUT, "; this is %s: %s", foreign->name, foreign->advice);
+    else if (other && other != reader && !reader->sniff(head, length))
+        mfpg_fail_behind(ctx, MFPG_ERR_INPUT, "; the file looks like data.format: %s", other->name);
 }

@@ -14,12 +14,14 @@ enum { MFPG_SNIFF_SIZE = 4096 };
 typedef struct mfpg_reader_ops {
     const char *name;
     const char *help; /* one line */
+    int arrays;       /* 1: files of numbers alone, whose labels may stand in a file of their own */
 
     /* 1 where a file that begins with these bytes (at most MFPG_SNIFF_SIZE) can be of this format. */
     int (*sniff)(const unsigned char *head, size_t length);
 
-    /* Reads the whole file into a table of at least one row and one column. The table is empty on entry and is the
-     * caller's to clear, also after a failure. Errors name file and line. Threads: several files at once. */
+    /* Reads the whole file into a table of at least one row and one column. The table is empty on entry but for part
+     * and test, and is the caller's to clear, also after a failure. Errors name file and line, or byte. Threads: several
+     * files at once. */
     mfpg_status (*read)(
         mfpg_context *ctx, const char *path, const mfpg_data_options *options, mfpg_table *table);
 } mfpg_reader_ops;
@@ -29,5 +31,16 @@ mfpg_status mfpg_reader_find(mfpg_context *ctx, const char *name, const mfpg_rea
 
 /* The first reader of readers.def that can read a file with such a beginning, or NULL. */
 const mfpg_reader_ops *mfpg_reader_recognise(const unsigned char *head, size_t length);
+
+/* The beginning of a file, at most MFPG_SNIFF_SIZE bytes; none of a pipe. MFPG_ERR_INPUT where it cannot be opened. */
+mfpg_status mfpg_reader_head(
+    mfpg_context *ctx, const char *path, unsigned char head[MFPG_SNIFF_SIZE], size_t *length);
+
+/* The reader of a file of labels that go with files of another reader: where both are of arrays, the file's own. */
+mfpg_status mfpg_reader_of_labels(
+    mfpg_context *ctx, const char *path, const mfpg_reader_ops *of_files, const mfpg_reader_ops **out);
+
+/* Behind the message of a reader that has refused a file: what the file seems to be, where that is something else. */
+void mfpg_reader_explain(mfpg_context *ctx, const char *path, const mfpg_reader_ops *reader);
 
 #endif

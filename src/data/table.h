@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "lookup.h"
+#include "notes.h"
 #include "slice.h"
 
 enum { MFPG_MOST_COLUMNS = 65535 };
@@ -17,9 +18,14 @@ typedef struct mfpg_cell {
     uint32_t start, length; /* bytes of the table's text; files are at most 1 GiB */
 } mfpg_cell;
 
+/* What a reader is to take from a file that may hold features and labels side by side (npz). */
+typedef enum mfpg_part { MFPG_PART_BOTH = 0, MFPG_PART_FEATURES, MFPG_PART_LABELS } mfpg_part;
+
 /* All zero is an empty table. Either text and cells (a text format) or numbers (a numeric one) are there. */
 typedef struct mfpg_table {
-    char *path; /* for messages */
+    mfpg_part part; /* set before reading */
+    int test;       /* set before reading: 1 where test arrays are wanted of a file that has both */
+    char *path;     /* for messages */
     ptrdiff_t rows, columns;
     mfpg_lookup names; /* columns different names */
     uint32_t *lines;   /* rows: the line where each starts, from 1; NULL: the row's number, from 1 */
@@ -30,6 +36,7 @@ typedef struct mfpg_table {
     double low,
         high;   /* public bounds of every number in a format that has them (bytes: 0 and 255), else both 0 */
     int sparse; /* 1: a column that another file has and this one lacks is 0 throughout */
+    mfpg_notes notes;
 } mfpg_table;
 
 void mfpg_table_clear(mfpg_table *table);

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "base/memory.h"
+#include "zip_build.h"
 
 static long allocations_left = -1; /* < 0: no limit */
 
@@ -92,6 +93,28 @@ static void test_partitions_survive(void **state) {
     }
 }
 
+static void test_arrays_survive(void **state) {
+    (void)state;
+    static zip_build zip;
+    static const char *const archive[] = {"a.npz"}, *const array[] = {"a.npy"}, *const idx[] = {"labels"};
+    const float values[] = {1, 2, 3, 4, 5, 6};
+    const unsigned char bytes[] = {0, 0, 8, 1, 0, 0, 0, 3, 1, 0, 1}, classes[] = {1, 0, 1};
+    unsigned char npy[512];
+    zip_add_array(&zip, "x.npy", "<f4", "(3, 2)", values, sizeof values, ZIP_DEFLATE);
+    zip_add_array(&zip, "y.npy", "|u1", "(3,)", classes, sizeof classes, 0);
+    write_bytes("a.npz", zip.bytes, zip_finish(&zip, 0));
+    write_bytes("a.npy", npy, npy_build(npy, "<f4", "(3, 2)", values, sizeof values));
+    write_bytes("labels", bytes, sizeof bytes);
+    mfpg_data_options options = reading(archive, 1);
+    options.format = "npz";
+    sweep(&options);
+    options = reading(array, 1);
+    options.format = "npy";
+    options.labels = idx;
+    options.label_file_count = 1;
+    sweep(&options);
+}
+
 static void test_synthetic_data_survive(void **state) {
     (void)state;
     mfpg_data_options options = mfpg_data_options_default();
@@ -110,6 +133,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_with_everything_survive),
         cmocka_unit_test(test_partitions_survive),
+        cmocka_unit_test(test_arrays_survive),
         cmocka_unit_test(test_synthetic_data_survive),
     };
     return FIXTURE_RUN(tests);

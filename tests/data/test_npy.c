@@ -3,13 +3,15 @@
 
 static const char *const arrays[] = {"array"}, *const labels[] = {"labels"};
 
+static int first_fastest; /* of the next arrays */
+
 /* Writes a file of that version with a header for type and shape, and length bytes of values. */
 static void write_array(
     const char *name, int version, const char *type, const char *shape, const void *values, size_t length) {
     unsigned char bytes[512];
     char header[128];
-    int size = snprintf(
-        header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", type, shape);
+    int size = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n", type,
+        first_fastest ? "True" : "False", shape);
     int head = version == 1 ? 10 : 12;
     memcpy(bytes, "\x93NUMPY", 6);
     memset(bytes + 6, 0, 6);
@@ -89,14 +91,16 @@ static void test_headers_that_lie_or_ask_too_much_are_refused(void **state) {
     const struct {
         const char *type, *shape, *what;
     } cases[] = {
-        {"<f4", "(2, 4)", "promises 2 x 4"},
-        {"<f4", "(2, 2)", "but 24 bytes follow"},
-        {"<f8", "(2, 3)", "of 8 bytes"},
-        {"<f4", "(1000000000, 60000)", "promises"},
+        {"<f4", "(2, 4)", "ends too early; the header promises type <f4, 2 x 4"},
+        {"<f4", "(2, 2)", "goes on behind its values; the header promises type <f4, 2 x 2"},
+        {"<f8", "(2, 3)", "promises type <f8"},
+        {"<f4", "(1000000000, 60000)", "1 GiB"},
+        {"<f4", "(1000000000, 2)", "1 GiB"},
+        {"<f4", "(1000000000, 1000000000, 1000000000)", "1 GiB"},
         {"<f4", "(99999999999999999999, 3)", "dimensions"},
-        {"<f4", "(0, 3)", "dimensions"},
-        {"<f4", "(2, 3, 1)", "dimensions"},
-        {"<f4", "()", "dimensions"},
+        {"<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 6)", "dimensions"},
+        {"<f4", "(0, 3)", "dimension of size 0"},
+        {"<f4", "()", "a single value"},
         {"<f4", "(-2, 3)", "dimensions"},
         {"<f4", "(2 3", "dimensions"},
         {"<f4", "(1, 65536)", "65534"},
@@ -108,26 +112,67 @@ static void test_headers_that_lie_or_ask_too_much_are_refused(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_array("array", 1, cases[i].type, cases[i].shape, values, sizeof values);
         mfpg_data_options options = reading_npy();
-        EXPECT_ERROR(&options, "array", cases[i].what);
+        EXPECT_ERROR(&options, "array: byte ", cases[i].what);
     }
     write_text("array", "\x93NUMPY\x01");
     mfpg_data_options options = reading_npy();
-    EXPECT_ERROR(&options, "array", "no NumPy file");
+    EXPECT_ERROR(&options, "array: byte 7: the file ends too early");
     write_bytes("array", "\x93NUMPY\x01\x00\xFF\xFF{'descr'", 18);
-    EXPECT_ERROR(&options, "array", "header is longer");
+    EXPECT_ERROR(&options, "array: byte 18: the file ends too early");
     write_text("array", "");
-    EXPECT_ERROR(&options, "array", "no NumPy file");
+    EXPECT_ERROR(&options, "array: byte 0: the file ends too early");
+    write_text("array", "age,height\n1,2\n");
+    EXPECT_ERROR(&options, "array: byte 10: this is no NumPy array", "data.format: csv");
+    write_array("array", 1, "[('age', '<f4')]", "(6,)", values, sizeof values);
+    EXPECT_ERROR(&options, "array: byte", "types are");
 }
 
-static void test_columns_by_columns_are_refused(void **state) {
+/* What numpy.asfortranarray writes, and pandas often has: the first index is the fastest. */
+static void test_columns_first_reads_the_same(void **state) {
     (void)state;
-    char header[] =
-        "\x93NUMPY\x01\x00\x40\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }     \n";
-    unsigned char bytes[256] = {0};
-    memcpy(bytes, header, 10 + 0x40);
-    write_bytes("array", bytes, 10 + 0x40 + 8);
+    const float values[] = {1, 3, 2, 4, 0, 1};
+    first_fastest = 1;
+    write_array("array", 1, "<f4", "(2, 3)", values, sizeof values);
     mfpg_data_options options = reading_npy();
-    EXPECT_ERROR(&options, "array", "fortran_order");
+    expect_two_features(&options, 2, (float[]){1, 2, 3, 4}, (float[]){0, 1});
+    /* x[i][j][k] = 100 i + 10 j + k, first index fastest */
+    const uint8_t cube[] = {0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121};
+    const uint8_t classes[] = {1, 0};
+    write_array("array", 1, "|u1", "(2, 3, 2)", cube, sizeof cube);
+    first_fastest = 0;
+    write_array("labels", 1, "|u1", "(2,)", classes, sizeof classes);
+    options.labels = labels;
+    options.label_file_count = 1;
+    mfpg_data_options bare = options;
+    bare.scale = MFPG_SCALE_FROM_DATA; /* in place of the bounds of bytes */
+    mfpg_federated_data *scaled = make_data(&bare), *data = make_data(&options);
+    const float expected[] = {0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121};
+    assert_int_equal(data->features, 6);
+    for (int i = 0; i < 12; i++)
+        check_near((double)data->client[0].train.x[i] * 255, (double)expected[i], 0, 1e-4, "pixel");
+    assert_true(scaled->fitted_on_private);
+    mfpg_federated_data_destroy(scaled);
+    mfpg_federated_data_destroy(data);
+}
+
+/* Bytes in three dimensions are images with public bounds, in two they are any numbers. */
+static void test_images_have_public_bounds(void **state) {
+    (void)state;
+    const uint8_t bytes[] = {0, 255, 51, 102, 255, 0}, classes[] = {1, 0, 1};
+    write_array("labels", 1, "|u1", "(3,)", classes, sizeof classes);
+    mfpg_data_options options = reading_npy();
+    options.labels = labels;
+    options.label_file_count = 1;
+    write_array("array", 1, "|u1", "(3, 1, 2)", bytes, sizeof bytes);
+    mfpg_federated_data *data = make_data(&options);
+    assert_float_equal(data->public_norm2, 2, 0);
+    expect_rows(data, 0, 3, (float[]){0, 1, 0.2f, 0.4f, 1, 0}, (float[]){1, 0, 1});
+    mfpg_federated_data_destroy(data);
+    write_array("array", 1, "|u1", "(3, 2)", bytes, sizeof bytes);
+    data = make_data(&options);
+    assert_true(isinf(data->public_norm2));
+    expect_rows(data, 0, 3, (float[]){0, 255, 51, 102, 255, 0}, (float[]){1, 0, 1});
+    mfpg_federated_data_destroy(data);
 }
 
 static void test_a_value_that_is_no_number_is_refused_by_row(void **state) {
@@ -177,7 +222,8 @@ int main(void) {
         cmocka_unit_test(test_labels_may_stand_in_a_file_of_their_own),
         cmocka_unit_test(test_every_type_reads),
         cmocka_unit_test(test_headers_that_lie_or_ask_too_much_are_refused),
-        cmocka_unit_test(test_columns_by_columns_are_refused),
+        cmocka_unit_test(test_columns_first_reads_the_same),
+        cmocka_unit_test(test_images_have_public_bounds),
         cmocka_unit_test(test_a_value_that_is_no_number_is_refused_by_row),
         cmocka_unit_test(test_damaged_files_are_read_or_refused),
     };
