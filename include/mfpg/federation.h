@@ -60,7 +60,8 @@ typedef struct mfpg_round_report {
     double loss, accuracy; /* NAN where not evaluated or no classifier */
     double mean_action;    /* mean control of all clients; NAN without noise */
     double
-        noise_to_signal; /* expected norm of the average's noise over the weighted sum of the clients' signal norms */
+        noise_to_signal; /* expected norm of the average's noise over the weighted sum of the clients' signal norms;
+                            NAN where records are noised */
     double epsilon; /* largest certified epsilon of a client so far */
     double paper_epsilon,
         paper_delta;  /* the paper's formulas at the population (mean strength); NAN without */
@@ -76,7 +77,7 @@ typedef struct mfpg_client_report {
     double epsilon_other; /* under the other adjacency */
     double distance;      /* certified total variation between neighbours: delta at epsilon 0 */
     double paper_epsilon, paper_delta;
-    int64_t rounds, steps; /* rounds taken part in; noisy steps released */
+    int64_t rounds, steps; /* rounds taken part in; noisy steps released (data particles: 1, the push) */
     double sampling_rate;
     double noise_multiplier; /* noise sd over zero-out sensitivity of one step */
     int64_t nonfinite;       /* gradients or updates that were not finite and became zero */
@@ -94,13 +95,14 @@ mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_option
     mfpg_release *plan);
 
 /** The largest epsilon of a client after all rounds of a plan, at the delta and by the accountant of the options.
- *  +INFINITY where there is none, and on failure. */
+ *  +INFINITY where there is none, and on failure: MFPG_ERR_INPUT for a plan of particles that the accountant does not
+ *  know. */
 mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_release *plan, ptrdiff_t clients, double *epsilon);
 
 /** The largest signal that a whole run can carry over the expected norm of its noise, from public numbers alone:
  *  sqrt(T) sum_k p_k K_k D_k / sqrt(d sum_k p_k^2 K_k sd_k^2), D_k the largest clipped displacement of one step;
- *  +INFINITY without noise. Below 1 the noise drowns whatever there is to learn. */
+ *  +INFINITY without noise, NAN for data particles. Below 1 the noise drowns whatever there is to learn. */
 double mfpg_plan_signal_to_noise(const mfpg_federation_options *options, const mfpg_release *plan,
     const mfpg_federated_data *data, ptrdiff_t dimension);
 
@@ -110,6 +112,8 @@ typedef struct mfpg_federation mfpg_federation;
  *  @param[in] mechanism  clients pointers (they may be equal); borrowed, like data and model
  *  @param[in] action     clients actions that the mechanisms accept; copied
  *  @param[in] key        noise, batches, cohorts, start
+ *  Mechanisms of data particles noise a client's records in the first round that it takes part in, into a copy that the
+ *  federation keeps, and release nothing else; no view hides that. All mechanisms are of one kind, the accountant's.
  *  @return MFPG_OK, MFPG_ERR_INPUT / MFPG_ERR_DOMAIN with the client named, MFPG_ERR_MEMORY. */
 mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,

@@ -1,5 +1,6 @@
 /** Mechanisms: how a client turns data into a privatised update (LocalUpdate of Algorithm 1).
- *  none: plain gradient steps. gaussian: Algorithm 2. entropic: Algorithm 3. */
+ *  none: plain gradient steps. gaussian: Algorithm 2. entropic: Algorithm 3, over the parameters or over the records.
+ *  input: noise on the records. Mechanisms of data particles noise each record once; what follows is plain training. */
 #ifndef MFPG_MECHANISM_H
 #define MFPG_MECHANISM_H
 
@@ -26,14 +27,18 @@ typedef enum mfpg_strength_scale {
 typedef struct mfpg_mechanism_options {
     const char *kind; /* name in mechanisms.def */
     mfpg_promise promise;
-    double clip; /* C > 0: norm bound of a gradient (clip_at step) or of the update (weight units) */
-    mfpg_clip_at clip_at;
-    double delta; /* of the classical law, in (0,1) */
+    mfpg_particles particles; /* entropic: what flows. input always noises data, the others never do */
+    double
+        clip; /* C > 0: norm bound of a gradient (clip_at step), of the update (weight units), or of a record's features */
+    mfpg_clip_at clip_at; /* parameters only */
+    double delta;         /* of the classical law, in (0,1) */
     mfpg_noise_law law;
-    double learning_rate;    /* eta: gaussian and none */
+    double learning_rate;    /* eta: gaussian, none, and the training on noised records */
     double step;             /* tau: entropic */
     double prior_variance;   /* sigma^2 > 0: entropic */
     double variance_penalty; /* lambda >= 0: entropic */
+    double
+        input_smoothness; /* M0 >= 0: entropic over data; public bound on mfpg_model_input_smoothness at the start */
     mfpg_strength_scale scale;
     double regularisation;   /* eta_S >= 0 of the Sinkhorn projection after each entropic step; 0: none */
     ptrdiff_t transport_cap; /* tensors with more entries are not projected; 0: no cap */
@@ -41,13 +46,14 @@ typedef struct mfpg_mechanism_options {
     double batch_rate;       /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
 } mfpg_mechanism_options;
 
-/** The paper's: gaussian, client, zero-out, local, clip 1 at the step, delta 1e-5, law game, eta .01, tau .1, prior
- *  variance 1, penalty .01, absolute, no projection, cap 512, one step, all rows. */
+/** The paper's: gaussian, client, zero-out, local, parameters, clip 1 at the step, delta 1e-5, law game, eta .01, tau .1,
+ *  prior variance 1, penalty .01, input smoothness 0, absolute, no projection, cap 512, one step, all rows. */
 mfpg_mechanism_options mfpg_mechanism_options_default(void);
 
 typedef struct mfpg_mechanism mfpg_mechanism;
 
-/** Makes a mechanism; options are copied. MFPG_ERR_INPUT: unknown kind, or example unit with clip_at update.
+/** Makes a mechanism; options are copied. MFPG_ERR_INPUT: unknown kind, example unit with clip_at update, particles data
+ *  for a mechanism that has no such form, or together with a Sinkhorn projection.
  *  MFPG_ERR_DOMAIN: a number out of range or NaN. */
 mfpg_status mfpg_mechanism_create(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out);
@@ -56,8 +62,12 @@ void mfpg_mechanism_destroy(mfpg_mechanism *mechanism);
  *  not the noise of the others: their noise no longer stands in the sum as it was added. */
 int mfpg_mechanism_projects(const mfpg_mechanism *mechanism);
 mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism); /* the control its actions carry */
+/** What it noises. Data: the caller keeps noised records for each client (mfpg_mechanism_push, once) and trains on them
+ *  (mfpg_mechanism_update_records); mfpg_mechanism_update is then refused. */
+mfpg_particles mfpg_mechanism_particles(const mfpg_mechanism *mechanism);
 
-/** The zero-out sensitivity S_z of the quantity that is clipped: C for a client or an update; C/rows for an example
+/** The zero-out sensitivity S_z of the quantity that is clipped. Data particles: C for an example, C sqrt(rows) for a
+ *  client. Parameters: C for a client or an update; C/rows for an example
  *  with all rows, C/(rate rows) with Poisson batches. rows is the declared public row count: gradients are divided by
  *  rate x rows, never by the realised size of a batch. (The client unit on a model whose loss sums its rows divides by
  *  the rate alone: its clip comes after the sum.) */
@@ -73,10 +83,12 @@ double mfpg_flow_contraction(double step, double decay, double variance_penalty,
 
 /** What one round of a client releases under an action, from public numbers alone (rows is its declared public row
  *  count). Fills sensitivity, noise_sd, last_sd (= noise_sd), steps, sampling_rate (the batch rate for the example unit;
- *  1 for the client unit, which its own batches do not amplify), action; round, client and weight are left 0. Mechanism
- *  none clips nothing: its sensitivity is nominal and its noise_sd 0.
+ *  1 for the client unit, which its own batches do not amplify), particles, contraction, action; round, client and
+ *  weight are left 0. For data particles it is what the one push releases. Mechanism none clips nothing: its sensitivity
+ *  is nominal and its noise_sd 0.
  *  MFPG_ERR_DOMAIN, and then a release that certifies nothing: an action of another control, one that is not a positive
- *  finite number, noise outside the range of float, an unstable entropic step (tau (e/sigma^2 + lambda) > 2). */
+ *  finite number, noise outside the range of float or lost beside the records, an unstable entropic step
+ *  (tau (e/sigma^2 + lambda) > 2; over data tau (e/sigma^2 + lambda + M0) > 2). */
 mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_action action,
     ptrdiff_t rows, mfpg_release *out);
 
@@ -115,6 +127,35 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
  *  Threads: safe with separate work and out. */
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_dataset *data, ptrdiff_t rows, mfpg_action action, const mfpg_stream *noise,
+    const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report);
+
+/** Data particles: may this start be used? MFPG_ERR_INPUT where the first map needs a bound on the loss's curvature in
+ *  the features and the model has none, or the one at w exceeds input_smoothness. MFPG_OK for parameters. */
+mfpg_status mfpg_mechanism_check_start(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model, const float *w);
+
+/** Data particles: the one release of a client's records. Each is clipped to norm C (what is not finite becomes zero),
+ *  mapped with the gradients at the public start, and noised; noised->x and noised->norm2 are filled. Done once.
+ *  @param[in]  raw     the client's rows; as many as declared to mfpg_mechanism_release
+ *  @param[in]  noise   stream of (RECORDS, round, client): vector number i is the noise of row i
+ *  @param[in]  start   the first model, public; mfpg_mechanism_check_start accepted it
+ *  @param[out] noised  x and norm2 of the same shape, y the public labels; never shares x with raw
+ *  @param      work    mfpg_mechanism_workspace floats
+ *  @param[out] report  NULL where nobody asks: nonfinite counts records
+ *  @return MFPG_OK, MFPG_ERR_INPUT for a mechanism of parameters, MFPG_ERR_DOMAIN as mfpg_mechanism_release,
+ *  MFPG_ERR_NUMERIC where a mapped record is not finite (a label that is none). */
+mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
+    const mfpg_dataset *raw, mfpg_action action, const mfpg_stream *noise, const float *start,
+    mfpg_dataset *noised, float *work, mfpg_update_report *report);
+
+/** Data particles: one client's local update of one round, from noised records alone: local steps from w, each a step of
+ *  the records' flow at the model at hand (entropic) and a plain gradient step on them. Nothing here is a release.
+ *  @param[in]     pushed   1: the push belongs to this round, and was the flow of the first local step
+ *  @param[in,out] records  as mfpg_mechanism_push left them
+ *  @param[in]     noise    stream of (RECORDS, round, client): vector number step x rows + i is the noise of row i
+ *  Else as mfpg_mechanism_update. */
+mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
+    const mfpg_model *model, mfpg_dataset *records, mfpg_action action, int pushed, const mfpg_stream *noise,
     const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report);
 
 /** Names and help of mechanisms.def; NULL past the end. */

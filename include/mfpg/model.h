@@ -39,6 +39,7 @@ mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *optio
 void mfpg_model_destroy(mfpg_model *model);
 
 const char *mfpg_model_name(const mfpg_model *model);
+ptrdiff_t mfpg_model_features(const mfpg_model *model);
 ptrdiff_t mfpg_model_parameters(const mfpg_model *model); /* bias included */
 ptrdiff_t mfpg_model_tensors(const mfpg_model *model);
 mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index);
@@ -74,6 +75,19 @@ void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dat
  *  @return the number of such examples. */
 int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work);
+
+/** A bound on the norm of the Hessian of any one example's loss in its own features at w, whatever its features and label,
+ *  rounded up; the loss is then convex in them. Quadratic, linear: |v|^2 with v the weights of the features; logistic: a
+ *  quarter of it; softmax: half the squared operator norm of the weights. +INFINITY where none is known: mlp, whose
+ *  loss has kinks, and parameters that are not finite. */
+double mfpg_model_input_smoothness(const mfpg_model *model, const float *w);
+
+/** out = gradient of one example's loss in its features x at w, in double. Only for models that
+ *  mfpg_model_input_smoothness has a bound for.
+ *  @param work  mfpg_model_input_workspace doubles. Threads: safe. */
+void mfpg_model_input_gradient(
+    const mfpg_model *model, const float *w, const float *x, float y, double *out, double *work);
+ptrdiff_t mfpg_model_input_workspace(const mfpg_model *model);
 
 /** Loss, accuracy, AUC and majority rate on a set (rows 0: loss NAN). MFPG_ERR_MEMORY only. */
 mfpg_status mfpg_model_evaluate(

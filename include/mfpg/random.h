@@ -41,7 +41,9 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_PARTITION = 6, /* rows to clients */
     MFPG_PURPOSE_SYNTHETIC = 7, /* synthetic data */
     MFPG_PURPOSE_MIXING = 8,    /* which of two actions a client that mixes plays */
-    MFPG_PURPOSE_TEST = 99      /* tests and studies */
+    MFPG_PURPOSE_RECORDS =
+        9, /* noise of a client's records: a vector of features a row, number step x rows + row */
+    MFPG_PURPOSE_TEST = 99 /* tests and studies */
 } mfpg_purpose;
 
 /** A stream: plain data, copy freely. Draws do not change it. Streams of the same key, purpose and round differ in

@@ -48,6 +48,7 @@ static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *experiment, c
     char *path = mfpg_path_join(folder, "ledger");
     if (!path) return mfpg_fail_memory(ctx);
     mfpg_ledger_header header = {
+        .particles = mfpg_mechanism_particles(experiment->mechanisms.of_client[0]),
         .clients = experiment->data->clients,
         .promise = experiment->options.promise,
         .delta = experiment->options.delta,

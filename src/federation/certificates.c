@@ -76,9 +76,15 @@ mfpg_status mfpg_federation_largest_epsilon(
 
 /* a reveals no more than b, step for step. */
 static int no_costlier(const mfpg_release *a, const mfpg_release *b) {
-    return a->steps <= b->steps && a->sampling_rate <= b->sampling_rate &&
+    return a->particles == b->particles && a->contraction <= b->contraction && a->steps <= b->steps &&
+           a->sampling_rate <= b->sampling_rate &&
            a->sensitivity * b->noise_sd <= b->sensitivity * a->noise_sd &&
            a->sensitivity * b->last_sd <= b->sensitivity * a->last_sd;
+}
+
+/* Parameters are released in every round, records in the first one. */
+static int64_t releases_of(const mfpg_federation_options *options, const mfpg_release *release) {
+    return release->particles == MFPG_PARTICLES_DATA ? 1 : options->rounds;
 }
 
 mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_federation_options *options,
@@ -92,7 +98,7 @@ mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_federation_o
         mfpg_accountant *accountant = NULL;
         status = mfpg_accountant_create(ctx, options->accountant, &made, &accountant);
         if (status == MFPG_OK)
-            status = mfpg_accountant_record_times(ctx, accountant, &plan[k], options->rounds);
+            status = mfpg_accountant_record_times(ctx, accountant, &plan[k], releases_of(options, &plan[k]));
         if (status == MFPG_OK &&
             (!worst || !mfpg_accountant_affords(ctx, accountant, NULL, options->delta, largest))) {
             status = mfpg_accountant_epsilon(ctx, accountant, options->delta, &largest);

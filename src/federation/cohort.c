@@ -51,12 +51,14 @@ typedef struct decision {
 } decision;
 
 static int same_cost(const mfpg_release *a, const mfpg_release *b) {
-    return a->steps == b->steps && a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd &&
-           a->last_sd == b->last_sd && a->sampling_rate == b->sampling_rate;
+    return a->particles == b->particles && a->contraction == b->contraction && a->steps == b->steps &&
+           a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->last_sd == b->last_sd &&
+           a->sampling_rate == b->sampling_rate;
 }
 
 static int overspends(
     mfpg_context *ctx, const mfpg_federation *federation, const mfpg_release *next, decision *last) {
+    if (federation->client[next->client].noised) return 0; /* its records cost nothing any more */
     const mfpg_accountant *spent = federation->client[next->client].certificate;
     int known = last->spent && same_cost(last->next, next) && mfpg_accountant_covers(last->spent, spent) &&
                 mfpg_accountant_covers(spent, last->spent);

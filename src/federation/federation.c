@@ -73,6 +73,9 @@ static mfpg_status create_accountants(mfpg_context *ctx, mfpg_federation *f) {
 /* One kind of certificate says nothing about the other kind of release (theory S5.4). */
 static mfpg_status check_particles(mfpg_context *ctx, const mfpg_federation *f) {
     mfpg_particles known = mfpg_accountant_particles(f->client[0].certificate);
+    if (f->client[0].paper && mfpg_accountant_particles(f->client[0].paper) != f->particles)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "'%s' is no formula of noised %s", f->options.paper_accountant,
+            mfpg_particles_name(f->particles));
     for (ptrdiff_t k = 0; k < f->clients; k++)
         if (f->plan[k].particles != known)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -138,6 +141,8 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     f->certified_round = -1;
     f->dimension = mfpg_model_parameters(model);
     status = allocate(ctx, f);
+    if (status == MFPG_OK) set_start(f);
+    if (status == MFPG_OK) status = mfpg_federation_prepare_records(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_plan(ctx, &f->options, data, mechanism, action, f->plan);
     if (status == MFPG_OK) status = create_accountants(ctx, f);
     if (status == MFPG_OK) status = check_particles(ctx, f);
@@ -146,7 +151,6 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
         return status;
     }
     for (ptrdiff_t k = 0; k < f->clients; k++) f->client[k].action = action[k];
-    set_start(f);
     *out = f;
     return MFPG_OK;
 }
@@ -163,6 +167,7 @@ void mfpg_federation_destroy(mfpg_federation *f) {
         mfpg_fixed_sum_clear(&f->worker[i].sum);
     }
     mfpg_accountant_destroy(f->population);
+    mfpg_federation_clear_records(f);
     free(f->client);
     free(f->plan);
     free(f->cohort);
@@ -191,7 +196,7 @@ mfpg_status mfpg_federation_client(
         .paper_epsilon = NAN,
         .paper_delta = NAN,
         .rounds = state->rounds,
-        .steps = state->rounds * plan->steps,
+        .steps = f->particles == MFPG_PARTICLES_DATA ? state->noised : state->rounds * plan->steps,
         .sampling_rate = plan->sampling_rate,
         .noise_multiplier = plan->noise_sd / plan->sensitivity,
         .nonfinite = state->nonfinite,

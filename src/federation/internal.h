@@ -19,6 +19,8 @@ typedef struct client_state {
     double signal_norm;     /* of this round's update, private */
     int64_t rounds, nonfinite;
     unsigned char stopped;
+    unsigned char noised;  /* data particles: the one release of its records has been accounted for */
+    mfpg_dataset records;  /* data particles: the noised records, what the client trains on; y is borrowed */
     certificate certified; /* as of certified_round of the federation */
 } client_state;
 
@@ -40,7 +42,10 @@ struct mfpg_federation {
     mfpg_release *plan; /* clients: what each client releases in a round it takes part in, view not applied */
     mfpg_release *cohort; /* the plan of this round's clients, weights and view applied */
     ptrdiff_t cohort_size;
-    double *draw;                /* clients: uniforms of the cohort's choice */
+    mfpg_particles particles; /* of every mechanism */
+    mfpg_release *fresh;      /* clients: data particles, the members of the cohort that release something */
+    float *first; /* dimension: data particles, the public start that every client's records are pushed at */
+    double *draw; /* clients: uniforms of the cohort's choice */
     ptrdiff_t *order;            /* clients: likewise */
     mfpg_metrics *metrics;       /* clients: of the evaluation sets */
     mfpg_accountant *population; /* the paper's accountant at the mean strength, NULL without */
@@ -54,6 +59,15 @@ struct mfpg_federation {
 
 /* 1 where the noise of all clients stands in their sum as it was added, so that the average view's formula holds. */
 int mfpg_noise_adds_up(const mfpg_mechanism *const *mechanism, ptrdiff_t clients);
+
+/* records.c, data particles: room for every client's noised records, and a look at the start. MFPG_ERR_INPUT where
+ * mechanisms of both kinds stand side by side. */
+mfpg_status mfpg_federation_prepare_records(mfpg_context *ctx, mfpg_federation *federation);
+void mfpg_federation_clear_records(mfpg_federation *federation);
+
+/* The update of client k from its noised records into own->model; the first time its records are noised. */
+mfpg_status mfpg_federation_update_records(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t k,
+    mfpg_action action, workspace *own, mfpg_update_report *report);
 
 /* The number that an action's control names; NAN for none. */
 double mfpg_action_value(const mfpg_action *action);

@@ -39,6 +39,11 @@ static mfpg_status share_weights(mfpg_context *ctx, const mfpg_federation_option
     const mfpg_federated_data *data, mfpg_release *plan) {
     double total = 0.0;
     for (ptrdiff_t k = 0; k < data->clients; k++) {
+        if (options->weights == MFPG_WEIGHTS_INVERSE_NOISE && plan[k].particles == MFPG_PARTICLES_DATA)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "train.weights: inverse-noise; the noise of client '%s' is in its records, not in its "
+                "updates",
+                data->client[k].name);
         plan[k].weight = raw_weight(options, data->client[k].train.rows, &plan[k]);
         if (!(plan[k].weight > 0.0) || !isfinite(plan[k].weight))
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -68,7 +73,8 @@ static int everybody_takes_part(const mfpg_federation_options *options) {
 static mfpg_status check_shares(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_federated_data *data, const mfpg_release *plan) {
     for (ptrdiff_t k = 0; k < data->clients && options->promise.view != MFPG_VIEW_LOCAL; k++)
-        if (plan[k].noise_sd > 0.0 && plan[k].weight * plan[k].noise_sd < 0x1p-30)
+        if (plan[k].particles == MFPG_PARTICLES_PARAMETERS && plan[k].noise_sd > 0.0 &&
+            plan[k].weight * plan[k].noise_sd < 0x1p-30)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "client '%s': its share of noise in the average, %.3g, is too small to count on; view local "
                 "can do with less",
@@ -96,6 +102,7 @@ double mfpg_plan_signal_to_noise(const mfpg_federation_options *options, const m
     double signal = 0.0, noise2 = 0.0;
     for (ptrdiff_t k = 0; k < data->clients; k++) {
         const mfpg_release *r = &plan[k];
+        if (r->particles != MFPG_PARTICLES_PARAMETERS) return (double)NAN;
         double steps = (double)r->steps, bound = r->sensitivity;
         /* An example's share is 1/(rate n) of the clipped mean, whose norm the clip bounds. */
         if (options->promise.unit == MFPG_UNIT_EXAMPLE)

@@ -10,6 +10,17 @@ static mfpg_action act(const mfpg_federation *federation, ptrdiff_t client) {
     return federation->client[client].action;
 }
 
+static mfpg_status update_parameters(mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k,
+    workspace *own, mfpg_update_report *report) {
+    const mfpg_dataset *data = &federation->data->client[k].train;
+    mfpg_stream noise =
+        mfpg_stream_open(&federation->key, MFPG_PURPOSE_NOISE, (uint64_t)federation->round, (uint64_t)k);
+    mfpg_stream batch =
+        mfpg_stream_open(&federation->key, MFPG_PURPOSE_BATCH, (uint64_t)federation->round, (uint64_t)k);
+    return mfpg_mechanism_update(ctx, federation->mechanism[k], federation->model, data, data->rows,
+        act(federation, k), &noise, &batch, federation->w, own->model, own->scratch, report);
+}
+
 /* LocalUpdate of one cohort member, added to its worker's part of the average. */
 static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
     mfpg_federation *federation = arg;
@@ -17,14 +28,11 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
     ptrdiff_t k = (ptrdiff_t)release->client;
     const mfpg_client_data *data = &federation->data->client[k];
     workspace *own = &federation->worker[worker];
-    mfpg_stream noise =
-        mfpg_stream_open(&federation->key, MFPG_PURPOSE_NOISE, (uint64_t)federation->round, (uint64_t)k);
-    mfpg_stream batch =
-        mfpg_stream_open(&federation->key, MFPG_PURPOSE_BATCH, (uint64_t)federation->round, (uint64_t)k);
     mfpg_update_report report = {0};
-    mfpg_status status = mfpg_mechanism_update(ctx, federation->mechanism[k], federation->model, &data->train,
-        data->train.rows, act(federation, k), &noise, &batch, federation->w, own->model, own->scratch,
-        &report);
+    mfpg_status status =
+        federation->particles == MFPG_PARTICLES_DATA
+            ? mfpg_federation_update_records(ctx, federation, k, act(federation, k), own, &report)
+            : update_parameters(ctx, federation, k, own, &report);
     if (status == MFPG_OK) status = mfpg_fixed_sum_add(ctx, &own->sum, release->weight, own->model);
     if (status != MFPG_OK)
         return mfpg_fail_in(
@@ -39,18 +47,35 @@ static mfpg_status update(mfpg_context *ctx, mfpg_federation *federation) {
     return mfpg_tasks_run(ctx, federation->cohort_size, update_member, federation);
 }
 
+/* The members of the cohort that released something: all, but of noised records those whose first round this is. What they
+ * compute later reads noised records only, and is no release. */
+static const mfpg_release *releases(mfpg_federation *federation, ptrdiff_t *count) {
+    *count = federation->cohort_size;
+    if (federation->particles != MFPG_PARTICLES_DATA) return federation->cohort;
+    *count = 0;
+    for (ptrdiff_t i = 0; i < federation->cohort_size; i++) {
+        client_state *client = &federation->client[federation->cohort[i].client];
+        if (!client->noised) federation->fresh[(*count)++] = federation->cohort[i];
+        client->noised = 1;
+    }
+    return federation->fresh;
+}
+
 /* AccountantUpdate of every member, and the ledger: on disk before anybody uses what was released. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t i = 0; i < federation->cohort_size && status == MFPG_OK; i++) {
-        const mfpg_release *release = &federation->cohort[i];
+    ptrdiff_t count;
+    const mfpg_release *released = releases(federation, &count);
+    for (ptrdiff_t i = 0; i < federation->cohort_size; i++)
+        federation->client[federation->cohort[i].client].rounds++;
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        const mfpg_release *release = &released[i];
         client_state *client = &federation->client[release->client];
-        client->rounds++;
         status = mfpg_accountant_record(ctx, client->certificate, release);
         if (status == MFPG_OK && client->paper) status = mfpg_accountant_record(ctx, client->paper, release);
     }
     if (status == MFPG_OK && federation->ledger)
-        status = mfpg_ledger_append(ctx, federation->ledger, federation->cohort, federation->cohort_size);
+        status = mfpg_ledger_append(ctx, federation->ledger, released, count);
     return status;
 }
 
@@ -64,9 +89,11 @@ static mfpg_status average(mfpg_context *ctx, mfpg_federation *federation) {
     return status;
 }
 
-/* Expected norm of the average's noise over the weighted sum of the members' signal norms. */
+/* Expected norm of the average's noise over the weighted sum of the members' signal norms. Noised records leave no noise
+ * of their own in the average: there is no such ratio. */
 static double noise_to_signal(const mfpg_federation *federation) {
     double noise2 = 0.0, signal = 0.0;
+    if (federation->particles == MFPG_PARTICLES_DATA) return (double)NAN;
     for (ptrdiff_t i = 0; i < federation->cohort_size; i++) {
         const mfpg_release *r = &federation->cohort[i];
         noise2 += (double)r->steps * (r->weight * r->noise_sd) * (r->weight * r->noise_sd);

@@ -1,4 +1,5 @@
 /* Actions to noise and back, from public numbers alone. */
+#include <float.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -9,16 +10,25 @@
 #define SMALLEST_NOISE 0x1p-100
 #define LARGEST_NOISE  0x1p100
 
+/* All n records of a client move together by up to sqrt(n) clips; rounded up. */
+static double records_sensitivity(const mfpg_mechanism_options *o, ptrdiff_t rows) {
+    if (rows < 1) return (double)INFINITY;
+    if (o->promise.unit == MFPG_UNIT_EXAMPLE || rows == 1) return o->clip;
+    return o->clip * sqrt((double)rows) * (1.0 + 2.0 * DBL_EPSILON);
+}
+
 double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
     const mfpg_mechanism_options *o = &mechanism->options;
+    if (mechanism->ops->particles == MFPG_PARTICLES_DATA) return records_sensitivity(o, rows);
     if (o->promise.unit == MFPG_UNIT_CLIENT) return o->clip;
     return rows >= 1 ? o->clip / (o->batch_rate * (double)rows) : (double)INFINITY;
 }
 
-/* The same in weight units: what data can move the state by in one release. */
-static double weight_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
+/* The same in the units of what is noised: what data can move it by in one release. */
+static double state_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
     double moved = mfpg_mechanism_sensitivity(mechanism, rows);
-    return mfpg_mechanism_clips_update(mechanism) ? moved : moved * mechanism->ops->rate(&mechanism->options);
+    int as_it_is = mechanism->ops->particles == MFPG_PARTICLES_DATA || mfpg_mechanism_clips_update(mechanism);
+    return as_it_is ? moved : moved * mechanism->ops->rate(&mechanism->options);
 }
 
 static const char *control_name(mfpg_control control) {
@@ -74,14 +84,26 @@ static mfpg_status fill_noise(
     return MFPG_OK;
 }
 
+/* Noise must stand above the grid of the floats that carry the records: 2^6 units of the largest a feature can be. */
+static mfpg_status check_noise_shows(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release) {
+    if (release->noise_sd >= 0x1p-17 * mechanism->options.clip) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+        "mechanism %s: noise of standard deviation %.3g is lost in the rounding of features as large as %.3g",
+        mechanism->ops->name, release->noise_sd, mechanism->options.clip);
+}
+
 mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_action action,
     ptrdiff_t rows, mfpg_release *out) {
     const mfpg_mechanism_options *o = &mechanism->options;
+    int data = mechanism->ops->particles == MFPG_PARTICLES_DATA;
     mfpg_release release = {
-        .steps = mfpg_mechanism_steps(mechanism),
-        .sensitivity = weight_sensitivity(mechanism, rows),
-        /* a client's own minibatches hide no client */
-        .sampling_rate = o->promise.unit == MFPG_UNIT_EXAMPLE ? o->batch_rate : 1.0,
+        .particles = mechanism->ops->particles,
+        .steps = data ? 1 : mfpg_mechanism_steps(mechanism),
+        .sensitivity = state_sensitivity(mechanism, rows),
+        .contraction = 1.0,
+        /* a client's own minibatches hide no client; every record is pushed */
+        .sampling_rate = o->promise.unit == MFPG_UNIT_EXAMPLE && !data ? o->batch_rate : 1.0,
         .action = action,
     };
     mfpg_status status =
@@ -89,6 +111,9 @@ mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mech
                   : mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%td declared rows; at least 1 is needed", rows);
     if (status == MFPG_OK) status = check_action(ctx, mechanism, &action);
     if (status == MFPG_OK) status = fill_noise(ctx, mechanism, rows, &release);
+    if (status == MFPG_OK && data) status = check_noise_shows(ctx, mechanism, &release);
+    if (status == MFPG_OK && mechanism->ops->contraction)
+        release.contraction = mechanism->ops->contraction(mechanism, &release);
     if (status != MFPG_OK) {
         release.sensitivity = INFINITY;
         release.noise_sd = release.last_sd = 0.0;
@@ -99,7 +124,7 @@ mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mech
 
 mfpg_action mfpg_mechanism_action_for(const mfpg_mechanism *mechanism, double multiplier, ptrdiff_t rows) {
     if (!mechanism->ops->action_for) return (mfpg_action){.control = MFPG_CONTROL_NONE};
-    double sensitivity = weight_sensitivity(mechanism, rows);
+    double sensitivity = state_sensitivity(mechanism, rows);
     double sd = multiplier > 0.0 ? multiplier * sensitivity : (double)NAN;
     return mechanism->ops->action_for(mechanism, sd, sensitivity, rows);
 }

@@ -1,7 +1,9 @@
 /* Algorithm 3: one Euler step of the entropic free energy's flow with strength e (more strength, more noise),
  *   x' = x - tau [g + (e/sigma^2) x + lambda (x - mean x)] + sqrt(2 e tau) z,
- * then, where asked for, the barycentric Sinkhorn map of x' onto itself. The parameters are the particles; their mean
- * is a function of the released state, and the regularisers come after the clip (theory S2.0, S2.2). */
+ * then, where asked for, the barycentric Sinkhorn map of x' onto itself. The particles are the parameters, and g their
+ * clipped gradient; their mean is a function of the released state, and the regularisers come after the clip (theory
+ * S2.0, S2.2). Or they are a client's records, clipped beforehand, and g is the gradient of each one's loss in its
+ * features (theory S5.2). */
 #include "ops.h"
 
 #include <math.h>
@@ -28,19 +30,23 @@ static char *six_digits(double value, char buffer[MFPG_NUMBER_SIZE]) {
     return mfpg_number_format(floor(value * shift) / shift, buffer);
 }
 
-/* The Euler step multiplies deviations from the mean by 1 - tau (e/sigma^2 + lambda): below -1 they grow without bound. */
+/* The Euler step multiplies deviations from the mean by 1 - tau (e/sigma^2 + lambda): below -1 they grow without bound.
+ * Records flow down their loss as well, whose curvature adds at most M0. */
 static mfpg_status check_stable(mfpg_context *ctx, const mfpg_mechanism *mechanism, double e, double unit) {
     const mfpg_mechanism_options *o = &mechanism->options;
-    if (o->step * (e / o->prior_variance + o->variance_penalty) <= 2.0) return MFPG_OK;
-    double largest = (2.0 / o->step - o->variance_penalty) * o->prior_variance / unit;
+    double bound = mechanism->ops->particles == MFPG_PARTICLES_DATA ? o->input_smoothness : 0.0;
+    double penalised = o->variance_penalty + bound;
+    if (o->step * (e / o->prior_variance + penalised) <= 2.0) return MFPG_OK;
+    double largest = (2.0 / o->step - penalised) * o->prior_variance / unit;
     char strength[MFPG_NUMBER_SIZE], step[MFPG_NUMBER_SIZE], variance[MFPG_NUMBER_SIZE],
         penalty[MFPG_NUMBER_SIZE], allowed[MFPG_NUMBER_SIZE] = "";
     if (largest > 0.0) six_digits(largest, allowed);
     return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
-        "strength %s is unstable with entropic step %s, prior variance %s and variance penalty %s; "
+        "strength %s is unstable with entropic step %s, prior variance %s and variance penalty %s%s; "
         "allowed strengths: %s%s",
         mfpg_number_format(e / unit, strength), mfpg_number_format(o->step, step),
-        mfpg_number_format(o->prior_variance, variance), mfpg_number_format(o->variance_penalty, penalty),
+        mfpg_number_format(o->prior_variance, variance), mfpg_number_format(penalised, penalty),
+        bound > 0.0 ? " (the loss's curvature in the features included)" : "",
         largest > 0.0 ? "up to " : "none, as step times penalty reaches 2", allowed);
 }
 
@@ -92,6 +98,42 @@ static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, c
     return MFPG_OK;
 }
 
+/* ---- records as particles (theory S5.2) ---- */
+
+/* tau e/sigma^2 = noise_sd^2 / (2 sigma^2), as in drift. */
+static double decay_of(const mfpg_mechanism_options *o, double noise_sd) {
+    return noise_sd * noise_sd / (2.0 * o->prior_variance);
+}
+
+static void map(const mfpg_mechanism *mechanism, double noise_sd, ptrdiff_t n, const double *gradient,
+    const double *mean, double *x) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    double penalty = o->step * o->variance_penalty, keep = 1.0 - decay_of(o, noise_sd) - penalty;
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + penalty * mean[i] - o->step * gradient[i];
+}
+
+static double contraction(const mfpg_mechanism *mechanism, const mfpg_release *release) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    return mfpg_flow_contraction(
+        o->step, decay_of(o, release->noise_sd) / o->step, o->variance_penalty, o->input_smoothness);
+}
+
+static double learning_rate(const mfpg_mechanism_options *options) {
+    return options->learning_rate;
+}
+
+static const mfpg_mechanism_ops of_data = {
+    .name = "entropic",
+    .help = "records flow down the entropic free energy, the noise set by a strength",
+    .control = MFPG_CONTROL_STRENGTH,
+    .rate = learning_rate,
+    .noise_sd = noise_sd,
+    .action_for = action_for,
+    .particles = MFPG_PARTICLES_DATA,
+    .map = map,
+    .contraction = contraction,
+};
+
 const mfpg_mechanism_ops mfpg_mechanism_entropic = {
     .name = "entropic",
     .help = "clipped Euler steps of the entropic free energy, the noise set by a strength (MFEP, MFPG)",
@@ -101,4 +143,5 @@ const mfpg_mechanism_ops mfpg_mechanism_entropic = {
     .action_for = action_for,
     .drift = drift,
     .project = project,
+    .of_data = &of_data,
 };

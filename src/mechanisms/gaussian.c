@@ -1,36 +1,8 @@
 /* Algorithm 2: w <- w - eta (g + N(0, sd^2)), the noise set by a budget b (more budget, less noise). */
-#include "ops.h"
-
-#include <math.h>
-
-/* Noise over the zero-out sensitivity is law/b. Game: sd = S_r/b with S_r = 2 S_z, so that mu = b a step under replace
- * (theory S2.2). Classical: sd = S_z sqrt(2 ln(1.25/delta))/b, what the paper writes; it is no proof of epsilon b
- * (theory S0, 11), the accountant decides what it is worth. */
-static double law(const mfpg_mechanism_options *options) {
-    return options->law == MFPG_LAW_GAME ? 2.0 : sqrt(2.0 * log(1.25 / options->delta));
-}
+#include "law.h"
 
 static double rate(const mfpg_mechanism_options *options) {
     return options->learning_rate;
-}
-
-static mfpg_status noise_sd(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
-    ptrdiff_t rows, double *sd) {
-    (void)ctx;
-    (void)rows;
-    const mfpg_action *action = &release->action;
-    double multiplier = action->control == MFPG_CONTROL_MULTIPLIER
-                            ? action->multiplier
-                            : law(&mechanism->options) / action->budget.value;
-    *sd = multiplier * release->sensitivity;
-    return MFPG_OK;
-}
-
-static mfpg_action action_for(
-    const mfpg_mechanism *mechanism, double sd, double sensitivity, ptrdiff_t rows) {
-    (void)rows;
-    return (mfpg_action){
-        .control = MFPG_CONTROL_BUDGET, .budget = {.value = law(&mechanism->options) * sensitivity / sd}};
 }
 
 const mfpg_mechanism_ops mfpg_mechanism_gaussian = {
@@ -38,6 +10,6 @@ const mfpg_mechanism_ops mfpg_mechanism_gaussian = {
     .help = "clipped gradient steps with Gaussian noise set by a budget (DP-SGD, MAPG-DP)",
     .control = MFPG_CONTROL_BUDGET,
     .rate = rate,
-    .noise_sd = noise_sd,
-    .action_for = action_for,
+    .noise_sd = mfpg_budget_noise_sd,
+    .action_for = mfpg_budget_action_for,
 };

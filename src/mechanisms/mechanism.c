@@ -39,11 +39,26 @@ static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_mec
     return mfpg_names_unknown(ctx, "mechanism", kind, names, KIND_COUNT);
 }
 
+/* The form of the mechanism over what the options name. */
+static mfpg_status choose_particles(
+    mfpg_context *ctx, const mfpg_mechanism_options *options, const mfpg_mechanism_ops **ops) {
+    if (options->particles == MFPG_PARTICLES_PARAMETERS) return MFPG_OK;
+    if ((*ops)->of_data) *ops = (*ops)->of_data;
+    if ((*ops)->particles != MFPG_PARTICLES_DATA)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s noises parameters only, no data", (*ops)->name);
+    if (options->regularisation > 0.0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "mechanism %s: particles are data, and the Sinkhorn projection is one of parameters",
+            (*ops)->name);
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_mechanism_create(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out) {
     const mfpg_mechanism_ops *ops = NULL;
     mfpg_status status = find_kind(ctx, options->kind, &ops);
     if (status == MFPG_OK) status = mfpg_mechanism_options_validate(ctx, options);
+    if (status == MFPG_OK) status = choose_particles(ctx, options, &ops);
     if (status != MFPG_OK) return status;
     mfpg_mechanism *mechanism = mfpg_alloc(1, sizeof *mechanism);
     if (!mechanism) return mfpg_fail_memory(ctx);
@@ -60,6 +75,10 @@ void mfpg_mechanism_destroy(mfpg_mechanism *mechanism) {
 
 mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism) {
     return mechanism->ops->control;
+}
+
+mfpg_particles mfpg_mechanism_particles(const mfpg_mechanism *mechanism) {
+    return mechanism->ops->particles;
 }
 
 int mfpg_mechanism_projects(const mfpg_mechanism *mechanism) {

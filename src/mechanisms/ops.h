@@ -22,6 +22,16 @@ typedef struct mfpg_mechanism_ops {
     /* Post-processing of the noised state x; NULL: none. */
     mfpg_status (*project)(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
         float *x, mfpg_update_report *report);
+
+    mfpg_particles particles; /* what is noised */
+    /* The same mechanism over data; NULL: it has no such form, or no other. */
+    const struct mfpg_mechanism_ops *of_data;
+    /* Data only, both or neither; NULL: records stay where they are. map: a record of n features moves by its loss's
+     * gradient and towards the mean of the client's records. contraction: its Lipschitz constant at the start, over all
+     * records of a client together; release->noise_sd is filled. */
+    void (*map)(const mfpg_mechanism *mechanism, double noise_sd, ptrdiff_t n, const double *gradient,
+        const double *mean, double *x);
+    double (*contraction)(const mfpg_mechanism *mechanism, const mfpg_release *release);
 } mfpg_mechanism_ops;
 
 struct mfpg_mechanism {
@@ -29,15 +39,29 @@ struct mfpg_mechanism {
     mfpg_mechanism_options options;
 };
 
-/* 1: one release a round, of the clipped update; 0: every local step is a release. */
-static inline int mfpg_mechanism_clips_update(const mfpg_mechanism *mechanism) {
-    return mechanism->ops->control != MFPG_CONTROL_NONE && mechanism->options.clip_at == MFPG_CLIP_UPDATE;
+/* 1: gradients or updates are clipped, as parameters are what is noised. */
+static inline int mfpg_mechanism_clips(const mfpg_mechanism *mechanism) {
+    return mechanism->ops->control != MFPG_CONTROL_NONE &&
+           mechanism->ops->particles == MFPG_PARTICLES_PARAMETERS;
 }
 
-/* Releases a round. */
+/* 1: one release a round, of the clipped update; 0: every local step is a release. */
+static inline int mfpg_mechanism_clips_update(const mfpg_mechanism *mechanism) {
+    return mfpg_mechanism_clips(mechanism) && mechanism->options.clip_at == MFPG_CLIP_UPDATE;
+}
+
+/* Noised steps of the model in a round. */
 static inline int64_t mfpg_mechanism_steps(const mfpg_mechanism *mechanism) {
     return mfpg_mechanism_clips_update(mechanism) ? 1 : mechanism->options.local_steps;
 }
+
+/* Data particles: one step of the flow of noised records, noise included; records.c. step counts from 0 in the round. */
+mfpg_status mfpg_records_flow(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
+    double noise_sd, const mfpg_stream *noise, int64_t step, const float *w, mfpg_dataset *records,
+    float *work);
+
+/* Floats of workspace that a push and the flow need. */
+ptrdiff_t mfpg_records_workspace(const mfpg_model *model);
 
 /* MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the option named. */
 mfpg_status mfpg_mechanism_options_validate(mfpg_context *ctx, const mfpg_mechanism_options *options);

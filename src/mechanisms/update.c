@@ -37,7 +37,9 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
     ptrdiff_t vector = aligned(mfpg_model_parameters(model));
     ptrdiff_t vectors = mfpg_mechanism_steps(mechanism) > 1 ? 3 * vector : 2 * vector;
     ptrdiff_t list = mechanism->options.batch_rate < 1.0 ? aligned(rows) : 0;
-    return vectors + list + mfpg_model_workspace(model, rows);
+    ptrdiff_t training = vectors + list + mfpg_model_workspace(model, rows);
+    if (mechanism->ops->particles == MFPG_PARTICLES_PARAMETERS) return training;
+    return aligned(training) + mfpg_records_workspace(model); /* the flow beside the steps */
 }
 
 static void divide_workspace(local *u, float *work) {
@@ -69,7 +71,7 @@ static void gradient(local *u, int64_t step, const float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     ptrdiff_t count = 0;
     if (u->rows) count = mfpg_batch_draw(u->batch, step, u->data->rows, o->batch_rate, u->rows);
-    if (o->promise.unit == MFPG_UNIT_EXAMPLE && u->mechanism->ops->control != MFPG_CONTROL_NONE) {
+    if (o->promise.unit == MFPG_UNIT_EXAMPLE && mfpg_mechanism_clips(u->mechanism)) {
         u->report.nonfinite += mfpg_model_clipped_gradient(
             u->model, x, u->data, u->rows, count, o->clip, u->divisor, u->displacement, u->model_work);
     } else {
@@ -86,7 +88,7 @@ static void clipped_step(local *u, int64_t step, const float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     double rate = u->mechanism->ops->rate(o);
     gradient(u, step, x);
-    if (o->promise.unit == MFPG_UNIT_CLIENT && u->mechanism->ops->control != MFPG_CONTROL_NONE) {
+    if (o->promise.unit == MFPG_UNIT_CLIENT && mfpg_mechanism_clips(u->mechanism)) {
         u->report.nonfinite += mfpg_clip_joint(u->n, u->displacement, o->clip, -rate);
     } else {
         scale(u->n, (float)-rate, u->displacement);
@@ -178,12 +180,51 @@ mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mecha
         .divisor = declared_divisor(mechanism, model, rows),
         .report = {.variance_ratio = 1.0, .transport_converged = 1},
     };
+    if (mechanism->ops->particles != MFPG_PARTICLES_PARAMETERS)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s trains on noised records, never on raw ones",
+            mechanism->ops->name);
     mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, rows, &u.release);
     if (status != MFPG_OK) return status;
     divide_workspace(&u, work);
     status =
         mfpg_mechanism_clips_update(mechanism) ? run_update(ctx, &u, w, out) : run_steps(ctx, &u, w, out);
     u.report.steps = u.release.steps;
+    u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
+    if (report) *report = u.report;
+    return status;
+}
+
+/* Everything here reads noised records only: post-processing, neither clipped nor noised for privacy's sake. */
+mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
+    const mfpg_model *model, mfpg_dataset *records, mfpg_action action, int pushed, const mfpg_stream *noise,
+    const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report) {
+    local u = {
+        .mechanism = mechanism,
+        .model = model,
+        .data = records,
+        .batch = batch,
+        .n = mfpg_model_parameters(model),
+        .divisor = declared_divisor(mechanism, model, records->rows),
+        .report = {.variance_ratio = 1.0, .transport_converged = 1},
+    };
+    mfpg_release push;
+    if (mechanism->ops->particles != MFPG_PARTICLES_DATA)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s noises no records", mechanism->ops->name);
+    mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, records->rows, &push);
+    float *flow_work =
+        work + mfpg_mechanism_workspace(mechanism, model, records->rows) - mfpg_records_workspace(model);
+    if (status != MFPG_OK) return status;
+    divide_workspace(&u, work);
+    memcpy(out, w, (size_t)u.n * sizeof *out);
+    for (int64_t step = 0; step < mechanism->options.local_steps && status == MFPG_OK; step++) {
+        if (mechanism->ops->map && !(pushed && step == 0))
+            status =
+                mfpg_records_flow(ctx, mechanism, model, push.noise_sd, noise, step, out, records, flow_work);
+        if (status != MFPG_OK) break;
+        clipped_step(&u, step, out);
+        status = release_step(ctx, &u, step, out);
+    }
+    u.report.steps = mechanism->options.local_steps;
     u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
     if (report) *report = u.report;
     return status;

@@ -79,3 +79,20 @@ void mfpg_glm_predict(
             .chosen = isnan(score) ? -1 : score > 0.0F};
     }
 }
+
+/* Products of floats are exact in double; the sum of n of them loses at most n units. */
+double mfpg_glm_weights_norm2(const mfpg_model *model, const float *w) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < model->features; i++) sum += (double)w[i] * (double)w[i];
+    return sum * (1.0 + (double)model->features * DBL_EPSILON);
+}
+
+void mfpg_glm_input_gradient(
+    const mfpg_model *model, const float *w, const float *x, float y, double *out, double *work) {
+    const mfpg_glm *glm = model->ops->glm;
+    double margin = glm->bias ? (double)w[model->features] : 0.0;
+    (void)work;
+    for (ptrdiff_t i = 0; i < model->features; i++) margin += (double)w[i] * (double)x[i];
+    double slope = glm->slope(margin, (double)y);
+    for (ptrdiff_t i = 0; i < model->features; i++) out[i] = slope * (double)w[i];
+}

@@ -15,5 +15,8 @@ void mfpg_glm_accumulate(
     const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target);
 void mfpg_glm_predict(
     const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);
+double mfpg_glm_weights_norm2(const mfpg_model *model, const float *w);
+void mfpg_glm_input_gradient(
+    const mfpg_model *model, const float *w, const float *x, float y, double *out, double *work);
 
 #endif

@@ -5,12 +5,16 @@ static float residual(float margin, float y) {
     return margin - y;
 }
 
+static double slope(double margin, double y) {
+    return margin - y;
+}
+
 static double loss(float margin, float y) {
     double difference = (double)margin - (double)y;
     return 0.5 * difference * difference;
 }
 
-static const mfpg_glm glm = {.bias = 1, .residual = residual, .loss = loss};
+static const mfpg_glm glm = {.bias = 1, .residual = residual, .slope = slope, .loss = loss};
 
 const mfpg_model_ops mfpg_model_linear = {
     .name = "linear",
@@ -24,4 +28,7 @@ const mfpg_model_ops mfpg_model_linear = {
     .clip = mfpg_glm_clip,
     .accumulate = mfpg_glm_accumulate,
     .predict = mfpg_glm_predict,
+    .margin_curvature = 1.0,
+    .weights_norm2 = mfpg_glm_weights_norm2,
+    .input_gradient = mfpg_glm_input_gradient,
 };

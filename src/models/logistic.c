@@ -10,13 +10,20 @@ static float residual(float margin, float y) {
     return -s * (t >= 0.0F ? larger : decay * larger);
 }
 
+static double slope(double margin, double y) {
+    if (!(y >= 0.0 && y <= 1.0)) return (double)NAN; /* no label, and no bound on the curvature either */
+    double s = 2.0 * y - 1.0, t = -s * margin;
+    double decay = exp(-fabs(t)), larger = 1.0 / (1.0 + decay);
+    return -s * (t >= 0.0 ? larger : decay * larger);
+}
+
 static double loss(float margin, float y) {
     double t = -(2.0 * (double)y - 1.0) * (double)margin;
     if (isnan(t)) return NAN;
     return fmax(t, 0.0) + log1p(exp(-fabs(t)));
 }
 
-static const mfpg_glm glm = {.bias = 1, .residual = residual, .loss = loss};
+static const mfpg_glm glm = {.bias = 1, .residual = residual, .slope = slope, .loss = loss};
 
 const mfpg_model_ops mfpg_model_logistic = {
     .name = "logistic",
@@ -31,4 +38,7 @@ const mfpg_model_ops mfpg_model_logistic = {
     .clip = mfpg_glm_clip,
     .accumulate = mfpg_glm_accumulate,
     .predict = mfpg_glm_predict,
+    .margin_curvature = 0.25,
+    .weights_norm2 = mfpg_glm_weights_norm2,
+    .input_gradient = mfpg_glm_input_gradient,
 };

@@ -119,6 +119,10 @@ const char *mfpg_model_name(const mfpg_model *model) {
     return model->ops->name;
 }
 
+ptrdiff_t mfpg_model_features(const mfpg_model *model) {
+    return model->features;
+}
+
 ptrdiff_t mfpg_model_parameters(const mfpg_model *model) {
     return model->parameters;
 }

@@ -26,6 +26,7 @@ typedef struct mfpg_prediction {
 typedef struct mfpg_glm {
     int bias;                                 /* 1: one more parameter, the last */
     float (*residual)(float margin, float y); /* d loss / d margin */
+    double (*slope)(double margin, double y); /* the same in double */
     double (*loss)(float margin, float y);
 } mfpg_glm;
 
@@ -65,6 +66,14 @@ typedef struct mfpg_model_ops {
     /* Forward pass: one prediction an example, in the order of the batch. */
     void (*predict)(
         const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);
+
+    /* All or none; 0 and NULL: the loss is no smooth convex function of the features. margin_curvature: the Hessian's norm
+     * in the margins, at most. weights_norm2: an upper bound of the squared operator norm of the map from features to
+     * margins. input_gradient: NaN where the label is none of the model's; work: classes doubles. */
+    double margin_curvature;
+    double (*weights_norm2)(const mfpg_model *model, const float *w);
+    void (*input_gradient)(
+        const mfpg_model *model, const float *w, const float *x, float y, double *out, double *work);
 } mfpg_model_ops;
 
 struct mfpg_model {

@@ -7,12 +7,16 @@ static float residual(float margin, float y) {
     return margin - y;
 }
 
+static double slope(double margin, double y) {
+    return margin - y;
+}
+
 static double loss(float margin, float y) {
     double difference = (double)margin - (double)y;
     return 0.5 * difference * difference;
 }
 
-static const mfpg_glm glm = {.bias = 0, .residual = residual, .loss = loss};
+static const mfpg_glm glm = {.bias = 0, .residual = residual, .slope = slope, .loss = loss};
 
 const mfpg_model_ops mfpg_model_quadratic = {
     .name = "quadratic",
@@ -27,4 +31,7 @@ const mfpg_model_ops mfpg_model_quadratic = {
     .clip = mfpg_glm_clip,
     .accumulate = mfpg_glm_accumulate,
     .predict = mfpg_glm_predict,
+    .margin_curvature = 1.0,
+    .weights_norm2 = mfpg_glm_weights_norm2,
+    .input_gradient = mfpg_glm_input_gradient,
 };

@@ -85,6 +85,49 @@ static void predict(
             mfpg_cross_entropy_predict(model->classes, batch->count, label_of(model, batch, i), work + i);
 }
 
+/* |W|^2 <= the smaller of the squared Frobenius norm and the largest row sum times the largest column sum of |W|. The n
+ * products of floats are exact; a sum of n terms loses at most n units. */
+static double weights_norm2(const mfpg_model *model, const float *w) {
+    ptrdiff_t features = model->features, classes = model->classes;
+    double squares = 0.0, row = 0.0, column = 0.0;
+    for (ptrdiff_t c = 0; c < classes; c++) {
+        double sum = 0.0;
+        for (ptrdiff_t i = 0; i < features; i++) {
+            double v = (double)w[c * features + i];
+            squares += v * v;
+            sum += fabs(v);
+        }
+        row = fmax(row, sum);
+    }
+    for (ptrdiff_t i = 0; i < features; i++) {
+        double sum = 0.0;
+        for (ptrdiff_t c = 0; c < classes; c++) sum += fabs((double)w[c * features + i]);
+        column = fmax(column, sum);
+    }
+    if (isnan(squares)) return (double)NAN; /* fmin and fmax would drop it */
+    return fmin(squares, row * column) * (1.0 + (double)(features * classes + 4) * DBL_EPSILON);
+}
+
+/* W'(p - e_y), the largest margin taken off before the exponentials. work: the margins, then p - e_y. */
+static void input_gradient(
+    const mfpg_model *model, const float *w, const float *x, float y, double *out, double *work) {
+    ptrdiff_t features = model->features, classes = model->classes, label = mfpg_class_of(y, classes);
+    const float *bias = w + model->tensor[1].offset;
+    double largest = -(double)INFINITY, sum = 0.0;
+    for (ptrdiff_t c = 0; c < classes; c++) {
+        double margin = (double)bias[c];
+        for (ptrdiff_t i = 0; i < features; i++) margin += (double)w[c * features + i] * (double)x[i];
+        work[c] = margin;
+        largest = fmax(largest, margin);
+    }
+    for (ptrdiff_t c = 0; c < classes; c++) sum += work[c] = exp(work[c] - largest);
+    for (ptrdiff_t c = 0; c < classes; c++)
+        work[c] = label < 0 ? (double)NAN : work[c] / sum - (c == label ? 1.0 : 0.0);
+    for (ptrdiff_t i = 0; i < features; i++) out[i] = 0.0;
+    for (ptrdiff_t c = 0; c < classes; c++)
+        for (ptrdiff_t i = 0; i < features; i++) out[i] += work[c] * (double)w[c * features + i];
+}
+
 const mfpg_model_ops mfpg_model_softmax = {
     .name = "softmax",
     .help = "softmax regression with biases, mean cross-entropy, labels 0, 1, ... (task.classes)",
@@ -97,4 +140,7 @@ const mfpg_model_ops mfpg_model_softmax = {
     .clip = clip,
     .accumulate = accumulate,
     .predict = predict,
+    .margin_curvature = 0.5,
+    .weights_norm2 = weights_norm2,
+    .input_gradient = input_gradient,
 };

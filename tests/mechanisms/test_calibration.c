@@ -183,6 +183,7 @@ static void test_action_for_round_trips_everywhere(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     assert_true(each_setting(check_round_trip, ctx) >= 3 * 48);
+    assert_true(each_setting_of(MFPG_PARTICLES_DATA, check_round_trip, ctx) >= 2 * 48);
     mfpg_context_destroy(ctx);
 }
 

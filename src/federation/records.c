@@ -1,0 +1,75 @@
+/* Data particles in a federation: every client's records are noised once, in the first round that it takes part in, and
+ * kept. Whenever that is, the push uses the public start, for which the certificate's constant was computed: the global
+ * model of a later round has no bound fixed beforehand (theory S5.2). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "internal.h"
+
+static mfpg_status copy_shape(mfpg_context *ctx, const mfpg_dataset *raw, mfpg_dataset *out) {
+    *out = (mfpg_dataset){.rows = raw->rows, .features = raw->features, .y = raw->y};
+    out->x = mfpg_alloc(raw->rows, (ptrdiff_t)sizeof *out->x * raw->features);
+    out->norm2 = mfpg_alloc(raw->rows, sizeof *out->norm2);
+    return out->x && out->norm2 ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+static mfpg_status find_kind(mfpg_context *ctx, mfpg_federation *f) {
+    f->particles = mfpg_mechanism_particles(f->mechanism[0]);
+    for (ptrdiff_t k = 1; k < f->clients; k++)
+        if (mfpg_mechanism_particles(f->mechanism[k]) != f->particles)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "client '%s' noises %s, client '%s' %s: one federation has one kind of certificate",
+                f->data->client[0].name, mfpg_particles_name(f->particles), f->data->client[k].name,
+                mfpg_particles_name(mfpg_mechanism_particles(f->mechanism[k])));
+    return MFPG_OK;
+}
+
+static mfpg_status check_start(mfpg_context *ctx, const mfpg_federation *f) {
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++)
+        if (k == 0 || f->mechanism[k] != f->mechanism[k - 1])
+            status = mfpg_mechanism_check_start(ctx, f->mechanism[k], f->model, f->first);
+    return status;
+}
+
+mfpg_status mfpg_federation_prepare_records(mfpg_context *ctx, mfpg_federation *f) {
+    mfpg_status status = find_kind(ctx, f);
+    if (status != MFPG_OK || f->particles != MFPG_PARTICLES_DATA) return status;
+    f->fresh = mfpg_alloc(f->clients, sizeof *f->fresh);
+    f->first = mfpg_alloc(f->dimension, sizeof *f->first);
+    if (!f->fresh || !f->first) return mfpg_fail_memory(ctx);
+    memcpy(f->first, f->w, (size_t)f->dimension * sizeof *f->first);
+    status = check_start(ctx, f);
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++)
+        status = copy_shape(ctx, &f->data->client[k].train, &f->client[k].records);
+    return status;
+}
+
+void mfpg_federation_clear_records(mfpg_federation *f) {
+    for (ptrdiff_t k = 0; f->client && k < f->clients; k++) {
+        free(f->client[k].records.x);
+        free(f->client[k].records.norm2);
+    }
+    free(f->fresh);
+    free(f->first);
+}
+
+mfpg_status mfpg_federation_update_records(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k,
+    mfpg_action action, workspace *own, mfpg_update_report *report) {
+    client_state *client = &f->client[k];
+    const mfpg_mechanism *mechanism = f->mechanism[k];
+    mfpg_stream noise = mfpg_stream_open(&f->key, MFPG_PURPOSE_RECORDS, (uint64_t)f->round, (uint64_t)k);
+    mfpg_stream batch = mfpg_stream_open(&f->key, MFPG_PURPOSE_BATCH, (uint64_t)f->round, (uint64_t)k);
+    mfpg_update_report pushed = {0};
+    mfpg_status status = MFPG_OK;
+    if (!client->noised)
+        status = mfpg_mechanism_push(ctx, mechanism, f->model, &f->data->client[k].train, action, &noise,
+            f->first, &client->records, own->scratch, &pushed);
+    if (status == MFPG_OK)
+        status = mfpg_mechanism_update_records(ctx, mechanism, f->model, &client->records, action,
+            !client->noised, &noise, &batch, f->w, own->model, own->scratch, report);
+    report->nonfinite += pushed.nonfinite;
+    return status;
+}

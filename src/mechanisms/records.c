@@ -1,0 +1,120 @@
+/* Records through noise: clipped, mapped with the gradients at the public start, noised, once (theory S5.2, S5.3). From then
+ * on only the noised records are read, so that further steps of their flow, and any training, cost nothing. */
+#include <math.h>
+
+#include "base/error.h"
+#include "models/clip_factor.h"
+#include "numerics/linalg/linalg.h"
+#include "ops.h"
+
+/* What one record needs on its way. The doubles come first: workspace begins at a multiple of their size. */
+typedef struct record_work {
+    double *x, *gradient, *mean; /* features */
+    double *margins;             /* mfpg_model_input_workspace */
+    float *draw;                 /* features */
+} record_work;
+
+ptrdiff_t mfpg_records_workspace(const mfpg_model *model) {
+    ptrdiff_t n = mfpg_model_features(model);
+    return 2 * (3 * n + mfpg_model_input_workspace(model)) + n; /* a double has the room of two floats */
+}
+
+static record_work divide_workspace(const mfpg_model *model, float *work) {
+    ptrdiff_t n = mfpg_model_features(model);
+    record_work parts = {.x = (double *)(void *)work};
+    parts.gradient = parts.x + n;
+    parts.mean = parts.gradient + n;
+    parts.margins = parts.mean + n;
+    parts.draw = (float *)(void *)(parts.margins + mfpg_model_input_workspace(model));
+    return parts;
+}
+
+static void mean_of(const mfpg_dataset *records, double *mean) {
+    ptrdiff_t n = records->features;
+    for (ptrdiff_t j = 0; j < n; j++) mean[j] = 0.0;
+    for (ptrdiff_t i = 0; i < records->rows; i++)
+        for (ptrdiff_t j = 0; j < n; j++) mean[j] += (double)records->x[i * n + j];
+    for (ptrdiff_t j = 0; j < n; j++) mean[j] /= (double)records->rows;
+}
+
+/* One record: map and noise in double, rounded to float once, after the noise. 0 where it is no longer finite. */
+static int move_record(const mfpg_mechanism *mechanism, const mfpg_model *model, double noise_sd,
+    const float *w, mfpg_dataset *records, ptrdiff_t i, record_work *work) {
+    ptrdiff_t n = records->features;
+    float *record = records->x + i * n;
+    for (ptrdiff_t j = 0; j < n; j++) work->x[j] = (double)record[j];
+    if (mechanism->ops->map) {
+        mfpg_model_input_gradient(model, w, record, records->y[i], work->gradient, work->margins);
+        mechanism->ops->map(mechanism, noise_sd, n, work->gradient, work->mean, work->x);
+    }
+    double norm2 = 0.0;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        record[j] = (float)(work->x[j] + noise_sd * (double)work->draw[j]);
+        norm2 += (double)record[j] * (double)record[j];
+    }
+    records->norm2[i] = norm2;
+    return isfinite(norm2);
+}
+
+/* The step blurs every record with a vector of its own; records are taken one by one, so no noise of all is held. */
+mfpg_status mfpg_records_flow(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
+    double noise_sd, const mfpg_stream *noise, int64_t step, const float *w, mfpg_dataset *records,
+    float *work) {
+    record_work parts = divide_workspace(model, work);
+    if (mechanism->ops->map) mean_of(records, parts.mean);
+    for (ptrdiff_t i = 0; i < records->rows; i++) {
+        uint64_t vector = (uint64_t)step * (uint64_t)records->rows + (uint64_t)i;
+        mfpg_stream_gaussian(noise, vector, records->features, parts.draw);
+        if (!move_record(mechanism, model, noise_sd, w, records, i, &parts))
+            return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+                "mechanism %s: record %td is no longer finite in local step %lld; smaller steps may help",
+                mechanism->ops->name, i + 1, (long long)step + 1);
+    }
+    return MFPG_OK;
+}
+
+/* noised->x = the raw features clipped to norm C; what is not finite becomes zero, and is counted. */
+static int64_t clip_records(const mfpg_mechanism *mechanism, const mfpg_dataset *raw, mfpg_dataset *noised) {
+    ptrdiff_t n = raw->features;
+    int64_t nonfinite = 0;
+    for (ptrdiff_t i = 0; i < raw->rows; i++) {
+        const float *from = raw->x + i * n;
+        float *to = noised->x + i * n;
+        double factor = mfpg_clip_factor(mfpg_vector_norm(n, from), mechanism->options.clip);
+        nonfinite += factor == 0.0;
+        for (ptrdiff_t j = 0; j < n; j++) to[j] = factor == 0.0 ? 0.0F : (float)((double)from[j] * factor);
+    }
+    return nonfinite;
+}
+
+mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
+    const mfpg_dataset *raw, mfpg_action action, const mfpg_stream *noise, const float *start,
+    mfpg_dataset *noised, float *work, mfpg_update_report *report) {
+    mfpg_release release;
+    if (mechanism->ops->particles != MFPG_PARTICLES_DATA)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s noises no records", mechanism->ops->name);
+    mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, raw->rows, &release);
+    if (status != MFPG_OK) return status;
+    int64_t nonfinite = clip_records(mechanism, raw, noised);
+    if (report)
+        *report =
+            (mfpg_update_report){.nonfinite = nonfinite, .variance_ratio = 1.0, .transport_converged = 1};
+    return mfpg_records_flow(ctx, mechanism, model, release.noise_sd, noise, 0, start, noised, work);
+}
+
+mfpg_status mfpg_mechanism_check_start(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model, const float *w) {
+    if (!mechanism->ops->map) return MFPG_OK;
+    double bound = mfpg_model_input_smoothness(model, w);
+    if (bound <= mechanism->options.input_smoothness) return MFPG_OK;
+    if (isinf(bound))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "mechanism %s over data: no bound is known on the curvature of model %s in its features at the "
+            "start, so "
+            "that nothing is certifiable",
+            mechanism->ops->name, mfpg_model_name(model));
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "mechanism %s over data: the curvature of model %s in its features is up to %.6g at the start; "
+        "declared: %.6g",
+        mechanism->ops->name, mfpg_model_name(model), bound, mechanism->options.input_smoothness);
+}
