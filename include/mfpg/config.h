@@ -10,6 +10,7 @@
 #include "context.h"
 #include "dataset.h"
 #include "game.h"
+#include "release.h"
 
 /* ---- methods: a method is a mechanism, the players of its game and the accountant the paper gives it ---- */
 
@@ -156,6 +157,9 @@ mfpg_method mfpg_config_method(const mfpg_config *config);
 
 /** The cost model in force: game.cost, or for auto the one of the mechanism's name. */
 const char *mfpg_config_cost(const mfpg_config *config);
+
+/** What the run noises: data with mechanism input, and with entropic where entropic.particles says so. */
+mfpg_particles mfpg_config_particles(const mfpg_config *config);
 
 /** The folder of the configuration's file; "." without a file. */
 const char *mfpg_config_directory(const mfpg_config *config);

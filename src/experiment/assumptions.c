@@ -20,6 +20,25 @@ static void add(text_list *list, const char *format, ...) {
     if (list->count < MOST_ASSUMPTIONS) list->text[list->count++] = mfpg_text_copy(text, strlen(text));
 }
 
+/* Noised records: the certificate is local whatever is seen, and covers the features. */
+static void about_records(const mfpg_experiment *e, text_list *list) {
+    add(list,
+        "each record was noised once, before anything else read it; all that was computed afterwards, in any "
+        "number of rounds, read the noised records only, which may be published themselves");
+    add(list, "labels are public: not protected");
+    if (e->options.promise.unit == MFPG_UNIT_CLIENT)
+        add(list, "all n records of a client are hidden together: their clipped features move by up to "
+                  "sqrt(n) times "
+                  "one record's");
+    if (strcmp(e->method.mechanism, "entropic") == 0)
+        add(list, "the first model is public, and every record's first step used its gradients; the bound on "
+                  "the loss's "
+                  "curvature in the features holds there for every record");
+    if (e->options.promise.view != MFPG_VIEW_LOCAL)
+        add(list, "noised records are hidden by their own noise alone: the certificates are those of the "
+                  "local view");
+}
+
 static void about_releases(const mfpg_experiment *e, text_list *list) {
     const mfpg_promise *promise = &e->options.promise;
     add(list, "row counts, weights, preferences, controls and hyper-parameters are public and were fixed "
@@ -36,6 +55,7 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
             mfpg_credits_sampling(e)
                 ? "a person has one record; one with m records has m times this guarantee (group privacy)"
                 : "a person has one record; one with m records has up to m times this mu");
+    if (mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA) return about_records(e, list);
     if (promise->view != MFPG_VIEW_LOCAL)
         add(list, "aggregation is secure: the observer sees sums only, and every honest client adds its "
                   "noise and stays "
@@ -56,7 +76,7 @@ static void about_sampling(const mfpg_experiment *e, text_list *list) {
         add(list,
             "Poisson batches are credited: every record takes part in a step by a coin of its own at the "
             "public rate, and neither the coins nor the sizes of batches are seen by anybody");
-    else if (mfpg_samples_examples(e))
+    else if (mfpg_samples_examples(e) && mfpg_config_particles(e->config) == MFPG_PARTICLES_PARAMETERS)
         add(list, "Poisson batches are accounted without amplification: the certificate is that of every row "
                   "in every batch");
     if (e->options.clients_per_round > 0 || e->options.client_rate < 1.0)

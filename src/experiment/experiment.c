@@ -63,9 +63,9 @@ static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     status = open_key(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_data(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_model(ctx, experiment);
+    if (status == MFPG_OK) status = load_start(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_mechanisms(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_federation(ctx, experiment);
-    if (status == MFPG_OK) status = load_start(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_actions(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_list_assumptions(ctx, experiment);
     if (status == MFPG_OK) status = warn_of_noise(ctx, experiment);

@@ -45,6 +45,8 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     o->evaluate = evaluate_of(config);
     o->evaluate_every = mfpg_config_whole(config, "evaluate_every");
     o->paper_accountant = experiment->method.paper_accountant;
+    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
+        o->paper_accountant = NULL; /* the paper's formulas are about parameters */
 }
 
 static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *experiment) {
@@ -95,7 +97,23 @@ int mfpg_samples_examples(const mfpg_experiment *e) {
 
 int mfpg_credits_sampling(const mfpg_experiment *e) {
     return mfpg_samples_examples(e) && e->options.promise.unit == MFPG_UNIT_EXAMPLE &&
+           mfpg_config_particles(e->config) == MFPG_PARTICLES_PARAMETERS &&
            strcmp(e->options.accountant, "gdp") != 0;
+}
+
+/* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). */
+static mfpg_status check_kind(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    mfpg_accountant *probe = NULL;
+    const char *name = experiment->options.accountant;
+    mfpg_particles noised = mfpg_config_particles(experiment->config);
+    mfpg_status status = mfpg_accountant_create(ctx, name, NULL, &probe);
+    mfpg_particles known = probe ? mfpg_accountant_particles(probe) : noised;
+    mfpg_accountant_destroy(probe);
+    if (status != MFPG_OK || known == noised) return status;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: privacy.accountant: found '%s', which knows %s only; this run noises %s",
+        mfpg_config_source(experiment->config, "privacy.accountant"), name, mfpg_particles_name(known),
+        mfpg_particles_name(noised));
 }
 
 static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment) {
@@ -105,7 +123,12 @@ static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment
     experiment->options.accountant = "gdp";
     if (!mfpg_config_is(config, "privacy.accountant", "auto")) {
         experiment->options.accountant = mfpg_config_text(config, "privacy.accountant");
-        return MFPG_OK;
+        return check_kind(ctx, experiment);
+    }
+    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA) {
+        experiment->options.accountant = "data-particles";
+        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "data-particles",
+            "every record is noised once, and the certificate is that of its noised form");
     }
     if (samples && examples) {
         experiment->options.accountant = "rdp";

@@ -109,7 +109,10 @@ static mfpg_status expose(mfpg_context *ctx, const mfpg_experiment *experiment, 
     *out = (exposure){
         .sensitivity = doubled * mfpg_mechanism_sensitivity(mechanism, rows),
         .shift = doubled * release.sensitivity,
-        .steps = (double)experiment->options.rounds * (double)release.steps,
+        /* records are released once */
+        .steps = release.particles == MFPG_PARTICLES_DATA
+                     ? 1.0
+                     : (double)experiment->options.rounds * (double)release.steps,
     };
     return status;
 }
@@ -157,7 +160,9 @@ static mfpg_status set_entropic(mfpg_context *ctx, mfpg_experiment *experiment, 
     mfpg_status status = entropic_constants(ctx, experiment, setup);
     if (status != MFPG_OK) return status;
     status = settle(ctx, experiment, "game.privacy_scale", setup->privacy_scale, setup->game.clients,
-        "zCDP cost of the run at strength 1, S^2 K tau/4");
+        mfpg_config_particles(experiment->config) == MFPG_PARTICLES_DATA
+            ? "zCDP cost of the noised records at strength 1, S^2/(4 tau), their first map not counted"
+            : "zCDP cost of the run at strength 1, S^2 K tau/4");
     if (status == MFPG_OK)
         status = settle(ctx, experiment, "game.own_cost", setup->own_cost, setup->game.clients,
             "(h d/2) omega^2 2 tau, own noise in the personal model");

@@ -83,8 +83,8 @@ mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment
 /* summary.c: a new object, or NULL when memory runs out. */
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 
-/* The promise to a client in plain words into text[size]. */
-void mfpg_promise_text(
-    const mfpg_federation_options *options, const mfpg_client_report *client, char *text, size_t size);
+/* The promise to a client in plain words into text[size]; particles: what was noised. */
+void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
+    const mfpg_client_report *client, char *text, size_t size);
 
 #endif

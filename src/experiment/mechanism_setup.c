@@ -9,8 +9,9 @@
 #include "internal.h"
 
 static mfpg_status settle_law(mfpg_context *ctx, mfpg_experiment *experiment) {
-    int gaussian = strcmp(experiment->method.mechanism, "gaussian") == 0;
-    if (!gaussian || !mfpg_config_is(experiment->config, "noise.law", "auto")) return MFPG_OK;
+    const char *mechanism = experiment->method.mechanism;
+    int budgets = strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "input") == 0;
+    if (!budgets || !mfpg_config_is(experiment->config, "noise.law", "auto")) return MFPG_OK;
     int game = experiment->method.players != MFPG_PLAYERS_NONE;
     return mfpg_config_resolve(ctx, experiment->config, "noise.law", game ? "game" : "classical",
         game ? "budgets of a game are Gaussian-DP parameters" : "the paper's noise where there is no game");
@@ -25,6 +26,7 @@ static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) 
     mfpg_mechanism_options o = mfpg_mechanism_options_default();
     o.kind = experiment->method.mechanism;
     o.promise = experiment->options.promise;
+    o.particles = mfpg_config_particles(config);
     o.clip = mfpg_config_number(config, "privacy.clip");
     o.clip_at = (mfpg_clip_at)mfpg_config_choice(config, "privacy.clip_at");
     o.delta = mfpg_config_number(config, "privacy.delta");
@@ -38,6 +40,22 @@ static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) 
     int64_t cap = mfpg_config_whole(config, "entropic.transport.cap");
     o.transport_cap = cap > 0 ? (ptrdiff_t)cap : 0;
     return o;
+}
+
+/* Records flow at the first model once: the public bound on the loss's curvature in the features there. */
+static mfpg_status bound_curvature(
+    mfpg_context *ctx, const mfpg_experiment *experiment, mfpg_mechanism_options *o) {
+    if (o->particles != MFPG_PARTICLES_DATA || strcmp(o->kind, "entropic") != 0) return MFPG_OK;
+    const mfpg_model *model = experiment->model;
+    float *w = mfpg_alloc(mfpg_model_parameters(model), sizeof *w);
+    if (!w) return mfpg_fail_memory(ctx);
+    mfpg_model_start(model, &experiment->key, experiment->options.start_he, w);
+    o->input_smoothness = mfpg_model_input_smoothness(model, experiment->start ? experiment->start : w);
+    free(w);
+    if (isfinite(o->input_smoothness)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: entropic.particles: data; no bound is known on the curvature of model %s in its features",
+        mfpg_config_source(experiment->config, "entropic.particles"), mfpg_model_name(model));
 }
 
 /* The Poisson rate and the steps of a client with that many declared rows. An epoch is as many steps as it takes to
@@ -91,6 +109,7 @@ mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment
     mfpg_status status = rates && set->distinct && set->of_client ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = settle_law(ctx, experiment);
     mfpg_mechanism_options options = shared_options(experiment);
+    if (status == MFPG_OK) status = bound_curvature(ctx, experiment, &options);
     for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++) {
         status = set_batches(ctx, experiment, k, &options);
         if (status == MFPG_OK) status = find_or_make(ctx, set, rates, &options, &set->of_client[k]);

@@ -67,7 +67,7 @@ static mfpg_status print_clients(mfpg_context *ctx, const mfpg_experiment *e, FI
     if (clients > 1 && high.epsilon - low.epsilon <= 1e-9 * high.epsilon) /* the average hides all alike */
         fprintf(out, "  all %td clients share one certificate\n", clients);
     char words[MFPG_MESSAGE_SIZE];
-    mfpg_promise_text(&e->options, &high, words, sizeof words);
+    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &high, words, sizeof words);
     fprintf(out, "In words, for '%s', the least protected: %s.\n", e->data->client[most].name, words);
     return MFPG_OK;
 }
@@ -77,7 +77,8 @@ static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FI
     if (strcmp(e->method.mechanism, "none") == 0)
         fprintf(out, "\nNothing was promised: method none clips nothing and adds no noise.\n");
     else
-        fprintf(out, "\nPromised (unit %s, adjacency %s, view %s, delta %g, accountant %s):\n",
+        fprintf(out, "\nPromised (%sunit %s, adjacency %s, view %s, delta %g, accountant %s):\n",
+            mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA ? "noised records, " : "",
             mfpg_unit_name(p->unit), mfpg_adjacency_name(p->adjacency), mfpg_view_name(p->view),
             e->options.delta, e->options.accountant);
     return strcmp(e->method.mechanism, "none") == 0 ? MFPG_OK : print_clients(ctx, e, out);

@@ -5,7 +5,9 @@
 #include "base/number.h"
 #include "internal.h"
 
-static const char *what_is_seen(mfpg_view view) {
+/* Noised records stay as hidden as they are, whoever sees them. */
+static const char *what_is_seen(mfpg_view view, int records) {
+    if (records) return "sees its noised records and all that is computed from them";
     switch (view) {
     case MFPG_VIEW_LOCAL: return "sees every update it sends";
     case MFPG_VIEW_AVERAGE: return "sees only the average of each round";
@@ -14,7 +16,15 @@ static const char *what_is_seen(mfpg_view view) {
     return "";
 }
 
-static const char *what_is_hidden(const mfpg_promise *promise) {
+static const char *what_is_hidden(const mfpg_promise *promise, int records) {
+    if (records && promise->unit == MFPG_UNIT_CLIENT)
+        return promise->adjacency == MFPG_ADJACENCY_REPLACE
+                   ? "whether the features of its records were these or any others"
+                   : "whether the features of its records were used at all";
+    if (records)
+        return promise->adjacency == MFPG_ADJACENCY_REPLACE
+                   ? "whether the features of one of its records were these or any others"
+                   : "whether the features of one of its records were used at all";
     if (promise->unit == MFPG_UNIT_CLIENT)
         return promise->adjacency == MFPG_ADJACENCY_REPLACE
                    ? "whether this client's data were these or any others"
@@ -23,12 +33,13 @@ static const char *what_is_hidden(const mfpg_promise *promise) {
                                                         : "whether one of its records was used at all";
 }
 
-void mfpg_promise_text(
-    const mfpg_federation_options *options, const mfpg_client_report *client, char *text, size_t size) {
+void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
+    const mfpg_client_report *client, char *text, size_t size) {
     const mfpg_promise *promise = &options->promise;
+    int records = particles == MFPG_PARTICLES_DATA;
     if (!isfinite(client->epsilon)) {
-        snprintf(text, size, "no promise: who %s may learn %s", what_is_seen(promise->view),
-            what_is_hidden(promise));
+        snprintf(text, size, "no promise: who %s may learn %s", what_is_seen(promise->view, records),
+            what_is_hidden(promise, records));
         return;
     }
     /* The best test between two neighbours, each as likely, is right with probability 1/2 + distance/2. */
@@ -36,6 +47,6 @@ void mfpg_promise_text(
     snprintf(text, size,
         "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.4g, "
         "delta %g) by accountant %s",
-        what_is_seen(promise->view), what_is_hidden(promise), mfpg_number_up(right, 1),
+        what_is_seen(promise->view, records), what_is_hidden(promise, records), mfpg_number_up(right, 1),
         mfpg_number_up(client->epsilon, 4), options->delta, options->accountant);
 }

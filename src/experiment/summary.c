@@ -15,7 +15,8 @@ static json_t *metrics_json(const mfpg_metrics *m) {
 
 static json_t *promise_json(const mfpg_experiment *e) {
     const mfpg_promise *p = &e->options.promise;
-    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "unit", mfpg_unit_name(p->unit), "adjacency",
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "particles",
+        mfpg_particles_name(mfpg_config_particles(e->config)), "unit", mfpg_unit_name(p->unit), "adjacency",
         mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
         mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
 }
@@ -26,7 +27,7 @@ static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_
     char words[MFPG_MESSAGE_SIZE];
     if (mfpg_federation_client(ctx, e->federation, k, &c) != MFPG_OK) return NULL;
     if (mfpg_federation_metrics(ctx, e->federation, k, &m) != MFPG_OK) return NULL;
-    mfpg_promise_text(&e->options, &c, words, sizeof words);
+    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &c, words, sizeof words);
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
     json_t *client = json_pack(
         "{s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:b, s:s}", "client",

@@ -96,6 +96,12 @@ const char *mfpg_config_cost(const mfpg_config *config) {
     return strcmp(cost, "auto") == 0 && config->method.name ? config->method.mechanism : cost;
 }
 
+mfpg_particles mfpg_config_particles(const mfpg_config *config) {
+    const char *mechanism = config->method.name ? config->method.mechanism : "none";
+    int flow = strcmp(mechanism, "entropic") == 0 && mfpg_config_is(config, "entropic.particles", "data");
+    return flow || strcmp(mechanism, "input") == 0 ? MFPG_PARTICLES_DATA : MFPG_PARTICLES_PARAMETERS;
+}
+
 mfpg_status mfpg_config_fail(
     mfpg_context *ctx, const mfpg_config *config, const char *path, const char *format, ...) {
     char text[MFPG_MESSAGE_SIZE];

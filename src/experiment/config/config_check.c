@@ -9,13 +9,19 @@ static int is(const mfpg_config *config, const char *path, const char *word) {
     return mfpg_config_is(config, path, word);
 }
 
+/* The others take strengths, or nothing. */
+static int takes_budgets(const char *mechanism) {
+    return strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "input") == 0;
+}
+
 /* ---- which keys count ---- */
 
 static int condition_holds(const mfpg_config *config, mfpg_when when) {
     const mfpg_method *method = &config->method;
     const char *mechanism = method->name ? method->mechanism : "none", *cost = mfpg_config_cost(config);
     int game = method->players != MFPG_PLAYERS_NONE, noised = strcmp(mechanism, "none") != 0;
-    int files = !is(config, "data.format", "synthetic");
+    int files = !is(config, "data.format", "synthetic"),
+        records = mfpg_config_particles(config) == MFPG_PARTICLES_DATA;
     const char *partition = mfpg_config_text(config, "data.partition.kind");
     switch (when) {
     case MFPG_WHEN_ALWAYS: return 1;
@@ -31,8 +37,9 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     case MFPG_WHEN_SHAPED: return !files && !is(config, "data.kind", "clinics");
     case MFPG_WHEN_NOISED: return noised;
     case MFPG_WHEN_NO_GAME: return noised && !game;
-    case MFPG_WHEN_GRADIENT: return strcmp(mechanism, "entropic") != 0;
-    case MFPG_WHEN_GAUSSIAN: return strcmp(mechanism, "gaussian") == 0;
+    case MFPG_WHEN_UPDATES: return noised && !records;
+    case MFPG_WHEN_GRADIENT: return records || strcmp(mechanism, "entropic") != 0;
+    case MFPG_WHEN_BUDGET: return takes_budgets(mechanism);
     case MFPG_WHEN_ENTROPIC: return strcmp(mechanism, "entropic") == 0;
     case MFPG_WHEN_GAME: return game;
     case MFPG_WHEN_OWN_NOISE: return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0);
@@ -92,7 +99,8 @@ static mfpg_status check_method(mfpg_context *ctx, const mfpg_config *config) {
 static mfpg_status check_step(mfpg_context *ctx, const mfpg_config *config) {
     int entropic = strcmp(config->method.mechanism, "entropic") == 0;
     const char *other = entropic ? "train.learning_rate" : "entropic.step";
-    if (!mfpg_config_given(config, other)) return MFPG_OK;
+    int both = entropic && mfpg_config_particles(config) == MFPG_PARTICLES_DATA; /* a flow and a training */
+    if (both || !mfpg_config_given(config, other)) return MFPG_OK;
     return mfpg_config_fail(ctx, config, other, "is not used by method %s (mechanism %s); its step is %s",
         config->method.name, config->method.mechanism, entropic ? "entropic.step" : "train.learning_rate");
 }
@@ -150,7 +158,7 @@ static mfpg_status check_cohort(mfpg_context *ctx, const mfpg_config *config) {
 static mfpg_status check_control(mfpg_context *ctx, const mfpg_config *config) {
     const char *cost = mfpg_config_cost(config), *mechanism = config->method.mechanism;
     int budget = strcmp(cost, "gaussian") == 0;
-    if (budget == (strcmp(mechanism, "gaussian") == 0)) return MFPG_OK;
+    if (budget == takes_budgets(mechanism)) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.cost",
         "found '%s', whose actions are %s; mechanism %s takes %s", cost, budget ? "budgets" : "strengths",
         mechanism, budget ? "strengths" : "budgets");
@@ -172,22 +180,73 @@ static mfpg_status check_entropic_game(mfpg_context *ctx, const mfpg_config *con
     return check_own_cost(ctx, config);
 }
 
+/* What a client loses by the noise of its records no cost model here tells; whoever names one declares its numbers too. */
+static mfpg_status check_named_cost(mfpg_context *ctx, const mfpg_config *config) {
+    if (!is(config, "game.cost", "auto")) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, "game.cost",
+        "auto: no cost model is derived for noised records; name one yourself (%s), with its numbers",
+        takes_budgets(config->method.mechanism) ? "gaussian" : "entropic, interaction or paper");
+}
+
+static mfpg_status check_declared(mfpg_context *ctx, const mfpg_config *config, const char *path) {
+    if (!is(config, path, "auto")) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, path,
+        "auto: no number is derived for noised records, which have no public bound; give one");
+}
+
+static mfpg_status check_declared_numbers(mfpg_context *ctx, const mfpg_config *config) {
+    const char *cost = mfpg_config_cost(config);
+    int entropic = strcmp(cost, "entropic") == 0, gaussian = strcmp(cost, "gaussian") == 0;
+    int finite = config->method.players == MFPG_PLAYERS_FINITE;
+    mfpg_status status = MFPG_OK;
+    if (gaussian || (entropic && finite)) status = check_declared(ctx, config, "game.curvature");
+    if (status == MFPG_OK && (entropic || strcmp(cost, "interaction") == 0))
+        status = check_declared(ctx, config, "game.own_cost");
+    return status;
+}
+
 static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
     mfpg_status status = check_interval(ctx, config, "game.actions.min", "game.actions.max");
     if (status == MFPG_OK)
         status = check_interval(ctx, config, "game.preferences.min", "game.preferences.max");
     if (status == MFPG_OK) status = check_preferences(ctx, config);
     if (status == MFPG_OK && config->method.players != MFPG_PLAYERS_NONE) {
-        status = check_control(ctx, config);
+        int records = mfpg_config_particles(config) == MFPG_PARTICLES_DATA;
+        if (records) status = check_named_cost(ctx, config);
+        if (status == MFPG_OK) status = check_control(ctx, config);
+        if (status == MFPG_OK && records) status = check_declared_numbers(ctx, config);
         if (status == MFPG_OK && strcmp(mfpg_config_cost(config), "entropic") == 0)
             status = check_entropic_game(ctx, config);
     }
     return status;
 }
 
+/* Keys that speak of noised updates have no meaning where the records are noised. */
+static mfpg_status check_records(mfpg_context *ctx, const mfpg_config *config) {
+    if (mfpg_config_particles(config) != MFPG_PARTICLES_DATA) return MFPG_OK;
+    if (is(config, "privacy.clip_at", "update"))
+        return mfpg_config_fail(ctx, config, "privacy.clip_at",
+            "found 'update'; here the records are clipped and noised, and no update is; leave it out");
+    if (is(config, "train.weights", "inverse-noise"))
+        return mfpg_config_fail(ctx, config, "train.weights",
+            "found 'inverse-noise'; the noise is in the records, not in the updates; allowed: equal, "
+            "examples");
+    if (mfpg_config_number(config, "entropic.transport.regularisation") > 0.0 &&
+        strcmp(config->method.mechanism, "entropic") == 0)
+        return mfpg_config_fail(ctx, config, "entropic.transport.regularisation",
+            "found %g; the projection is one of parameters, not of entropic.particles data; allowed: 0",
+            mfpg_config_number(config, "entropic.transport.regularisation"));
+    if (strcmp(config->method.mechanism, "entropic") == 0 && is(config, "task.model", "mlp"))
+        return mfpg_config_fail(ctx, config, "entropic.particles",
+            "found 'data'; the flow needs a bound on the loss's curvature in the features, and model mlp, "
+            "whose "
+            "loss has kinks, has none; allowed: parameters, another model, or mechanism input");
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config) {
     mfpg_status (*const rule[])(mfpg_context *, const mfpg_config *) = {
-        check_method, check_step, check_data, check_unit, check_cohort, check_game};
+        check_method, check_records, check_step, check_data, check_unit, check_cohort, check_game};
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
         mfpg_status status = rule[i](ctx, config);
         if (status != MFPG_OK) return status;

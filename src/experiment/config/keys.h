@@ -19,9 +19,10 @@
     WHEN(SYNTHETIC, "with format synthetic")                                                                 \
     WHEN(SHAPED, "with format synthetic of a kind other than clinics")                                       \
     WHEN(NOISED, "by private methods")                                                                       \
+    WHEN(UPDATES, "where parameters are noised")                                                             \
     WHEN(NO_GAME, "by private methods without a game")                                                       \
-    WHEN(GRADIENT, "by mechanisms gaussian and none")                                                        \
-    WHEN(GAUSSIAN, "by mechanism gaussian")                                                                  \
+    WHEN(GRADIENT, "by mechanisms gaussian, input and none, and by entropic over data")                      \
+    WHEN(BUDGET, "by mechanisms gaussian and input")                                                         \
     WHEN(ENTROPIC, "by mechanism entropic")                                                                  \
     WHEN(GAME, "with a game")                                                                                \
     WHEN(OWN_NOISE, "with a game of cost gaussian or entropic")                                              \
