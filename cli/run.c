@@ -1,9 +1,11 @@
 /* mfpg run: trains one federation, or one a seed, and tells what each client was promised. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "mfpg/experiment.h"
 
@@ -92,15 +94,17 @@ static void show_round(void *user, const mfpg_round_report *report, int64_t roun
 
 /* ---- folders ---- */
 
-static int exists(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0;
-}
+/* Where a run's files go, and what of it was made for this run. */
+typedef struct target {
+    char folder[PATH_SIZE];
+    int made_folder, made_runs;
+} target;
 
-/* The folder of a run: --out, or runs/NAME with the first number that is free. A name is no way out of runs. */
-static void choose_folder(const settings *chosen, const mfpg_config *config, char *folder) {
+/* --out, or runs/NAME with the first number that is free, made at once so that no other run takes it too. A name is no
+ * way out of runs. A folder that cannot be made is left to the run, which says why. */
+static void choose_folder(const settings *chosen, const mfpg_config *config, target *to) {
     if (chosen->out) {
-        snprintf(folder, PATH_SIZE, "%s", chosen->out);
+        snprintf(to->folder, PATH_SIZE, "%s", chosen->out);
         return;
     }
     const char *text = mfpg_config_text(config, "name");
@@ -108,8 +112,16 @@ static void choose_folder(const settings *chosen, const mfpg_config *config, cha
     snprintf(name, sizeof name, "%s", text ? text : "run");
     for (char *at = name; *at; at++)
         if (*at == '/' || (at == name && *at == '.')) *at = '_';
-    snprintf(folder, PATH_SIZE, "runs/%s", name);
-    for (int number = 2; exists(folder); number++) snprintf(folder, PATH_SIZE, "runs/%s-%d", name, number);
+    to->made_runs = mkdir("runs", 0777) == 0;
+    snprintf(to->folder, PATH_SIZE, "runs/%s", name);
+    for (int number = 2; !(to->made_folder = mkdir(to->folder, 0777) == 0) && errno == EEXIST; number++)
+        snprintf(to->folder, PATH_SIZE, "runs/%s-%d", name, number);
+}
+
+/* Folders that nothing was written into; others stay, since rmdir takes empty ones only. */
+static void remove_empty_folders(const target *to) {
+    if (to->made_folder) rmdir(to->folder);
+    if (to->made_runs) rmdir("runs");
 }
 
 /* ---- runs ---- */
@@ -240,20 +252,21 @@ static mfpg_status apply_arguments(mfpg_context *ctx, const settings *chosen, mf
 static int run(mfpg_context *ctx, const settings *chosen) {
     const volatile int *stop = interrupt_watch();
     mfpg_config *config = NULL;
-    char folder[PATH_SIZE] = "";
+    target to = {0};
     int sweep = 0;
     int64_t first = 0, last = 0;
     outcome result;
     mfpg_status status = mfpg_config_open(ctx, chosen->configuration, &config);
     if (status == MFPG_OK) status = apply_arguments(ctx, chosen, config, &sweep, &first, &last);
-    if (status == MFPG_OK) choose_folder(chosen, config, folder);
+    if (status == MFPG_OK) choose_folder(chosen, config, &to);
     if (status == MFPG_OK)
-        status = sweep ? run_seeds(ctx, chosen, config, first, last, folder, stop)
-                       : run_once(ctx, chosen, config, folder, stop, 1, &result);
+        status = sweep ? run_seeds(ctx, chosen, config, first, last, to.folder, stop)
+                       : run_once(ctx, chosen, config, to.folder, stop, 1, &result);
     mfpg_config_destroy(config);
+    if (status != MFPG_OK) remove_empty_folders(&to);
     if (status == MFPG_ERR_INTERRUPTED)
         fprintf(stderr, "mfpg run: %s; the files of the complete rounds are in %s\n",
-            mfpg_context_message(ctx), folder);
+            mfpg_context_message(ctx), to.folder);
     else if (status != MFPG_OK)
         return cli_fail(ctx, "run", status);
     return cli_finish("run", cli_exit_code(status));

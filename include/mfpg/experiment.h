@@ -30,7 +30,8 @@ typedef struct mfpg_run_options {
 } mfpg_run_options;
 
 /** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, clients.csv, summary.json, model.npy,
- *  timings.csv). A folder that exists must be empty. Once a run.
+ *  timings.csv). A folder that exists must be empty; of several runs that are given one folder at once, one has it and
+ *  the others fail with MFPG_ERR_INPUT. Once a run.
  *  @return MFPG_OK; MFPG_ERR_INTERRUPTED after a stop, with the files of all complete rounds written; else as usual,
  *  and then only config.yaml and the ledger, which tells what was released, are left. */
 mfpg_status mfpg_experiment_run(

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -17,8 +18,8 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* A run folder tells one story, and a ledger is never written over. */
-static mfpg_status claim_folder(mfpg_context *ctx, const char *folder) {
+/* A run folder tells one story. Of several runs that find it empty, the one that makes the ledger has it. */
+static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
     DIR *existing = opendir(folder);
     if (!existing && errno == ENOENT) return mfpg_folder_create(ctx, folder);
     if (!existing) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", folder, strerror(errno));
@@ -55,6 +56,10 @@ static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *experiment, c
         .seeded = experiment->key.seeded,
     };
     mfpg_status status = mfpg_ledger_create(ctx, path, &header, &experiment->ledger);
+    if (status == MFPG_ERR_IO &&
+        access(path, F_OK) == 0) /* made by somebody else: a failed call leaves none */
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: another run has just taken this folder; a run needs a folder of its own (--out)", folder);
     free(path);
     if (status == MFPG_OK) mfpg_federation_keep_ledger(experiment->federation, experiment->ledger);
     return status;
@@ -99,9 +104,9 @@ mfpg_status mfpg_experiment_run(
     experiment->rounds = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *experiment->rounds);
     experiment->seconds = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *experiment->seconds);
     if (!experiment->rounds || !experiment->seconds) return mfpg_fail_memory(ctx);
-    mfpg_status status = folder ? claim_folder(ctx, folder) : MFPG_OK;
-    if (status == MFPG_OK && folder) status = write_config(ctx, experiment, folder);
+    mfpg_status status = folder ? find_empty_folder(ctx, folder) : MFPG_OK;
     if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);
+    if (status == MFPG_OK && folder) status = write_config(ctx, experiment, folder);
     if (status == MFPG_OK) status = train(ctx, experiment, options);
     if (status == MFPG_OK) status = mfpg_federation_certify(ctx, experiment->federation);
     if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);

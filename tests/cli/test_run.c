@@ -217,6 +217,36 @@ static void test_a_run_never_writes_over_another(void **state) {
     forget("runs");
 }
 
+/* Runs that begin together: each has a numbered folder of its own; a folder that all are told to take is one's alone. */
+static void test_runs_that_begin_at_once_do_not_share_a_folder(void **state) {
+    (void)state;
+    enum { AT_ONCE = 6 };
+    const char *outs[] = {"", "--out one"};
+    for (int i = 0; i < 2; i++) {
+        char command[1024];
+        snprintf(command, sizeof command,
+            "cd %s && for i in 1 2 3 4 5 6; do ('%s' run clinics train.rounds=1 seed=$i %s >out$i 2>err$i; "
+            "echo $? >>codes) & done; wait",
+            folder, MFPG_PROGRAM, outs[i]);
+        assert_int_equal(system(command), 0);
+        snprintf(command, sizeof command,
+            "cd %s && test $(grep -c '^0$' codes) = %d && "
+            "test $(grep -c '^2$' codes) = %d",
+            folder, i ? 1 : AT_ONCE, i ? AT_ONCE - 1 : 0);
+        assert_int_equal(system(command), 0);
+        snprintf(command, sizeof command, "cd %s && test $(cat err* | grep -c 'a folder of its own') = %d",
+            folder, i ? AT_ONCE - 1 : 0);
+        assert_int_equal(system(command), 0);
+        snprintf(command, sizeof command, "cd %s && rm out* err* codes", folder);
+        assert_int_equal(system(command), 0);
+    }
+    check_complete("runs/clinics");
+    check_complete("runs/clinics-6");
+    check_complete("one");
+    forget("runs");
+    forget("one");
+}
+
 static void test_without_arguments_the_shortest_configuration_is_shown(void **state) {
     (void)state;
     REFUSED("run", "  method: dp-sgd\n  data: {files: [a.csv, b.csv]}\n");
@@ -357,6 +387,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_bad_data_files_are_refused_by_line_and_column, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_run_never_writes_over_another, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_runs_that_begin_at_once_do_not_share_a_folder, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_without_arguments_the_shortest_configuration_is_shown, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
