@@ -28,7 +28,9 @@ typedef struct mfpg_federated_data {
     mfpg_client_data *client;
     char **feature_names;     /* features */
     mfpg_dataset common_test; /* a test set of the coordinator; rows 0 where there is none */
-    double public_norm2; /* public bound on |x|^2 without bias after scaling by public bounds, or +INFINITY */
+    double
+        public_norm2; /* public bound on |x|^2 without bias after scaling by public bounds (and an affine shift), or
+                            +INFINITY */
     int fitted_on_private; /* scaling or imputation was fitted on the clients' own rows */
     int64_t dropped_rows;  /* rows left out because a value was missing */
     char fingerprint[65];  /* BLAKE2b of every value and its place, hexadecimal */
@@ -95,6 +97,9 @@ typedef struct mfpg_data_options {
     mfpg_scale_rule scale;
     const char *bounds_file; /* CSV column,low,high, one row a feature */
     double range[2];         /* what public bounds are mapped to: finite, ascending; both 0: [0, 1] */
+    const char *
+        affine_file; /* CSV column,scale,shift and perhaps client: x <- scale x + shift after scaling; NULL: none */
+    int other_file; /* 1: the files are not those of the run: clients that affine_file names may be absent */
     mfpg_partition_kind partition;
     const char *partition_column;
     ptrdiff_t clients; /* iid, dirichlet, shards, synthetic */

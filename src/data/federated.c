@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affine.h"
 #include "assemble.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -61,6 +62,7 @@ static mfpg_status build_frame(
     }
     if (status == MFPG_OK && options->scale == MFPG_SCALE_FROM_DATA)
         status = mfpg_scale_from_data(ctx, frame);
+    if (status == MFPG_OK && options->affine_file) status = mfpg_affine_apply(ctx, options, frame);
     return status;
 }
 
@@ -152,6 +154,7 @@ static mfpg_status check_finite(mfpg_context *ctx, const mfpg_frame *frame) {
 /* Every feature lies in the range that public bounds were mapped to. */
 static double public_norm2(const mfpg_frame *frame) {
     if (!frame->low) return (double)INFINITY;
+    if (frame->shifted) return frame->shifted_norm2;
     float low = (float)frame->range[0]; /* rounded as mfpg_scale_by_bounds does at both ends */
     float high = (float)(frame->range[0] + (frame->range[1] - frame->range[0]));
     double largest = fmax(fabs((double)low), fabs((double)high));

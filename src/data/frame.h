@@ -29,6 +29,8 @@ typedef struct mfpg_frame {
     ptrdiff_t named;       /* client_names held */
     double *low, *high;    /* features: public bounds; NULL where there are none */
     double range[2];       /* what they were mapped to */
+    int shifted;           /* 1: an affine shift came after public bounds */
+    double shifted_norm2;  /* bound on |x|^2 behind it */
     int64_t dropped;       /* rows left out because a value was missing */
     int fitted_on_private; /* imputed or scaled by the clients' own rows */
 } mfpg_frame;

@@ -92,6 +92,9 @@ static void about_data(const mfpg_experiment *e, text_list *list) {
         add(list, "missing values were filled with means fitted on private data: not covered");
     if (mfpg_config_text(config, "data.scale.bounds"))
         add(list, "the bounds of the features are public knowledge, not read off the data");
+    if (mfpg_config_text(config, "data.affine"))
+        add(list, "the affine shift is public; fitted on private data it would be a release of its own, not "
+                  "covered");
     add(list,
         e->options.evaluate != MFPG_EVALUATE_NONE
             ? "metrics are computed on private data and not covered: publishing them is a release of its own"

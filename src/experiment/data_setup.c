@@ -73,6 +73,8 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
     mfpg_data_options options = mfpg_data_options_default();
     options.format = mfpg_config_text(config, "data.format");
     options.test_fraction = mfpg_config_number(config, "data.test_fraction");
+    options.affine_file = mfpg_config_text(config, "data.affine");
+    options.other_file = experiment->other_file;
     options.binary_labels = mfpg_config_is(config, "task.model", "logistic");
     if (strcmp(options.format, "synthetic") == 0) {
         set_synthetic(config, &options);

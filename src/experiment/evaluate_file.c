@@ -45,6 +45,7 @@ static mfpg_status point_to_file(
 
 static mfpg_status evaluate(
     mfpg_context *ctx, mfpg_experiment *experiment, const char *model_path, mfpg_metrics *out) {
+    experiment->other_file = 1;
     mfpg_status status = mfpg_setup_data(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_model(ctx, experiment);
     if (status == MFPG_OK)

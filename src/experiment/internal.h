@@ -22,6 +22,7 @@ struct mfpg_experiment {
     mfpg_method method;
     mfpg_key key;
     mfpg_federated_data *data;
+    int other_file; /* 1: the data are a file that the run has not seen */
     mfpg_model *model;
     mechanism_set mechanisms;
     double *preference;           /* clients, as configured; NULL without a game */
