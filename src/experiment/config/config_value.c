@@ -127,12 +127,15 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static ptrdiff_t sort_distinct(double *numbers, ptrdiff_t count) {
-    ptrdiff_t kept = 1;
+/* Ascending; a number that is there twice is a slip of the hand, since a choice is no more likely for being listed again. */
+static mfpg_status sort_grid(const request *in, double *numbers, ptrdiff_t count) {
+    char twice[MFPG_NUMBER_SIZE];
     qsort(numbers, (size_t)count, sizeof *numbers, by_size);
     for (ptrdiff_t i = 1; i < count; i++)
-        if (numbers[i] > numbers[kept - 1]) numbers[kept++] = numbers[i];
-    return kept;
+        if (numbers[i] == numbers[i - 1])
+            return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: found %s twice; allowed: each number once",
+                in->place, in->path, mfpg_number_format(numbers[i], twice));
+    return MFPG_OK;
 }
 
 static mfpg_status parse_numbers(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
@@ -147,9 +150,9 @@ static mfpg_status parse_numbers(const request *in, const mfpg_yaml_node *node, 
         const mfpg_yaml_node *entry = single ? node : &node->child[i];
         if (!scalar_number(in->key, entry, &out->numbers[i])) return refuse(in, entry);
     }
-    out->count = in->key->form == MFPG_FORM_GRID ? sort_distinct(out->numbers, count) : count;
+    out->count = count;
     out->kind = MFPG_VALUE_NUMBERS;
-    return MFPG_OK;
+    return in->key->form == MFPG_FORM_GRID ? sort_grid(in, out->numbers, count) : MFPG_OK;
 }
 
 /* ---- words, truths, texts, paths ---- */
