@@ -108,7 +108,7 @@ mfpg_status mfpg_config_set_path(mfpg_context *ctx, mfpg_config *config, const c
 mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config);
 
 /** Recognises "seed=A..B", whole numbers with A <= B: *sweep is 1 and first and last are set; 0 for any other
- *  argument. MFPG_ERR_INPUT for a range that is none. */
+ *  argument. MFPG_ERR_INPUT for a range that is none, or of more than a million seeds. */
 mfpg_status mfpg_config_sweep(
     mfpg_context *ctx, const char *argument, int *sweep, int64_t *first, int64_t *last);
 

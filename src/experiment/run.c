@@ -97,14 +97,28 @@ static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *experiment,
     return status;
 }
 
+/* Before the first round, so that no privacy is spent on rounds that cannot be reported. */
+static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *experiment) {
+    int64_t rounds = experiment->options.rounds;
+    size_t each = sizeof *experiment->rounds + sizeof *experiment->seconds;
+    experiment->rounds = mfpg_alloc((ptrdiff_t)rounds, sizeof *experiment->rounds);
+    experiment->seconds = mfpg_alloc((ptrdiff_t)rounds, sizeof *experiment->seconds);
+    if (experiment->rounds && experiment->seconds) return MFPG_OK;
+    free(experiment->rounds);
+    free(experiment->seconds);
+    experiment->rounds = NULL;
+    experiment->seconds = NULL;
+    return mfpg_fail(ctx, MFPG_ERR_MEMORY,
+        "out of memory: train.rounds: the reports of %lld rounds need %.3g MB, more than there is",
+        (long long)rounds, (double)rounds * (double)each / 1e6);
+}
+
 mfpg_status mfpg_experiment_run(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
     const char *folder = options->folder;
     if (experiment->rounds) return mfpg_fail(ctx, MFPG_ERR_INPUT, "an experiment runs once");
-    experiment->rounds = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *experiment->rounds);
-    experiment->seconds = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *experiment->seconds);
-    if (!experiment->rounds || !experiment->seconds) return mfpg_fail_memory(ctx);
-    mfpg_status status = folder ? find_empty_folder(ctx, folder) : MFPG_OK;
+    mfpg_status status = allocate_reports(ctx, experiment);
+    if (status == MFPG_OK && folder) status = find_empty_folder(ctx, folder);
     if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);
     if (status == MFPG_OK && folder) status = write_config(ctx, experiment, folder);
     if (status == MFPG_OK) status = train(ctx, experiment, options);

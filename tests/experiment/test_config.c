@@ -367,6 +367,14 @@ static void test_seed_ranges_are_recognised(void **state) {
         assert_int_equal(mfpg_config_sweep(ctx, wrong[i], &sweep, &first, &last), MFPG_ERR_INPUT);
         MESSAGE_HOLDS(wrong[i], "seed=A..B");
     }
+    CHECK_OK(ctx, mfpg_config_sweep(ctx, "seed=7..1000006", &sweep, &first, &last));
+    assert_true(sweep && last - first == 999999);
+    assert_int_equal(mfpg_config_sweep(ctx, "seed=7..1000007", &sweep, &first, &last), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS("seed=7..1000007", "1000001 seeds", "at most 1e+06");
+    assert_false(sweep);
+    const char *all = "seed=0..9007199254740991";
+    assert_int_equal(mfpg_config_sweep(ctx, all, &sweep, &first, &last), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS(all, "9007199254740992 seeds");
 }
 
 /* ---- methods ---- */

@@ -216,6 +216,9 @@ mfpg_status mfpg_config_set_path(mfpg_context *ctx, mfpg_config *config, const c
     return mfpg_config_set(ctx, config, argument);
 }
 
+/* Far more runs than anybody waits for; a caller can make room for the results of as many. */
+static const double MOST_SEEDS = 1e6;
+
 mfpg_status mfpg_config_sweep(
     mfpg_context *ctx, const char *argument, int *sweep, int64_t *first, int64_t *last) {
     const char *dots = strstr(argument, "..");
@@ -229,6 +232,10 @@ mfpg_status mfpg_config_sweep(
         !(low <= high))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "argument '%.100s': must be seed=A..B with whole numbers from 0, A at most B", argument);
+    if (high - low >= MOST_SEEDS)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "argument '%.100s': seed: found a range of %.16g seeds; allowed: at most %g in one sweep",
+            argument, high - low + 1.0, MOST_SEEDS);
     *sweep = 1;
     *first = (int64_t)low;
     *last = (int64_t)high;
