@@ -264,12 +264,7 @@ static int run(mfpg_context *ctx, const settings *chosen) {
                        : run_once(ctx, chosen, config, to.folder, stop, 1, &result);
     mfpg_config_destroy(config);
     if (status != MFPG_OK) remove_empty_folders(&to);
-    if (status == MFPG_ERR_INTERRUPTED)
-        fprintf(stderr, "mfpg run: %s; the files of the complete rounds are in %s\n",
-            mfpg_context_message(ctx), to.folder);
-    else if (status != MFPG_OK)
-        return cli_fail(ctx, "run", status);
-    return cli_finish("run", cli_exit_code(status));
+    return status == MFPG_OK ? cli_finish("run", CLI_DONE) : cli_fail(ctx, "run", status);
 }
 
 static int show_shortest(void) {

@@ -33,7 +33,8 @@ typedef struct mfpg_run_options {
  *  timings.csv). A folder that exists must be empty; of several runs that are given one folder at once, one has it and
  *  the others fail with MFPG_ERR_INPUT. Once a run.
  *  @return MFPG_OK; MFPG_ERR_INTERRUPTED after a stop, with the files of all complete rounds written; else as usual,
- *  and then only config.yaml and the ledger, which tells what was released, are left. */
+ *  and then the ledger, which tells what was released, and the files before the failure are left. The message counts the
+ *  complete rounds and names the files. */
 mfpg_status mfpg_experiment_run(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,6 +114,35 @@ static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *experime
         (long long)rounds, (double)rounds * (double)each / 1e6);
 }
 
+/* How far a run came, and which of its files are there: each is whole or absent under its name. Behind the message. */
+static mfpg_status tell_what_is_left(
+    mfpg_context *ctx, const mfpg_experiment *experiment, const char *folder, mfpg_status status) {
+    char cause[MFPG_MESSAGE_SIZE], list[128] = "";
+    for (size_t i = 0; i < MFPG_RUN_FILES; i++) {
+        char *path = mfpg_path_join(folder, mfpg_run_file(i));
+        size_t used = strlen(list);
+        struct stat info;
+        if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode))
+            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", mfpg_run_file(i));
+        free(path);
+    }
+    memcpy(cause, ctx->message, sizeof cause);
+    return mfpg_fail(ctx, status, "%.600s; completed: %td of %lld rounds; whole in %.200s: %s", cause,
+        experiment->round_count, (long long)experiment->options.rounds, folder, list);
+}
+
+/* Everything from the first round to the last file. */
+static mfpg_status train_and_write(
+    mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
+    const char *folder = options->folder;
+    mfpg_status status = train(ctx, experiment, options);
+    if (status == MFPG_OK) status = mfpg_federation_certify(ctx, experiment->federation);
+    if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
+    if (status == MFPG_OK && experiment->interrupted)
+        status = mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
+    return status;
+}
+
 mfpg_status mfpg_experiment_run(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
     const char *folder = options->folder;
@@ -120,12 +150,8 @@ mfpg_status mfpg_experiment_run(
     mfpg_status status = allocate_reports(ctx, experiment);
     if (status == MFPG_OK && folder) status = find_empty_folder(ctx, folder);
     if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);
-    if (status == MFPG_OK && folder) status = write_config(ctx, experiment, folder);
-    if (status == MFPG_OK) status = train(ctx, experiment, options);
-    if (status == MFPG_OK) status = mfpg_federation_certify(ctx, experiment->federation);
-    if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
-    if (status == MFPG_OK && experiment->interrupted)
-        status = mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted after round %td of %lld",
-            experiment->round_count, (long long)experiment->options.rounds);
-    return status;
+    if (status != MFPG_OK) return status;
+    if (folder) status = write_config(ctx, experiment, folder);
+    if (status == MFPG_OK) status = train_and_write(ctx, experiment, options);
+    return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, experiment, folder, status);
 }

@@ -11,6 +11,12 @@
 #include "internal.h"
 #include "npy.h"
 
+const char *mfpg_run_file(size_t index) {
+    static const char *const names[MFPG_RUN_FILES] = {
+        "ledger", "config.yaml", "rounds.csv", "clients.csv", "model.npy", "timings.csv", "summary.json"};
+    return index < MFPG_RUN_FILES ? names[index] : NULL;
+}
+
 static mfpg_status open_in(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *file) {
     char *path = mfpg_path_join(folder, name);
     if (!path) return mfpg_fail_memory(ctx);

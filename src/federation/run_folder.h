@@ -9,6 +9,10 @@
 /* The words that go with every metric. */
 #define MFPG_METRICS_NOTE "computed on private data; not covered by any certificate"
 
+/* The files of a complete run, in the order in which they are written. */
+enum { MFPG_RUN_FILES = 7 };
+const char *mfpg_run_file(size_t index);
+
 /* rounds.csv */
 mfpg_status mfpg_run_write_rounds(
     mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count);
