@@ -13,7 +13,7 @@ HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechani
           "federation": 4, "experiment": 5, "cli": 6}
 # Public header -> folder that implements it; a new header needs a word here.
 OWNER = {"status": "base", "context": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics",
-         "dataset": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
+         "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "accountant": "accountants", "federation": "federation", "config": "experiment",
          "experiment": "experiment", "bench": "experiment", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "config.h"
 #include "context.h"
+#include "data_check.h"
 #include "dataset.h"
 #include "experiment.h"
 #include "federation.h"

@@ -223,12 +223,15 @@ typedef struct reading {
 /* Reads a file of the options' folder; a file of labels in whichever format of arrays it is. */
 static mfpg_status read_table(mfpg_context *ctx, const reading *r, const char *name, mfpg_table *table) {
     const mfpg_reader_ops *reader = r->reader;
-    mfpg_status status = MFPG_OK;
     char *path = mfpg_path_join(r->options->directory, name);
     if (!path) return mfpg_fail_memory(ctx);
-    if (table->part == MFPG_PART_LABELS) status = mfpg_reader_of_labels(ctx, path, reader, &reader);
-    if (status == MFPG_OK) status = reader->read(ctx, path, r->options, table);
-    if (status == MFPG_ERR_INPUT) mfpg_reader_explain(ctx, path, reader);
+    mfpg_status status = mfpg_reader_refuse_foreign(ctx, path);
+    if (status == MFPG_OK && table->part == MFPG_PART_LABELS)
+        status = mfpg_reader_of_labels(ctx, path, reader, &reader);
+    if (status == MFPG_OK) {
+        status = reader->read(ctx, path, r->options, table);
+        if (status == MFPG_ERR_INPUT) mfpg_reader_explain(ctx, path, reader);
+    }
     free(path);
     return status;
 }

@@ -44,7 +44,10 @@ static void skip_blanks(scanner *s) {
 
 /* Moves past LF, CR LF or a lone CR. */
 static void end_line(scanner *s) {
+    mfpg_notes *notes = &s->table->notes;
     if (*s->at == 0) return;
+    if (s->at[0] == '\r')
+        mfpg_notes_add(notes, s->at[1] == '\n' ? MFPG_NOTE_CR_LF : MFPG_NOTE_CR_ALONE, s->line);
     if (s->at[0] == '\r' && s->at[1] == '\n') s->at++;
     s->at++;
     s->line++;
@@ -110,6 +113,7 @@ static mfpg_status read_record(scanner *s, ptrdiff_t *fields) {
         if (s->separator == ' ') skip_blanks(s);
         if (ends_line(*s->at)) break;
         if (s->separator != ' ') s->at++;
+        if (is_blank(s, *s->at)) mfpg_notes_add(&s->table->notes, MFPG_NOTE_BLANKS_AT_SEPARATOR, s->line);
     }
     end_line(s);
     *fields = s->cells - first;
@@ -120,11 +124,14 @@ static mfpg_status read_record(scanner *s, ptrdiff_t *fields) {
 static int find_record(scanner *s) {
     for (;;) {
         char *at = s->at;
-        if (*at == '|' && s->separator != '|')
+        int comment = *at == '|' && s->separator != '|';
+        if (comment)
             while (!ends_line(*at)) at++;
         while (is_blank(s, *at)) at++;
         if (!ends_line(*at)) return 1;
         s->at = at;
+        if (*at == 0 && !comment) return 0;
+        mfpg_notes_add(&s->table->notes, comment ? MFPG_NOTE_COMMENT_LINE : MFPG_NOTE_BLANK_LINE, s->line);
         if (*at == 0) return 0;
         end_line(s);
     }
@@ -246,7 +253,12 @@ static mfpg_status read_rows(scanner *s, const mfpg_data_options *options) {
     }
     if (table->rows > 0) return MFPG_OK;
     return mfpg_fail(s->ctx, MFPG_ERR_INPUT,
-        table->columns > 0 ? "%s: no row behind the header" : "%s: the file is empty", table->path);
+        table->columns > 0 ? "%s:%u: no row behind the header" : "%s:%u: the file is empty", table->path,
+        s->line);
+}
+
+static int ends_line_before(const char *end) {
+    return end[-1] == '\n' || end[-1] == '\r';
 }
 
 /* Zero bytes mean that this is no text, or text of two bytes a letter. */
@@ -270,12 +282,18 @@ static mfpg_status read_csv(
     if (status == MFPG_OK) status = check_text(ctx, table, length);
     if (status != MFPG_OK) return status;
     scanner s = {.ctx = ctx, .table = table, .at = table->text, .line = 1, .separator = options->separator};
-    if (length >= 3 && memcmp(s.at, "\xEF\xBB\xBF", 3) == 0) s.at += 3; /* byte order mark */
+    if (length >= 3 && memcmp(s.at, "\xEF\xBB\xBF", 3) == 0) {
+        mfpg_notes_add(&table->notes, MFPG_NOTE_BYTE_ORDER_MARK, 1);
+        s.at += 3;
+    }
     if (find_record(&s)) {
         if (!s.separator) s.separator = find_separator(s.at);
         if (options->header) status = read_header(&s, options);
     }
     if (status == MFPG_OK) status = read_rows(&s, options);
+    if (length > 0 && s.at == table->text + length && !ends_line_before(s.at))
+        mfpg_notes_add(&table->notes, MFPG_NOTE_NO_LAST_LINE_END, s.line);
+    table->notes.separator = s.separator;
     table->label = table->columns - 1;
     return status;
 }

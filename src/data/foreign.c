@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 
+enum { SHORT = 4 };
+
 /* Formats with fixed bytes at a fixed place. The advice uses what users of the format have. */
 static const struct magic {
     size_t place, length;
@@ -101,11 +103,18 @@ static const mfpg_foreign *recognise_text(const unsigned char *head, size_t leng
                                                                                                     : &json;
 }
 
+/* A short magic in letters may be the first column's name in a text, but not before bytes that stand in no text. */
+static int is_text(const unsigned char *head, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (head[i] < 0x20 && head[i] != '\t' && head[i] != '\n' && head[i] != '\r') return 0;
+    return 1;
+}
+
 const mfpg_foreign *mfpg_foreign_recognise(const unsigned char *head, size_t length) {
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         const struct magic *m = &magics[i];
-        if (length >= m->place + m->length && memcmp(head + m->place, m->bytes, m->length) == 0)
-            return &m->foreign;
+        if (length < m->place + m->length || memcmp(head + m->place, m->bytes, m->length) != 0) continue;
+        if (m->length > SHORT || !is_text(head, length)) return &m->foreign;
     }
     if (length >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5) return &pickle;
     return recognise_text(head, length);

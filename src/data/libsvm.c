@@ -17,7 +17,8 @@ enum { ENTRIES_A_BYTE = 64, ENTRIES_ANYWAY = 1 << 20 };
 
 typedef struct scanner {
     mfpg_context *ctx;
-    const char *path, *at, *end;
+    mfpg_notes *notes; /* NULL where they have been taken already */
+    const char *path, *begin, *at, *end;
     uint32_t line;
 } scanner;
 
@@ -37,10 +38,15 @@ static mfpg_slice next_word(scanner *s) {
     return (mfpg_slice){begin, (size_t)(s->at - begin)};
 }
 
+static void take_note(const scanner *s, mfpg_note_kind kind) {
+    if (s->notes) mfpg_notes_add(s->notes, kind, s->line);
+}
+
 /* Past the end of the line; 0 at the end of the file. */
 static int next_line(scanner *s) {
     while (s->at < s->end && *s->at != '\n') s->at++;
     if (s->at >= s->end) return 0;
+    if (s->at > s->begin && s->at[-1] == '\r') take_note(s, MFPG_NOTE_CR_LF);
     s->at++;
     s->line++;
     return s->at < s->end;
@@ -74,7 +80,11 @@ static mfpg_status read_example(
         mfpg_status status = parse_pair(s, word, index, &index, &value);
         if (status != MFPG_OK) return status;
         if (numbers) numbers[index - 1] = (float)value;
+        if (value == 0) take_note(s, MFPG_NOTE_EXPLICIT_ZERO);
     }
+    const char *last = s->at - 1; /* the label stands before it */
+    if (*last == '\r') last--;
+    if (*last == ' ' || *last == '\t') take_note(s, MFPG_NOTE_TRAILING_BLANKS);
     if (index > *largest) *largest = index;
     return MFPG_OK;
 }
@@ -82,17 +92,34 @@ static mfpg_status read_example(
 /* All examples: counted where the table has no numbers yet, else filled in. */
 static mfpg_status read_examples(
     mfpg_context *ctx, mfpg_table *table, size_t length, ptrdiff_t *rows, ptrdiff_t *largest) {
-    scanner s = {.ctx = ctx, .path = table->path, .at = table->text, .end = table->text + length, .line = 1};
+    scanner s = {.ctx = ctx,
+        .notes = table->numbers ? NULL : &table->notes,
+        .path = table->path,
+        .begin = table->text,
+        .at = table->text,
+        .end = table->text + length,
+        .line = 1};
     mfpg_status status = MFPG_OK;
     *rows = *largest = 0;
+    if (length >= 3 && memcmp(s.at, "\xEF\xBB\xBF", 3) == 0) {
+        take_note(&s, MFPG_NOTE_BYTE_ORDER_MARK);
+        s.at += 3;
+    }
     do {
+        const char *line = s.at;
         mfpg_slice label = next_word(&s);
-        if (label.length == 0) continue; /* a blank line, or only a comment */
+        if (label.length == 0) {
+            int comment = s.at > line && memchr(line, '#', (size_t)(s.at - line));
+            if (s.at > line || s.at < s.end)
+                take_note(&s, comment ? MFPG_NOTE_COMMENT_LINE : MFPG_NOTE_BLANK_LINE);
+            continue;
+        }
         float *numbers = table->numbers ? table->numbers + *rows * table->columns : NULL;
         if (table->numbers) table->lines[*rows] = s.line;
         status = read_example(&s, label, table->columns, numbers, largest);
         ++*rows;
     } while (status == MFPG_OK && next_line(&s));
+    if (length > 0 && table->text[length - 1] != '\n') take_note(&s, MFPG_NOTE_NO_LAST_LINE_END);
     return status;
 }
 
@@ -131,7 +158,7 @@ static mfpg_status read_libsvm(
     mfpg_status status = mfpg_file_read(ctx, path, MOST_BYTES, &table->text, &length);
     if (status == MFPG_OK) status = read_examples(ctx, table, length, &table->rows, &features);
     if (status == MFPG_OK && features == 0)
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: no example with a feature", path);
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:1: no example with a feature in the whole file", path);
     if (status == MFPG_OK) status = name_columns(ctx, table, features);
     if (status == MFPG_OK) status = allocate(ctx, table, length);
     if (status == MFPG_OK) status = read_examples(ctx, table, length, &table->rows, &features);
@@ -142,7 +169,9 @@ static mfpg_status read_libsvm(
 
 /* The first line that is no comment: a number, and behind it words with a colon and nothing else. */
 static int sniff_libsvm(const unsigned char *head, size_t length) {
-    scanner s = {.at = (const char *)head, .end = (const char *)head + length};
+    size_t mark = length >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    const char *begin = (const char *)head + mark;
+    scanner s = {.begin = begin, .at = begin, .end = (const char *)head + length};
     mfpg_slice label = next_word(&s);
     while (label.length == 0 && next_line(&s)) label = next_word(&s);
     double number;

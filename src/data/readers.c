@@ -72,15 +72,21 @@ mfpg_status mfpg_reader_of_labels(
     return MFPG_OK;
 }
 
+mfpg_status mfpg_reader_refuse_foreign(mfpg_context *ctx, const char *path) {
+    unsigned char head[MFPG_SNIFF_SIZE];
+    size_t length = 0;
+    mfpg_status status = mfpg_reader_head(ctx, path, head, &length);
+    if (status != MFPG_OK) return status;
+    const mfpg_foreign *foreign = mfpg_foreign_recognise(head, length);
+    return foreign ? mfpg_foreign_fail(ctx, path, foreign) : MFPG_OK;
+}
+
 void mfpg_reader_explain(mfpg_context *ctx, const char *path, const mfpg_reader_ops *reader) {
     unsigned char head[MFPG_SNIFF_SIZE];
     size_t length = 0;
     mfpg_context unheard = mfpg_context_child(); /* the reader's message stays */
     if (mfpg_reader_head(&unheard, path, head, &length) != MFPG_OK) return;
-    const mfpg_foreign *foreign = mfpg_foreign_recognise(head, length);
     const mfpg_reader_ops *other = mfpg_reader_recognise(head, length);
-    if (foreign)
-        mfpg_fail_behind(ctx, MFPG_ERR_INPUT, "; this is %s: %s", foreign->name, foreign->advice);
-    else if (other && other != reader && !reader->sniff(head, length))
+    if (other && other != reader && !reader->sniff(head, length))
         mfpg_fail_behind(ctx, MFPG_ERR_INPUT, "; the file looks like data.format: %s", other->name);
 }

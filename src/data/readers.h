@@ -40,7 +40,10 @@ mfpg_status mfpg_reader_head(
 mfpg_status mfpg_reader_of_labels(
     mfpg_context *ctx, const char *path, const mfpg_reader_ops *of_files, const mfpg_reader_ops **out);
 
-/* Behind the message of a reader that has refused a file: what the file seems to be, where that is something else. */
+/* MFPG_ERR_INPUT, with a way out, for a file of a format that no reader takes. */
+mfpg_status mfpg_reader_refuse_foreign(mfpg_context *ctx, const char *path);
+
+/* Behind the message of a reader that has refused a file: the format that it seems to have, where that is another. */
 void mfpg_reader_explain(mfpg_context *ctx, const char *path, const mfpg_reader_ops *reader);
 
 #endif

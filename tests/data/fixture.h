@@ -51,6 +51,7 @@ static inline const char *write_bytes(const char *name, const void *bytes, size_
     *slash = 0;
     if (access(path, F_OK) != 0) assert_int_equal(mkdir(path, 0777), 0);
     *slash = '/';
+    remove(path); /* a file that is written over would be flushed to the disk by some file systems */
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, length, file), length);

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "base/memory.h"
+#include "mfpg/data_check.h"
 #include "zip_build.h"
 
 static long allocations_left = -1; /* < 0: no limit */
@@ -115,6 +116,34 @@ static void test_arrays_survive(void **state) {
     sweep(&options);
 }
 
+/* The same for a look at a file. */
+static void sweep_check(const char *name) {
+    mfpg_context *ctx = testing_context(1);
+    mfpg_data_report *report = NULL;
+    char path[1024];
+    long k = 0;
+    snprintf(path, sizeof path, "%s/%s", fixture_folder, name);
+    for (mfpg_status status = MFPG_ERR_MEMORY; status != MFPG_OK; k++) {
+        allocations_left = k;
+        status = mfpg_data_check(ctx, path, NULL, &report);
+        allocations_left = -1;
+        if (status == MFPG_OK) break;
+        assert_int_equal(status, MFPG_ERR_MEMORY);
+        assert_null(report);
+    }
+    assert_true(k > 20);
+    mfpg_data_report_destroy(report);
+    mfpg_context_destroy(ctx);
+}
+
+static void test_checks_survive(void **state) {
+    (void)state;
+    sweep_check(write_text("a.csv", "\xEF\xBB\xBFsite;a;k;n;e;y\r\nn;1;u;-9;;yes.\nn;?;v;1,5;;no\n\ns;0;u;x;;"
+                                    "yes\ns;0;u;x;;yes\ns;5;5;7;;yes"));
+    sweep_check(write_text("a.txt", "1 1:1 2:0 \n0 2:5 # c\n"));
+    sweep_check("a.npz");
+}
+
 static void test_synthetic_data_survive(void **state) {
     (void)state;
     mfpg_data_options options = mfpg_data_options_default();
@@ -134,6 +163,7 @@ int main(void) {
         cmocka_unit_test(test_files_with_everything_survive),
         cmocka_unit_test(test_partitions_survive),
         cmocka_unit_test(test_arrays_survive),
+        cmocka_unit_test(test_checks_survive),
         cmocka_unit_test(test_synthetic_data_survive),
     };
     return FIXTURE_RUN(tests);

@@ -254,6 +254,56 @@ static void test_schools_and_areas(void **state) {
     mfpg_federated_data_destroy(data);
 }
 
+/* data/README.md: 4,059 pupils of 65 schools (2 to 198), 7,185 of 160 (14 to 67). */
+static void test_pupils_of_two_studies(void **state) {
+    (void)state;
+    const struct {
+        const char *file, *label, *drop[6];
+        ptrdiff_t drops, rows, clients, least, most;
+    } cases[] = {
+        {"exam.csv", "normexam", {"schgend", "vr", "intake", "sex", "type", "student"}, 6, 4059, 65, 2, 198},
+        {"hsb82.csv", "mAch", {"minrty", "sx", "sector"}, 3, 7185, 160, 14, 67},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mfpg_data_options options = shared_files(need_shared(), "multilevel", &cases[i].file, 1);
+        options.drop_columns = cases[i].drop;
+        options.drop_count = cases[i].drops;
+        options.label_column = cases[i].label;
+        options.partition = MFPG_PARTITION_COLUMN;
+        options.partition_column = "school";
+        mfpg_federated_data *data = make_data(&options);
+        ptrdiff_t least = cases[i].rows, most = 0;
+        assert_int_equal(data->clients, cases[i].clients);
+        assert_int_equal(total_rows(data), cases[i].rows);
+        for (ptrdiff_t k = 0; k < data->clients; k++) {
+            ptrdiff_t rows = data->client[k].train.rows;
+            if (rows < least) least = rows;
+            if (rows > most) most = rows;
+        }
+        assert_int_equal(least, cases[i].least);
+        assert_int_equal(most, cases[i].most);
+        mfpg_federated_data_destroy(data);
+    }
+}
+
+/* Every row of the four files, where the columns with gaps are left out: 303, 294, 123 and 200. */
+static void test_hospitals_before_any_row_is_dropped(void **state) {
+    (void)state;
+    static const char *const gaps[] = {
+        "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak", "slope", "ca", "thal"};
+    const ptrdiff_t rows[] = {303, 294, 123, 200};
+    mfpg_data_options options = hearts(need_shared());
+    options.drop_columns = gaps;
+    options.drop_count = 10;
+    options.missing = MFPG_MISSING_ERROR;
+    mfpg_federated_data *data = make_data(&options);
+    assert_int_equal(data->features, 3);
+    for (ptrdiff_t k = 0; k < 4; k++) assert_int_equal(data->client[k].train.rows, rows[k]);
+    check_near(
+        positive_share(&data->client[2].train) * 123, 115, 0, 1e-6, "positives"); /* 8 negatives of 123 */
+    mfpg_federated_data_destroy(data);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_four_hospitals),
@@ -264,6 +314,8 @@ int main(void) {
         cmocka_unit_test(test_districts),
         cmocka_unit_test(test_patients),
         cmocka_unit_test(test_schools_and_areas),
+        cmocka_unit_test(test_pupils_of_two_studies),
+        cmocka_unit_test(test_hospitals_before_any_row_is_dropped),
     };
     if (!testing_shared()) {
         print_message("SKIPPED: no reference data; set MFPG_SHARED to their folder\n");

@@ -38,7 +38,7 @@ static inline size_t npy_build(
     bytes[8] = (unsigned char)size;
     bytes[9] = (unsigned char)(size >> 8);
     memcpy(bytes + 10, header, (size_t)size);
-    memcpy(bytes + 10 + size, values, length);
+    if (length > 0) memcpy(bytes + 10 + size, values, length);
     return 10 + (size_t)size + length;
 }
 
