@@ -12,6 +12,7 @@
 #include "labels.h"
 #include "missing.h"
 #include "readers.h"
+#include "same_file.h"
 #include "schema.h"
 
 typedef struct assembly {
@@ -260,6 +261,7 @@ mfpg_status mfpg_frame_read(mfpg_context *ctx, const mfpg_data_options *options,
     reading r = {.options = options, .tables = mfpg_alloc(files, sizeof *r.tables)};
     if (!r.tables) return mfpg_fail_memory(ctx);
     mfpg_status status = mfpg_reader_find(ctx, options->format, &r.reader);
+    if (status == MFPG_OK) status = mfpg_data_check_distinct(ctx, options, r.reader->splits);
     if (status == MFPG_OK) status = mfpg_tasks_run(ctx, files, read_file, &r);
     if (status == MFPG_OK) status = mfpg_frame_assemble(ctx, options, r.tables, files, frame);
     for (ptrdiff_t t = 0; t < files; t++) mfpg_table_clear(&r.tables[t]);

@@ -298,6 +298,7 @@ const mfpg_reader_ops mfpg_reader_npz = {
         "archive of numpy.savez: features by shape, then by name (x, data, images), with their labels (y, "
         "labels)",
     .arrays = 1,
+    .splits = 1,
     .sniff = sniff_npz,
     .read = read_npz,
 };
