@@ -1,9 +1,12 @@
 /* From the data keys of a configuration to the data of a federation. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "internal.h"
 
@@ -68,6 +71,33 @@ static void set_synthetic(const mfpg_config *config, mfpg_data_options *options)
     options->common_test_rows = (ptrdiff_t)mfpg_config_whole(config, "data.test_rows");
 }
 
+/* Without data.dir most files that are not found are somewhere else, so say how to name the place. */
+static mfpg_status find_files(mfpg_context *ctx, const mfpg_config *config, const char *key) {
+    ptrdiff_t count = 0;
+    const char *const *names = mfpg_config_texts(config, key, &count);
+    if (mfpg_config_given(config, "data.dir")) return MFPG_OK;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        char *path = mfpg_path_join(mfpg_config_text(config, "data.dir"), names[i]);
+        if (!path) return mfpg_fail_memory(ctx);
+        int absent = names[i][0] != '/' && access(path, F_OK) != 0 && errno == ENOENT;
+        if (absent)
+            mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "%s: %s: %s: No such file or directory; data.dir=FOLDER names the folder of the files",
+                mfpg_config_source(config, key), key, path);
+        free(path);
+        if (absent) return MFPG_ERR_INPUT;
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status find_all_files(mfpg_context *ctx, const mfpg_config *config) {
+    const char *keys[] = {"data.files", "data.labels", "data.test_files", "data.test_labels"};
+    mfpg_status status = MFPG_OK;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && status == MFPG_OK; i++)
+        status = find_files(ctx, config, keys[i]);
+    return status;
+}
+
 mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     mfpg_data_options options = mfpg_data_options_default();
@@ -82,6 +112,7 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
         set_files(config, &options);
         set_partition(config, &options);
         mfpg_status status = set_range(ctx, config, &options);
+        if (status == MFPG_OK) status = find_all_files(ctx, config);
         if (status != MFPG_OK) return status;
     }
     ptrdiff_t count = mfpg_config_categories(config);

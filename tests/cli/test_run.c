@@ -203,6 +203,24 @@ static void test_bad_data_files_are_refused_by_line_and_column(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) remove_from_folder(names[i]);
 }
 
+/* Where nobody says where the files are, the error says how to; where somebody does, the path tells where was looked. */
+static void test_files_that_are_not_found_name_the_key_of_their_folder(void **state) {
+    (void)state;
+    check_leaves_nothing("run hospitals", "data.files: ", "processed.cleveland.data: No such file");
+    assert_non_null(strstr(ran.err, "data.dir=FOLDER"));
+    assert_non_null(strstr(ran.err, "hospitals.yaml:"));
+    check_leaves_nothing(
+        "run hospitals data.dir=nowhere", "nowhere/processed.cleveland.data", "No such file");
+    assert_null(strstr(ran.err, "data.dir=FOLDER"));
+    check_leaves_nothing("run hospitals 'data.files=[/nowhere/a.csv]'", "/nowhere/a.csv", "No such file");
+    assert_null(strstr(ran.err, "data.dir=FOLDER"));
+    write_in_folder("a.csv", "x,y\n1,0\n2,1\n");
+    write_in_folder("c.yaml", "method: none\ndata: {files: [a.csv], test_files: [b.csv]}\n");
+    check_leaves_nothing("run c.yaml", "c.yaml:2: data.test_files: ./b.csv: No such file", "data.dir=FOLDER");
+    remove_from_folder("a.csv");
+    remove_from_folder("c.yaml");
+}
+
 static void test_a_run_never_writes_over_another(void **state) {
     (void)state;
     expect("run clinics train.rounds=1 --out a", 0);
@@ -399,6 +417,8 @@ int main(void) {
             test_closed_streams_leave_the_ledger_alone, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_names_that_are_not_utf8_are_refused_before_training, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_files_that_are_not_found_name_the_key_of_their_folder, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_eval_repeats_what_the_run_measured, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
