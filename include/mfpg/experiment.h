@@ -17,7 +17,8 @@ typedef struct mfpg_experiment mfpg_experiment;
  *  Nothing is written and nothing released. What is unwise but possible is said by warnings of the context.
  *  @param[in]  config  copied; the caller's stays as it is
  *  @param[out] out     free with mfpg_experiment_destroy; set only on success
- *  @return MFPG_OK, MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the key or file at fault, MFPG_ERR_IO, MFPG_ERR_MEMORY. */
+ *  @return MFPG_OK, MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the key or file at fault, MFPG_ERR_IO, MFPG_ERR_MEMORY;
+ *  MFPG_ERR_INTERRUPTED where a signal ended the wait for a pipe. */
 mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out);
 void mfpg_experiment_destroy(mfpg_experiment *experiment);
 

@@ -14,6 +14,12 @@ static mfpg_status fail_system(mfpg_context *ctx, const char *what, const char *
     return mfpg_fail(ctx, status, "%s: cannot %s: %s", path, what, strerror(code));
 }
 
+mfpg_status mfpg_file_fail_read(mfpg_context *ctx, const char *path, int code) {
+    if (code == EINTR)
+        return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "%s: interrupted while waiting for it", path);
+    return fail_system(ctx, "read", path, code);
+}
+
 static void forget(mfpg_file *file) {
     free(file->path);
     free(file->temporary);
@@ -81,8 +87,8 @@ static mfpg_status read_stream(
         used += got;
         if (used > limit)
             status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: larger than the limit of %zu bytes", path, limit);
-        else if (got == 0 && ferror(stream))
-            status = fail_system(ctx, "read", path, errno);
+        else if (ferror(stream))
+            status = mfpg_file_fail_read(ctx, path, errno);
         else if (got == 0)
             break;
     }
@@ -102,6 +108,7 @@ mfpg_status mfpg_file_open(mfpg_context *ctx, const char *path, FILE **out) {
     if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: is not a file", path);
     FILE *stream = fopen(path, "rb");
+    if (!stream && errno == EINTR) return mfpg_file_fail_read(ctx, path, errno);
     if (!stream) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
     *out = stream;
     return MFPG_OK;

@@ -21,8 +21,13 @@ mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file);
 /* Removes the temporary file and frees; harmless after commit and on a zeroed struct. */
 void mfpg_file_abandon(mfpg_file *file);
 
-/* Opens for reading what is a regular file or a pipe; MFPG_ERR_INPUT with the reason for everything else. */
+/* Opens for reading what is a regular file or a pipe; MFPG_ERR_INPUT with the reason for everything else. A signal that
+ * comes while a pipe has no writer yet, or no bytes, and whose handler does not restart calls, ends the wait:
+ * MFPG_ERR_INTERRUPTED. */
 mfpg_status mfpg_file_open(mfpg_context *ctx, const char *path, FILE **out);
+
+/* The status and the words for a read that the system failed with that errno. */
+mfpg_status mfpg_file_fail_read(mfpg_context *ctx, const char *path, int code);
 
 /* The whole file as one block with a closing 0 (free it), at most limit bytes, from what mfpg_file_open opens. */
 mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length);

@@ -1,5 +1,6 @@
 /* IDX, the format of MNIST: two zero bytes, a type, the number of dimensions, their sizes as big-endian 32-bit numbers,
  * and the values, first dimension slowest. Plain or compressed by gzip. Each entry of the first dimension is a row. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static double value_at(unsigned char type, const unsigned char *bytes) {
 /* gzread hands out what there is; whether that was all, or the file ends within its compressed data, it says apart. */
 static mfpg_status fill(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got) {
     idx_file *f = (idx_file *)source;
-    int count = gzread(f->file, to, (unsigned)room), code = Z_OK;
+    int count = gzread(f->file, to, (unsigned)room), system_code = errno, code = Z_OK;
     *got = count > 0 ? (size_t)count : 0;
     gzerror(f->file, &code);
     if (*got == room) return MFPG_OK;
@@ -81,7 +82,7 @@ static mfpg_status fill(mfpg_bytes *source, unsigned char *to, size_t room, size
     source->at += *got;
     if (code == Z_BUF_ERROR)
         return mfpg_bytes_fail(source, "the file ends too early, within compressed data");
-    if (code == Z_ERRNO) return mfpg_bytes_fail(source, "cannot be read");
+    if (code == Z_ERRNO) return mfpg_file_fail_read(source->ctx, source->where, system_code);
     if (count < 0 || code != Z_OK) return mfpg_bytes_fail(source, "the compressed data are damaged");
     source->at -= *got;
     return MFPG_OK;

@@ -1,4 +1,5 @@
 /* NumPy files: one array of one or more dimensions, the first of which counts the rows. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ typedef struct file_bytes {
 static mfpg_status fill(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got) {
     FILE *file = ((file_bytes *)source)->file;
     *got = fread(to, 1, room, file);
-    if (*got < room && ferror(file)) return mfpg_bytes_fail(source, "cannot be read");
+    if (*got < room && ferror(file)) return mfpg_file_fail_read(source->ctx, source->where, errno);
     return MFPG_OK;
 }
 

@@ -1,6 +1,9 @@
 #include "testing.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -164,6 +167,43 @@ static void test_paths_join_and_folders_are_made_with_their_parents(void **state
     mfpg_context_destroy(ctx);
 }
 
+static void heard(int number) {
+    (void)number;
+}
+
+/* Signals until one arrives while the call waits; the handler restarts nothing. */
+static void signals(int begin) {
+    struct sigaction action = {.sa_handler = begin ? heard : SIG_DFL};
+    struct itimerval every = {{0, begin ? 5000 : 0}, {0, begin ? 5000 : 0}};
+    if (begin) assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
+    if (!begin) assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+}
+
+/* A pipe that nobody writes into: waiting for a writer, then waiting for bytes, first or more. */
+static void test_a_signal_ends_the_wait_for_a_pipe(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    char *folder = new_folder(), path[8192], *text = NULL;
+    size_t length;
+    path_in(folder, "pipe", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    for (int bytes = -1; bytes < 2; bytes++) {
+        int writer = bytes < 0 ? -1 : open(path, O_RDWR);
+        if (bytes > 0) assert_int_equal(write(writer, "x", 1), 1);
+        signals(1);
+        mfpg_status status = mfpg_file_read(ctx, path, 100, &text, &length);
+        signals(0);
+        assert_int_equal(status, MFPG_ERR_INTERRUPTED);
+        assert_null(text);
+        assert_non_null(strstr(mfpg_context_message(ctx), path));
+        if (writer >= 0) close(writer);
+    }
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+    mfpg_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_appears_whole_and_replaces_the_old_one),
@@ -171,6 +211,7 @@ int main(void) {
         cmocka_unit_test(test_files_that_cannot_be_made_or_read_say_which_and_why),
         cmocka_unit_test(test_reading_stops_at_its_limit),
         cmocka_unit_test(test_paths_join_and_folders_are_made_with_their_parents),
+        cmocka_unit_test(test_a_signal_ends_the_wait_for_a_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,9 @@
 #include "fixture.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
+
 #include "data/assemble.h"
 #include "data/readers.h"
 
@@ -109,6 +113,42 @@ static void test_places_of_rows_are_lines_or_numbers_within_clients(void **state
     assert_string_equal(mfpg_frame_place(&frame, 1, buffer), "a.csv:4");
 }
 
+static void heard(int number) {
+    (void)number;
+}
+
+/* Whatever the format: while a pipe has no writer, or no bytes, a signal ends the wait and is called that. An archive is
+ * never read from a pipe. */
+static void test_a_signal_ends_every_reader(void **state) {
+    (void)state;
+    char path[600];
+    snprintf(path, sizeof path, "%s/pipe", fixture_folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    mfpg_context *ctx = testing_context(1);
+    mfpg_data_options options = mfpg_data_options_default();
+    struct sigaction action = {.sa_handler = heard}, before;
+    const struct itimerval every = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    for (ptrdiff_t i = 0; mfpg_reader_name(i); i++) {
+        const mfpg_reader_ops *reader = NULL;
+        CHECK_OK(ctx, mfpg_reader_find(ctx, mfpg_reader_name(i), &reader));
+        for (int open_first = 0; open_first < 2; open_first++) {
+            mfpg_table table = {0};
+            int writer = open_first ? open(path, O_RDWR) : -1;
+            assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
+            mfpg_status status = reader->read(ctx, path, &options, &table);
+            assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+            int seekless = open_first && strcmp(reader->name, "npz") == 0;
+            if (status != (seekless ? MFPG_ERR_INPUT : MFPG_ERR_INTERRUPTED))
+                fail_msg("%s: %s", reader->name, mfpg_context_message(ctx));
+            mfpg_table_clear(&table);
+            if (writer >= 0) close(writer);
+        }
+    }
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    mfpg_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_reader_has_name_and_help),
@@ -117,6 +157,7 @@ int main(void) {
         cmocka_unit_test(test_numeric_tables_assemble_and_sparse_ones_fill_with_zero),
         cmocka_unit_test(test_lookup_numbers_texts_by_first_appearance),
         cmocka_unit_test(test_places_of_rows_are_lines_or_numbers_within_clients),
+        cmocka_unit_test(test_a_signal_ends_every_reader),
     };
     return FIXTURE_RUN(tests);
 }
