@@ -71,31 +71,30 @@ static void set_synthetic(const mfpg_config *config, mfpg_data_options *options)
     options->common_test_rows = (ptrdiff_t)mfpg_config_whole(config, "data.test_rows");
 }
 
-/* Without data.dir most files that are not found are somewhere else, so say how to name the place. */
-static mfpg_status find_files(mfpg_context *ctx, const mfpg_config *config, const char *key) {
-    ptrdiff_t count = 0;
-    const char *const *names = mfpg_config_texts(config, key, &count);
-    if (mfpg_config_given(config, "data.dir")) return MFPG_OK;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        char *path = mfpg_path_join(mfpg_config_text(config, "data.dir"), names[i]);
-        if (!path) return mfpg_fail_memory(ctx);
-        int absent = names[i][0] != '/' && access(path, F_OK) != 0 && errno == ENOENT;
-        if (absent)
-            mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "%s: %s: %s: No such file or directory; data.dir=FOLDER names the folder of the files",
-                mfpg_config_source(config, key), key, path);
-        free(path);
-        if (absent) return MFPG_ERR_INPUT;
-    }
-    return MFPG_OK;
+/* 1 where the message is about this file, which is not there. */
+static int is_about_absent(mfpg_context *ctx, const char *path) {
+    size_t length = strlen(path);
+    return strncmp(mfpg_context_message(ctx), path, length) == 0 &&
+           mfpg_context_message(ctx)[length] == ':' && access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-static mfpg_status find_all_files(mfpg_context *ctx, const mfpg_config *config) {
+/* Without data.dir most files that are not found are somewhere else: the message then says how to name the place. */
+static void hint_at_folder(mfpg_context *ctx, const mfpg_config *config) {
     const char *keys[] = {"data.files", "data.labels", "data.test_files", "data.test_labels"};
-    mfpg_status status = MFPG_OK;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && status == MFPG_OK; i++)
-        status = find_files(ctx, config, keys[i]);
-    return status;
+    if (mfpg_config_given(config, "data.dir")) return;
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        ptrdiff_t count = 0;
+        const char *const *names = mfpg_config_texts(config, keys[k], &count);
+        for (ptrdiff_t i = 0; i < count; i++) {
+            char *path = mfpg_path_join(mfpg_config_text(config, "data.dir"), names[i]);
+            int found = path && names[i][0] != '/' && is_about_absent(ctx, path);
+            free(path);
+            if (!found) continue;
+            mfpg_fail_in(ctx, MFPG_ERR_INPUT, "%s: %s", mfpg_config_source(config, keys[k]), keys[k]);
+            mfpg_fail_behind(ctx, MFPG_ERR_INPUT, "; data.dir=FOLDER names the folder of the files");
+            return;
+        }
+    }
 }
 
 mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
@@ -112,7 +111,6 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
         set_files(config, &options);
         set_partition(config, &options);
         mfpg_status status = set_range(ctx, config, &options);
-        if (status == MFPG_OK) status = find_all_files(ctx, config);
         if (status != MFPG_OK) return status;
     }
     ptrdiff_t count = mfpg_config_categories(config);
@@ -122,6 +120,7 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
     options.categories = categories;
     options.category_count = count;
     mfpg_status status = mfpg_federated_data_create(ctx, &options, &experiment->key, &experiment->data);
+    if (status == MFPG_ERR_INPUT) hint_at_folder(ctx, config);
     free(categories);
     return status;
 }
