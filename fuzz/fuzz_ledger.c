@@ -1,0 +1,60 @@
+/* A ledger of any text: read line by line, and continued as that of an interrupted run. */
+#include "fuzz.h"
+
+#include <math.h>
+
+#include "mfpg/accountant.h"
+
+typedef struct reading {
+    mfpg_accountant *accountant;
+    int64_t lines, clients;
+} reading;
+
+/* What reading promises: a release that accountants take, of clients that the header counts. */
+static mfpg_status visit(void *user, const mfpg_release *release, int64_t first, int64_t last) {
+    reading *r = user;
+    r->lines++;
+    fuzz_expect(0 <= first && first <= last && last < r->clients, "clients out of range");
+    fuzz_expect(isfinite(release->sensitivity) && release->sensitivity >= 0.0, "a sensitivity that is none");
+    fuzz_expect(isfinite(release->noise_sd) && release->noise_sd >= 0.0, "noise that is none");
+    fuzz_expect(release->steps >= 1, "a release of no steps");
+    return mfpg_accountant_record(fuzz_context(), r->accountant, release);
+}
+
+static void resume(const uint8_t *data, size_t size, const mfpg_ledger_header *header) {
+    mfpg_context *ctx = fuzz_context();
+    mfpg_ledger *ledger = NULL;
+    mfpg_release release = {.round = 1,
+        .client = 0,
+        .steps = 1,
+        .sensitivity = 1,
+        .noise_sd = 1,
+        .last_sd = 1,
+        .weight = 1,
+        .sampling_rate = 1};
+    release.action = (mfpg_action){.control = MFPG_CONTROL_MULTIPLIER, .multiplier = 1};
+    if (mfpg_ledger_resume(ctx, fuzz_file(1, data, size), header, 1, &ledger) == MFPG_OK)
+        mfpg_ledger_append(ctx, ledger, &release, 1);
+    mfpg_ledger_close(ledger);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    mfpg_context *ctx = fuzz_context();
+    const char *path = fuzz_file(0, data, size);
+    mfpg_ledger_header header = {0};
+    if (mfpg_ledger_read(ctx, path, &header, NULL, NULL) != MFPG_OK) return 0;
+    reading r = {.clients = header.clients};
+    mfpg_accountant_options options = mfpg_accountant_options_default();
+    options.promise = header.promise;
+    fuzz_expect(mfpg_accountant_create(ctx, "gdp", &options, &r.accountant) == MFPG_OK, "no accountant");
+    if (mfpg_ledger_read(ctx, path, NULL, visit, &r) == MFPG_OK) {
+        double epsilon = -1.0;
+        fuzz_expect(
+            mfpg_accountant_epsilon(ctx, r.accountant, header.delta, &epsilon) == MFPG_OK, "no epsilon");
+        fuzz_expect(epsilon >= 0.0, "an epsilon that is none");
+        fuzz_expect(r.lines == 0 || epsilon > 0.0 || header.delta > 0.0, "something for nothing");
+    }
+    mfpg_accountant_destroy(r.accountant);
+    resume(data, size, &header);
+    return 0;
+}
