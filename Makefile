@@ -6,6 +6,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 360
 ifneq ($(MFPG_SHARED),) # the folder of reference data; the tests run in folders of their own
 export MFPG_SHARED := $(shell realpath -m -- "$(MFPG_SHARED)")
 endif
@@ -43,6 +44,11 @@ test-clang: ## every test built by clang, and again under its thread sanitizer
 	@$(call build,tsan)
 	@ctest --preset tsan
 
+fuzz: ## look for inputs that break a reader, FUZZ_SECONDS (default 360) a fuzz target, under sanitizers
+	@scripts/setup.sh --ci
+	@$(call build,fuzz)
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
 check-numbers: build ## fail where a number in README.md or docs/ differs from what the program prints
 	@scripts/setup.sh --python
 	@scripts/check_numbers.py
@@ -74,4 +80,4 @@ warnings: ## build with gcc and with clang, warnings are errors
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test test-long test-sanitizers test-clang check-numbers install format lint check-format check-includes warnings clean
+.PHONY: help setup build demo test test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings clean
