@@ -29,8 +29,10 @@ demo: build ## set-up, build, and the four cells side by side
 test: build ## set-up, build, and every test
 	@ctest --preset release
 
-test-long: build ## the same tests with twenty times the repetitions
+test-long: build ## the same tests with twenty times the repetitions, and the numbers of the long studies
 	@MFPG_TEST_SCALE=20 ctest --preset release --timeout 3000
+	@scripts/setup.sh --python
+	@scripts/check_numbers.py --long
 
 test-sanitizers: ## every test under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh --ci

@@ -9,9 +9,10 @@ README.md and docs/*.md hold blocks
 
 `numbers: mfpg COMMAND ... :: TITLE` is only the part under that heading of a Markdown output, heading excluded.
 Each command runs once, with the release build in an empty folder; a block that differs is shown as a diff and fails.
+Blocks `long numbers: mfpg COMMAND ...` take many minutes: they are left alone unless --long is given.
 With --write the blocks are rewritten instead and keep their fences. Blank space at line ends does not count.
 
-usage: scripts/check_numbers.py [--write] [--program FILE] [TREE]"""
+usage: scripts/check_numbers.py [--write] [--long] [--program FILE] [TREE]"""
 import argparse
 import difflib
 import pathlib
@@ -21,9 +22,9 @@ import subprocess
 import sys
 import tempfile
 
-BLOCK = re.compile(r"(?P<head>^<!-- numbers: (?P<command>.+?)(?: :: (?P<title>.+?))? -->\n)(?P<body>.*?)(?P<tail>^<!-- end numbers -->$)",
+BLOCK = re.compile(r"(?P<head>^<!-- (?P<long>long )?numbers: (?P<command>.+?)(?: :: (?P<title>.+?))? -->\n)(?P<body>.*?)(?P<tail>^<!-- end numbers -->$)",
                    re.MULTILINE | re.DOTALL)
-MARK = re.compile(r"^\s*<!--\s*(end )?numbers\b", re.MULTILINE)
+MARK = re.compile(r"^\s*<!--\s*(end |long )?numbers\b", re.MULTILINE)
 
 
 def lines_of(text):
@@ -77,12 +78,13 @@ def documents(tree):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="rewrite the blocks")
+    parser.add_argument("--long", action="store_true", help="the blocks that take many minutes too")
     parser.add_argument("--program", type=pathlib.Path, help="default: TREE/build/release/mfpg")
     parser.add_argument("tree", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent)
     options = parser.parse_args()
     program = (options.program or options.tree / "build/release/mfpg").resolve()
 
-    printed, differing, count = {}, 0, 0
+    printed, differing, count, left = {}, 0, 0, 0
     for file in documents(options.tree):
         text = file.read_text(encoding="utf-8")
         blocks = list(BLOCK.finditer(text))
@@ -90,6 +92,9 @@ def main():
             raise SystemExit(f"check-numbers: {file}: a block of numbers is not closed or not well formed")
         for block in reversed(blocks):  # from the end, so that earlier places stay where they are
             command = block["command"]
+            if block["long"] and not options.long:
+                left += 1
+                continue
             if command not in printed:
                 if not program.exists():
                     raise SystemExit(f"check-numbers: {program} is not there; run make build")
@@ -110,7 +115,7 @@ def main():
         if options.write:
             file.write_text(text, encoding="utf-8")
     what = "rewritten" if options.write else "differ from what the program prints"
-    print(f"check-numbers: {count} blocks, {differing} {what}")
+    print(f"check-numbers: {count} blocks, {differing} {what}" + (f"; {left} long ones left alone" if left else ""))
     sys.exit(1 if differing and not options.write else 0)
 
 

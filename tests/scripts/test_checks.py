@@ -101,6 +101,14 @@ class Numbers(Tree):
         self.page("four\n", command="mfpg bench :: E")
         self.assertNotEqual(self.call("check_numbers.py")[0], 0)
 
+    def test_long_blocks_are_left_alone_unless_asked_for(self):
+        self.write("README.md", "<!-- long numbers: mfpg 7 -->\nold\n<!-- end numbers -->\n")
+        self.assertEqual(self.call("check_numbers.py"),
+                         (0, "check-numbers: 0 blocks, 0 differ from what the program prints; 1 long ones left alone\n"))
+        self.assertEqual(self.call("check_numbers.py", "--long")[0], 1)
+        self.assertEqual(self.call("check_numbers.py", "--long", "--write")[0], 0)
+        self.assertEqual(self.call("check_numbers.py", "--long")[0], 0)
+
     def test_what_cannot_be_checked_fails(self):
         self.page("", command="rm -rf x")
         self.assertNotEqual(self.call("check_numbers.py")[0], 0)

@@ -89,13 +89,12 @@ static int panel_size(int first) {
 }
 
 static void print_header(const setting *panel, int count, const char *accountant, FILE *out) {
-    fprintf(out, "#### ");
     if (strcmp(panel->task, "images") == 0)
-        fprintf(out, "%d images, %d client%s, unit", panel->clients * panel->rows, panel->clients,
-            panel->clients > 1 ? "s" : "");
+        fprintf(out, "#### %d images, %d client%s, unit %s, view %s, accountant %s\n\n| method |",
+            panel->clients * panel->rows, panel->clients, panel->clients > 1 ? "s" : "", panel->unit,
+            panel->view, accountant);
     else
-        fprintf(out, "Unit");
-    fprintf(out, " %s, view %s, accountant %s\n\n| method |", panel->unit, panel->view, accountant);
+        fprintf(out, "#### Unit %s, view %s\n\n| method |", panel->unit, panel->view);
     for (int i = 0; i < count; i++) fprintf(out, " epsilon %g |", panel[i].target);
     fprintf(out, "\n|---|");
     for (int i = 0; i < count; i++) fprintf(out, "---|");
@@ -147,14 +146,18 @@ static void print_clients(const bench_cell *cells, ptrdiff_t seeds, FILE *out) {
 
 static void print_introduction(const char *task, ptrdiff_t seeds, FILE *out) {
     int images = strcmp(task, "images") == 0;
-    fprintf(out, "### Accuracy against certified epsilon%s\n\n", images ? ", images" : "");
     fprintf(out,
-        "%s; mean test accuracy ± standard error over %td seed%s. Adjacency\nzero-out, delta 1e-05. In the "
-        "games "
-        "(mapg-dp, mfpg) the largest epsilon of a client is the target.\n\n",
+        "### Accuracy against certified epsilon%s\n\n%s; mean test accuracy ± standard error over %td "
+        "seed%s. ",
+        images ? ", images" : "",
         images ? "Network 784-128-64-10 (109,386 parameters), images dealt at random, 10,000 test images"
                : "Logistic regression, 8 clients of 100 rows, 21 parameters",
         seeds, seeds > 1 ? "s" : "");
+    fprintf(out,
+        "Adjacency\nzero-out, delta 1e-05%s. In the games (mapg-dp, mfpg) the largest epsilon of a client is "
+        "the "
+        "target.\n\n",
+        images ? "" : ", accountant gdp");
 }
 
 /* The cells of one task, which begin with those of its first setting. Returns their number. */
