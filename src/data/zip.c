@@ -82,7 +82,7 @@ static mfpg_status read_end64(const mfpg_zip *zip, directory_end *end) {
 }
 
 static mfpg_status read_end(const mfpg_zip *zip, directory_end *end) {
-    unsigned char record[END_SIZE];
+    unsigned char record[END_SIZE] = {0}; /* gcc 12 does not see that it is filled */
     mfpg_status status = find_end(zip, record, &end->at);
     if (status != MFPG_OK) return status;
     end->members = field16(record + 10);

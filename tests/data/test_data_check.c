@@ -23,7 +23,7 @@ static int teardown(void **state) {
 }
 
 static mfpg_status check_path(const char *name, const mfpg_data_check_options *options) {
-    char path[4400];
+    char path[8400];
     snprintf(
         path, sizeof path, "%s%s%s", name[0] == '/' ? "" : fixture_folder, name[0] == '/' ? "" : "/", name);
     mfpg_data_report_destroy(report);
