@@ -54,7 +54,9 @@ static mfpg_status fail_key(
 static mfpg_status parse_line(mfpg_context *ctx, const line_reader *reader, json_t **out) {
     json_error_t error;
     json_t *line = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES, &error);
-    if (!line && json_error_code(&error) == json_error_out_of_memory) return mfpg_fail_memory(ctx);
+    /* Jansson has words for every fault of the text; where it fails without any, memory ran out. */
+    if (!line && (json_error_code(&error) == json_error_out_of_memory || !error.text[0]))
+        return mfpg_fail_memory(ctx);
     if (!line) return fail_line(ctx, reader, error.text);
     if (!json_is_object(line)) {
         json_decref(line);

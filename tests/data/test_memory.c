@@ -1,33 +1,9 @@
-/* Every way through mfpg_federated_data_create, with the k-th allocation failing, for all k until it succeeds. This
- * program has its own allocation functions in place of src/base/memory.c. */
+/* Every way through mfpg_federated_data_create, with the k-th allocation failing, for all k until it succeeds. */
 #include "fixture.h"
 
-#include "base/memory.h"
+#include "failing_memory.h"
 #include "mfpg/data_check.h"
 #include "zip_build.h"
-
-static long allocations_left = -1; /* < 0: no limit */
-
-static int may_allocate(ptrdiff_t count, size_t size) {
-    if (count < 0 || size == 0 || (size_t)count > (size_t)PTRDIFF_MAX / size) return 0;
-    if (allocations_left == 0) return 0;
-    if (allocations_left > 0) allocations_left--;
-    return 1;
-}
-
-void *mfpg_alloc(ptrdiff_t count, size_t size) {
-    return may_allocate(count, size) ? calloc(count > 0 ? (size_t)count : 1, size) : NULL;
-}
-
-void *mfpg_resize(void *block, ptrdiff_t count, size_t size) {
-    return may_allocate(count, size) ? realloc(block, (count > 0 ? (size_t)count : 1) * size) : NULL;
-}
-
-char *mfpg_text_copy(const char *text, size_t length) {
-    char *copy = mfpg_alloc((ptrdiff_t)length + 1, 1);
-    if (copy) memcpy(copy, text, length);
-    return copy;
-}
 
 /* Fails the first allocation, then the second, ..., and demands a clean MFPG_ERR_MEMORY each time. */
 static void sweep(const mfpg_data_options *options) {

@@ -1,31 +1,7 @@
-/* Every call that makes or changes a configuration, with the k-th allocation failing, for all k until it succeeds. This
- * program has its own allocation functions in place of src/base/memory.c. */
+/* Every call that makes or changes a configuration, with the k-th allocation failing, for all k until it succeeds. */
 #include "fixture.h"
 
-#include "base/memory.h"
-
-static long allocations_left = -1; /* < 0: no limit */
-
-static int may_allocate(ptrdiff_t count, size_t size) {
-    if (count < 0 || size == 0 || (size_t)count > (size_t)PTRDIFF_MAX / size) return 0;
-    if (allocations_left == 0) return 0;
-    if (allocations_left > 0) allocations_left--;
-    return 1;
-}
-
-void *mfpg_alloc(ptrdiff_t count, size_t size) {
-    return may_allocate(count, size) ? calloc(count > 0 ? (size_t)count : 1, size) : NULL;
-}
-
-void *mfpg_resize(void *block, ptrdiff_t count, size_t size) {
-    return may_allocate(count, size) ? realloc(block, (count > 0 ? (size_t)count : 1) * size) : NULL;
-}
-
-char *mfpg_text_copy(const char *text, size_t length) {
-    char *copy = mfpg_alloc((ptrdiff_t)length + 1, 1);
-    if (copy) memcpy(copy, text, length);
-    return copy;
-}
+#include "failing_memory.h"
 
 static const char text[] = "name: a\nmethod: {mechanism: gaussian, players: finite}\n"
                            "data: {files: [a.csv, b.csv], categories: {sex: [f, m], race: [x, y, z]}}\n"

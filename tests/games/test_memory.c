@@ -1,31 +1,8 @@
 /* Every way through mfpg_game_solve and mfpg_game_exploitability with the k-th allocation failing, for all k until it
- * succeeds. This program has its own allocation functions in place of src/base/memory.c. */
+ * succeeds. */
 #include "games_testing.h"
 
-#include "base/memory.h"
-
-static long allocations_left = -1; /* < 0: no limit */
-
-static int may_allocate(ptrdiff_t count, size_t size) {
-    if (count < 0 || size == 0 || (size_t)count > (size_t)PTRDIFF_MAX / size) return 0;
-    if (allocations_left == 0) return 0;
-    if (allocations_left > 0) allocations_left--;
-    return 1;
-}
-
-void *mfpg_alloc(ptrdiff_t count, size_t size) {
-    return may_allocate(count, size) ? calloc(count > 0 ? (size_t)count : 1, size) : NULL;
-}
-
-void *mfpg_resize(void *block, ptrdiff_t count, size_t size) {
-    return may_allocate(count, size) ? realloc(block, (count > 0 ? (size_t)count : 1) * size) : NULL;
-}
-
-char *mfpg_text_copy(const char *text, size_t length) {
-    char *copy = mfpg_alloc((ptrdiff_t)length + 1, 1);
-    if (copy) memcpy(copy, text, length);
-    return copy;
-}
+#include "failing_memory.h"
 
 /* Returns how many allocations a solution takes. Address sanitizer finds what a failing call leaves behind. */
 static long sweep_solve(mfpg_context *ctx, const mfpg_game *game) {
