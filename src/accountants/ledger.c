@@ -79,16 +79,18 @@ static mfpg_status flush_to_disk(mfpg_context *ctx, mfpg_ledger *ledger) {
 }
 
 /* A new name is on disk when its folder is. Folders that cannot be synced (some network file systems) are let be. */
-static void sync_folder(const char *path) {
+static mfpg_status sync_folder(mfpg_context *ctx, const char *path) {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
     char *folder = mfpg_text_copy(slash ? path : ".", length);
-    int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (!folder) return mfpg_fail_memory(ctx);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor >= 0) {
         fsync(descriptor);
         close(descriptor);
     }
     free(folder);
+    return MFPG_OK;
 }
 
 /* Opens the file for one writer at a time. */
@@ -136,12 +138,12 @@ mfpg_status mfpg_ledger_create(
     if (status != MFPG_OK) return status;
     ledger->used = mfpg_ledger_format_header(header, ledger->text);
     status = flush_to_disk(ctx, ledger);
+    if (status == MFPG_OK) status = sync_folder(ctx, path);
     if (status != MFPG_OK) { /* nothing was released yet: leave no headless file behind */
         unlink(path);
         mfpg_ledger_close(ledger);
         return status;
     }
-    sync_folder(path);
     *out = ledger;
     return MFPG_OK;
 }

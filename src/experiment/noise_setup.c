@@ -69,9 +69,11 @@ static double aim(const dial *d) {
     return d->target * (1.0 - 1e-9);
 }
 
-/* log(largest epsilon / aim) at a position: falls as the dial turns, NAN where the position is out of range. */
+/* log(largest epsilon / aim) at a position: falls as the dial turns, NAN where the position is out of range, and from the
+ * moment on when memory runs out, which says nothing about positions. */
 static double excess(double t, const void *arg) {
     dial *d = (dial *)(size_t)arg;
+    if (d->status == MFPG_ERR_MEMORY) return (double)NAN;
     mfpg_experiment *experiment = d->experiment;
     const mfpg_federation_options *options = &experiment->options;
     d->position = t;
@@ -90,6 +92,7 @@ enum { FARTHEST = 64 }; /* e^64: no sensible federation needs more */
 
 static mfpg_status fail_unreachable(dial *d) {
     const char *where = mfpg_config_source(d->experiment->config, "noise.target_epsilon");
+    if (d->status == MFPG_ERR_MEMORY) return mfpg_fail_memory(d->ctx);
     if (d->status != MFPG_OK)
         return mfpg_fail_in(
             d->ctx, MFPG_ERR_INPUT, "%s: noise.target_epsilon: %g cannot be reached", where, d->target);

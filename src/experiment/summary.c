@@ -1,11 +1,19 @@
-/* summary.json: a run in one object. */
+/* summary.json: a run in one object, whole or not at all. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "federation/run_folder.h"
 #include "internal.h"
+
+/* The object or list, or NULL, and nothing left of it, where something could not be added. */
+static json_t *if_complete(json_t *value, int complete) {
+    if (complete) return value;
+    json_decref(value);
+    return NULL;
+}
 
 static json_t *metrics_json(const mfpg_metrics *m) {
     return json_pack("{s:o, s:o, s:o, s:o, s:I}", "loss", mfpg_json_number(m->loss), "accuracy",
@@ -39,20 +47,16 @@ static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_
         (json_int_t)c.rounds, "steps", (json_int_t)c.steps, "sampling_rate",
         mfpg_json_number(c.sampling_rate), "weight", mfpg_json_number(c.weight), "nonfinite_gradients",
         (json_int_t)c.nonfinite, "stopped", c.stopped, "promise", words);
-    if (client && e->options.evaluate != MFPG_EVALUATE_NONE)
-        json_object_set_new(client, "metrics", metrics_json(&m));
-    return client;
+    if (!client || e->options.evaluate == MFPG_EVALUATE_NONE) return client;
+    return if_complete(client, json_object_set_new(client, "metrics", metrics_json(&m)) == 0);
 }
 
 static json_t *clients_json(mfpg_context *ctx, const mfpg_experiment *e) {
     json_t *list = json_array();
-    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
-        json_t *client = client_json(ctx, e, k);
-        if (json_array_append_new(list, client) == 0) continue;
-        json_decref(list);
-        return NULL;
-    }
-    return list;
+    int complete = list != NULL;
+    for (ptrdiff_t k = 0; k < e->data->clients && complete; k++)
+        complete = json_array_append_new(list, client_json(ctx, e, k)) == 0;
+    return if_complete(list, complete);
 }
 
 static json_t *game_json(const mfpg_experiment *e) {
@@ -76,9 +80,10 @@ static json_t *data_json(const mfpg_experiment *e) {
 
 static json_t *assumptions_json(const mfpg_experiment *e) {
     json_t *list = json_array();
-    for (ptrdiff_t i = 0; i < e->assumptions.count; i++)
-        json_array_append_new(list, json_string(e->assumptions.text[i]));
-    return list;
+    int complete = list != NULL;
+    for (ptrdiff_t i = 0; i < e->assumptions.count && complete; i++)
+        complete = json_array_append_new(list, json_string(e->assumptions.text[i])) == 0;
+    return if_complete(list, complete);
 }
 
 static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
@@ -86,8 +91,7 @@ static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
     if (e->options.evaluate == MFPG_EVALUATE_NONE) return json_null();
     if (mfpg_federation_metrics(ctx, e->federation, -1, &m) != MFPG_OK) return NULL;
     json_t *metrics = metrics_json(&m);
-    json_object_set_new(metrics, "note", json_string(MFPG_METRICS_NOTE));
-    return metrics;
+    return if_complete(metrics, json_object_set_new(metrics, "note", json_string(MFPG_METRICS_NOTE)) == 0);
 }
 
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
@@ -101,11 +105,42 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
         "assumptions", assumptions_json(e));
 }
 
+/* A text in memory that remembers whether a part of it is missing: Jansson writes on after a key that could not be
+ * written, and json_dumps then returns an object without it. */
+typedef struct growing_text {
+    char *text;
+    size_t used, room;
+    int failed;
+} growing_text;
+
+static int append_text(const char *bytes, size_t length, void *user) {
+    growing_text *out = user;
+    if (out->failed) return -1;
+    if (out->room - out->used < length) {
+        size_t room = 2 * (out->room + length) + 1024;
+        char *larger = mfpg_resize(out->text, (ptrdiff_t)room, 1);
+        if (!larger) {
+            out->failed = 1;
+            return -1;
+        }
+        out->text = larger;
+        out->room = room;
+    }
+    memcpy(out->text + out->used, bytes, length);
+    out->used += length;
+    return 0;
+}
+
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json) {
     json_t *summary = mfpg_summary_json(ctx, experiment);
-    char *text = summary ? json_dumps(summary, JSON_INDENT(2)) : NULL;
+    growing_text out = {.failed = !summary};
+    if (summary && json_dump_callback(summary, append_text, &out, JSON_INDENT(2)) != 0) out.failed = 1;
     json_decref(summary);
-    if (!text) return mfpg_fail_memory(ctx);
-    *json = text;
+    if (!out.failed) out.failed = append_text("", 1, &out) != 0; /* the closing 0 */
+    if (out.failed) {
+        free(out.text);
+        return mfpg_fail_memory(ctx);
+    }
+    *json = out.text;
     return MFPG_OK;
 }

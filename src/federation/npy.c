@@ -38,13 +38,12 @@ static size_t data_offset(const char *text, size_t length, ptrdiff_t count) {
     size_t size = bytes[8] + 256u * bytes[9];
     if (bytes[6] == 2) size += 65536u * bytes[10] + 16777216u * bytes[11];
     if (size > length - head) return 0;
-    char *dictionary = mfpg_text_copy(text + head, size), shape[64];
-    if (!dictionary) return 0;
+    char shape[64];
     snprintf(shape, sizeof shape, "(%td,)", count);
-    int fits = strstr(dictionary, "'<f4'") && strstr(dictionary, "'fortran_order': False") &&
-               strstr(dictionary, shape) && length - head - size == (size_t)count * sizeof(float);
-    free(dictionary);
-    return fits ? head + size : 0;
+    const char *const needed[] = {"'<f4'", "'fortran_order': False", shape};
+    for (int i = 0; i < 3; i++)
+        if (!memmem(text + head, size, needed[i], strlen(needed[i]))) return 0;
+    return length - head - size == (size_t)count * sizeof(float) ? head + size : 0;
 }
 
 mfpg_status mfpg_npy_read_vector(mfpg_context *ctx, const char *path, ptrdiff_t count, float **w) {

@@ -9,18 +9,19 @@
 static void sweep(const mfpg_data_options *options) {
     mfpg_context *ctx = testing_context(1); /* one thread: the counter is not shared */
     mfpg_key key = mfpg_key_from_seed(1);
-    mfpg_federated_data *data = NULL;
-    long k = 0;
-    for (mfpg_status status = MFPG_ERR_MEMORY; status != MFPG_OK; k++) {
-        allocations_left = k;
-        status = mfpg_federated_data_create(ctx, options, &key, &data);
-        allocations_left = -1;
-        if (status == MFPG_OK) break;
-        assert_int_equal(status, MFPG_ERR_MEMORY);
-        assert_null(data);
+    for (int once = 0; once < 2; once++) {
+        int failed = 1;
+        for (long k = 0; failed; k++) {
+            mfpg_federated_data *data = NULL;
+            begin_failing(k, once);
+            mfpg_status status = mfpg_federated_data_create(ctx, options, &key, &data);
+            failed = end_failing();
+            assert_int_equal(status, failed ? MFPG_ERR_MEMORY : MFPG_OK);
+            assert_int_equal(data == NULL, failed);
+            mfpg_federated_data_destroy(data);
+            if (!failed) assert_true(k > 5);
+        }
     }
-    assert_true(k > 5);
-    mfpg_federated_data_destroy(data);
     mfpg_context_destroy(ctx);
 }
 
@@ -95,20 +96,23 @@ static void test_arrays_survive(void **state) {
 /* The same for a look at a file. */
 static void sweep_check(const char *name) {
     mfpg_context *ctx = testing_context(1);
-    mfpg_data_report *report = NULL;
     char path[1024];
-    long k = 0;
     snprintf(path, sizeof path, "%s/%s", fixture_folder, name);
-    for (mfpg_status status = MFPG_ERR_MEMORY; status != MFPG_OK; k++) {
-        allocations_left = k;
-        status = mfpg_data_check(ctx, path, NULL, &report);
-        allocations_left = -1;
-        if (status == MFPG_OK) break;
-        assert_int_equal(status, MFPG_ERR_MEMORY);
-        assert_null(report);
+    for (int once = 0; once < 2; once++) {
+        int failed = 1;
+        for (long k = 0; failed; k++) {
+            mfpg_data_report *report = NULL;
+            begin_failing(k, once);
+            mfpg_status status = mfpg_data_check(ctx, path, NULL, &report);
+            failed = end_failing();
+            if (status != (failed ? MFPG_ERR_MEMORY : MFPG_OK))
+                fail_msg(
+                    "%s, allocation %ld%s: %s", name, k, once ? " alone" : "", mfpg_context_message(ctx));
+            assert_int_equal(report == NULL, failed);
+            mfpg_data_report_destroy(report);
+            if (!failed) assert_true(k > 20);
+        }
     }
-    assert_true(k > 20);
-    mfpg_data_report_destroy(report);
     mfpg_context_destroy(ctx);
 }
 

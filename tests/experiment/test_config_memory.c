@@ -82,20 +82,24 @@ static void test_every_call_survives_each_failing_allocation(void **state) {
         {do_open, "open", 40}, {do_copy, "copy", 20}, {do_set, "set", 20}, {do_resolve, "resolve", 3},
         {do_unused, "unused", 3}, {do_check, "check", 20}, {do_template, "template", 40}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        long k = 0;
-        for (mfpg_status status = MFPG_ERR_MEMORY; status != MFPG_OK; k++) {
-            char *before = written(whole);
-            allocations_left = k;
-            status = calls[i].call();
-            allocations_left = -1;
-            char *after = written(whole);
-            if (status != MFPG_OK && status != MFPG_ERR_MEMORY)
-                fail_msg("%s, allocation %ld: %s", calls[i].name, k, mfpg_context_message(ctx));
-            if (status != MFPG_OK && calls[i].call != do_unused) assert_string_equal(before, after);
-            free(before);
-            free(after);
+        for (int once = 0; once < 2; once++) {
+            long k = 0;
+            for (int failed = 1; failed; k++) {
+                char *before = written(whole);
+                begin_failing(k, once);
+                mfpg_status status = calls[i].call();
+                failed = end_failing();
+                char *after = written(whole);
+                if (status != (failed ? MFPG_ERR_MEMORY : MFPG_OK))
+                    fail_msg("%s, allocation %ld%s: %s", calls[i].name, k, once ? " alone" : "",
+                        mfpg_context_message(ctx));
+                if (failed && calls[i].call != do_unused) assert_string_equal(before, after);
+                free(before);
+                free(after);
+            }
+            if (k < calls[i].at_least)
+                fail_msg("%s: only %ld allocations were made to fail", calls[i].name, k);
         }
-        if (k < calls[i].at_least) fail_msg("%s: only %ld allocations were made to fail", calls[i].name, k);
     }
 }
 

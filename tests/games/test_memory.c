@@ -6,27 +6,35 @@
 
 /* Returns how many allocations a solution takes. Address sanitizer finds what a failing call leaves behind. */
 static long sweep_solve(mfpg_context *ctx, const mfpg_game *game) {
-    for (long k = 0;; k++) {
-        mfpg_equilibrium e;
-        allocations_left = k;
-        mfpg_status status = mfpg_game_solve(ctx, game, &e);
-        allocations_left = -1;
-        mfpg_equilibrium_clear(&e);
-        if (status == MFPG_OK) return k;
-        assert_int_equal(status, MFPG_ERR_MEMORY);
+    long k = 0;
+    for (int once = 0; once < 2; once++) {
+        int failed = 1;
+        for (k = -1; failed;) {
+            mfpg_equilibrium e;
+            begin_failing(++k, once);
+            mfpg_status status = mfpg_game_solve(ctx, game, &e);
+            failed = end_failing();
+            mfpg_equilibrium_clear(&e);
+            assert_int_equal(status, failed ? MFPG_ERR_MEMORY : MFPG_OK);
+        }
     }
+    return k;
 }
 
 static long sweep_exploitability(mfpg_context *ctx, const mfpg_game *game, const double *action) {
-    for (long k = 0;; k++) {
-        double max = -1, mean = -1;
-        allocations_left = k;
-        mfpg_status status = mfpg_game_exploitability(ctx, game, action, &max, &mean);
-        allocations_left = -1;
-        if (status == MFPG_OK) return k;
-        assert_int_equal(status, MFPG_ERR_MEMORY);
-        assert_true(max == -1 && mean == -1);
+    long k = 0;
+    for (int once = 0; once < 2; once++) {
+        int failed = 1;
+        for (k = -1; failed;) {
+            double max = -1, mean = -1;
+            begin_failing(++k, once);
+            mfpg_status status = mfpg_game_exploitability(ctx, game, action, &max, &mean);
+            failed = end_failing();
+            assert_int_equal(status, failed ? MFPG_ERR_MEMORY : MFPG_OK);
+            if (failed) assert_true(max == -1 && mean == -1);
+        }
     }
+    return k;
 }
 
 static void test_every_failing_allocation_is_reported(void **state) {

@@ -36,15 +36,14 @@ static mfpg_status evaluate(scene *s) {
 }
 
 static void sweep(scene *s, mfpg_status (*call)(scene *), long expected) {
-    long k = 0;
-    for (;; k++) {
-        allocations_left = k;
-        mfpg_status status = call(s);
-        allocations_left = -1;
-        if (status == MFPG_OK) break;
-        assert_int_equal(status, MFPG_ERR_MEMORY);
+    for (int once = 0; once < 2; once++) {
+        for (long k = 0; k <= expected; k++) {
+            begin_failing(k, once);
+            mfpg_status status = call(s);
+            assert_int_equal(end_failing(), k < expected);
+            assert_int_equal(status, k < expected ? MFPG_ERR_MEMORY : MFPG_OK);
+        }
     }
-    assert_int_equal(k, expected);
 }
 
 static scene begin(void) {
