@@ -2,6 +2,8 @@
  * rows, examples that are no numbers, and its start. */
 #include "models/fixture.h"
 
+#include <sys/resource.h>
+
 enum { FEATURES = 7, CLASSES = 4, LAYERS = 3, LONGEST = 9 };
 static const ptrdiff_t HIDDEN[LAYERS] = {9, 6, 5};
 
@@ -216,6 +218,38 @@ static void test_the_network_of_the_images_has_six_tensors(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static long peak_kib(void) {
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+/* Field failure F34: the gradients of 1000 examples would fill 417 MiB; clipping takes 2 x 256 rows of layers and one sum,
+ * less than 4 MiB beside what was there. */
+static void test_clipping_examples_takes_no_memory_for_their_gradients(void **state) {
+    (void)state;
+    enum { ROWS = 1000, INPUTS = 784 };
+    mfpg_context *ctx = testing_context(1);
+    uint64_t random = testing_seed();
+    const ptrdiff_t hidden[] = {128, 64};
+    mfpg_model *model = make_network(ctx, INPUTS, 10, hidden, 2);
+    mfpg_key key = mfpg_key_from_seed(1);
+    mfpg_dataset data = make_dataset(ROWS, INPUTS, 1, &random);
+    float *w = make_floats(mfpg_model_parameters(model)), *grad = make_floats(mfpg_model_parameters(model));
+    mfpg_model_start(model, &key, 1, w);
+    long before = peak_kib();
+    float *work = make_floats(mfpg_model_workspace(model, ROWS));
+    assert_int_equal(mfpg_model_clipped_gradient(model, w, &data, NULL, 0, 1.0, ROWS, grad, work), 0);
+    assert_true(peak_kib() - before < 4096);
+    assert_true(norm_of(grad, mfpg_model_parameters(model)) <= 1.0);
+    free(work);
+    free(w);
+    free(grad);
+    free_dataset(&data);
+    mfpg_model_destroy(model);
+    mfpg_context_destroy(ctx);
+}
+
 /* Weights of a layer with n inputs: mean 0 and variance 2/n within five standard errors; biases zero. */
 static void test_the_start_has_the_variance_of_he(void **state) {
     (void)state;
@@ -281,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_examples_that_are_no_numbers_change_no_bit_of_the_others),
         cmocka_unit_test(test_an_overflow_on_the_way_counts_as_no_number),
         cmocka_unit_test(test_the_network_of_the_images_has_six_tensors),
+        cmocka_unit_test(test_clipping_examples_takes_no_memory_for_their_gradients),
         cmocka_unit_test(test_the_start_has_the_variance_of_he),
         cmocka_unit_test(test_shapes_out_of_range_are_refused),
     };

@@ -207,6 +207,43 @@ static void test_duplicates_and_a_large_offset_do_no_harm(void **state) {
     }
 }
 
+/* Field failure O12: a point whose kernel row holds nothing but itself stays where it is, and nothing becomes infinite;
+ * the others go on as if it were not there. */
+static void test_an_isolated_point_leaves_the_cluster_alone(void **state) {
+    (void)state;
+    float alone[40], with[41];
+    draw_normal(55, 40, alone);
+    memcpy(with, alone, sizeof alone);
+    with[40] = 1e6f;
+    project(40, 1.0, alone);
+    project(41, 1.0, with);
+    assert_true(with[40] == 1e6f);
+    for (int i = 0; i < 40; i++) check_near((double)with[i], (double)alone[i], HALF_ULP * 4, 1e-8, "cluster");
+}
+
+/* Field failures O3 and O9: whatever the cloud and the regularisation, the flag is what the last residual says, and what
+ * comes out is finite and within the range of what went in, converged or not. */
+static void test_the_flag_is_that_of_the_residual(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    for (int round = 0; round < 200; round++) {
+        float x[24];
+        mfpg_sinkhorn_result result = {0};
+        draw_normal(100 + (uint64_t)round, 24, x);
+        float low = INFINITY, high = -INFINITY, scale = powf(10.0f, (float)(round % 13) - 6.0f);
+        for (int i = 0; i < 24; i++) {
+            x[i] *= i % 5 == 0 ? 1.0f : scale; /* clusters and points far from them */
+            low = fminf(low, x[i]);
+            high = fmaxf(high, x[i]);
+        }
+        CHECK_OK(ctx, mfpg_sinkhorn_project(ctx, 24, pow(10.0, round % 17 - 10), x, &result));
+        assert_int_equal(result.converged, result.residual <= 1e-9);
+        assert_true(result.iterations <= 200 && isfinite(result.residual) && isfinite(result.variance_ratio));
+        for (int i = 0; i < 24; i++) assert_true(x[i] >= low && x[i] <= high);
+    }
+    mfpg_context_destroy(ctx);
+}
+
 static void test_tiny_regularisation_changes_nothing(void **state) {
     (void)state;
     const double etas[] = {1e-30, 1e-100, 1e-200, 5e-324};
@@ -319,6 +356,8 @@ int main(void) {
         cmocka_unit_test(test_the_map_keeps_order_and_range),
         cmocka_unit_test(test_reordering_reorders_and_scaling_by_two_scales),
         cmocka_unit_test(test_duplicates_and_a_large_offset_do_no_harm),
+        cmocka_unit_test(test_an_isolated_point_leaves_the_cluster_alone),
+        cmocka_unit_test(test_the_flag_is_that_of_the_residual),
         cmocka_unit_test(test_tiny_regularisation_changes_nothing),
         cmocka_unit_test(test_huge_regularisation_collapses_to_the_mean),
         cmocka_unit_test(test_a_normal_cloud_shrinks_by_the_gaussian_closed_form),
