@@ -253,8 +253,22 @@ static void print_label(const mfpg_data_report *report) {
     printf("majority   %.4f, the accuracy of always answering the commonest class\n", report->majority_rate);
 }
 
+/* A name may hold anything: what a terminal would obey, or is no UTF-8, is shown as \xNN. */
+static void print_name(const char *name) {
+    json_t *text = json_string(name);
+    int utf8 = text != NULL;
+    json_decref(text);
+    for (const unsigned char *at = (const unsigned char *)name; *at; at++)
+        if (*at < ' ' || *at == 0x7F || (*at >= 0x80 && !utf8))
+            printf("\\x%02x", *at);
+        else
+            putchar(*at);
+}
+
 static void print_format(const char *file, const mfpg_data_report *report) {
-    printf("file       %s\nformat     %s", file, report->format);
+    printf("file       ");
+    print_name(file);
+    printf("\nformat     %s", report->format);
     if (strcmp(report->format, "csv") == 0) {
         const char separator[] = {report->separator, 0};
         const char *word = report->separator == ','    ? "commas"

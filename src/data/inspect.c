@@ -64,13 +64,18 @@ const char *mfpg_inspect_line_word(const mfpg_inspection *check) {
 
 /* ---- reading ---- */
 
+/* A pipe would be waited for, and could be read only once. */
+static mfpg_status refuse_pipe(mfpg_context *ctx, const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISFIFO(info.st_mode)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: a pipe can be read only once; write a file", path);
+}
+
 /* The beginning of a file as its reader will see it: of a gzip file what is in it. */
 static mfpg_status read_head(
     mfpg_context *ctx, const char *path, unsigned char head[MFPG_SNIFF_SIZE], size_t *length, int *packed) {
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: a pipe can be read only once; write a file", path);
-    mfpg_status status = mfpg_reader_head(ctx, path, head, length);
+    mfpg_status status = refuse_pipe(ctx, path);
+    if (status == MFPG_OK) status = mfpg_reader_head(ctx, path, head, length);
     if (status != MFPG_OK) return status;
     if (*length == 0) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: byte 0: the file is empty", path);
     *packed = *length >= 2 && head[0] == 0x1F && head[1] == 0x8B;
@@ -163,7 +168,8 @@ static mfpg_status read_labels(mfpg_inspection *check, const mfpg_reader_ops *re
     const char *path = check->options->labels;
     mfpg_data_options options = mfpg_data_options_default();
     mfpg_table labels = {.part = MFPG_PART_LABELS};
-    mfpg_status status = mfpg_reader_refuse_foreign(check->ctx, path);
+    mfpg_status status = refuse_pipe(check->ctx, path);
+    if (status == MFPG_OK) status = mfpg_reader_refuse_foreign(check->ctx, path);
     if (status == MFPG_OK) status = mfpg_reader_of_labels(check->ctx, path, reader, &reader);
     if (status == MFPG_OK) status = reader->read(check->ctx, path, &options, &labels);
     if (status == MFPG_ERR_INPUT) mfpg_reader_explain(check->ctx, path, reader);

@@ -90,6 +90,12 @@ static void about_data(const mfpg_experiment *e, text_list *list) {
         add(list, "features were scaled by means and deviations fitted on private data: not covered");
     if (mfpg_config_is(config, "data.missing.impute", "mean"))
         add(list, "missing values were filled with means fitted on private data: not covered");
+    if (strncmp(mfpg_config_source(config, "task.classes"), "auto: ", 6) == 0)
+        add(list, "the number of classes is that of the largest label, read off private data: not covered; "
+                  "task.classes states a public one");
+    if (mfpg_config_is(config, "data.format", "libsvm"))
+        add(list,
+            "the number of features is the largest index of any row, read off private data: not covered");
     if (mfpg_config_text(config, "data.scale.bounds"))
         add(list, "the bounds of the features are public knowledge, not read off the data");
     if (mfpg_config_text(config, "data.affine"))

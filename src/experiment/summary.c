@@ -72,10 +72,11 @@ static json_t *game_json(const mfpg_experiment *e) {
         "residual", mfpg_json_number(q->residual));
 }
 
+/* The fingerprint tells whoever guesses the rows that the guess is right: it stands only where nothing is private. */
 static json_t *data_json(const mfpg_experiment *e) {
-    return json_pack("{s:I, s:I, s:I, s:s}", "clients", (json_int_t)e->data->clients, "features",
+    return json_pack("{s:I, s:I, s:I, s:s?}", "clients", (json_int_t)e->data->clients, "features",
         (json_int_t)e->data->features, "dropped_rows", (json_int_t)e->data->dropped_rows, "fingerprint",
-        e->data->fingerprint);
+        e->key.seeded ? e->data->fingerprint : NULL);
 }
 
 static json_t *assumptions_json(const mfpg_experiment *e) {

@@ -1,6 +1,8 @@
 /* mfpg data check: what it prints, its exit codes, and that the configuration it offers reads the file. */
 #include "cli/program.h"
 
+#include <sys/stat.h>
+
 static void test_the_help_says_what_is_wanted(void **state) {
     (void)state;
     REFUSED("data", "'check' and a data file are needed");
@@ -23,6 +25,26 @@ static void test_a_file_is_explained(void **state) {
         "A configuration that reads it"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (!strstr(ran.out, parts[i])) fail_msg("no \"%s\" in:\n%s", parts[i], ran.out);
+    remove_from_folder("a.csv");
+}
+
+static void test_odd_names_and_pipes_do_no_harm(void **state) {
+    (void)state;
+    write_in_folder("b\xff"
+                    "ad\x01\n.csv",
+        "a,y\n1,0\n2,1\n3,0\n");
+    expect("data check \"$(printf 'b\\377ad\\001\\012.csv')\"", 0);
+    assert_non_null(strstr(ran.out, "file       b\\xffad\\x01\\x0a.csv\n"));
+    expect("data check *.csv --json", 0);
+    remove_from_folder("b\xff"
+                       "ad\x01\n.csv");
+    write_in_folder("a.csv", "a,y\n1,0\n2,1\n3,0\n");
+    char path[256];
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    REFUSED("data check pipe", "a pipe can be read only once");
+    REFUSED("data check --labels pipe a.csv", "pipe: a pipe can be read only once");
+    remove_from_folder("pipe");
     remove_from_folder("a.csv");
 }
 
@@ -175,6 +197,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_the_help_says_what_is_wanted),
         TEST(test_a_file_is_explained),
+        TEST(test_odd_names_and_pipes_do_no_harm),
         TEST(test_json_has_the_promised_keys),
         TEST(test_what_nothing_reads_is_wrong_input),
         TEST(test_a_cut_image_file_is_refused_and_no_network_is_needed),

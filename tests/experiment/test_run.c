@@ -227,6 +227,38 @@ static void test_every_client_reports_its_own_rate_and_steps(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static int assumes(const mfpg_experiment *experiment, const char *words) {
+    for (ptrdiff_t i = 0; mfpg_experiment_assumption(experiment, i); i++)
+        if (strstr(mfpg_experiment_assumption(experiment, i), words)) return 1;
+    return 0;
+}
+
+/* One record can decide how large the model is: then that is said, and a declared number of classes takes it back. */
+static void test_a_shape_read_off_the_rows_is_an_assumption(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    char folder[] = "/tmp/mfpg-test-XXXXXX", path[64], files[96];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.svm", folder);
+    snprintf(files, sizeof files, "data.files=[%s]", path);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "0 1:1\n1 2:1\n0 1:2\n1 2:2\n2 1:1 2:1\n");
+    fclose(file);
+    const char *words[] = {files, "data.format=libsvm", "seed=1", "method=dp-sgd", "task.model=softmax",
+        "train.rounds=1", "data.test_fraction=0", "evaluate=none", NULL, NULL};
+    mfpg_experiment *experiment = run(ctx, NULL, words);
+    assert_true(assumes(experiment, "number of classes is that of the largest label"));
+    assert_true(assumes(experiment, "number of features is the largest index"));
+    mfpg_experiment_destroy(experiment);
+    words[8] = "task.classes=3";
+    experiment = run(ctx, NULL, words);
+    assert_false(assumes(experiment, "number of classes is that of the largest label"));
+    mfpg_experiment_destroy(experiment);
+    unlink(path);
+    rmdir(folder);
+    mfpg_context_destroy(ctx);
+}
+
 /* Row F4: 100,000 rows and batches of 16 are accounted at the declared rate 0.00016, whatever a sampler's length is. */
 static void test_the_rate_is_batch_size_over_declared_rows(void **state) {
     (void)state;
@@ -403,6 +435,7 @@ int main(void) {
         cmocka_unit_test(test_a_target_epsilon_is_met_from_below),
         cmocka_unit_test(test_what_cannot_be_is_refused_with_the_key_named),
         cmocka_unit_test(test_every_client_reports_its_own_rate_and_steps),
+        cmocka_unit_test(test_a_shape_read_off_the_rows_is_an_assumption),
         cmocka_unit_test(test_the_rate_is_batch_size_over_declared_rows),
         cmocka_unit_test(test_clients_that_mix_play_one_of_their_two_actions),
         cmocka_unit_test(test_hospitals_play_the_known_equilibrium),

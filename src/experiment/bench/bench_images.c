@@ -1,5 +1,6 @@
 /* The image task: where its files are, and the settings that every suite shares. */
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -15,7 +16,8 @@ static int is_there(const char *folder, const char *name, const char *suffix) {
     char file[64];
     snprintf(file, sizeof file, "%s%s", name, suffix);
     char *path = mfpg_path_join(folder, file);
-    int found = path && access(path, R_OK) == 0;
+    struct stat info;
+    int found = path && stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, R_OK) == 0;
     free(path);
     return found;
 }
@@ -33,7 +35,7 @@ bench_images bench_images_find(const char *folder) {
 
 mfpg_status bench_images_fail(mfpg_context *ctx, const bench_images *images) {
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "task images: %s does not hold %s, %s, %s and %s, plain or .gz; --images names their folder, "
+        "task images: '%s' does not hold %s, %s, %s and %s, plain or .gz; --images names their folder, "
         "Debian's "
         "package dataset-fashion-mnist brings them",
         images->folder, names[0], names[1], names[2], names[3]);
