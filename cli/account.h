@@ -69,15 +69,10 @@ void account_assume_records(account_answer *answer);
 /* Adds a text to the assumptions. */
 void account_assume(account_answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Six digits, rounded up, so that what is printed is a bound as well; what is above six digits by less than 1e-12 of
- * itself is taken for them. */
 #define ACCOUNT_DELTA 1e-5 /* where neither delta nor epsilon is given */
 
 enum { ACCOUNT_MECHANISM_GAUSSIAN = 0, ACCOUNT_MECHANISM_ENTROPIC };
 enum { ACCOUNT_ADD = 0, ACCOUNT_REMOVE, ACCOUNT_ZERO_OUT, ACCOUNT_REPLACE };
-
-enum { ACCOUNT_TEXT = 32 };
-const char *account_text(double value, char out[ACCOUNT_TEXT]);
 
 /* What a ledger's releases cost every client, the largest first. delta and epsilon NaN: those that were not given;
  * adjacency -1: the ledger's own. Returns the exit code. */

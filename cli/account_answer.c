@@ -34,16 +34,9 @@ json_t *account_json(account_answer *answer) {
     return object;
 }
 
-const char *account_text(double value, char out[ACCOUNT_TEXT]) {
-    snprintf(out, ACCOUNT_TEXT, "%.6g", value);
-    if (isfinite(value) && strtod(out, NULL) < value * (1 - 1e-12))
-        snprintf(out, ACCOUNT_TEXT, "%.6g", value + pow(10, floor(log10(value)) - 5));
-    return out;
-}
-
 static void print_number(const char *name, double value) {
-    char text[ACCOUNT_TEXT];
-    if (!isnan(value)) printf("%-12s %s\n", name, account_text(value, text));
+    char text[CLI_TEXT_UP];
+    if (!isnan(value)) printf("%-12s %s\n", name, cli_text_up(value, text));
 }
 
 void account_print(account_answer *answer) {

@@ -153,14 +153,14 @@ static json_t *clients_as_json(const audit *all) {
 }
 
 static void print_clients(const audit *all) {
-    char a[ACCOUNT_TEXT], b[ACCOUNT_TEXT], c[ACCOUNT_TEXT];
+    char a[CLI_TEXT_UP], b[CLI_TEXT_UP], c[CLI_TEXT_UP];
     printf("\n%-8s %-12s %-12s %-12s %s\n", "client", "mu", "epsilon", "delta", "rounds");
     for (int64_t i = 0; i < all->header.clients && i < SHOWN; i++) {
         const spending *client = &all->client[i];
         double mu = mu_of(client);
         printf("%-8lld %-12s %-12s %-12s %lld\n", (long long)client->client,
-            isnan(mu) ? "-" : account_text(mu, a), account_text(client->epsilon, b),
-            account_text(client->delta, c), (long long)client->rounds);
+            isnan(mu) ? "-" : cli_text_up(mu, a), cli_text_up(client->epsilon, b),
+            cli_text_up(client->delta, c), (long long)client->rounds);
     }
     if (all->header.clients > SHOWN)
         printf("... and %lld with less; --json lists all\n", (long long)(all->header.clients - SHOWN));

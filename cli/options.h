@@ -54,6 +54,13 @@ int cli_is_rate(double value);  /* [0, 1] */
 int cli_is_delta(double value); /* [0, 1) */
 int cli_is_steps(double value); /* whole, from 0 to 2^53 */
 
+/* ---- numbers ---- */
+
+/* Six digits, rounded up, so that what is printed is a bound as well; what is above six digits by less than 1e-12 of
+ * itself is taken for them. Returns out. */
+enum { CLI_TEXT_UP = 32 };
+const char *cli_text_up(double value, char out[CLI_TEXT_UP]);
+
 /* ---- JSON ---- */
 
 /* A number; infinity is the text "inf", NaN is null: it never leaves the program. */

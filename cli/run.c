@@ -83,12 +83,12 @@ static int append(char *text, size_t size, int used, const char *format, double 
 
 static void show_round(void *user, const mfpg_round_report *report, int64_t rounds) {
     display *shown = user;
-    char text[160] = "";
+    char text[160] = "", epsilon[CLI_TEXT_UP];
     int used = append(text, sizeof text, 0, "loss %.4f", report->loss);
     used = append(text, sizeof text, used, "  accuracy %.4f", report->accuracy);
     if (report->noise_to_signal > 0.0)
         used = append(text, sizeof text, used, "  noise/signal %.3g", report->noise_to_signal);
-    append(text, sizeof text, used, "  epsilon %.4g", report->epsilon);
+    snprintf(text + used, sizeof text - (size_t)used, "  epsilon %s", cli_text_up(report->epsilon, epsilon));
     progress_show(&shown->bar, report->round, rounds, text, !shown->quiet);
 }
 
@@ -184,10 +184,11 @@ static double accuracy_of(const outcome *o) {
 
 static void print_sweep(const outcome *results, ptrdiff_t count, const char *folder) {
     double mean, error;
+    char epsilon[CLI_TEXT_UP];
     printf("seed,loss,accuracy,epsilon\n");
     for (ptrdiff_t i = 0; i < count; i++)
-        printf("%lld,%.6g,%.6g,%.6g\n", (long long)results[i].seed, results[i].loss, results[i].accuracy,
-            results[i].epsilon);
+        printf("%lld,%.6g,%.6g,%s\n", (long long)results[i].seed, results[i].loss, results[i].accuracy,
+            cli_text_up(results[i].epsilon, epsilon));
     average(results, count, loss_of, &mean, &error);
     fprintf(stderr, "loss %.4f", mean);
     if (!isnan(error)) fprintf(stderr, " ± %.4f", error);

@@ -45,7 +45,7 @@ void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles pa
     /* The best test between two neighbours, each as likely, is right with probability 1/2 + distance/2. */
     double right = 50.0 + 50.0 * fmin(1.0, client->distance);
     snprintf(text, size,
-        "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.4g, "
+        "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.10g, "
         "delta %g) by accountant %s",
         what_is_seen(promise->view, records), what_is_hidden(promise, records), mfpg_number_up(right, 1),
         mfpg_number_up(client->epsilon, 4), options->delta, options->accountant);

@@ -103,6 +103,24 @@ static void test_without_a_seed_two_runs_differ(void **state) {
     remove_from_folder("open.yaml");
 }
 
+/* What is printed is never below the number it stands for: progress, sentence and sweep beside summary.json. */
+static void test_epsilon_is_printed_from_above(void **state) {
+    (void)state;
+    json_t *object = run_json("run clinics train.rounds=3 noise.target_epsilon=1.2345678 --json --out a");
+    json_t *clients = json_object_get(object, "clients"), *client;
+    double exact = 0;
+    size_t k;
+    json_array_foreach(clients, k, client) exact = fmax(exact, json_get_number(client, "epsilon"));
+    json_decref(object);
+    expect("run clinics train.rounds=3 noise.target_epsilon=1.2345678 --out b", 0);
+    const char *line = strstr(ran.err, "3/3"), *said = strstr(ran.out, "(epsilon ");
+    assert_true(line && said);
+    assert_true(strtod(strstr(line, "epsilon ") + 8, NULL) >= exact);
+    assert_true(strtod(said + 9, NULL) >= exact);
+    forget("a");
+    forget("b");
+}
+
 static void test_json_tells_what_each_client_was_promised(void **state) {
     (void)state;
     json_t *object = run_json("run clinics train.rounds=2 --json --out a");
@@ -400,6 +418,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_the_written_configuration_gives_the_same_run, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_without_a_seed_two_runs_differ, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_epsilon_is_printed_from_above, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_json_tells_what_each_client_was_promised, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
