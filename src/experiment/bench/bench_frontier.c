@@ -77,7 +77,7 @@ static double accuracy_of(const bench_cell *c) {
 }
 
 static int same_panel(const setting *a, const setting *b) {
-    return a->task == b->task && a->clients == b->clients && a->rows == b->rows &&
+    return strcmp(a->task, b->task) == 0 && a->clients == b->clients && a->rows == b->rows &&
            strcmp(a->unit, b->unit) == 0 && strcmp(a->view, b->view) == 0;
 }
 
@@ -88,11 +88,11 @@ static int panel_size(int first) {
     return count;
 }
 
-static void print_header(const setting *panel, int count, const char *accountant, FILE *out) {
+static void print_header(const setting *panel, int count, const bench_cell *cell, FILE *out) {
     if (strcmp(panel->task, "images") == 0)
-        fprintf(out, "#### %d images, %d client%s, unit %s, view %s, accountant %s\n\n| method |",
-            panel->clients * panel->rows, panel->clients, panel->clients > 1 ? "s" : "", panel->unit,
-            panel->view, accountant);
+        fprintf(out, "#### %td images, %d client%s, unit %s, view %s, accountant %s\n\n| method |",
+            cell->rows, panel->clients, panel->clients > 1 ? "s" : "", panel->unit, panel->view,
+            cell->accountant);
     else
         fprintf(out, "#### Unit %s, view %s\n\n| method |", panel->unit, panel->view);
     for (int i = 0; i < count; i++) fprintf(out, " epsilon %g |", panel[i].target);
@@ -114,7 +114,7 @@ static void print_settings(const setting *panel, int count, FILE *out) {
 
 static void print_panel(
     const bench_cell *cells, ptrdiff_t seeds, const setting *panel, int count, FILE *out) {
-    print_header(panel, count, cells->accountant, out);
+    print_header(panel, count, cells, out);
     for (int m = 0; m < METHODS; m++) {
         fprintf(out, "| %s |", methods[m]);
         for (int i = 0; i < count; i++) {
