@@ -11,9 +11,11 @@
 static long allocations_left = -1; /* < 0: no limit. Not for several threads */
 static int fails_once;             /* 1: after the one that failed all others succeed */
 static int has_failed;
+static size_t largest_block = SIZE_MAX; /* bytes; larger ones fail */
 
 static int may_allocate(ptrdiff_t count, size_t size) {
     if (count < 0 || size == 0 || (size_t)count > (size_t)PTRDIFF_MAX / size) return 0;
+    if ((size_t)count * size > largest_block) return 0;
     if (allocations_left == 0) {
         has_failed = 1;
         if (fails_once) allocations_left = -1;

@@ -54,13 +54,19 @@ static void test_it_is_nobodys_whatever_the_partition(void **state) {
     }
 }
 
-static void test_first_rows_are_those_of_the_clients_files(void **state) {
-    (void)state;
+/* The same for one client of c1.csv, without the column that names districts. */
+static mfpg_data_options one_client(void) {
     static const char *const files[] = {"c1.csv"}, *const drop[] = {"district"};
     write_clients("c1.csv");
     mfpg_data_options options = with_test_files(files, 1);
     options.drop_columns = drop;
     options.drop_count = 1;
+    return options;
+}
+
+static void test_first_rows_are_those_of_the_clients_files(void **state) {
+    (void)state;
+    mfpg_data_options options = one_client();
     options.first_rows = 1;
     mfpg_federated_data *data = make_data(&options);
     expect_rows(data, 0, 1, (const float[]){0}, (const float[]){0});
@@ -74,11 +80,7 @@ static void test_first_rows_are_those_of_the_clients_files(void **state) {
 
 static void test_it_is_scaled_like_the_clients_but_not_measured(void **state) {
     (void)state;
-    static const char *const files[] = {"c1.csv"}, *const drop[] = {"district"};
-    write_clients("c1.csv");
-    mfpg_data_options options = with_test_files(files, 1);
-    options.drop_columns = drop;
-    options.drop_count = 1;
+    mfpg_data_options options = one_client();
     options.scale = MFPG_SCALE_FROM_DATA;
     mfpg_federated_data *data = make_data(&options);
     double sd = sqrt(8.25); /* of 0 .. 9, whose mean is 4.5 */
@@ -89,11 +91,7 @@ static void test_it_is_scaled_like_the_clients_but_not_measured(void **state) {
 
 static void test_errors_name_file_and_key(void **state) {
     (void)state;
-    static const char *const files[] = {"c1.csv"}, *const drop[] = {"district"};
-    write_clients("c1.csv");
-    mfpg_data_options options = with_test_files(files, 1);
-    options.drop_columns = drop;
-    options.drop_count = 1;
+    mfpg_data_options options = one_client();
     write_text("t2.csv", "district,x,y\nd,many,1\n");
     EXPECT_ERROR(&options, "t2.csv:2", "\"many\"");
     write_text("t2.csv", "district,z,y\nd,1,1\n");
@@ -115,11 +113,7 @@ static void test_errors_name_file_and_key(void **state) {
 
 static void test_rows_with_missing_values_leave_it(void **state) {
     (void)state;
-    static const char *const files[] = {"c1.csv"}, *const drop[] = {"district"};
-    write_clients("c1.csv");
-    mfpg_data_options options = with_test_files(files, 1);
-    options.drop_columns = drop;
-    options.drop_count = 1;
+    mfpg_data_options options = one_client();
     options.missing = MFPG_MISSING_DROP;
     write_text("t1.csv", "district,x,y\na,?,0\nc,200,1\n");
     mfpg_federated_data *data = make_data(&options);
