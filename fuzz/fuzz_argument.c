@@ -1,5 +1,16 @@
 /* KEY=VALUE arguments, one a line, on one configuration: each is applied, or refused and without effect. */
-#include "fuzz_text.h"
+#include "fuzz.h"
+
+#include "mfpg/config.h"
+
+static char *write_whole(const mfpg_config *config, size_t *size) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    if (!out) abort();
+    fuzz_expect(mfpg_config_write(fuzz_context(), config, out) == MFPG_OK, "a configuration is not written");
+    fclose(out);
+    return text;
+}
 
 static void apply(mfpg_config *config, const char *argument) {
     mfpg_context *ctx = fuzz_context();

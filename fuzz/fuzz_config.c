@@ -1,5 +1,16 @@
 /* A configuration of any text: refused with a message, or checked, written, and read back as the same. */
-#include "fuzz_text.h"
+#include "fuzz.h"
+
+#include "mfpg/config.h"
+
+static char *write_whole(const mfpg_config *config, size_t *size) {
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    if (!out) abort();
+    fuzz_expect(mfpg_config_write(fuzz_context(), config, out) == MFPG_OK, "a configuration is not written");
+    fclose(out);
+    return text;
+}
 
 /* Takes out, in place, the lines that are comments: a key that does not count in the run is one, with the value that was
  * given, and once read again with its default. Returns the new size. */
