@@ -57,9 +57,10 @@ typedef struct mfpg_accountant_options {
     mfpg_paper_bound paper; /* paper_lsi only */
     const double *orders; /* rdp only: the orders >= 1 that may be used, copied; NULL: all, and Gaussian DP */
     ptrdiff_t order_count;
+    double width; /* exact only: the widest gap wanted between the two ends of an answer, > 0 */
 } mfpg_accountant_options;
 
-/** Client unit, zero-out, local; the paper's constants with clamp and envelope on. */
+/** Client unit, zero-out, local; the paper's constants with clamp and envelope on; width 1e-6. */
 mfpg_accountant_options mfpg_accountant_options_default(void);
 
 /** Makes an accountant of one client by its name in accountants.def; NULL options mean the defaults. */
@@ -88,6 +89,20 @@ mfpg_status mfpg_accountant_record_times(
  *  the number the paper would print. delta in [0,1), else MFPG_ERR_DOMAIN and +INFINITY. Nothing recorded: 0. */
 mfpg_status mfpg_accountant_epsilon(
     mfpg_context *ctx, const mfpg_accountant *accountant, double delta, double *epsilon);
+
+/** Two ends that hold the true number: what the best bound possible would answer. */
+typedef struct mfpg_bounds {
+    double lower, upper;
+} mfpg_bounds;
+
+/** The answer of mfpg_accountant_epsilon as upper end, with a lower end that is 0 where the accountant knows none; of what
+ *  was recorded, if it was released exactly so. paper_*: upper end +INFINITY. */
+mfpg_status mfpg_accountant_epsilon_bounds(
+    mfpg_context *ctx, const mfpg_accountant *accountant, double delta, mfpg_bounds *epsilon);
+
+/** The same for delta at epsilon >= 0. */
+mfpg_status mfpg_accountant_delta_bounds(
+    mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, mfpg_bounds *delta);
 
 /** delta at epsilon >= 0, rounded up; paper_rdp: the target it is given is its answer, so +INFINITY is returned;
  *  paper_lsi: the bound, whatever epsilon. */

@@ -30,7 +30,14 @@ typedef struct mfpg_action {
 } mfpg_action;
 
 typedef enum mfpg_unit { MFPG_UNIT_CLIENT = 0, MFPG_UNIT_EXAMPLE } mfpg_unit;
-typedef enum mfpg_adjacency { MFPG_ADJACENCY_ZERO_OUT = 0, MFPG_ADJACENCY_REPLACE } mfpg_adjacency;
+/** Which runs must look alike. zero-out compares both ways, a record that leaves and one that joins; add and remove are one
+ *  of the two alone, which differ under sampling: accountants of schedules know them, runs and ledgers refuse them. */
+typedef enum mfpg_adjacency {
+    MFPG_ADJACENCY_ZERO_OUT = 0, /* nothing of its own, its noise still added */
+    MFPG_ADJACENCY_REPLACE,      /* any other data */
+    MFPG_ADJACENCY_ADD,   /* the record is absent in the run that is judged, present in its neighbour */
+    MFPG_ADJACENCY_REMOVE /* present in the run that is judged, absent in its neighbour */
+} mfpg_adjacency;
 typedef enum mfpg_view { MFPG_VIEW_LOCAL = 0, MFPG_VIEW_AVERAGE, MFPG_VIEW_FINAL } mfpg_view;
 
 /** What a promise is about; no epsilon is printed without it. */
@@ -41,7 +48,7 @@ typedef struct mfpg_promise {
 } mfpg_promise;
 
 const char *mfpg_unit_name(mfpg_unit unit);                /* "client", "example" */
-const char *mfpg_adjacency_name(mfpg_adjacency adjacency); /* "zero-out", "replace" */
+const char *mfpg_adjacency_name(mfpg_adjacency adjacency); /* "zero-out", "replace", "add", "remove" */
 const char *mfpg_view_name(mfpg_view view);                /* "local", "average", "final" */
 
 /** What was noised. Neighbouring runs over parameters are driven apart by the data at every step; neighbouring records

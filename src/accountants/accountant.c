@@ -42,6 +42,7 @@ const char *mfpg_accountant_help(ptrdiff_t index) {
 mfpg_accountant_options mfpg_accountant_options_default(void) {
     return (mfpg_accountant_options){
         .promise = {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_ZERO_OUT, MFPG_VIEW_LOCAL},
+        .width = 1e-6,
         .paper = {.dimension = 5.0,
             .clients = 5.0,
             .alpha = 1.0,
@@ -73,6 +74,9 @@ mfpg_status mfpg_accountant_create(
     if (status != MFPG_OK) return status;
     const char *fault = mfpg_promise_fault(&chosen.promise);
     if (fault) return mfpg_fail(ctx, MFPG_ERR_INPUT, "accountant %s: %s", ops->name, fault);
+    if (!(chosen.width > 0.0))
+        return mfpg_fail(
+            ctx, MFPG_ERR_DOMAIN, "accountant %s: width is %g; it must be above 0", ops->name, chosen.width);
     mfpg_accountant *made = mfpg_alloc(1, sizeof *made + ops->state_size);
     if (!made) return mfpg_fail_memory(ctx);
     made->ops = ops;
@@ -153,6 +157,33 @@ mfpg_status mfpg_accountant_delta(
     mfpg_status status = MFPG_OK;
     if (accountant->recorded) status = accountant->ops->delta(ctx, accountant->state, epsilon, &answer);
     if (status == MFPG_OK && answer >= 0.0) *delta = answer;
+    return status;
+}
+
+/* The ends of an answer that was found to be upper; ask is the accountant's own way to a lower one. */
+static void set_bounds(const mfpg_accountant *accountant, double (*ask)(const void *state, double given),
+    double given, double upper, mfpg_bounds *out) {
+    *out = (mfpg_bounds){.upper = accountant->ops->certifies ? upper : (double)INFINITY};
+    if (!ask || accountant->poisoned || !accountant->recorded) return;
+    double lower = ask(accountant->state, given);
+    if (lower > 0.0) out->lower = fmin(lower, out->upper);
+}
+
+mfpg_status mfpg_accountant_epsilon_bounds(
+    mfpg_context *ctx, const mfpg_accountant *accountant, double delta, mfpg_bounds *epsilon) {
+    double upper;
+    mfpg_status status = mfpg_accountant_epsilon(ctx, accountant, delta, &upper);
+    *epsilon = (mfpg_bounds){.upper = upper};
+    if (status == MFPG_OK) set_bounds(accountant, accountant->ops->lower_epsilon, delta, upper, epsilon);
+    return status;
+}
+
+mfpg_status mfpg_accountant_delta_bounds(
+    mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, mfpg_bounds *delta) {
+    double upper;
+    mfpg_status status = mfpg_accountant_delta(ctx, accountant, epsilon, &upper);
+    *delta = (mfpg_bounds){.upper = upper};
+    if (status == MFPG_OK) set_bounds(accountant, accountant->ops->lower_delta, epsilon, upper, delta);
     return status;
 }
 

@@ -11,8 +11,7 @@
 
 double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacency) {
     if (mfpg_release_fault(release) || release->particles != MFPG_PARTICLES_DATA) return (double)INFINITY;
-    double distance =
-        adjacency == MFPG_ADJACENCY_ZERO_OUT ? release->sensitivity : 2.0 * release->sensitivity;
+    double distance = adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 * release->sensitivity : release->sensitivity;
     return divide_up(multiply_up(release->contraction, distance), release->noise_sd);
 }
 

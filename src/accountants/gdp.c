@@ -11,7 +11,7 @@
 double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency) {
     if (mfpg_release_fault(release) || release->particles != MFPG_PARTICLES_PARAMETERS)
         return (double)INFINITY;
-    double shift = adjacency == MFPG_ADJACENCY_ZERO_OUT ? release->sensitivity : 2.0 * release->sensitivity;
+    double shift = adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 * release->sensitivity : release->sensitivity;
     double last = divide_up(shift, release->last_sd);
     if (release->steps == 1) return last;
     double early = divide_up(shift, release->noise_sd);
@@ -23,6 +23,7 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     (void)ctx;
     gdp_sum *gdp = state;
     square_sum_add_times(&gdp->spent, mfpg_release_mu(release, gdp->adjacency), times);
+    if (release->sampling_rate < 1.0 || release->last_sd != release->noise_sd) gdp->loose = 1;
     return MFPG_OK;
 }
 
@@ -38,5 +39,7 @@ const mfpg_accountant_ops mfpg_accountant_gdp = {
     .mu = gdp_sum_mu,
     .rdp = gdp_sum_rdp,
     .other = gdp_sum_other,
+    .lower_epsilon = gdp_sum_lower_epsilon,
+    .lower_delta = gdp_sum_lower_delta,
     .covers = gdp_sum_covers,
 };

@@ -38,6 +38,21 @@ mfpg_status gdp_sum_other(mfpg_context *ctx, const void *state, double delta, do
     return MFPG_OK;
 }
 
+/* mu was rounded up by less than 1e-14 of itself, and the two conversions by what 2e-12 of mu makes of them (or, of delta,
+ * 1e-12 of it, which is less than what 1e-12 of mu makes of it). */
+static double mu_below(const void *state) {
+    const gdp_sum *gdp = state;
+    return gdp->loose ? 0.0 : gdp_sum_mu(state) * (1.0 - 1e-10);
+}
+
+double gdp_sum_lower_epsilon(const void *state, double delta) {
+    return mfpg_gdp_epsilon(mu_below(state), delta);
+}
+
+double gdp_sum_lower_delta(const void *state, double epsilon) {
+    return mfpg_gdp_delta(mu_below(state), epsilon);
+}
+
 int gdp_sum_covers(const void *state, const void *less) {
     return gdp_sum_mu(state) >= gdp_sum_mu(less);
 }

@@ -9,6 +9,7 @@
 typedef struct gdp_sum {
     mfpg_adjacency adjacency;
     square_sum spent; /* sum of mu_t^2 */
+    int loose;        /* 1: mu may be larger than the releases deserve, so nothing but 0 is a lower end */
 } gdp_sum;
 
 mfpg_status gdp_sum_start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options);
@@ -17,6 +18,8 @@ mfpg_status gdp_sum_epsilon(mfpg_context *ctx, const void *state, double delta, 
 mfpg_status gdp_sum_delta(mfpg_context *ctx, const void *state, double at, double *out);
 double gdp_sum_rdp(const void *state, double order);
 mfpg_status gdp_sum_other(mfpg_context *ctx, const void *state, double delta, double *out);
+double gdp_sum_lower_epsilon(const void *state, double delta);
+double gdp_sum_lower_delta(const void *state, double epsilon);
 int gdp_sum_covers(const void *state, const void *less);
 
 #endif

@@ -10,6 +10,8 @@ const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     if (header->particles != MFPG_PARTICLES_PARAMETERS && header->particles != MFPG_PARTICLES_DATA)
         return "particles are unknown";
     if (!(header->delta >= 0.0 && header->delta < 1.0)) return "delta is not in [0, 1)";
+    if (header->promise.adjacency > MFPG_ADJACENCY_REPLACE)
+        return "adjacency is one direction of zero-out alone, which no run promises";
     return mfpg_promise_fault(&header->promise);
 }
 

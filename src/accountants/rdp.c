@@ -101,7 +101,7 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
 
 static double uncredited_mu(const rdp_state *rdp, mfpg_adjacency adjacency) {
     double root = square_sum_root_up(&rdp->uncredited);
-    return adjacency == MFPG_ADJACENCY_ZERO_OUT ? root : 2.0 * root;
+    return adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 * root : root;
 }
 
 static double mu(const void *state) {
@@ -198,7 +198,7 @@ static double smallest(const question *asked, route at_order, double enough) {
 /* The group's route is one for replace, unless divergences were asked for by name. */
 static double best_route(const question *asked, route own, route group, double enough) {
     double best = smallest(asked, own, enough);
-    if (asked->adjacency == MFPG_ADJACENCY_ZERO_OUT || asked->rdp->orders || best <= enough) return best;
+    if (asked->adjacency != MFPG_ADJACENCY_REPLACE || asked->rdp->orders || best <= enough) return best;
     return fmin(best, smallest(asked, group, enough));
 }
 
@@ -208,7 +208,7 @@ static double distance(const rdp_state *rdp, mfpg_adjacency adjacency) {
     for (ptrdiff_t i = 0; i < rdp->order_count; i++)
         order = i == 0 ? rdp->orders[0] : fmin(order, rdp->orders[i]);
     double one = mfpg_rdp_distance(divergence(rdp, adjacency, order));
-    if (adjacency == MFPG_ADJACENCY_ZERO_OUT || rdp->orders) return one;
+    if (adjacency != MFPG_ADJACENCY_REPLACE || rdp->orders) return one;
     return fmin(one, 2.0 * mfpg_rdp_distance(divergence(rdp, MFPG_ADJACENCY_ZERO_OUT, order)));
 }
 

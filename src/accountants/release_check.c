@@ -13,7 +13,7 @@ static int share(double value) {
 
 const char *mfpg_promise_fault(const mfpg_promise *promise) {
     if (promise->unit != MFPG_UNIT_CLIENT && promise->unit != MFPG_UNIT_EXAMPLE) return "unit is unknown";
-    if (promise->adjacency != MFPG_ADJACENCY_ZERO_OUT && promise->adjacency != MFPG_ADJACENCY_REPLACE)
+    if (!(promise->adjacency >= MFPG_ADJACENCY_ZERO_OUT && promise->adjacency <= MFPG_ADJACENCY_REMOVE))
         return "adjacency is unknown";
     if (promise->view != MFPG_VIEW_LOCAL && promise->view != MFPG_VIEW_AVERAGE &&
         promise->view != MFPG_VIEW_FINAL)

@@ -12,6 +12,8 @@ const char *mfpg_adjacency_name(mfpg_adjacency adjacency) {
     switch (adjacency) {
     case MFPG_ADJACENCY_ZERO_OUT: return "zero-out";
     case MFPG_ADJACENCY_REPLACE: return "replace";
+    case MFPG_ADJACENCY_ADD: return "add";
+    case MFPG_ADJACENCY_REMOVE: return "remove";
     }
     return "unknown adjacency";
 }

@@ -95,6 +95,30 @@ static void test_nothing_recorded_costs_nothing(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static void test_the_two_ends_of_an_answer_are_in_order(void **state) {
+    (void)state;
+    uint64_t random = announced_seed();
+    mfpg_context *ctx = testing_context(1);
+    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+        for (int run = 0; run < testing_repeats(20); run++) {
+            mfpg_accountant *accountant = created(ctx, kind);
+            mfpg_release release =
+                release_for(ctx, kind, random_scale(&random, 1e-9, 10), random_scale(&random, 1e-2, 10));
+            mfpg_bounds epsilon = {-1, -1}, delta = {-1, -1};
+            CHECK_OK(ctx, mfpg_accountant_record_times(ctx, accountant, &release, 1 + run));
+            CHECK_OK(ctx, mfpg_accountant_epsilon_bounds(ctx, accountant, 1e-5, &epsilon));
+            CHECK_OK(ctx, mfpg_accountant_delta_bounds(ctx, accountant, 0.5, &delta));
+            assert_true(epsilon.lower >= 0.0 && epsilon.upper >= epsilon.lower);
+            assert_true(delta.lower >= 0.0 && delta.upper >= delta.lower);
+            if (certifies(ctx, kind)) assert_true(epsilon.upper == epsilon_at(ctx, accountant, 1e-5));
+            if (strcmp(mfpg_accountant_name(kind), "gdp") == 0) /* exact, so the ends nearly meet */
+                assert_true(epsilon.upper - epsilon.lower <= 1e-9 * (1.0 + epsilon.upper));
+            mfpg_accountant_destroy(accountant);
+        }
+    }
+    mfpg_context_destroy(ctx);
+}
+
 static void test_epsilon_never_falls_as_rounds_accumulate(void **state) {
     (void)state;
     uint64_t random = announced_seed();
@@ -335,6 +359,7 @@ int main(void) {
         cmocka_unit_test(test_names_are_listed_once_and_made_by_name),
         cmocka_unit_test(test_unknown_names_and_promises_are_refused),
         cmocka_unit_test(test_nothing_recorded_costs_nothing),
+        cmocka_unit_test(test_the_two_ends_of_an_answer_are_in_order),
         cmocka_unit_test(test_epsilon_never_falls_as_rounds_accumulate),
         cmocka_unit_test(test_epsilon_grows_with_sensitivity_and_falls_with_noise),
         cmocka_unit_test(test_order_of_records_does_not_show),
