@@ -45,10 +45,13 @@ typedef struct mfpg_game {
     /* entropic: cost f(mean) + c_k e + beta B_k / e; interaction: c e (1 + zeta s) + beta B / e */
     const double *privacy_scale; /* clients; [B] */
     const double *own_cost;      /* clients; [c] */
-    double prior_variance;       /* [sig2] */
-    double step;                 /* [tau] */
-    double optimum_norm2; /* [abar2]; entropic: with mean-field it moves the cost and the optimum only */
-    double interaction;   /* [zeta] */
+    /* clients, > 0; NULL: 1 each. Absolute strength of action 1: B and c are those of the action as it is counted, while the
+     * averaged model (entropic) and eq. (dpbound) (paper, which needs one unit for all) feel the absolute strength */
+    const double *strength_unit;
+    double prior_variance; /* [sig2] */
+    double step;           /* [tau] */
+    double optimum_norm2;  /* [abar2]; entropic: with mean-field it moves the cost and the optimum only */
+    double interaction;    /* [zeta] */
     /* paper: L/(e + offset) + beta delta(e), eq. (br) with the raw exponential of eq. (dpbound) */
     double loss;             /* [L] */
     double offset;           /* [c] of (br) */

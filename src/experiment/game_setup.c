@@ -118,7 +118,7 @@ static mfpg_status expose(mfpg_context *ctx, const mfpg_experiment *experiment, 
 }
 
 /* B = K shift^2 / (4 tau), the zCDP cost rho of the whole run at strength 1, and c = (h d/2) omega^2 2 tau, the loss of a
- * client's own noise in its personal model; both in units of S^2 where strengths are (theory S3.3). */
+ * client's own noise in its personal model; both per action, which may be a strength in units of S^2 (theory S3.3). */
 static mfpg_status entropic_constants(
     mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
     double tau = setup->game.step, omega = setup->game.personalisation;
@@ -129,6 +129,7 @@ static mfpg_status entropic_constants(
         mfpg_status status = expose(ctx, experiment, k, &e);
         if (status != MFPG_OK) return status;
         double unit = relative ? e.sensitivity * e.sensitivity : 1.0;
+        setup->strength_unit[k] = unit;
         setup->privacy_scale[k] = e.steps * e.shift * e.shift / (4.0 * tau) / unit;
         setup->own_cost[k] = own * unit;
         if (k == 0) setup->game.rounds = e.steps;
@@ -245,14 +246,15 @@ static void set_constants(const mfpg_experiment *experiment, mfpg_game *game) {
 }
 
 static mfpg_status allocate(mfpg_context *ctx, ptrdiff_t clients, game_setup *setup) {
-    double **arrays[] = {
-        &setup->preference, &setup->noise_unit, &setup->privacy_scale, &setup->own_cost, &setup->weight};
+    double **arrays[] = {&setup->preference, &setup->noise_unit, &setup->privacy_scale, &setup->own_cost,
+        &setup->strength_unit, &setup->weight};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (!(*arrays[i] = mfpg_alloc(clients, sizeof(double)))) return mfpg_fail_memory(ctx);
     setup->game.preference = setup->preference;
     setup->game.noise_unit = setup->noise_unit;
     setup->game.privacy_scale = setup->privacy_scale;
     setup->game.own_cost = setup->own_cost;
+    setup->game.strength_unit = setup->strength_unit;
     return MFPG_OK;
 }
 
@@ -279,6 +281,7 @@ void mfpg_game_setup_clear(game_setup *setup) {
     free(setup->noise_unit);
     free(setup->privacy_scale);
     free(setup->own_cost);
+    free(setup->strength_unit);
     free(setup->weight);
     free(setup->grid);
     *setup = (game_setup){0};

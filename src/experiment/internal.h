@@ -57,7 +57,7 @@ void mfpg_mechanism_set_clear(mechanism_set *set);
 /* game_setup.c: preferences, every auto of the game, and its solution with all preferences times a factor. */
 typedef struct game_setup {
     mfpg_game game; /* its pointers stand in the arrays below */
-    double *preference, *noise_unit, *privacy_scale, *own_cost, *weight, *grid;
+    double *preference, *noise_unit, *privacy_scale, *own_cost, *strength_unit, *weight, *grid;
 } game_setup;
 mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *out);
 mfpg_status mfpg_solve_scaled(mfpg_context *ctx, const mfpg_experiment *experiment, const game_setup *setup,

@@ -1,10 +1,10 @@
 /* The entropic FedAvg game (theory S3.3): more strength means more noise.
  *
- *     U_k(e) = f(s) + c_k e_k + beta_k B_k/e_k,   s = sum p_j e_j,
+ *     U_k(e) = f(s) + c_k e_k + beta_k B_k/e_k,   s = sum w_j e_j,   w_j = p_j unit_j,
  *
- * f the excess loss of the averaged model (fedavg_law.h). For equal weights the law of the model depends on the
- * strengths through s alone. N players move s by their own share; in the limit none does, and f keeps its bias only. A
- * planner minds N f. */
+ * f the excess loss of the averaged model (fedavg_law.h), unit_j the absolute strength of action 1. For equal p the law
+ * of the model depends on the strengths through s alone. N players move s by their own share; in the limit none does,
+ * and f keeps its bias only. A planner minds N f. */
 #include "cost.h"
 
 #include <math.h>
@@ -45,6 +45,30 @@ static mfpg_status check_equal_weights(mfpg_context *ctx, const mfpg_game *game)
     return MFPG_OK;
 }
 
+/* What client k's action counts in s. N players have equal p, up to the tolerance of their check. */
+static double weight_of(const mfpg_play *play, ptrdiff_t k) {
+    double p = play->limit ? mfpg_play_weight(play, k) : 1.0 / (double)play->game->clients;
+    return play->game->strength_unit ? p * play->game->strength_unit[k] : p;
+}
+
+/* s where everybody plays x. */
+static double mean_of(const mfpg_play *play, double x) {
+    double mean = 0.0;
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) mean += weight_of(play, k) * x;
+    return mean;
+}
+
+/* The smallest mean strength that the clients can choose leaves the averaged model stable. */
+static mfpg_status check_stability(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    mfpg_fedavg_law law = law_of(play);
+    double least = game->actions.grid ? game->actions.grid[0] : game->actions.low;
+    if (mean_of(play, least) < mfpg_fedavg_stable_below(&law)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "the averaged model diverges whatever the clients choose: step x (curvature + strength/prior "
+        "variance) must stay below 2 at the smallest action");
+}
+
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
     mfpg_status status = mfpg_check_positive(ctx, "curvature", game->curvature);
@@ -54,6 +78,8 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     if (!status) status = mfpg_check_positive(ctx, "step", game->step);
     if (!status) status = mfpg_check_nonnegative(ctx, "optimum norm2", game->optimum_norm2);
     if (!status) status = mfpg_check_clients(ctx, "privacy scale", game->privacy_scale, game->clients);
+    if (!status && game->strength_unit)
+        status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
     if (status) return status;
     /* Without an own cost the limit has no best response: S3.1 (ii). */
     for (ptrdiff_t k = 0; game->own_cost && k < game->clients; k++)
@@ -66,15 +92,7 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     status = mfpg_check_clients(ctx, "own cost", game->own_cost, game->clients);
     if (status || play->limit) return status;
     status = check_equal_weights(ctx, game);
-    if (status) return status;
-    mfpg_fedavg_law law = law_of(play);
-    double least = game->actions.grid ? game->actions.grid[0] : game->actions.low;
-    if (!(least < mfpg_fedavg_stable_below(&law)))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "the averaged model diverges whatever the clients choose: step x (curvature + strength/prior "
-            "variance) must "
-            "stay below 2 at the smallest action");
-    return MFPG_OK;
+    return status ? status : check_stability(ctx, play);
 }
 
 static double utility(const mfpg_play *play, double e) {
@@ -103,11 +121,6 @@ static double minimiser(const mfpg_play *play, double u, double v) {
     return sqrt(v / u);
 }
 
-/* N players have equal weights, up to the tolerance of their check. */
-static double weight_of(const mfpg_play *play, ptrdiff_t k) {
-    return play->limit ? mfpg_play_weight(play, k) : 1.0 / (double)play->game->clients;
-}
-
 static double share(const mfpg_play *play, ptrdiff_t k, double e) {
     return weight_of(play, k) * e;
 }
@@ -130,8 +143,8 @@ static double own_slope_at(double e, const void *arg) {
            own->v / (e * e);
 }
 
-/* U_k has one minimum: its slope has the sign of e^2 (c + p f'(s)) - beta B, whose derivative
- * 2 e (c + p f') + e^2 p^2 f'' is at least 2 e c > 0, since p e <= s and s max(-f'', 0) <= 2 f' (shown below at nash).
+/* U_k has one minimum: its slope has the sign of e^2 (c + w f'(s)) - beta B, whose derivative
+ * 2 e (c + w f') + e^2 w^2 f'' is at least 2 e c > 0, since w e <= s and s max(-f'', 0) <= 2 f' (shown below at nash).
  * So the slope changes sign once, from - to +. */
 static double reply(const mfpg_play *play, ptrdiff_t k, double others, double low, double high) {
     own_slope own = {.law = law_of(play), .others = others, .weight = weight_of(play, k)};
@@ -179,7 +192,8 @@ static mfpg_monotone_result find_price(const market *m) {
     double start = answered_price(m, 0.0);
     if (start == 0.0) return (mfpg_monotone_result){.converged = 1}; /* f is flat */
     if (!isfinite(start))
-        start = m->minded * mfpg_fedavg_slope(&m->law, 0.5 * (m->low + mfpg_fedavg_stable_below(&m->law)));
+        start = m->minded * mfpg_fedavg_slope(&m->law,
+                                0.5 * (mean_of(m->play, m->low) + mfpg_fedavg_stable_below(&m->law)));
     double bottom = start, top = start;
     while (excess_price(top, m) > 0.0) {
         bottom = top;
@@ -193,14 +207,14 @@ static mfpg_monotone_result find_price(const market *m) {
 }
 
 /* The equilibrium (and the planner's optimum, with N f in place of f) is e_k = R_k(s) = clip(sqrt(beta_k B_k/(c_k +
- * p_k f'(s)))) at the s with sum p_k R_k(s) = s. There is exactly one such s, clamped or not:
+ * w_k f'(s)))) at the s with sum w_k R_k(s) = s. There is exactly one such s, clamped or not:
  *
  * 1. s max(-f'', 0) <= 2 f' wherever the law is stable. In units of kap, f is a positive combination of the bias
  *    b = (kap/X)^2 with kap (-b'') - 2 b' = -6 h^2 kap/X^4 <= 0, and of the variance v = kap/D with
  *    kap (-v'') - 2 v' = -(tau kap^2 D + 2 Q^2)/D^3 < 0, Q = h (1 - tau h/2) + tau kap^2/2.
- * 2. So d log R_k/d log s = s (-f'') p_k/(2 (c_k + p_k f')) < 1 (c_k > 0) where R_k is not clamped, and 0 where it is:
- *    every R_k(s)/s falls strictly, and sum p_k R_k(s)/s = 1 has at most one root: a monotone scalar problem.
- * 3. At s = sum p_k low the sum is at least s. At s = sum p_k clip(sqrt(beta_k B_k/c_k)) it is at most s, because
+ * 2. So d log R_k/d log s = s (-f'') w_k/(2 (c_k + w_k f')) < 1 (c_k > 0) where R_k is not clamped, and 0 where it is:
+ *    every R_k(s)/s falls strictly, and sum w_k R_k(s)/s = 1 has at most one root: a monotone scalar problem.
+ * 3. At s = sum w_k low the sum is at least s. At s = sum w_k clip(sqrt(beta_k B_k/c_k)) it is at most s, because
  *    f' > 0; at the border of stability f' = infinity, every reply is `low`, and the sum is below s.
  *
  * The replies satisfy each client's first-order condition, which is enough (see reply), so this is the only Nash

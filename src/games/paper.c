@@ -9,6 +9,19 @@
 #include "base/error.h"
 #include "check.h"
 
+/* The shapes are one for all clients, so their units of strength must be too. */
+static mfpg_status check_unit(mfpg_context *ctx, const mfpg_game *game) {
+    if (!game->strength_unit) return MFPG_OK;
+    mfpg_status status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
+    for (ptrdiff_t k = 1; k < game->clients && !status; k++)
+        if (game->strength_unit[k] != game->strength_unit[0])
+            status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "cost paper compares absolute strengths, and client %td's action 1 is another strength than "
+                "client 0's: with clients of different sensitivity take scale absolute",
+                k);
+    return status;
+}
+
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
     mfpg_status status = mfpg_check_nonnegative(ctx, "loss", game->loss);
@@ -19,6 +32,7 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
     if (!status) status = mfpg_check_positive(ctx, "step", game->step);
     if (!status) status = mfpg_check_positive(ctx, "rounds", game->rounds);
+    if (!status) status = check_unit(ctx, game);
     if (status) return status;
     if (!game->actions.grid && isinf(game->actions.high))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -35,7 +49,8 @@ static double utility(const mfpg_play *play, double e) {
 /* delta = (C_d/sqrt N) exp(-(alpha e - lambda - G) K tau/2), C_d = min(sqrt d, 10), alpha = 1/prior variance. */
 static double privacy(const mfpg_play *play, double e) {
     const mfpg_game *game = play->game;
-    double rate = e / game->prior_variance - game->variance_penalty - game->gradient_norm;
+    double strength = game->strength_unit ? game->strength_unit[0] * e : e;
+    double rate = strength / game->prior_variance - game->variance_penalty - game->gradient_norm;
     double front = fmin(sqrt(game->dimension), 10.0) / sqrt((double)game->clients);
     return front * exp(-0.5 * rate * game->rounds * game->step);
 }

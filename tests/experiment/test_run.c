@@ -296,6 +296,47 @@ static void test_clients_that_mix_play_one_of_their_two_actions(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* ---- units of strength ---- */
+
+/* A game whose strengths are counted in units of S^2 is the same game: S = 2 x 0.4 under replace, S^2 = 0.64. Actions are
+ * given so that the strengths are the same ones. */
+static void check_units(mfpg_context *ctx, const char *players, const char *absolute, const char *scaled) {
+    char method[96];
+    snprintf(method, sizeof method, "method={mechanism: entropic, players: %s}", players);
+    const char *common[] = {"data.format=synthetic", "data.clients=6", "data.rows=20", "data.dimension=4",
+        "seed=1", "train.weights=equal", "game.curvature=2", "privacy.clip=0.4", "privacy.adjacency=replace",
+        "game.preferences.min=0.02", "game.preferences.max=2", method, "entropic.scale=absolute", absolute,
+        NULL};
+    mfpg_experiment *plain = run(ctx, NULL, common);
+    common[12] = "entropic.scale=sensitivity";
+    common[13] = scaled;
+    mfpg_experiment *counted = run(ctx, NULL, common);
+    const mfpg_equilibrium *a = mfpg_experiment_equilibrium(plain), *b = mfpg_experiment_equilibrium(counted);
+    /* 1e-7: the solver's price is resolved to 1e-9; grids are written with rounded ends */
+    for (ptrdiff_t k = 0; k < 6; k++) check_near(0.64 * b->action[k], a->action[k], 1e-7, 0, "strength");
+    check_near(0.64 * b->mean_action, a->mean_action, 1e-7, 0, "mean strength");
+    check_near(0.64 * b->social_mean, a->social_mean, 1e-7, 0, "optimum");
+    check_near(b->price_of_anarchy, a->price_of_anarchy, 1e-9, 0, "price of anarchy");
+    assert_true(b->exploitability_max < 1e-9 && a->price_of_anarchy > 1.0);
+    check_near(largest_epsilon(ctx, counted), largest_epsilon(ctx, plain), 1e-6, 0, "epsilon");
+    mfpg_experiment_destroy(plain);
+    mfpg_experiment_destroy(counted);
+}
+
+static void test_units_of_strength_do_not_change_the_game(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    for (int i = 0; i < 2; i++) {
+        const char *players = i ? "mean-field" : "finite";
+        check_units(ctx, players, "game.actions=continuous", "game.actions=continuous");
+        check_units(ctx, players, "game.actions=[0.032, 0.064, 0.16, 0.64, 1.28]",
+            "game.actions=[0.05, 0.1, 0.25, 1, 2]");
+        check_units(
+            ctx, players, "game.actions={min: 0.064, max: 0.32}", "game.actions={min: 0.1, max: 0.5}");
+    }
+    mfpg_context_destroy(ctx);
+}
+
 /* ---- hospitals ---- */
 
 static void test_hospitals_play_the_known_equilibrium(void **state) {
@@ -438,6 +479,7 @@ int main(void) {
         cmocka_unit_test(test_a_shape_read_off_the_rows_is_an_assumption),
         cmocka_unit_test(test_the_rate_is_batch_size_over_declared_rows),
         cmocka_unit_test(test_clients_that_mix_play_one_of_their_two_actions),
+        cmocka_unit_test(test_units_of_strength_do_not_change_the_game),
         cmocka_unit_test(test_hospitals_play_the_known_equilibrium),
         cmocka_unit_test(test_hospitals_without_noise_reach_the_known_accuracy),
         cmocka_unit_test(test_digits_are_told_apart_by_softmax_regression),

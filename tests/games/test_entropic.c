@@ -371,6 +371,52 @@ static void test_settings_that_break_the_game_are_named(void **state) {
     mfpg_equilibrium_clear(&e);
 }
 
+/* The same game counted in other units: an action x of client k is the strength units[k] x, so B becomes B/unit and c
+ * becomes c unit. */
+static void count_in_units(random_game *r, const double *units, const double *grid) {
+    r->game.strength_unit = units;
+    for (ptrdiff_t k = 0; k < r->game.clients; k++) {
+        r->privacy_scale[k] /= units[k];
+        r->own_cost[k] *= units[k];
+    }
+    if (grid)
+        r->game.actions.grid = grid;
+    else
+        r->game.actions = interval_of(r->game.actions.low / units[0], r->game.actions.high / units[0]);
+}
+
+/* Units of strength change the numbers that are written, not the strengths: any units where every positive number is
+ * allowed, one unit for all where the actions are bounded. Tolerance: both solvers reach 1e-9 of the price. */
+static void test_units_of_strength_do_not_change_the_solution(void **state) {
+    uint64_t seed = testing_seed();
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (int repeat = 0; repeat < testing_repeats(120); repeat++) {
+        int shape = repeat % 3;
+        random_game plain, counted;
+        double units[MOST], grid[16], same = between(&seed, 0.1, 10);
+        draw_game(
+            &seed, "entropic", repeat % 2 ? MFPG_PLAYERS_FINITE : MFPG_PLAYERS_MEAN_FIELD, shape, &plain);
+        mfpg_equilibrium a = solved(ctx, &plain.game);
+        counted = plain;
+        counted.game.privacy_scale = counted.privacy_scale;
+        counted.game.own_cost = counted.own_cost;
+        for (ptrdiff_t k = 0; k < plain.game.clients; k++)
+            units[k] = shape == 2 ? between(&seed, 0.1, 10) : same;
+        for (ptrdiff_t j = 0; j < plain.game.actions.count; j++) grid[j] = plain.grid[j] / same;
+        count_in_units(&counted, units, shape == 0 ? grid : NULL);
+        mfpg_equilibrium b = solved(ctx, &counted.game);
+        for (ptrdiff_t k = 0; k < a.clients; k++) {
+            check_near(units[k] * b.action[k], a.action[k], 1e-7, 0, "strength");
+            check_near(units[k] * b.social_action[k], a.social_action[k], 1e-7, 0, "optimum");
+        }
+        check_near(b.cost, a.cost, 1e-9, 0, "cost");
+        check_near(b.price_of_anarchy, a.price_of_anarchy, 1e-9, 0, "price of anarchy");
+        mfpg_equilibrium_clear(&a);
+        mfpg_equilibrium_clear(&b);
+    }
+}
+
 static int setup(void **state) {
     (void)state;
     ctx = testing_context(1);
@@ -397,6 +443,7 @@ int main(void) {
         cmocka_unit_test(test_limit_has_an_optimum_of_its_own_also_with_unequal_weights),
         cmocka_unit_test(test_divergence_of_the_model_is_a_border_not_an_accident),
         cmocka_unit_test(test_settings_that_break_the_game_are_named),
+        cmocka_unit_test(test_units_of_strength_do_not_change_the_solution),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
