@@ -160,31 +160,37 @@ mfpg_status mfpg_accountant_delta(
     return status;
 }
 
-/* The ends of an answer that was found to be upper; ask is the accountant's own way to a lower one. */
-static void set_bounds(const mfpg_accountant *accountant, double (*ask)(const void *state, double given),
-    double given, double upper, mfpg_bounds *out) {
-    *out = (mfpg_bounds){.upper = accountant->ops->certifies ? upper : (double)INFINITY};
-    if (!ask || accountant->poisoned || !accountant->recorded) return;
-    double lower = ask(accountant->state, given);
-    if (lower > 0.0) out->lower = fmin(lower, out->upper);
+typedef mfpg_status (*bounds_of)(mfpg_context *ctx, const void *state, double given, mfpg_bounds *out);
+
+/* Replaces an answer, and 0 below it, by what the accountant itself knows of both ends. */
+static mfpg_status enclose(mfpg_context *ctx, const mfpg_accountant *accountant, bounds_of ask, double given,
+    double answer, mfpg_bounds *out) {
+    *out = (mfpg_bounds){.upper = accountant->ops->certifies ? answer : (double)INFINITY};
+    if (!ask || accountant->poisoned || !accountant->recorded) return MFPG_OK;
+    mfpg_bounds known = {0.0, (double)INFINITY};
+    mfpg_status status = ask(ctx, accountant->state, given, &known);
+    if (status == MFPG_OK && known.lower >= 0.0 && known.upper >= known.lower) *out = known;
+    return status;
 }
 
 mfpg_status mfpg_accountant_epsilon_bounds(
     mfpg_context *ctx, const mfpg_accountant *accountant, double delta, mfpg_bounds *epsilon) {
-    double upper;
-    mfpg_status status = mfpg_accountant_epsilon(ctx, accountant, delta, &upper);
+    bounds_of ask = accountant->ops->epsilon_bounds;
+    double upper = (double)INFINITY;
+    int plain = !ask || !(delta >= 0.0 && delta < 1.0) || accountant->poisoned || !accountant->recorded;
+    mfpg_status status = plain ? mfpg_accountant_epsilon(ctx, accountant, delta, &upper) : MFPG_OK;
     *epsilon = (mfpg_bounds){.upper = upper};
-    if (status == MFPG_OK) set_bounds(accountant, accountant->ops->lower_epsilon, delta, upper, epsilon);
-    return status;
+    return status == MFPG_OK ? enclose(ctx, accountant, ask, delta, upper, epsilon) : status;
 }
 
 mfpg_status mfpg_accountant_delta_bounds(
     mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, mfpg_bounds *delta) {
-    double upper;
-    mfpg_status status = mfpg_accountant_delta(ctx, accountant, epsilon, &upper);
+    bounds_of ask = accountant->ops->delta_bounds;
+    double upper = (double)INFINITY;
+    int plain = !ask || !(epsilon >= 0.0) || accountant->poisoned || !accountant->recorded;
+    mfpg_status status = plain ? mfpg_accountant_delta(ctx, accountant, epsilon, &upper) : MFPG_OK;
     *delta = (mfpg_bounds){.upper = upper};
-    if (status == MFPG_OK) set_bounds(accountant, accountant->ops->lower_delta, epsilon, upper, delta);
-    return status;
+    return status == MFPG_OK ? enclose(ctx, accountant, ask, epsilon, upper, delta) : status;
 }
 
 double mfpg_accountant_mu(const mfpg_accountant *accountant) {

@@ -39,7 +39,7 @@ const mfpg_accountant_ops mfpg_accountant_gdp = {
     .mu = gdp_sum_mu,
     .rdp = gdp_sum_rdp,
     .other = gdp_sum_other,
-    .lower_epsilon = gdp_sum_lower_epsilon,
-    .lower_delta = gdp_sum_lower_delta,
+    .epsilon_bounds = gdp_sum_epsilon_bounds,
+    .delta_bounds = gdp_sum_delta_bounds,
     .covers = gdp_sum_covers,
 };

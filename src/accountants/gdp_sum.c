@@ -45,12 +45,14 @@ static double mu_below(const void *state) {
     return gdp->loose ? 0.0 : gdp_sum_mu(state) * (1.0 - 1e-10);
 }
 
-double gdp_sum_lower_epsilon(const void *state, double delta) {
-    return mfpg_gdp_epsilon(mu_below(state), delta);
+mfpg_status gdp_sum_epsilon_bounds(mfpg_context *ctx, const void *state, double delta, mfpg_bounds *out) {
+    out->lower = mfpg_gdp_epsilon(mu_below(state), delta);
+    return gdp_sum_epsilon(ctx, state, delta, &out->upper);
 }
 
-double gdp_sum_lower_delta(const void *state, double epsilon) {
-    return mfpg_gdp_delta(mu_below(state), epsilon);
+mfpg_status gdp_sum_delta_bounds(mfpg_context *ctx, const void *state, double at, mfpg_bounds *out) {
+    out->lower = mfpg_gdp_delta(mu_below(state), at);
+    return gdp_sum_delta(ctx, state, at, &out->upper);
 }
 
 int gdp_sum_covers(const void *state, const void *less) {

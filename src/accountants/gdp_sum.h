@@ -18,8 +18,8 @@ mfpg_status gdp_sum_epsilon(mfpg_context *ctx, const void *state, double delta, 
 mfpg_status gdp_sum_delta(mfpg_context *ctx, const void *state, double at, double *out);
 double gdp_sum_rdp(const void *state, double order);
 mfpg_status gdp_sum_other(mfpg_context *ctx, const void *state, double delta, double *out);
-double gdp_sum_lower_epsilon(const void *state, double delta);
-double gdp_sum_lower_delta(const void *state, double epsilon);
+mfpg_status gdp_sum_epsilon_bounds(mfpg_context *ctx, const void *state, double delta, mfpg_bounds *out);
+mfpg_status gdp_sum_delta_bounds(mfpg_context *ctx, const void *state, double at, mfpg_bounds *out);
 int gdp_sum_covers(const void *state, const void *less);
 
 #endif

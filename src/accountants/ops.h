@@ -31,9 +31,9 @@ typedef struct mfpg_accountant_ops {
     double (*rdp)(const void *state, double order);
     mfpg_status (*other)(mfpg_context *ctx, const void *state, double delta, double *epsilon);
 
-    /* Optional lower ends of the two answers, rounded down; NULL: 0. Asked right after the upper end of the same question. */
-    double (*lower_epsilon)(const void *state, double delta);
-    double (*lower_delta)(const void *state, double epsilon);
+    /* Optional: both ends of the two answers at once; the upper one is that of epsilon or delta. NULL: 0 is the lower end. */
+    mfpg_status (*epsilon_bounds)(mfpg_context *ctx, const void *state, double delta, mfpg_bounds *out);
+    mfpg_status (*delta_bounds)(mfpg_context *ctx, const void *state, double epsilon, mfpg_bounds *out);
 
     /* Optional short cuts; NULL: epsilon is asked instead, and nothing is known to cover anything. within: 1 only where
      * the answer of epsilon is at most this one. covers: 1 only where the epsilon of state is at least that of another of
