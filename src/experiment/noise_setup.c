@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "internal.h"
-#include "numerics/special/roots.h"
+#include "numerics/special/crossing.h"
 
 static mfpg_action make_action(mfpg_control control, double value) {
     mfpg_action action = {.control = control};
@@ -102,41 +102,24 @@ static mfpg_status fail_unreachable(dial *d) {
         where, d->target, d->epsilon);
 }
 
-/* Walks from *from, where the excess has one sign, until it has the other: *to is there and *from the last position
- * before. direction +1 or -1. A position out of range (an unstable step, say) is approached by ever smaller steps.
- * Returns 0 where the sign does not change within range; the dial then stands at the farthest position tried. */
-static int walk(dial *d, double direction, double *from, double *to) {
-    double step = 1.0;
-    *to = *from;
-    while (step > 1e-9 && fabs(*from) < FARTHEST) {
-        double next = *from + direction * step, value = excess(next, d);
-        if (isnan(value)) {
-            step *= 0.5;
-            continue;
-        }
-        *to = next;
-        if (direction > 0.0 ? value <= 0.0 : value > 0.0) return 1;
-        *from = next;
-    }
-    return 0;
+/* A position where the dial is defined, near that of action 1, which may itself be out of range; NAN for none. */
+static double defined_position(dial *d) {
+    double at = 0.0, value = excess(0.0, d);
+    for (double t = 1.0; isnan(value) && t < FARTHEST; t += 1.0)
+        value = excess(at = t > 32.0 ? 32.0 - t : -t, d);
+    return isnan(value) ? (double)NAN : at;
 }
 
-/* Brackets the target, shrinks to neighbouring positions and takes the safe end. */
+/* Brackets the target, shrinks to neighbouring positions and takes the safe end. Where nothing costs as much as the target
+ * that is the position with the least noise: it meets the target with room to spare. A position out of range (an unstable
+ * step, say) is approached by ever smaller steps. */
 static mfpg_status turn_to_target(dial *d) {
-    double at = 0.0, low, high, start = excess(0.0, d);
-    for (double t = 1.0; isnan(start) && t < FARTHEST; t += 1.0) /* action 1 may itself be out of range */
-        start = excess(at = t > 32.0 ? 32.0 - t : -t, d);
-    if (isnan(start)) return fail_unreachable(d);
-    if (start > 0.0) {
-        low = at;
-        if (!walk(d, 1.0, &low, &high)) return fail_unreachable(d);
-    } else {
-        high = at;
-        if (!walk(d, -1.0, &high, &low))
-            low = high; /* the least noise there is meets the target with room to spare */
-    }
-    if (low < high) high = mfpg_root_bracket(excess, d, low, high, 0.0).high;
-    return excess(high, d) <= 0.0 ? MFPG_OK : fail_unreachable(d);
+    mfpg_crossing_options options = {
+        .start = defined_position(d), .low = -FARTHEST, .high = FARTHEST, .first_step = 1.0, .growth = 1.0};
+    if (isnan(options.start)) return fail_unreachable(d);
+    mfpg_crossing crossing = mfpg_crossing_find(excess, d, &options);
+    if (crossing.kind == MFPG_CROSSING_NEVER) return fail_unreachable(d);
+    return excess(crossing.inside, d) <= 0.0 ? MFPG_OK : fail_unreachable(d);
 }
 
 /* ---- the three ways to an action ---- */
