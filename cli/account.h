@@ -1,45 +1,124 @@
-/* mfpg account: what its parts share: options and answer (account.c, account_answer.c), a schedule (account_schedule.c),
- * noised records (account_data.c), a ledger (account_ledger.c). */
+/* mfpg account and mfpg calibrate: what their parts share. Options and which go together (account_options.c), the schedule
+ * as releases (account_schedule.c), how an answer is printed (account_answer.c), noised records (account_data.c), a ledger
+ * (account_ledger.c). */
 #ifndef MFPG_CLI_ACCOUNT_H
 #define MFPG_CLI_ACCOUNT_H
 
 #include <jansson.h>
 
 #include "mfpg/accountant.h"
+#include "mfpg/calibration.h"
 
 #include "options.h"
 
-/* What was asked, as typed. */
+/* ---- what was asked, as typed ---- */
+
 /* Numbers are NaN and names are NULL or -1 where they were not given. */
 typedef struct account_settings {
     cli_common common;
+    const char *command; /* "account" or "calibrate" */
     double noise_multiplier, sampling_rate, steps, mu, strength, step;
-    double clip, sensitivity, delta, epsilon;
+    double clip, sensitivity, delta, epsilon, width;
     double dimension, population, prior_variance, variance_penalty, gradient_norm, input_smoothness;
-    int mechanism, adjacency, unit, particles;
+    int mechanism, adjacency, unit, particles, solve;
     int exogenous; /* 1: given */
     const char *accountant, *blocks, *ledger;
     double *order; /* order_count; owned */
     ptrdiff_t order_count;
 } account_settings;
 
-/* value, or fallback where it was not given (NaN). */
-double account_or(double value, double fallback);
+enum { ACCOUNT_MECHANISM_GAUSSIAN = 0, ACCOUNT_MECHANISM_ENTROPIC };
+enum { ACCOUNT_ADD = 0, ACCOUNT_REMOVE, ACCOUNT_ZERO_OUT, ACCOUNT_REPLACE };
+enum { ACCOUNT_SOLVE_NOISE = 0, ACCOUNT_SOLVE_RATE, ACCOUNT_SOLVE_STEPS };
+#define ACCOUNT_DELTA 1e-5 /* where neither delta nor epsilon is given */
 
-/* Records the schedule; *rate becomes its smallest sampling rate. Returns 0 or the exit code. */
-int account_record_schedule(
-    mfpg_context *ctx, mfpg_accountant *accountant, const account_settings *chosen, double *rate);
+/* Keys of argp. The numbers come first, in the order of the table in account_options.c. */
+enum {
+    KEY_NOISE_MULTIPLIER = 0x100,
+    KEY_SAMPLING_RATE,
+    KEY_STEPS,
+    KEY_MU,
+    KEY_STRENGTH,
+    KEY_STEP,
+    KEY_CLIP,
+    KEY_SENSITIVITY,
+    KEY_DELTA,
+    KEY_EPSILON,
+    KEY_WIDTH,
+    KEY_DIMENSION,
+    KEY_POPULATION,
+    KEY_PRIOR_VARIANCE,
+    KEY_VARIANCE_PENALTY,
+    KEY_GRADIENT_NORM,
+    KEY_INPUT_SMOOTHNESS,
+    KEY_MECHANISM = 0x200,
+    KEY_ADJACENCY,
+    KEY_UNIT,
+    KEY_ACCOUNTANT,
+    KEY_ORDER,
+    KEY_BLOCKS,
+    KEY_LEDGER,
+    KEY_PARTICLES,
+    KEY_EXOGENOUS,
+    KEY_SOLVE
+};
 
-/* The smallest sampling rate of the schedule, 1 without sampling; malformed blocks count as 1. */
-double account_smallest_rate(const account_settings *chosen);
+/* Settings of which nothing was given. */
+account_settings account_settings_none(const char *command);
 
-/* The privacy of records that are noised once (--particles data); returns the exit code. */
-int account_data(mfpg_context *ctx, const account_settings *chosen);
+/* The options that say what is released and how it is priced; its input are account_settings. */
+extern const struct argp account_schedule_argp;
+
+/* Parses any option of the keys above into the account_settings that are the parser's input. */
+error_t account_parse_option(int key, char *text, struct argp_state *state);
 
 /* Reads "A,B,..." orders >= 1 into chosen; ends the program where they are none. */
 void account_read_orders(const struct argp_state *state, const char *text, account_settings *chosen);
 
-/* An answer as it is printed. A number that does not exist is NaN. */
+/* 1 where the number was given. */
+int account_given(double value);
+
+/* value, or fallback where it was not given (NaN). */
+double account_or(double value, double fallback);
+
+/* The first of the named numbers (NULL at the end) that was given, or NULL. */
+const char *account_first_given(const account_settings *chosen, const char *const *names);
+
+/* 0, or the exit code where `owner` was given together with one of names. */
+int account_exclude(const account_settings *chosen, const char *owner, const char *const *names);
+
+/* Do clip, sensitivity, adjacency, orders and width go together? 0 or the exit code, with a message. */
+int account_check_promise(const account_settings *chosen);
+
+/* The options of the accountant that prices the schedule. The unit is whatever the sampling rate draws, which accountants
+ * call an example. */
+mfpg_accountant_options account_accountant_options(const account_settings *chosen);
+
+/* The accountant that was named, or the one that fits a schedule with or without sampling. */
+const char *account_accountant_name(const account_settings *chosen, int sampled);
+
+/* As users type it; NULL where the sensitivity was given, whatever it is to. */
+const char *account_adjacency_name(const account_settings *chosen);
+
+/* ---- the schedule ---- */
+
+typedef struct account_schedule {
+    mfpg_release *release; /* count; those that release anything, and the unknown one. Owned */
+    ptrdiff_t count;
+    ptrdiff_t unknown; /* calibrate: the release with the number that is to be found; -1 for none */
+    mfpg_solve solve;
+    double rate;       /* the smallest of all; 0 where it is the one to be found */
+    int several_rates; /* of blocks */
+} account_schedule;
+
+/* Fills out with the releases that were asked for; a number that is not known stands as 1. Returns 0 or the exit code with
+ * a message; account_schedule_clear is called in any case. */
+int account_read_schedule(const account_settings *chosen, account_schedule *out);
+void account_schedule_clear(account_schedule *schedule);
+
+/* ---- the answer ---- */
+
+/* As it is printed. A number that does not exist is NaN. */
 typedef struct account_answer {
     double epsilon, delta, mu;
     double rdp;          /* at the one order that was named */
@@ -48,11 +127,23 @@ typedef struct account_answer {
     const char *adjacency; /* NULL: the sensitivity was given, whatever it is to */
     const char *unit, *view;
     mfpg_particles particles;
-    double contraction; /* of data particles */
-    int several_rates;  /* of blocks */
-    int certificate;
+    double contraction;  /* of data particles */
+    int certificate;     /* 1: the accountant's answers are guarantees */
     json_t *assumptions; /* array of texts; owned */
 } account_answer;
+
+/* Adds a text to the assumptions. */
+void account_assume(account_answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What holds for noised records however they were noised. */
+void account_assume_records(account_answer *answer);
+
+/* What holds for a schedule, or why nothing is promised. */
+void account_assume_schedule(
+    account_answer *answer, const account_settings *chosen, const account_schedule *schedule);
+
+/* 1 where the accountant of that name credits sampling. */
+int account_credits_sampling(const char *accountant);
 
 /* Prints the answer as asked for and returns the exit code; it is used up. */
 int account_print_answer(const account_settings *chosen, account_answer *answer);
@@ -63,16 +154,8 @@ json_t *account_json(account_answer *answer);
 /* The answer in lines for people, numbers rounded up, to stdout; frees the assumptions. */
 void account_print(account_answer *answer);
 
-/* What holds for noised records however they were noised. */
-void account_assume_records(account_answer *answer);
-
-/* Adds a text to the assumptions. */
-void account_assume(account_answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#define ACCOUNT_DELTA 1e-5 /* where neither delta nor epsilon is given */
-
-enum { ACCOUNT_MECHANISM_GAUSSIAN = 0, ACCOUNT_MECHANISM_ENTROPIC };
-enum { ACCOUNT_ADD = 0, ACCOUNT_REMOVE, ACCOUNT_ZERO_OUT, ACCOUNT_REPLACE };
+/* The privacy of records that are noised once (--particles data); returns the exit code. */
+int account_data(mfpg_context *ctx, const account_settings *chosen);
 
 /* What a ledger's releases cost every client, the largest first. delta and epsilon NaN: those that were not given;
  * adjacency -1: the ledger's own. Returns the exit code. */

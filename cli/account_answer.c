@@ -1,4 +1,4 @@
-/* How an answer of mfpg account is printed. */
+/* What an answer assumes, and how it is printed. */
 #include "account.h"
 
 #include <math.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "options.h"
+
+/* ---- assumptions ---- */
 
 void account_assume(account_answer *answer, const char *format, ...) {
     char text[512];
@@ -18,15 +20,65 @@ void account_assume(account_answer *answer, const char *format, ...) {
     json_array_append_new(answer->assumptions, json_string(text));
 }
 
+static void assume_sampling(account_answer *answer, const account_schedule *schedule) {
+    if (schedule->rate >= 1) return;
+    if (account_credits_sampling(answer->accountant))
+        account_assume(answer,
+            "Poisson sampling: every %s takes part in a step by a coin of its own, with the sampling rate%s, "
+            "and whether it did stays hidden",
+            answer->unit, schedule->several_rates ? " of the block" : " given");
+    else
+        account_assume(answer,
+            "sampling rate %g is not credited: accounted as if everything took part in every step",
+            schedule->rate);
+}
+
+static void assume_contribution(account_answer *answer, const account_settings *chosen) {
+    if (account_given(chosen->sensitivity))
+        account_assume(
+            answer, "a release moves by at most the sensitivity %g that was given", chosen->sensitivity);
+    else if (account_given(chosen->mu))
+        account_assume(answer, "every step is Gaussian-DP with the mu %g that was given", chosen->mu);
+    else
+        account_assume(
+            answer, "every contribution is clipped to norm %g, flattened", account_or(chosen->clip, 1));
+    if (answer->adjacency && chosen->adjacency != ACCOUNT_REPLACE)
+        account_assume(answer, "whoever is left out still adds its noise; weights and row counts are public");
+}
+
+void account_assume_schedule(
+    account_answer *answer, const account_settings *chosen, const account_schedule *schedule) {
+    if (!answer->certificate) {
+        account_assume(answer, "the paper's formula, for reproduction only: it bounds nothing");
+        return;
+    }
+    account_assume(answer, "Gaussian noise is ideal up to floating-point rounding");
+    account_assume(answer, "noise and number of steps are fixed in advance, or public");
+    assume_contribution(answer, chosen);
+    assume_sampling(answer, schedule);
+}
+
+/* ---- printing ---- */
+
+/* An infinite epsilon, or a delta of 1, promises nothing, whatever it assumes. */
+static int promises(const account_answer *answer) {
+    return answer->certificate && isfinite(answer->epsilon) && answer->delta < 1;
+}
+
+/* mu where there is one: an answer that is finite although mu is not credits sampling, which has none. */
+static double mu_of(const account_answer *answer) {
+    return isinf(answer->mu) && promises(answer) ? (double)NAN : answer->mu;
+}
+
 json_t *account_json(account_answer *answer) {
     json_t *assumptions = answer->assumptions ? answer->assumptions : json_array();
     answer->assumptions = NULL;
     json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s?, s:s, s:s, s:o, s:b}", "epsilon",
         cli_json_number(answer->epsilon), "delta", cli_json_number(answer->delta), "mu",
-        cli_json_number(answer->mu), "rdp", cli_json_number(answer->rdp), "lower",
+        cli_json_number(mu_of(answer)), "rdp", cli_json_number(answer->rdp), "lower",
         cli_json_number(answer->lower), "upper", cli_json_number(answer->upper), "accountant",
         answer->accountant, "adjacency", answer->adjacency, "unit", answer->unit, "view", answer->view,
-        "assumptions", assumptions, "certificate", answer->certificate);
+        "assumptions", assumptions, "certificate", promises(answer));
     if (answer->particles == MFPG_PARTICLES_DATA) {
         json_object_set_new(object, "particles", json_string(mfpg_particles_name(answer->particles)));
         json_object_set_new(object, "contraction", cli_json_number(answer->contraction));
@@ -42,14 +94,17 @@ static void print_number(const char *name, double value) {
 void account_print(account_answer *answer) {
     print_number("epsilon", answer->epsilon);
     print_number("delta", answer->delta);
-    print_number("mu", answer->mu);
+    print_number("mu", mu_of(answer));
     print_number("rdp", answer->rdp);
     printf("%-12s %s\n%-12s %s\n%-12s %s\n%-12s %s\n", "accountant", answer->accountant, "adjacency",
         answer->adjacency ? answer->adjacency : "that of the sensitivity or mu given", "unit", answer->unit,
         "view", answer->view);
     if (answer->particles == MFPG_PARTICLES_DATA)
         printf("%-12s %s\n", "particles", mfpg_particles_name(answer->particles));
-    printf("%-12s %s\n", "certificate", answer->certificate ? "yes, under these assumptions:" : "no:");
+    printf("%-12s %s\n", "certificate",
+        promises(answer)      ? "yes, under these assumptions:"
+        : answer->certificate ? "no: nothing is promised, whatever is assumed:"
+                              : "no:");
     for (size_t i = 0; i < json_array_size(answer->assumptions); i++)
         printf("  - %s\n", json_string_value(json_array_get(answer->assumptions, i)));
     json_decref(answer->assumptions);

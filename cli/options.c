@@ -145,6 +145,13 @@ const char *cli_text_up(double value, char out[CLI_TEXT_UP]) {
     return out;
 }
 
+const char *cli_text_down(double value, char out[CLI_TEXT_UP]) {
+    snprintf(out, CLI_TEXT_UP, "%.6g", value);
+    if (value > 0 && isfinite(value) && strtod(out, NULL) > value * (1 + 1e-12))
+        snprintf(out, CLI_TEXT_UP, "%.6g", value - pow(10, floor(log10(value)) - 5));
+    return out;
+}
+
 json_t *cli_json_number(double value) {
     if (isnan(value)) return json_null();
     if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");

@@ -61,6 +61,9 @@ int cli_is_steps(double value); /* whole, from 0 to 2^53 */
 enum { CLI_TEXT_UP = 32 };
 const char *cli_text_up(double value, char out[CLI_TEXT_UP]);
 
+/* The same for positive numbers that may be smaller: rounded down. */
+const char *cli_text_down(double value, char out[CLI_TEXT_UP]);
+
 /* ---- JSON ---- */
 
 /* A number; infinity is the text "inf", NaN is null: it never leaves the program. */

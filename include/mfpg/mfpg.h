@@ -4,6 +4,7 @@
 
 #include "accountant.h"
 #include "bench.h"
+#include "calibration.h"
 #include "config.h"
 #include "context.h"
 #include "data_check.h"

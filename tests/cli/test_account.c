@@ -114,6 +114,20 @@ static void test_limits_are_infinity_or_nothing(void **state) {
     check_epsilon("account --mu 0 --delta 0 --json", 0);
     check_epsilon("account --blocks 1:0:1 --json", (double)INFINITY);
     check_epsilon("account --blocks 1:0:0,0:0:5 --json", 0);
+    /* what has no bound is no certificate */
+    static const char *const without[] = {"--noise-multiplier 0", "--noise-multiplier 0 --epsilon 3",
+        "--strength 0", "--noise-multiplier 1 --delta 0", "--blocks 1:0:1",
+        "--noise-multiplier 0 --sampling-rate 0.1 --accountant rdp"};
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "account %s --json", without[i]);
+        json_t *object = run_json(command);
+        assert_true(json_is_false(json_object_get(object, "certificate")));
+        assert_true(json_array_size(json_object_get(object, "assumptions")) > 0);
+        json_decref(object);
+    }
+    expect("account --noise-multiplier 0 --epsilon 3", 0);
+    assert_non_null(strstr(ran.out, "no: nothing is promised"));
     expect("account --noise-multiplier 0", 0);
     assert_non_null(strstr(ran.out, "inf"));
 }
@@ -215,21 +229,29 @@ static void test_the_papers_formulas_certify_nothing(void **state) {
 
 static void test_wrong_numbers_are_refused(void **state) {
     (void)state;
-    static const char *const bad[] = {"--noise-multiplier", "-1", "--noise-multiplier", "nan",
-        "--noise-multiplier", "inf", "--noise-multiplier", "0x1", "--noise-multiplier", "''",
-        "--noise-multiplier", "1e999", "--noise-multiplier", "1x", "--delta", "1", "--delta", "-1e-5",
-        "--delta", "nan", "--delta", "1.5", "--epsilon", "-1", "--epsilon", "nan", "--steps", "2.5",
-        "--steps", "-3", "--steps", "nan", "--sampling-rate", "1.1", "--sampling-rate", "-0.1", "--clip", "0",
-        "--clip", "nan", "--sensitivity", "-1", "--mu", "nan", "--strength", "-1", "--step", "0"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i += 2) {
-        char command[128];
-        snprintf(command, sizeof command, "account %s %s", bad[i], bad[i + 1]);
-        REFUSED(command, bad[i], "allowed: a");
+    /* every number of the command: what is none, out of range or not finite is refused with the option's name */
+    static const char *const every[] = {"nan", "inf", "-inf", "0x1", "''", "1e999", "1x", "-1", "-1e-300"};
+    static const char *const numbers[] = {"noise-multiplier", "sampling-rate", "steps", "mu", "strength",
+        "step", "clip", "sensitivity", "delta", "epsilon", "width", "dimension", "population",
+        "prior-variance", "variance-penalty", "gradient-norm", "input-smoothness"};
+    static const char *const more[] = {"sampling-rate", "1.1", "steps", "2.5", "steps", "1e17", "step", "0",
+        "clip", "0", "delta", "1", "delta", "1.5", "width", "0", "dimension", "0.5", "population", "0",
+        "prior-variance", "0"};
+    char command[128], option[32];
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        for (size_t j = 0; j < sizeof every / sizeof every[0]; j++) {
+            snprintf(command, sizeof command, "account --%s %s", numbers[i], every[j]);
+            snprintf(option, sizeof option, "--%s: found", numbers[i]);
+            REFUSED(command, option, "allowed: a");
+        }
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i += 2) {
+        snprintf(command, sizeof command, "account --%s %s", more[i], more[i + 1]);
+        snprintf(option, sizeof option, "--%s: found", more[i]);
+        REFUSED(command, option, "allowed: a");
     }
     static const char *const blocks[] = {"1:1", "1:1:1:1", "1:1:1,", ",", "''", "2:1:1", "1:-1:1", "1:1:1.5",
         "1:nan:1", "a:b:c", "1:1:1;1:1:1"};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        char command[128];
         snprintf(command, sizeof command, "account --blocks '%s'", blocks[i][0] == '\'' ? "" : blocks[i]);
         REFUSED(command, "--blocks", "allowed: Q:Z:T");
     }

@@ -43,7 +43,7 @@ static void test_every_command_documents_itself(void **state) {
 static void test_wrong_commands_are_refused_with_the_nearest(void **state) {
     (void)state;
     REFUSED("", "Usage: mfpg COMMAND");
-    REFUSED("lits", "unknown command", "lits", "account, bench, data, eval, init, list, run");
+    REFUSED("lits", "unknown command", "lits", "account, bench, calibrate, data, eval, init, list, run");
     REFUSED("accont", "unknown command", "did you mean \"account\"?");
     REFUSED("--frobnicate", "unknown command", "--frobnicate");
     REFUSED("''", "unknown command");
