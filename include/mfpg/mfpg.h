@@ -11,6 +11,7 @@
 #include "dataset.h"
 #include "experiment.h"
 #include "federation.h"
+#include "filter.h"
 #include "game.h"
 #include "mechanism.h"
 #include "model.h"

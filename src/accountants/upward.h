@@ -1,6 +1,6 @@
 /* Single operations rounded up: the result is never below the exact value, and equal to it where that is a double.
  * The error of each operation is computed exactly (by fma, or Knuth's two-sum) and only its sign is used. Arguments
- * are >= 0; results below 1e-290 may still be rounded to nearest, as their error is no longer a double. */
+ * are >= 0 (of add_up they may have any sign); results below 1e-290 may still be rounded to nearest, as their error is no longer a double. */
 #ifndef MFPG_ACCOUNTANTS_UPWARD_H
 #define MFPG_ACCOUNTANTS_UPWARD_H
 

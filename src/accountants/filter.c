@@ -1,0 +1,150 @@
+/* Filters: the sum of mu_t^2 against a budget, decided as if there were no rounding (theory S4). */
+#include "mfpg/filter.h"
+
+#include <math.h>
+
+#include "mfpg/accountant.h"
+
+#include "base/error.h"
+#include "order_search.h"
+#include "upward.h"
+
+/* Squares of numbers below this lose bits to underflow: a step is taken up to it, a budget down to 0. */
+#define SMALLEST 1e-120
+
+const char *mfpg_filter_word(mfpg_filter_kind kind) {
+    switch (kind) {
+    case MFPG_FILTER_ACCOUNTANT: return "accountant";
+    case MFPG_FILTER_GDP: return "gdp";
+    case MFPG_FILTER_ZCDP: return "zcdp";
+    }
+    return "unknown";
+}
+
+const char *mfpg_filter_name(mfpg_filter_kind kind) {
+    switch (kind) {
+    case MFPG_FILTER_ACCOUNTANT: return "accountant of a public schedule";
+    case MFPG_FILTER_GDP: return "GDP filter";
+    case MFPG_FILTER_ZCDP: return "zCDP filter";
+    }
+    return "unknown";
+}
+
+/* ---- zCDP ---- */
+
+typedef struct conversion {
+    double rho, delta;
+} conversion;
+
+static double epsilon_at_order(double order, const void *arg) {
+    const conversion *c = arg;
+    return mfpg_rdp_epsilon(multiply_up(c->rho, order), order, c->delta);
+}
+
+double mfpg_zcdp_epsilon(double rho, double delta) {
+    const conversion c = {rho, delta};
+    if (!(rho >= 0.0 && delta >= 0.0 && delta < 1.0)) return (double)INFINITY;
+    return rho == 0.0 ? 0.0 : mfpg_order_search(epsilon_at_order, &c, 0.0);
+}
+
+double mfpg_zcdp_rho(double epsilon, double delta) {
+    if (!(epsilon >= 0.0 && delta > 0.0 && delta < 1.0)) return 0.0;
+    if (isinf(epsilon)) return (double)INFINITY;
+    double low = 1.0, high = 1.0;
+    while (mfpg_zcdp_epsilon(low, delta) > epsilon && low > 0.0) low *= 0.5;
+    if (low < high) high = 2.0 * low;
+    while (mfpg_zcdp_epsilon(high, delta) <= epsilon) high *= 2.0; /* infinite at last */
+    for (int i = 0; i < 64; i++) {
+        double middle = low + 0.5 * (high - low);
+        if (mfpg_zcdp_epsilon(middle, delta) <= epsilon)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- the sum ---- */
+
+static double two_sum(double a, double b, double *error) {
+    double sum = a + b, part = sum - a;
+    *error = (a - (sum - part)) + (b - part);
+    return sum;
+}
+
+/* Adds mu^2 to high + low exactly but for the last bits of low, which go into over where they are positive. */
+static void add_square(mfpg_filter *filter, double mu) {
+    if (mu == 0.0) return;
+    double term = fmax(mu, SMALLEST), square = term * term, lost, cut, rest;
+    double sum = two_sum(filter->high, square, &lost);
+    if (!isfinite(sum)) {
+        filter->high = (double)INFINITY;
+        return;
+    }
+    double small = two_sum(lost, fma(term, term, -square), &cut);
+    small = two_sum(filter->low, small, &rest);
+    filter->high = two_sum(sum, small, &filter->low);
+    filter->over = add_up(add_up(filter->over, fmax(cut, 0.0)), fmax(rest, 0.0));
+}
+
+/* The sum is at most the square that the budget stands for. Once the two large parts are subtracted only the sign of
+ * what is left matters, and a sum of two doubles always has the right one. */
+static int fits(const mfpg_filter *filter) {
+    double limit = filter->budget, most, tail = 0.0, lost;
+    if (isinf(limit)) return 1;
+    if (!isfinite(filter->high)) return 0;
+    if (filter->kind == MFPG_FILTER_GDP) {
+        if (limit < SMALLEST) limit = 0.0;
+        most = limit * limit;
+        if (isinf(most)) return 1;
+        tail = fma(limit, limit, -most);
+    } else {
+        most = 2.0 * limit;
+        if (isinf(most)) return 1;
+    }
+    double left = two_sum(filter->high, -most, &lost);
+    return left + add_up(add_up(add_up(filter->low, -tail), lost), filter->over) <= 0.0;
+}
+
+int mfpg_filter_admits(const mfpg_filter *filter, double mu) {
+    if (!(mu >= 0.0)) return 0;
+    mfpg_filter after = *filter;
+    add_square(&after, mu);
+    return fits(&after);
+}
+
+int mfpg_filter_spend(mfpg_filter *filter, double mu) {
+    if (!mfpg_filter_admits(filter, mu)) return 0;
+    add_square(filter, mu);
+    return 1;
+}
+
+double mfpg_filter_spent(const mfpg_filter *filter) {
+    double sum = isinf(filter->high) ? filter->high : add_up(filter->high, add_up(filter->low, filter->over));
+    return filter->kind == MFPG_FILTER_GDP ? root_up(sum) : 0.5 * sum;
+}
+
+/* ---- budgets ---- */
+
+mfpg_status mfpg_filter_start_budget(
+    mfpg_context *ctx, mfpg_filter_kind kind, double budget, mfpg_filter *out) {
+    if (kind != MFPG_FILTER_GDP && kind != MFPG_FILTER_ZCDP)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is no filter", mfpg_filter_name(kind));
+    if (!(budget >= 0.0))
+        return mfpg_fail(
+            ctx, MFPG_ERR_DOMAIN, "%s: a budget of %g; it must be >= 0", mfpg_filter_name(kind), budget);
+    *out = (mfpg_filter){.kind = kind, .budget = budget};
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_filter_start(
+    mfpg_context *ctx, mfpg_filter_kind kind, double epsilon, double delta, mfpg_filter *out) {
+    if (!(epsilon > 0.0))
+        return mfpg_fail(
+            ctx, MFPG_ERR_DOMAIN, "%s: epsilon is %g; it must be above 0", mfpg_filter_name(kind), epsilon);
+    if (!(delta > 0.0 && delta < 1.0))
+        return mfpg_fail(
+            ctx, MFPG_ERR_DOMAIN, "%s: delta is %g; it must be in (0, 1)", mfpg_filter_name(kind), delta);
+    double budget = kind == MFPG_FILTER_GDP ? mfpg_gdp_mu(epsilon, delta) : mfpg_zcdp_rho(epsilon, delta);
+    return mfpg_filter_start_budget(ctx, kind, budget, out);
+}
