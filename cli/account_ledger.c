@@ -88,7 +88,7 @@ static mfpg_status ask(audit *all, int64_t k, double delta) {
 }
 
 static mfpg_status ask_all(audit *all) {
-    mfpg_status status = mfpg_ledger_read(all->ctx, all->options->path, NULL, visit, all);
+    mfpg_status status = mfpg_ledger_read(all->ctx, all->options->path, NULL, visit, all, NULL);
     double delta = isnan(all->options->delta) ? all->header.delta : all->options->delta;
     for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) status = ask(all, k, delta);
     return status;
@@ -204,7 +204,8 @@ static int check_particles(const audit *all) {
 static int price(audit *all) {
     int code = check_certifies(all->ctx, all->options->accountant);
     if (code) return code;
-    mfpg_status status = mfpg_ledger_read(all->ctx, all->options->path, &all->header, look_for_sampling, all);
+    mfpg_status status =
+        mfpg_ledger_read(all->ctx, all->options->path, &all->header, look_for_sampling, all, NULL);
     if (status == MFPG_OK) status = prepare(all);
     if (status == MFPG_OK) code = check_particles(all);
     if (code) return code;

@@ -1,9 +1,12 @@
-/* A ledger of any text: read line by line, and continued as that of an interrupted run. */
+/* A ledger of any text: read line by line, and continued as that of an interrupted run; as it stands, and with its lines
+ * sealed so that what they say is reached behind the chain. */
 #include "fuzz.h"
 
 #include <math.h>
 
 #include "mfpg/accountant.h"
+
+#include "ledger_text.h"
 
 typedef struct reading {
     mfpg_accountant *accountant;
@@ -40,17 +43,17 @@ static void resume(const uint8_t *data, size_t size, const mfpg_ledger_header *h
     mfpg_ledger_close(ledger);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void check(const uint8_t *data, size_t size) {
     mfpg_context *ctx = fuzz_context();
     const char *path = fuzz_file(0, data, size);
     mfpg_ledger_header header = {0};
-    if (mfpg_ledger_read(ctx, path, &header, NULL, NULL) != MFPG_OK) return 0;
+    if (mfpg_ledger_read(ctx, path, &header, NULL, NULL, NULL) != MFPG_OK) return;
     reading r = {.clients = header.clients};
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise = header.promise;
     const char *kind = header.particles == MFPG_PARTICLES_DATA ? "data-particles" : "gdp";
     fuzz_expect(mfpg_accountant_create(ctx, kind, &options, &r.accountant) == MFPG_OK, "no accountant");
-    if (mfpg_ledger_read(ctx, path, NULL, visit, &r) == MFPG_OK) {
+    if (mfpg_ledger_read(ctx, path, NULL, visit, &r, NULL) == MFPG_OK) {
         double epsilon = -1.0;
         fuzz_expect(
             mfpg_accountant_epsilon(ctx, r.accountant, header.delta, &epsilon) == MFPG_OK, "no epsilon");
@@ -59,5 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     mfpg_accountant_destroy(r.accountant);
     resume(data, size, &header);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    check(data, size);
+    char *sealed = ledger_sealed((const char *)data, &size);
+    if (sealed) check((const uint8_t *)sealed, size);
+    free(sealed);
     return 0;
 }

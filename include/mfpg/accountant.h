@@ -166,7 +166,8 @@ const char *mfpg_accountant_help(ptrdiff_t index);
 void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
     mfpg_release *release, ptrdiff_t count);
 
-/* ---- ledger: every release of every client, append-only text, one JSON object a line ---- */
+/* ---- ledger: every release of every client, append-only text, one JSON object a line, each with a hash that continues
+ * the chain of those before it ---- */
 
 typedef struct mfpg_ledger mfpg_ledger;
 
@@ -178,6 +179,15 @@ typedef struct mfpg_ledger_header {
     double delta;
     int seeded; /* the noise key came from a seed */
 } mfpg_ledger_header;
+
+enum { MFPG_LEDGER_CHAIN_SIZE = 65 }; /* 64 hexadecimal digits and a closing 0 */
+
+/** Where a ledger ends. Whole lines that were taken from the end of a file leave a chain without a fault: only a copy of
+ *  this, kept elsewhere, shows it. */
+typedef struct mfpg_ledger_end {
+    int64_t lines;                      /* complete ones, the header included */
+    char chain[MFPG_LEDGER_CHAIN_SIZE]; /* value of the last of them */
+} mfpg_ledger_end;
 
 /** Creates a new ledger file; MFPG_ERR_IO where the file exists already. */
 mfpg_status mfpg_ledger_create(
@@ -195,15 +205,20 @@ mfpg_status mfpg_ledger_append(
 mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
     int64_t next_round, mfpg_ledger **out);
 
+/** The end so far; of a ledger that is being repeated, of what the file holds. */
+void mfpg_ledger_tell_end(const mfpg_ledger *ledger, mfpg_ledger_end *out);
+
 /** Closes; NULL is fine. A failure to write what was appended has been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);
 
 /** Reads a ledger: fills header (may be NULL), then calls visit (may be NULL) for every line with the release and its
- *  inclusive client range, in file order, until it returns another status than MFPG_OK, which is returned. A line that
- *  is no ledger line is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by
- *  a warning and ignored, as nothing is released before its line is on disk. */
+ *  inclusive client range, in file order, until it returns another status than MFPG_OK, which is returned; fills end
+ *  (may be NULL) on success. A line that is no ledger line, or does not continue the chain (changed, removed, inserted,
+ *  moved), is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by
+ *  a warning and ignored, as nothing is released before its line is on disk. In a ledger of the view local a line
+ *  whose last_sd exceeds its noise_sd is refused: nobody else's noise protects there. */
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
-    void *user);
+    void *user, mfpg_ledger_end *end);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "ledger_chain.h"
 #include "ledger_format.h"
 #include "release_check.h"
 
@@ -18,12 +19,15 @@ struct mfpg_ledger {
     int descriptor;
     char *path;
     mfpg_particles particles;
+    mfpg_promise promise;
     int64_t clients;
-    int64_t round; /* of the latest append */
-    int64_t end;   /* where the next line belongs */
-    int64_t size;  /* bytes in the file: more than end while an interrupted run is being repeated */
-    int broken;    /* a write failed half-way: nothing may follow */
-    size_t used;   /* bytes waiting in text */
+    int64_t round;         /* of the latest append */
+    mfpg_ledger_end last;  /* of the lines handed to text so far */
+    mfpg_ledger_end found; /* of the file as it was opened */
+    int64_t end;           /* where the next line belongs */
+    int64_t size;          /* bytes in the file: more than end while an interrupted run is being repeated */
+    int broken;            /* a write failed half-way: nothing may follow */
+    size_t used;           /* bytes waiting in text */
     char text[1 << 16];
 };
 
@@ -102,6 +106,7 @@ static mfpg_status open_file(
     ledger->descriptor = -1;
     ledger->clients = header->clients;
     ledger->particles = header->particles;
+    ledger->promise = header->promise;
     ledger->path = mfpg_text_copy(path, strlen(path));
     if (!ledger->path) {
         status = mfpg_fail_memory(ctx);
@@ -125,6 +130,15 @@ done:
     return MFPG_OK;
 }
 
+/* Seals the line that was just written behind the waiting bytes and takes it in. */
+static void take_line(mfpg_ledger *ledger, size_t length) {
+    char *line = ledger->text + ledger->used;
+    length = mfpg_ledger_seal(line, length, ledger->last.chain);
+    line[length] = '\n';
+    ledger->used += length + 1;
+    ledger->last.lines++;
+}
+
 static mfpg_status check_header(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header) {
     const char *fault = mfpg_ledger_header_fault(header);
     return fault ? mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s: the ledger's header: %s", path, fault) : MFPG_OK;
@@ -136,7 +150,7 @@ mfpg_status mfpg_ledger_create(
     mfpg_status status = check_header(ctx, path, header);
     if (status == MFPG_OK) status = open_file(ctx, path, O_CREAT | O_EXCL, header, &ledger);
     if (status != MFPG_OK) return status;
-    ledger->used = mfpg_ledger_format_header(header, ledger->text);
+    take_line(ledger, mfpg_ledger_format_header(header, ledger->text));
     status = flush_to_disk(ctx, ledger);
     if (status == MFPG_OK) status = sync_folder(ctx, path);
     if (status != MFPG_OK) { /* nothing was released yet: leave no headless file behind */
@@ -150,20 +164,22 @@ mfpg_status mfpg_ledger_create(
 
 typedef struct place {
     int64_t next_round;
-    int64_t offset; /* of the first line of that round or a later one; -1 while none was found */
+    int64_t offset;         /* of the first line of that round or a later one; -1 while none was found */
+    mfpg_ledger_end before; /* of the lines in front of it */
 } place;
 
 static mfpg_status find_place(void *user, const mfpg_ledger_entry *entry) {
     place *found = user;
-    if (found->offset < 0 && entry->release.round >= found->next_round) found->offset = entry->offset;
+    if (found->offset >= 0 || entry->release.round < found->next_round) return MFPG_OK;
+    found->offset = entry->offset;
+    found->before = entry->before;
     return MFPG_OK;
 }
 
 static int same_header(const mfpg_ledger_header *a, const mfpg_ledger_header *b) {
     char first[MFPG_LEDGER_WRITTEN], second[MFPG_LEDGER_WRITTEN];
-    mfpg_ledger_format_header(a, first);
-    mfpg_ledger_format_header(b, second);
-    return strcmp(first, second) == 0;
+    size_t length = mfpg_ledger_format_header(a, first);
+    return length == mfpg_ledger_format_header(b, second) && memcmp(first, second, length) == 0;
 }
 
 mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
@@ -175,7 +191,7 @@ mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_l
     mfpg_status status = check_header(ctx, path, header);
     if (status == MFPG_OK) status = open_file(ctx, path, 0, header, &ledger);
     if (status != MFPG_OK) return status;
-    status = mfpg_ledger_scan(ctx, path, &found, find_place, &next, &complete);
+    status = mfpg_ledger_scan(ctx, path, &found, find_place, &next, &complete, &ledger->found);
     if (status == MFPG_OK && !same_header(header, &found))
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: belongs to another run: its header differs", path);
     struct stat info;
@@ -185,6 +201,7 @@ mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_l
         return status;
     }
     ledger->end = next.offset >= 0 ? next.offset : complete;
+    ledger->last = next.offset >= 0 ? next.before : ledger->found;
     ledger->size = info.st_size;
     *out = ledger;
     return MFPG_OK;
@@ -207,6 +224,7 @@ static mfpg_status check_round(
         if (!fault && release[i].client >= ledger->clients) fault = "there is no such client in the header";
         if (!fault && release[i].particles != ledger->particles)
             fault = "its particles are not those of the header";
+        if (!fault) fault = mfpg_ledger_release_fault(&ledger->promise, &release[i]);
         if (!fault && release[i].round < ledger->round) fault = "an earlier round than the one before";
         if (!fault && i > 0 && release[i].round != release[0].round) fault = "two rounds in one append";
         if (!fault && i > 0 && release[i].client <= release[i - 1].client)
@@ -229,8 +247,8 @@ static mfpg_status write_round(
             mfpg_status status = flush(ctx, ledger);
             if (status != MFPG_OK) return status;
         }
-        ledger->used +=
-            mfpg_ledger_format_release(&release[i], release[next - 1].client, ledger->text + ledger->used);
+        take_line(ledger,
+            mfpg_ledger_format_release(&release[i], release[next - 1].client, ledger->text + ledger->used));
     }
     return flush_to_disk(ctx, ledger);
 }
@@ -244,6 +262,10 @@ mfpg_status mfpg_ledger_append(
     status = write_round(ctx, ledger, release, count);
     ledger->broken = status != MFPG_OK;
     return status;
+}
+
+void mfpg_ledger_tell_end(const mfpg_ledger *ledger, mfpg_ledger_end *out) {
+    *out = ledger->last.lines >= ledger->found.lines ? ledger->last : ledger->found;
 }
 
 void mfpg_ledger_close(mfpg_ledger *ledger) {

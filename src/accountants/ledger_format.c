@@ -15,6 +15,13 @@ const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     return mfpg_promise_fault(&header->promise);
 }
 
+/* Where every update is seen, the others' noise protects nobody. */
+const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release) {
+    return promise->view == MFPG_VIEW_LOCAL && release->last_sd > release->noise_sd
+               ? "the view is local, but last_sd exceeds noise_sd"
+               : NULL;
+}
+
 size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]) {
     char delta[MFPG_NUMBER_SIZE];
     const mfpg_promise *promise = &header->promise;
@@ -22,7 +29,7 @@ size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG
         "{\"mfpg_ledger\":%d,\"particles\":\"%s\",\"clients\":%lld,\"unit\":\"%s\",\"adjacency\":\"%s\","
         "\"view\":\"%s\",\"delta\":"
         "%s,"
-        "\"seeded\":%s}\n",
+        "\"seeded\":%s}",
         MFPG_LEDGER_VERSION, mfpg_particles_name(header->particles), (long long)header->clients,
         mfpg_unit_name(promise->unit), mfpg_adjacency_name(promise->adjacency), mfpg_view_name(promise->view),
         mfpg_number_format(header->delta, delta), header->seeded ? "true" : "false");
@@ -58,7 +65,7 @@ size_t mfpg_ledger_format_release(
         "{\"round\":%lld,\"clients\":[%lld,%lld],\"particles\":\"%s\",%s\"steps\":%lld,\"sensitivity\":%s,"
         "\"noise_sd\":%s,\"last_"
         "sd\":%s,"
-        "\"weight\":%s,\"sampling_rate\":%s,\"action\":%s}\n",
+        "\"weight\":%s,\"sampling_rate\":%s,\"action\":%s}",
         (long long)release->round, (long long)release->client, (long long)last_client,
         mfpg_particles_name(release->particles), first_map, (long long)release->steps,
         mfpg_number_format(release->sensitivity, sensitivity), mfpg_number_format(release->noise_sd, noise),

@@ -1,16 +1,17 @@
 /* The ledger's text, shared by its writer and its reader.
  *
  * Line 1 is the header:
- *   {"mfpg_ledger":2,"particles":"parameters","clients":8,"unit":"client","adjacency":"zero-out","view":"local",
- *    "delta":1e-05,"seeded":true}
+ *   {"mfpg_ledger":3,"particles":"parameters","clients":8,"unit":"client","adjacency":"zero-out","view":"local",
+ *    "delta":1e-05,"seeded":true,"chain":"64 digits"}
  * Every other line is a release, the same one for each client of an inclusive range:
  *   {"round":1,"clients":[0,7],"particles":"parameters","steps":1,"sensitivity":0.01,"noise_sd":0.02,"last_sd":0.02,
- *    "weight":0.125,"sampling_rate":1,"action":{"budget":1}}
+ *    "weight":0.125,"sampling_rate":1,"action":{"budget":1},"chain":"64 digits"}
  * (without the line breaks; action is null where there was no control, or names a budget, strength or multiplier).
  * particles is the same in all lines. A line of particles "data" has one key more, "contraction", which a line of
  * "parameters" must not have: renaming the one does not make it the other.
  * Numbers read back to the identical double. Every one of these keys is required and none has a default, so a key that
- * a reader does not know cannot change what a line means: later versions may add some, such as a chained hash. */
+ * a reader does not know cannot change what a line means: later versions may add some. "chain" comes last
+ * (ledger_chain.h). Version 2 had none; as changes to it cannot be seen, it is not read. */
 #ifndef MFPG_ACCOUNTANTS_LEDGER_FORMAT_H
 #define MFPG_ACCOUNTANTS_LEDGER_FORMAT_H
 
@@ -20,15 +21,18 @@
 #include "mfpg/accountant.h"
 
 enum {
-    MFPG_LEDGER_VERSION = 2,
-    MFPG_LEDGER_WRITTEN = 512, /* more than any line that is written needs, line end included */
+    MFPG_LEDGER_VERSION = 3,
+    MFPG_LEDGER_WRITTEN = 640, /* more than any line that is written needs, chain and line end included */
     MFPG_LEDGER_LONGEST = 4096 /* a longer line is no ledger line */
 };
 
 /* NULL, or what is wrong with a header. */
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header);
 
-/* Both write a line with its line end and return its length. The numbers are finite, the promise is a known one. */
+/* What is wrong with a release in a ledger of that promise, beyond mfpg_release_fault; NULL: nothing. */
+const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release);
+
+/* Both write a line without chain and line end and return its length. The numbers are finite, the promise is a known one. */
 size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]);
 size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]);
@@ -37,11 +41,13 @@ size_t mfpg_ledger_format_release(
 typedef struct mfpg_ledger_entry {
     mfpg_release release; /* client is the first of the range */
     int64_t last_client;
-    int64_t offset; /* of the line's first byte */
+    int64_t offset;         /* of the line's first byte */
+    mfpg_ledger_end before; /* of the lines in front of it */
 } mfpg_ledger_entry;
 
 /* mfpg_ledger_read, with where each line stands; *complete is the number of bytes of complete lines. */
 mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
-    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, int64_t *complete);
+    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, int64_t *complete,
+    mfpg_ledger_end *end);
 
 #endif

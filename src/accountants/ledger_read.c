@@ -9,15 +9,17 @@
 #include "mfpg/accountant.h"
 
 #include "base/error.h"
+#include "ledger_chain.h"
 #include "ledger_format.h"
 #include "release_check.h"
 
 typedef struct line_reader {
     const char *path;
     FILE *stream;
-    int64_t number; /* of the current line, from 1 */
-    int64_t offset; /* of its first byte */
-    size_t length;  /* without the line end */
+    int64_t number;      /* of the current line, from 1 */
+    int64_t offset;      /* of its first byte */
+    size_t length;       /* without the line end */
+    mfpg_ledger_end end; /* of the lines that were accepted */
     char text[MFPG_LEDGER_LONGEST];
 } line_reader;
 
@@ -50,10 +52,22 @@ static mfpg_status fail_key(
         (long long)reader->number, key, wanted);
 }
 
+/* The object that the text holds in front of its chain: {...,"chain":"VALUE"} is read as {...}. */
+static json_t *load(line_reader *reader, json_error_t *error) {
+    if (!mfpg_ledger_is_sealed(reader->text, reader->length))
+        return json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES, error);
+    size_t length = reader->length - MFPG_LEDGER_SEAL;
+    char *last = &reader->text[length - 1], comma = *last;
+    *last = '}';
+    json_t *line = json_loadb(reader->text, length, JSON_REJECT_DUPLICATES, error);
+    *last = comma;
+    return line;
+}
+
 /* The line as an object; *out is to be given back with json_decref. */
-static mfpg_status parse_line(mfpg_context *ctx, const line_reader *reader, json_t **out) {
+static mfpg_status parse_line(mfpg_context *ctx, line_reader *reader, json_t **out) {
     json_error_t error;
-    json_t *line = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES, &error);
+    json_t *line = load(reader, &error);
     /* Jansson has words for every fault of the text; where it fails without any, memory ran out. */
     if (!line && (json_error_code(&error) == json_error_out_of_memory || !error.text[0]))
         return mfpg_fail_memory(ctx);
@@ -140,17 +154,33 @@ static mfpg_status get_promise(
     return status;
 }
 
+static mfpg_status check_version(mfpg_context *ctx, const line_reader *reader, const json_t *line) {
+    const json_t *version = json_object_get(line, "mfpg_ledger");
+    if (!json_is_integer(version)) return fail_line(ctx, reader, "is no ledger's first line");
+    if (json_integer_value(version) == MFPG_LEDGER_VERSION) return MFPG_OK;
+    if (json_integer_value(version) < MFPG_LEDGER_VERSION)
+        return fail_line(ctx, reader,
+            "is of a ledger version without a chain: changes to it cannot be seen, and it is not read");
+    return fail_line(ctx, reader, "is of a ledger version that this program does not know");
+}
+
+static mfpg_status check_chain(mfpg_context *ctx, line_reader *reader) {
+    if (!mfpg_ledger_is_sealed(reader->text, reader->length))
+        return fail_line(ctx, reader, "does not end with the key \"chain\" and its 64 digits");
+    if (!mfpg_ledger_follows(reader->text, reader->length, reader->end.chain))
+        return fail_line(ctx, reader,
+            reader->number == 1 ? "the chain does not hold: this line was changed"
+                                : "the chain does not hold: this line was changed, or a line was removed, "
+                                  "inserted or moved in front of it");
+    reader->end.lines++;
+    return MFPG_OK;
+}
+
 static mfpg_status read_header(
     mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_ledger_header *out) {
     mfpg_ledger_header header = {0};
-    int64_t version = 0;
     const json_t *seeded = json_object_get(line, "seeded");
-    if (!json_is_integer(json_object_get(line, "mfpg_ledger")))
-        return fail_line(ctx, reader, "is no ledger's first line");
-    mfpg_status status = get_integer(ctx, reader, line, "mfpg_ledger", &version);
-    if (status == MFPG_OK && version != MFPG_LEDGER_VERSION)
-        return fail_line(ctx, reader, "is of a ledger version that this program does not know");
-    if (status == MFPG_OK) status = get_particles(ctx, reader, line, &header.particles);
+    mfpg_status status = get_particles(ctx, reader, line, &header.particles);
     if (status == MFPG_OK) status = get_integer(ctx, reader, line, "clients", &header.clients);
     if (status == MFPG_OK) status = get_promise(ctx, reader, line, &header.promise);
     if (status == MFPG_OK) status = get_number(ctx, reader, line, "delta", &header.delta);
@@ -211,11 +241,36 @@ static mfpg_status read_release(mfpg_context *ctx, const line_reader *reader, co
     if (status == MFPG_OK) status = get_action(ctx, reader, line, &release->action);
     if (status != MFPG_OK) return status;
     const char *fault = mfpg_release_fault(release);
+    if (!fault) fault = mfpg_ledger_release_fault(&header->promise, release);
     if (!fault && (entry->last_client < release->client || entry->last_client >= header->clients))
         fault = "the range of clients is empty or exceeds the header's number of clients";
     if (!fault && release->round < earlier) fault = "an earlier round than the one before";
     entry->offset = reader->offset;
     return fault ? fail_line(ctx, reader, fault) : MFPG_OK;
+}
+
+/* One complete line, from its text to what it says. */
+static mfpg_status take_line(
+    mfpg_context *ctx, line_reader *reader, mfpg_ledger_header *header, mfpg_ledger_entry *entry) {
+    json_t *line = NULL;
+    mfpg_status status = parse_line(ctx, reader, &line);
+    if (status == MFPG_OK && reader->number == 1) status = check_version(ctx, reader, line);
+    entry->before = reader->end;
+    if (status == MFPG_OK) status = check_chain(ctx, reader);
+    if (status == MFPG_OK)
+        status = reader->number == 1 ? read_header(ctx, reader, line, header)
+                                     : read_release(ctx, reader, line, header, entry);
+    json_decref(line);
+    return status;
+}
+
+/* A crash leaves the beginning of a line, never a line with other bytes behind it. */
+static mfpg_status end_unfinished(mfpg_context *ctx, const line_reader *reader) {
+    if (mfpg_ledger_is_sealed(reader->text, reader->length - 1))
+        return fail_line(ctx, reader, "a byte stands in the place of the line end");
+    mfpg_warn(
+        ctx, "%s:%lld: the last line is unfinished and is ignored", reader->path, (long long)reader->number);
+    return MFPG_OK;
 }
 
 static mfpg_status scan_lines(mfpg_context *ctx, line_reader *reader, mfpg_ledger_header *header,
@@ -227,30 +282,23 @@ static mfpg_status scan_lines(mfpg_context *ctx, line_reader *reader, mfpg_ledge
         if (status != MFPG_OK) return status;
         if (kind != LINE_COMPLETE && reader->number == 1)
             return fail_line(ctx, reader, "no complete first line: this is no ledger");
-        if (kind == LINE_UNFINISHED)
-            mfpg_warn(ctx, "%s:%lld: the last line is unfinished and is ignored", reader->path,
-                (long long)reader->number);
-        if (kind != LINE_COMPLETE) return MFPG_OK;
-        json_t *line = NULL;
-        status = parse_line(ctx, reader, &line);
-        if (status != MFPG_OK) return status;
-        if (reader->number == 1)
-            status = read_header(ctx, reader, line, header);
-        else
-            status = read_release(ctx, reader, line, header, &entry);
-        json_decref(line);
+        if (kind == LINE_UNFINISHED) return end_unfinished(ctx, reader);
+        if (kind == LINE_NONE) return MFPG_OK;
+        status = take_line(ctx, reader, header, &entry);
         if (status == MFPG_OK && reader->number > 1 && visit) status = visit(user, &entry);
         if (status != MFPG_OK) return status;
     }
 }
 
 mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
-    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, int64_t *complete) {
+    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, int64_t *complete,
+    mfpg_ledger_end *end) {
     line_reader reader = {.path = path, .stream = fopen(path, "rb")};
     if (!reader.stream) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
     mfpg_status status = scan_lines(ctx, &reader, header, visit, user);
     fclose(reader.stream);
     *complete = reader.offset;
+    if (status == MFPG_OK && end) *end = reader.end;
     return status;
 }
 
@@ -266,9 +314,10 @@ static mfpg_status hand_on(void *user, const mfpg_ledger_entry *entry) {
 
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
-    void *user) {
+    void *user, mfpg_ledger_end *end) {
     visitor to = {.visit = visit, .user = user};
     mfpg_ledger_header unwanted;
     int64_t complete;
-    return mfpg_ledger_scan(ctx, path, header ? header : &unwanted, visit ? hand_on : NULL, &to, &complete);
+    return mfpg_ledger_scan(
+        ctx, path, header ? header : &unwanted, visit ? hand_on : NULL, &to, &complete, end);
 }

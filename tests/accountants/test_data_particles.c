@@ -2,6 +2,8 @@
  * against releases and ledgers of the other kind. */
 #include "accountants/fixture.h"
 
+#include "ledger_text.h"
+
 #include <unistd.h>
 
 static mfpg_release push_of(double sensitivity, double noise_sd, double contraction) {
@@ -232,7 +234,7 @@ static void test_a_ledger_keeps_the_kind_to_the_last_bit(void **state) {
         mfpg_ledger_header header;
         mfpg_release seen;
         write_ledger(ctx, releases[i]);
-        CHECK_OK(ctx, mfpg_ledger_read(ctx, path, &header, keep, &seen));
+        CHECK_OK(ctx, mfpg_ledger_read(ctx, path, &header, keep, &seen, NULL));
         assert_int_equal(header.particles, releases[i].particles);
         assert_int_equal(seen.particles, releases[i].particles);
         assert_true(seen.contraction == (i == 0 ? 0.7 : 1.0));
@@ -268,7 +270,7 @@ static void test_a_ledger_takes_its_own_kind_only(void **state) {
     mfpg_context_destroy(ctx);
 }
 
-/* Replaces the n-th occurrence (from 0; -1: every one) of a text in the file. */
+/* Replaces the n-th occurrence (from 0; -1: every one) of a text in the file, whose lines are then sealed anew. */
 static void edit(const char *from, const char *to, int which) {
     char text[4096], edited[8192] = "";
     FILE *file = fopen(path, "r");
@@ -284,10 +286,13 @@ static void edit(const char *from, const char *to, int which) {
         at = hit + strlen(from);
     }
     strcat(edited, at);
+    size_t length = strlen(edited);
+    char *sealed = ledger_sealed(edited, &length);
     file = fopen(path, "w");
     assert_non_null(file);
-    fputs(edited, file);
+    fputs(sealed, file);
     fclose(file);
+    free(sealed);
 }
 
 static void test_a_relabelled_ledger_is_refused(void **state) {
@@ -300,14 +305,14 @@ static void test_a_relabelled_ledger_is_refused(void **state) {
             mfpg_release seen;
             write_ledger(ctx, releases[kind]);
             edit(label[kind], label[1 - kind], which);
-            assert_int_equal(mfpg_ledger_read(ctx, path, NULL, keep, &seen), MFPG_ERR_INPUT);
+            assert_int_equal(mfpg_ledger_read(ctx, path, NULL, keep, &seen, NULL), MFPG_ERR_INPUT);
             assert_non_null(strstr(mfpg_context_message(ctx), ":2:"));
             unlink(path);
         }
     for (int which = 0; which < 2; which++) { /* a line that does not say is no line */
         write_ledger(ctx, releases[0]);
         edit("\"particles\":\"parameters\",", "", which);
-        assert_int_equal(mfpg_ledger_read(ctx, path, NULL, NULL, NULL), MFPG_ERR_INPUT);
+        assert_int_equal(mfpg_ledger_read(ctx, path, NULL, NULL, NULL, NULL), MFPG_ERR_INPUT);
         unlink(path);
     }
     mfpg_context_destroy(ctx);

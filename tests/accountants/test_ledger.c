@@ -1,5 +1,7 @@
 #include "accountants/fixture.h"
 
+#include "ledger_text.h"
+
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -44,6 +46,15 @@ static void write_file(const char *text, size_t length) {
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, length, file), length);
     fclose(file);
+}
+
+/* The same with every line sealed, for lines written by hand. */
+static void write_sealed(const char *text) {
+    size_t length = strlen(text);
+    char *sealed = ledger_sealed(text, &length);
+    assert_non_null(sealed);
+    write_file(sealed, length);
+    free(sealed);
 }
 
 static mfpg_ledger *create(mfpg_context *ctx) {
@@ -118,7 +129,7 @@ static void test_everything_reads_back_to_the_last_bit(void **state) {
     mfpg_ledger_close(ledger);
     reading seen = {0};
     mfpg_ledger_header read;
-    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, &read, note, &seen));
+    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, &read, note, &seen, NULL));
     assert_int_equal(seen.lines, 24);
     for (int i = 0; i < 24; i++) {
         assert_same_release(&seen.release[i], &written[i]);
@@ -128,7 +139,7 @@ static void test_everything_reads_back_to_the_last_bit(void **state) {
     assert_int_equal(read.promise.unit, MFPG_UNIT_EXAMPLE);
     assert_int_equal(read.promise.adjacency, MFPG_ADJACENCY_REPLACE);
     assert_int_equal(read.promise.view, MFPG_VIEW_AVERAGE);
-    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL)); /* a check of the file alone */
+    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL, NULL)); /* a check of the file alone */
     mfpg_context_destroy(ctx);
 }
 
@@ -142,7 +153,7 @@ static void test_runs_of_equal_releases_share_a_line(void **state) {
     CHECK_OK(ctx, mfpg_ledger_append(ctx, ledger, round, 0)); /* nobody took part */
     mfpg_ledger_close(ledger);
     reading seen = {0};
-    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen));
+    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen, NULL));
     const int64_t first[] = {0, 3, 4, 7}, last[] = {2, 3, 5, 7};
     assert_int_equal(seen.lines, 4);
     for (int i = 0; i < 4; i++) assert_true(seen.first[i] == first[i] && seen.last[i] == last[i]);
@@ -151,11 +162,11 @@ static void test_runs_of_equal_releases_share_a_line(void **state) {
     const char *line = "{\"round\":1,\"clients\":[0,2],\"particles\":\"parameters\",\"steps\":1,"
                        "\"sensitivity\":0.03333333333333333,"
                        "\"noise_sd\":1.0333333333333332,\"last_sd\":1.0333333333333332,\"weight\":0.125,"
-                       "\"sampling_rate\":1,\"action\":{\"strength\":0.14285714285714285}}\n";
+                       "\"sampling_rate\":1,\"action\":{\"strength\":0.14285714285714285},\"chain\":\"";
     assert_non_null(strstr(text, line));
-    assert_ptr_equal(strstr(text, "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":8,\"unit\":"
+    assert_ptr_equal(strstr(text, "{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":8,\"unit\":"
                                   "\"example\",\"adjacency\":\"replace\","
-                                  "\"view\":\"average\",\"delta\":1e-05,\"seeded\":true}\n"),
+                                  "\"view\":\"average\",\"delta\":1e-05,\"seeded\":true,\"chain\":\""),
         text);
     free(text);
     mfpg_context_destroy(ctx);
@@ -181,7 +192,7 @@ static void test_releases_that_differ_anywhere_share_no_line(void **state) {
         CHECK_OK(ctx, mfpg_ledger_append(ctx, ledger, pair, 2));
         mfpg_ledger_close(ledger);
         reading seen = {0};
-        CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen));
+        CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen, NULL));
         assert_int_equal(seen.lines, 2);
         assert_same_release(&seen.release[1], other);
         unlink(path);
@@ -211,7 +222,7 @@ static void test_long_rounds_are_written_whole(void **state) {
     for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
     assert_int_equal(lines, CLIENTS + 1);
     free(text);
-    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL));
+    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL, NULL));
     mfpg_context_destroy(ctx);
 }
 
@@ -307,7 +318,7 @@ static void test_a_file_cut_anywhere_yields_its_complete_lines(void **state) {
         write_file(text, cut);
         reading seen = {0};
         warnings = 0;
-        mfpg_status status = mfpg_ledger_read(ctx, path, NULL, note, &seen);
+        mfpg_status status = mfpg_ledger_read(ctx, path, NULL, note, &seen, NULL);
         assert_int_equal(status, cut < header_length ? MFPG_ERR_INPUT : MFPG_OK);
         if (status != MFPG_OK) continue;
         assert_int_equal(seen.lines, complete);
@@ -397,13 +408,13 @@ static void test_a_write_that_fails_is_reported_and_final(void **state) {
     CHECK_OK(ctx, mfpg_ledger_append(ctx, ledger, round, count));
     mfpg_ledger_close(ledger);
     reading seen = {0};
-    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen));
+    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen, NULL));
     assert_int_equal(seen.lines, 4);
     mfpg_context_destroy(ctx);
 }
 
 #define HEADER                                                                                               \
-    "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":8,\"unit\":\"client\",\"adjacency\":"       \
+    "{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":8,\"unit\":\"client\",\"adjacency\":"       \
     "\"zero-out\",\"view\":\"local\","                                                                       \
     "\"delta\":1e-05,\"seeded\":false}\n"
 #define LINE(round, clients, noise, action)                                                                  \
@@ -423,9 +434,9 @@ static void test_lines_that_are_none_are_refused_with_their_number(void **state)
         {"\n", 1},
         {"round,loss\n", 1},
         {GOOD, 1}, /* no header */
-        {"{\"mfpg_ledger\":1}\n", 1},
-        {"{\"mfpg_ledger\":3}\n", 1},
-        {"{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":8,\"unit\":\"user\"}\n", 1},
+        {"{\"mfpg_ledger\":2}\n", 1},
+        {"{\"mfpg_ledger\":4}\n", 1},
+        {"{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":8,\"unit\":\"user\"}\n", 1},
         {"[1,2]\n", 1},
         {HEADER HEADER, 2},
         {HEADER "\n", 2},
@@ -453,15 +464,15 @@ static void test_lines_that_are_none_are_refused_with_their_number(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char place[80];
         snprintf(place, sizeof place, "%s:%d: ", path, bad[i].line);
-        write_file(bad[i].text, strlen(bad[i].text));
-        mfpg_status status = mfpg_ledger_read(ctx, path, NULL, NULL, NULL);
+        write_sealed(bad[i].text);
+        mfpg_status status = mfpg_ledger_read(ctx, path, NULL, NULL, NULL, NULL);
         if (status != MFPG_ERR_INPUT || strncmp(mfpg_context_message(ctx), place, strlen(place)) != 0) {
             print_error("case %zu: %s, '%s'\n", i, mfpg_status_text(status), mfpg_context_message(ctx));
             fail();
         }
     }
-    assert_int_equal(mfpg_ledger_read(ctx, "no such ledger", NULL, NULL, NULL), MFPG_ERR_INPUT);
-    assert_int_equal(mfpg_ledger_read(ctx, folder, NULL, NULL, NULL), MFPG_ERR_IO); /* a folder */
+    assert_int_equal(mfpg_ledger_read(ctx, "no such ledger", NULL, NULL, NULL, NULL), MFPG_ERR_INPUT);
+    assert_int_equal(mfpg_ledger_read(ctx, folder, NULL, NULL, NULL, NULL), MFPG_ERR_IO); /* a folder */
     mfpg_context_destroy(ctx);
 }
 
@@ -472,21 +483,22 @@ static void test_a_line_of_any_length_is_refused_without_being_kept(void **state
     char *text = malloc(length);
     memcpy(text, HEADER, head);
     memset(text + head, ' ', length - head);
-    write_file(text, length);
-    assert_int_equal(mfpg_ledger_read(ctx, path, NULL, NULL, NULL), MFPG_ERR_INPUT);
+    char *sealed = ledger_sealed(text, &length);
+    write_file(sealed, length);
+    free(sealed);
+    assert_int_equal(mfpg_ledger_read(ctx, path, NULL, NULL, NULL, NULL), MFPG_ERR_INPUT);
     assert_non_null(strstr(mfpg_context_message(ctx), ":2: "));
     free(text);
     mfpg_context_destroy(ctx);
 }
 
-/* Keys that this version does not know change nothing: a later one may add a chained hash. */
+/* Keys that this version does not know change nothing: a later one may add some. */
 static void test_unknown_keys_change_nothing(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    const char *text = HEADER LINE("1", "[2,4]", "2", "{\"budget\":1},\"chain\":\"9f86d081\"");
-    write_file(text, strlen(text));
+    write_sealed(HEADER LINE("1", "[2,4]", "2", "{\"budget\":1},\"hint\":\"9f86d081\""));
     reading seen = {0};
-    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen));
+    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, note, &seen, NULL));
     assert_int_equal(seen.lines, 1);
     assert_true(seen.first[0] == 2 && seen.last[0] == 4 && seen.release[0].action.budget.value == 1.0);
     mfpg_context_destroy(ctx);
@@ -503,12 +515,13 @@ static void test_a_visit_can_end_the_reading(void **state) {
     size_t length;
     int visits = 0;
     free(three_rounds(ctx, &length));
-    assert_int_equal(mfpg_ledger_read(ctx, path, NULL, stop, &visits), MFPG_ERR_INTERRUPTED);
+    assert_int_equal(mfpg_ledger_read(ctx, path, NULL, stop, &visits, NULL), MFPG_ERR_INTERRUPTED);
     assert_int_equal(visits, 2);
     mfpg_context_destroy(ctx);
 }
 
-/* Bytes changed at random never crash the reader; what it still accepts holds no faulty release. */
+/* Bytes changed at random, and sealed so that the chain hides them, never crash the reader; what it still accepts holds no
+ * faulty release. */
 static mfpg_status check_visit(void *user, const mfpg_release *release, int64_t first, int64_t last) {
     (void)user;
     assert_true(first >= 0 && first <= last && release->steps >= 1);
@@ -526,8 +539,11 @@ static void test_damaged_bytes_are_refused_or_harmless(void **state) {
         memcpy(damaged, text, length);
         for (int hits = 1 + i % 3; hits > 0; hits--)
             damaged[(size_t)((double)length * random_unit(&random))] = (char)(256 * random_unit(&random));
-        write_file(damaged, length);
-        mfpg_status status = mfpg_ledger_read(ctx, path, NULL, check_visit, NULL);
+        size_t size = length;
+        char *sealed = ledger_sealed(damaged, &size);
+        write_file(sealed, size);
+        free(sealed);
+        mfpg_status status = mfpg_ledger_read(ctx, path, NULL, check_visit, NULL, NULL);
         assert_true(status == MFPG_OK || status == MFPG_ERR_INPUT);
     }
     free(damaged);
@@ -575,7 +591,7 @@ static void test_accounting_from_the_ledger_repeats_the_run(void **state) {
     }
     mfpg_ledger_close(ledger);
     replay to = {ctx, later};
-    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, record_range, &to));
+    CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, record_range, &to, NULL));
     for (int k = 0; k < 8; k++) {
         assert_true(mfpg_accountant_mu(live[k]) > 0.0);
         assert_true(mfpg_accountant_mu(live[k]) == mfpg_accountant_mu(later[k]));

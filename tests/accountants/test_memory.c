@@ -132,7 +132,7 @@ static mfpg_status read_ledger(void *arg) {
     scene *s = arg;
     int lines = 0;
     mfpg_ledger_header header;
-    mfpg_status status = mfpg_ledger_read(s->ctx, path, &header, count_lines, &lines);
+    mfpg_status status = mfpg_ledger_read(s->ctx, path, &header, count_lines, &lines, NULL);
     if (status == MFPG_OK) assert_int_equal(lines, 6); /* the three releases, appended twice */
     return status;
 }

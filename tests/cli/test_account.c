@@ -1,5 +1,5 @@
 /* mfpg account: numbers against references, combinations of options, JSON, ledgers. */
-#include "cli/program.h"
+#include "cli/ledger.h"
 
 /* Fields of the interface, in its order. */
 static const char *const fields[] = {"epsilon", "delta", "mu", "rdp", "lower", "upper", "accountant",
@@ -296,7 +296,7 @@ static void test_text_rounds_up(void **state) {
 /* ---- ledgers ---- */
 
 #define HEADER                                                                                               \
-    "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":4,\"unit\":\"client\",\"adjacency\":"       \
+    "{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":4,\"unit\":\"client\",\"adjacency\":"       \
     "\"zero-out\",\"view\":\"local\","                                                                       \
     "\"delta\":1e-06,\"seeded\":true}\n"
 #define RELEASE(round, first, last, sd)                                                                      \
@@ -311,8 +311,8 @@ static double client_number(const json_t *object, size_t index, const char *key)
 static void test_a_ledger_tells_what_each_client_spent(void **state) {
     (void)state;
     /* mu^2: client 0 has 1/4, client 1 has 1/4 + 1/4, client 2 1/4 + 3/4 = 1, client 3 nothing */
-    write_in_folder("ledger", HEADER RELEASE("1", "0", "2", "1") RELEASE("2", "1", "1", "1")
-                                  RELEASE("2", "2", "2", "0.57735026918962584"));
+    write_ledger("ledger", HEADER RELEASE("1", "0", "2", "1") RELEASE("2", "1", "1", "1")
+                               RELEASE("2", "2", "2", "0.57735026918962584"));
     json_t *object = run_json("account --ledger ledger --json");
     assert_int_equal(json_array_size(json_object_get(object, "clients")), 4);
     const double order[] = {2, 1, 0, 3}, mu[] = {1, sqrt(0.5), 0.5, 0};
@@ -343,14 +343,14 @@ static void test_a_ledger_tells_what_each_client_spent(void **state) {
 static void test_a_ledger_of_samples_is_credited(void **state) {
     (void)state;
 #define SAMPLED(unit)                                                                                        \
-    "{\"mfpg_ledger\":2,\"particles\":\"parameters\",\"clients\":2,\"unit\":\"" unit                         \
+    "{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":2,\"unit\":\"" unit                         \
     "\",\"adjacency\":\"zero-out\",\"view\":\"local\","                                                      \
     "\"delta\":1e-05,\"seeded\":false}\n"                                                                    \
     "{\"round\":1,\"clients\":[0,1],\"particles\":\"parameters\",\"steps\":1000,\"sensitivity\":0.5,"        \
     "\"noise_sd\":0.5,\"last_sd\":0.5,"                                                                      \
     "\"weight\":0.5,\"sampling_rate\":0.01,\"action\":{\"budget\":1}}\n"
     json_t *schedule = run_json("account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000 --json");
-    write_in_folder("ledger", SAMPLED("example"));
+    write_ledger("ledger", SAMPLED("example"));
     json_t *object = run_json("account --ledger ledger --json");
     assert_string_equal(json_string_value(json_object_get(object, "accountant")), "rdp");
     assert_non_null(strstr(ran.out, "Poisson samples"));
@@ -364,7 +364,7 @@ static void test_a_ledger_of_samples_is_credited(void **state) {
     assert_non_null(strstr(ran.out, "not credited"));
     json_decref(object);
     remove_from_folder("ledger");
-    write_in_folder("ledger", SAMPLED("client"));
+    write_ledger("ledger", SAMPLED("client"));
     object = run_json("account --ledger ledger --json");
     assert_string_equal(json_string_value(json_object_get(object, "accountant")), "gdp");
     check_near(json_get_number(object, "mu"), sqrt(1000), 1e-14, 0, "clients are not sampled");
@@ -376,18 +376,18 @@ static void test_a_ledger_of_samples_is_credited(void **state) {
 static void test_wrong_ledgers_are_refused(void **state) {
     (void)state;
     REFUSED("account --ledger none", "none", "No such file");
-    write_in_folder("ledger", "hello\n");
+    write_ledger("ledger", "hello\n");
     REFUSED("account --ledger ledger", "ledger");
     remove_from_folder("ledger");
-    write_in_folder("ledger", HEADER "{\"round\":1}\n");
+    write_ledger("ledger", HEADER "{\"round\":1}\n");
     REFUSED("account --ledger ledger", "ledger:2");
     remove_from_folder("ledger");
-    write_in_folder("ledger", HEADER RELEASE("1", "0", "2", "0")); /* no noise */
+    write_ledger("ledger", HEADER RELEASE("1", "0", "2", "0")); /* no noise */
     json_t *object = run_json("account --ledger ledger --json");
     assert_true(isinf(json_get_number(object, "epsilon")));
     json_decref(object);
     remove_from_folder("ledger");
-    write_in_folder("ledger", HEADER);
+    write_ledger("ledger", HEADER);
     check_epsilon("account --ledger ledger --json", 0);
     remove_from_folder("ledger");
 }

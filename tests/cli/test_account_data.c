@@ -1,5 +1,5 @@
 /* mfpg account on noised records: --particles data and ledgers of it; the other kind is refused both ways round. */
-#include "cli/program.h"
+#include "cli/ledger.h"
 
 static double mu_of(const char *arguments) {
     char command[512];
@@ -81,7 +81,7 @@ static void test_each_kind_of_accountant_refuses_the_other(void **state) {
 /* ---- ledgers ---- */
 
 #define HEADER(particles)                                                                                    \
-    "{\"mfpg_ledger\":2,\"particles\":\"" particles "\",\"clients\":2,\"unit\":\"example\",\"adjacency\":"   \
+    "{\"mfpg_ledger\":3,\"particles\":\"" particles "\",\"clients\":2,\"unit\":\"example\",\"adjacency\":"   \
     "\"replace\",\"view\":\"local\",\"delta\":1e-05,\"seeded\":false}\n"
 #define LINE(particles, contraction)                                                                         \
     "{\"round\":1,\"clients\":[0,1],\"particles\":\"" particles "\"," contraction "\"steps\":1,"             \
@@ -89,7 +89,7 @@ static void test_each_kind_of_accountant_refuses_the_other(void **state) {
 
 static void test_a_ledger_picks_its_accountant(void **state) {
     (void)state;
-    write_in_folder("ledger", HEADER("data") LINE("data", "\"contraction\":0.5,"));
+    write_ledger("ledger", HEADER("data") LINE("data", "\"contraction\":0.5,"));
     json_t *object = run_json("account --ledger ledger --json");
     assert_string_equal(json_string_value(json_object_get(object, "accountant")), "data-particles");
     check_near(json_get_number(object, "mu"), 0.25, 1e-15, 0, "0.5 2/4");
@@ -99,10 +99,10 @@ static void test_a_ledger_picks_its_accountant(void **state) {
     REFUSED("account --ledger ledger --accountant gdp", "particles of this ledger are data");
     REFUSED("account --ledger ledger --accountant rdp", "rdp knows parameters only");
     remove_from_folder("ledger");
-    write_in_folder("ledger", HEADER("parameters") LINE("parameters", ""));
+    write_ledger("ledger", HEADER("parameters") LINE("parameters", ""));
     REFUSED("account --ledger ledger --accountant data-particles", "particles of this ledger are parameters");
     remove_from_folder("ledger");
-    write_in_folder("ledger", HEADER("parameters")); /* also before the first release */
+    write_ledger("ledger", HEADER("parameters")); /* also before the first release */
     REFUSED("account --ledger ledger --accountant data-particles", "particles of this ledger are parameters");
     remove_from_folder("ledger");
 }
@@ -116,7 +116,7 @@ static void test_relabelled_ledgers_are_refused(void **state) {
         HEADER("parameters") LINE("parameters", "\"contraction\":0.5,"),
     };
     for (size_t i = 0; i < 4; i++) {
-        write_in_folder("ledger", texts[i]);
+        write_ledger("ledger", texts[i]);
         REFUSED("account --ledger ledger", "ledger:2");
         remove_from_folder("ledger");
     }

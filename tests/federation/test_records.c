@@ -134,7 +134,7 @@ static void test_the_ledger_holds_every_client_once(void **state) {
     for (int t = 0; t < 30; t++) fixture_round(&f);
     mfpg_ledger_close(ledger);
     count all = {0};
-    CHECK_OK(f.ctx, mfpg_ledger_read(f.ctx, path, NULL, count_releases, &all));
+    CHECK_OK(f.ctx, mfpg_ledger_read(f.ctx, path, NULL, count_releases, &all, NULL));
     int64_t rounds = 0;
     for (int k = 0; k < CLIENTS; k++) {
         mfpg_client_report c = client_of(&f, k);
