@@ -234,7 +234,7 @@ const char *account_accountant_name(const account_settings *chosen, int sampled)
 }
 
 int account_credits_sampling(const char *accountant) {
-    return strcmp(accountant, "gdp") != 0;
+    return strcmp(accountant, "gdp") != 0 && strcmp(accountant, "hidden-state") != 0;
 }
 
 const char *account_adjacency_name(const account_settings *chosen) {

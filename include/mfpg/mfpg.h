@@ -13,6 +13,7 @@
 #include "federation.h"
 #include "filter.h"
 #include "game.h"
+#include "hidden_state.h"
 #include "mechanism.h"
 #include "model.h"
 #include "names.h"

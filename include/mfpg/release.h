@@ -80,6 +80,10 @@ typedef struct mfpg_release {
     double
         contraction; /* data: c > 0 of the first map, rounded up; parameters: 1, or 0 where nothing was said */
     double sampling_rate; /* of examples; 1 without sampling */
+    /* parameters: what the whole round does to the model that is seen last (theory S2.3), in this client's units like
+     * last_sd. No ledger holds it. */
+    double hidden_contraction; /* its map multiplies distances by at most this; 0: nothing is known */
+    double hidden_shift;       /* how far data can move it, zero-out, >= 0 */
     mfpg_action action;
 } mfpg_release;
 

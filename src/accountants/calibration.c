@@ -134,7 +134,7 @@ static double excess(double position, const void *arg) {
 /* Sampling counts where the unit is the example, unless the accountant is one that knows Gaussian DP only. */
 static double credited_rate(const mfpg_calibration_options *asked, const mfpg_release *release) {
     int credits = asked->options && asked->options->promise.unit == MFPG_UNIT_EXAMPLE &&
-                  strcmp(asked->accountant, "gdp") != 0;
+                  strcmp(asked->accountant, "gdp") != 0 && strcmp(asked->accountant, "hidden-state") != 0;
     return credits ? release->sampling_rate : 1.0;
 }
 

@@ -41,6 +41,16 @@ static const char *data_fault(const mfpg_release *release) {
     return NULL;
 }
 
+/* What a round does to a hidden state is known of parameters only. */
+static const char *hidden_fault(const mfpg_release *release) {
+    if (!finite_and_not_negative(release->hidden_contraction))
+        return "hidden_contraction is not a finite number >= 0";
+    if (!finite_and_not_negative(release->hidden_shift)) return "hidden_shift is not a finite number >= 0";
+    if (release->particles == MFPG_PARTICLES_DATA && release->hidden_contraction > 0.0)
+        return "particles are data, which know no hidden state";
+    return NULL;
+}
+
 static const char *particles_fault(const mfpg_release *release) {
     switch (release->particles) {
     case MFPG_PARTICLES_DATA: return data_fault(release);
@@ -63,6 +73,7 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     if (!share(release->weight)) return "weight is not in [0, 1]";
     if (!share(release->sampling_rate)) return "sampling_rate is not in [0, 1]";
     const char *fault = particles_fault(release);
+    if (!fault) fault = hidden_fault(release);
     if (fault || release->action.control == MFPG_CONTROL_NONE) return fault;
     double value = mfpg_release_action_value(&release->action);
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";

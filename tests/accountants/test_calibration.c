@@ -118,7 +118,8 @@ static void test_every_accountant_is_met_from_the_safe_side(void **state) {
     mfpg_accountant_options options = example_options(MFPG_ADJACENCY_ZERO_OUT);
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         if (!is_usable(ctx, kind)) continue;
-        int credits = strcmp(mfpg_accountant_name(kind), "gdp") != 0;
+        int credits = strcmp(mfpg_accountant_name(kind), "gdp") != 0 &&
+                      strcmp(mfpg_accountant_name(kind), "hidden-state") != 0;
         for (int i = 0; i < 3; i++) {
             const mfpg_calibration_options asked = {.accountant = mfpg_accountant_name(kind),
                 .options = &options,

@@ -303,6 +303,12 @@ static void test_a_faulty_release_poisons_for_ever(void **state) {
             bad = good;
             bad.contraction = faults[i];
             check_poison(ctx, kind, &bad);
+            bad = good;
+            bad.hidden_contraction = faults[i];
+            check_poison(ctx, kind, &bad);
+            bad = good;
+            bad.hidden_shift = faults[i];
+            check_poison(ctx, kind, &bad);
         }
         for (int64_t steps = -3; steps <= 0; steps++) {
             mfpg_release bad = release_for(ctx, kind, 1.0, 5.0);

@@ -1,0 +1,139 @@
+/* What the last state alone reveals (theory S2.3): Gaussian DP whose parameter follows the greatest convex minorant. A
+ * release says what its round does to the hidden state; where it says nothing, or the promise is about another view, the
+ * round and all before it count as seen, and compose. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "gcm.h"
+#include "ops.h"
+#include "square_sum.h"
+#include "upward.h"
+
+typedef struct hidden_state {
+    mfpg_adjacency adjacency;
+    int credit;            /* the promise is about the last state alone */
+    square_sum seen;       /* mu^2 of all up to the last round that says nothing */
+    square_sum behind;     /* mu^2 of the rounds behind it, if they were seen too */
+    mfpg_hidden_step *run; /* count: those rounds as hidden ones, equal neighbours together */
+    ptrdiff_t count, room;
+} hidden_state;
+
+static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options) {
+    (void)ctx;
+    hidden_state *h = state;
+    h->adjacency = options->promise.adjacency;
+    h->credit = options->promise.view == MFPG_VIEW_FINAL;
+    return MFPG_OK;
+}
+
+static void finish(void *state) {
+    free(((hidden_state *)state)->run);
+}
+
+static int copy(const void *state, void *out) {
+    const hidden_state *from = state;
+    hidden_state *to = out;
+    to->room = from->count;
+    to->run = mfpg_alloc(from->count, sizeof *to->run);
+    if (!to->run) return 0;
+    if (from->count > 0) memcpy(to->run, from->run, (size_t)from->count * sizeof *to->run);
+    return 1;
+}
+
+static mfpg_status append(mfpg_context *ctx, hidden_state *h, const mfpg_hidden_step *step) {
+    mfpg_hidden_step *last = h->count > 0 ? &h->run[h->count - 1] : NULL;
+    if (last && last->contraction == step->contraction && last->shift == step->shift &&
+        last->noise_sd == step->noise_sd && last->times <= (INT64_C(1) << 53) - step->times) {
+        last->times += step->times;
+        return MFPG_OK;
+    }
+    if (h->count == h->room) {
+        ptrdiff_t room = h->room ? 2 * h->room : 4;
+        mfpg_hidden_step *larger = mfpg_resize(h->run, room, sizeof *larger);
+        if (!larger) return mfpg_fail_memory(ctx);
+        h->run = larger;
+        h->room = room;
+    }
+    h->run[h->count++] = *step;
+    return MFPG_OK;
+}
+
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
+    hidden_state *h = state;
+    double mu = mfpg_release_mu(release, h->adjacency);
+    double doubled = h->adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 : 1.0;
+    if (!h->credit || release->hidden_contraction == 0.0) {
+        square_sum_merge(&h->seen, &h->behind);
+        square_sum_add_times(&h->seen, mu, times);
+        h->behind = (square_sum){0};
+        h->count = 0;
+        return MFPG_OK;
+    }
+    square_sum_add_times(&h->behind, mu, times);
+    const mfpg_hidden_step step = {
+        release->hidden_contraction, doubled * release->hidden_shift, release->last_sd, times};
+    return append(ctx, h, &step);
+}
+
+/* The smaller of what the rounds cost hidden, and what they cost if they were all seen. */
+static double mu_of(const void *state) {
+    const hidden_state *h = state;
+    square_sum all = h->seen;
+    double hidden = (double)INFINITY;
+    square_sum_merge(&all, &h->behind);
+    double composed = square_sum_root_up(&all);
+    if (h->count == 0 || !gcm_mu(h->run, h->count, 0.0, &hidden)) return composed;
+    square_sum some = h->seen;
+    square_sum_add(&some, hidden);
+    return fmin(composed, square_sum_root_up(&some));
+}
+
+static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
+    (void)ctx;
+    *out = mfpg_gdp_epsilon(mu_of(state), delta);
+    return MFPG_OK;
+}
+
+static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
+    (void)ctx;
+    *out = mfpg_gdp_delta(mu_of(state), at);
+    return MFPG_OK;
+}
+
+static double rdp(const void *state, double order) {
+    double mu = mu_of(state);
+    return mu == 0.0 ? 0.0 : multiply_up(0.5 * order, multiply_up(mu, mu));
+}
+
+/* All shifts, and mu with them, are twice as large or half. */
+static mfpg_status other(mfpg_context *ctx, const void *state, double at, double *out) {
+    (void)ctx;
+    double mu = mu_of(state);
+    *out = mfpg_gdp_epsilon(
+        ((const hidden_state *)state)->adjacency == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu, at);
+    return MFPG_OK;
+}
+
+static int covers(const void *state, const void *less) {
+    return mu_of(state) >= mu_of(less);
+}
+
+const mfpg_accountant_ops mfpg_accountant_hidden_state = {
+    .name = "hidden-state",
+    .help = "Gaussian DP of the last model alone, where a declared assumption makes the rounds forget",
+    .certifies = 1,
+    .state_size = sizeof(hidden_state),
+    .record = record,
+    .epsilon = epsilon,
+    .delta = delta,
+    .start = start,
+    .finish = finish,
+    .copy = copy,
+    .mu = mu_of,
+    .rdp = rdp,
+    .other = other,
+    .covers = covers,
+};
