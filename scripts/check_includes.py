@@ -14,7 +14,8 @@ HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechani
 # Public header -> folder that implements it; a new header needs a word here.
 OWNER = {"status": "base", "context": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
-         "accountant": "accountants", "calibration": "accountants", "filter": "accountants", "hidden_state": "accountants",
+         "private_action": "mechanisms", "accountant": "accountants", "calibration": "accountants", "filter": "accountants",
+         "hidden_state": "accountants",
          "federation": "federation", "config": "experiment",
          "experiment": "experiment", "bench": "experiment", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.

@@ -52,12 +52,15 @@ typedef struct mfpg_game {
     double step;           /* [tau] */
     double optimum_norm2;  /* [abar2]; entropic: with mean-field it moves the cost and the optimum only */
     double interaction;    /* [zeta] */
-    /* paper: L/(e + offset) + beta delta(e), eq. (br) with the raw exponential of eq. (dpbound) */
+    /* paper: L/(e + offset) + beta delta(e), eq. (br) with the raw exponential of eq. (dpbound); measured: L e + beta B/e */
     double loss;             /* [L] */
     double offset;           /* [c] of (br) */
     double gradient_norm;    /* [G] */
     double variance_penalty; /* [lam] */
     double rounds;           /* [K] */
+    /* What clients measured on their data where actions are chosen anew each round, >= 0: read by measured (loss) and
+     * paper (both). NULL: the public constants loss and gradient_norm */
+    const double *measured_loss, *measured_gradient;
 } mfpg_game;
 
 /** Unit curvature, dimension 1, omega 0.5, p 1, prior variance 1, step 0.1, optimum_norm2 1, no interaction, the
@@ -111,6 +114,21 @@ void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium);
  *  not move. Status as mfpg_game_solve; *max and *mean are set only on success. */
 mfpg_status mfpg_game_exploitability(
     mfpg_context *ctx, const mfpg_game *game, const double *action, double *max, double *mean);
+
+/** What a cost reads of a client's private data; 0 for one that is public through and through. */
+enum { MFPG_MEASURES_LOSS = 1, MFPG_MEASURES_GRADIENT = 2 };
+int mfpg_cost_measures(const char *cost);
+
+/** Every client's disutility of every action of the grid, for costs of which others move no part: those that measure.
+ *  @param[out] out  clients x actions.count, one client after the other
+ *  Status as mfpg_game_solve; MFPG_ERR_INPUT without a grid or for a cost that measures nothing. */
+mfpg_status mfpg_game_disutilities(mfpg_context *ctx, const mfpg_game *game, double *out);
+
+/** How far any of these numbers of client k can move, their rounding included, where its measured loss (at most loss_most)
+ *  moves by at most loss[k] and its measured gradient norm (at most gradient_most) by at most gradient[k].
+ *  @param[out] out  clients numbers, rounded up; +INFINITY where numbers leave their range */
+mfpg_status mfpg_game_disutility_changes(mfpg_context *ctx, const mfpg_game *game, const double *loss,
+    double loss_most, const double *gradient, double gradient_most, double *out);
 
 /** Names and help of games.def and costs.def; NULL past the end. */
 const char *mfpg_game_name(ptrdiff_t index);

@@ -17,6 +17,7 @@
 #include "mechanism.h"
 #include "model.h"
 #include "names.h"
+#include "private_action.h"
 #include "random.h"
 #include "release.h"
 #include "status.h"

@@ -76,6 +76,11 @@ void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dat
 int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work);
 
+/** Sum over all rows of the examples' losses at w, each cut to [0, clip]; one that is no number counts as clip/2.
+ *  @param  work  mfpg_model_workspace(model, data->rows) floats. Threads: safe. Memory: allocates nothing. */
+double mfpg_model_clipped_loss(
+    const mfpg_model *model, const float *w, const mfpg_dataset *data, double clip, float *work);
+
 /** A bound on the norm of the Hessian of any one example's loss in its own features at w, whatever its features and label,
  *  rounded up; the loss is then convex in them. Quadratic, linear: |v|^2 with v the weights of the features; logistic: a
  *  quarter of it; softmax: half the squared operator norm of the weights. +INFINITY where none is known: mlp, whose

@@ -43,7 +43,10 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_MIXING = 8,    /* which of two actions a client that mixes plays */
     MFPG_PURPOSE_RECORDS =
         9, /* noise of a client's records: a vector of features a row, number step x rows + row */
-    MFPG_PURPOSE_TEST = 99 /* tests and studies */
+    MFPG_PURPOSE_MEASURE =
+        10, /* noise of what a client measures in a round: one vector of two, loss and gradient norm */
+    MFPG_PURPOSE_CHOICE = 11, /* a client's choice of action by the exponential mechanism: one whole number */
+    MFPG_PURPOSE_TEST = 99    /* tests and studies */
 } mfpg_purpose;
 
 /** A stream: plain data, copy freely. Draws do not change it. Streams of the same key, purpose and round differ in

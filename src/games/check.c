@@ -33,3 +33,15 @@ mfpg_status mfpg_check_clients(mfpg_context *ctx, const char *what, const double
     }
     return MFPG_OK;
 }
+
+mfpg_status mfpg_check_measured(
+    mfpg_context *ctx, const char *what, const double *values, ptrdiff_t clients) {
+    for (ptrdiff_t k = 0; values && k < clients; k++) {
+        char text[MFPG_NUMBER_SIZE];
+        if (values[k] >= 0.0 && isfinite(values[k])) continue;
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "%s of client %td is %s; it must be a finite number, 0 or more", what, k,
+            mfpg_number_format(values[k], text));
+    }
+    return MFPG_OK;
+}

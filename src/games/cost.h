@@ -31,6 +31,11 @@ typedef struct mfpg_field {
     ptrdiff_t mixing_count;
 } mfpg_field;
 
+/* How far one client's measurements can move, and how large they are at most. */
+typedef struct mfpg_swing {
+    double loss, loss_most, gradient, gradient_most;
+} mfpg_swing;
+
 typedef struct mfpg_cost_ops mfpg_cost_ops;
 
 /* A validated game with its tables. Made by mfpg_play_prepare, freed by mfpg_play_release. */
@@ -47,6 +52,7 @@ struct mfpg_cost_ops {
     mfpg_control control;
     int consistent; /* S grows and P falls with the client's own noise: asserted when the game is validated */
     int has_optimum; /* the social optimum is known (theory S3.2, S3.3) */
+    int measures;    /* MFPG_MEASURES_*: what it reads of private data; others then move no part of it */
     mfpg_coupling finite, limit;
 
     /* The cost's own fields; the fields all costs share are checked before. */
@@ -67,6 +73,10 @@ struct mfpg_cost_ops {
     /* Coupled: the N-player equilibrium on the interval [low, high]. */
     mfpg_status (*nash)(mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action,
         mfpg_report *report);
+    /* Costs that measure: how far client k's disutility of x can move with its measurements (mfpg_game_disutility_changes),
+     * and the largest disutility there is, both before rounding. */
+    void (*change)(const mfpg_play *play, ptrdiff_t k, double x, const mfpg_swing *swing, double *moved,
+        double *largest);
     /* PRICE in the limit: the fixed point of the averaged best response, on a grid by mixing at ties. */
     mfpg_status (*fixed_point)(
         mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report);
@@ -85,6 +95,17 @@ static inline mfpg_coupling mfpg_play_coupling(const mfpg_play *play) {
 static inline double mfpg_play_weight(const mfpg_play *play, ptrdiff_t k) {
     const mfpg_game *game = play->game;
     return game->weight ? game->weight[k] : 1.0 / (double)game->clients;
+}
+
+/* L and G of client k, measured or public. */
+static inline double mfpg_play_loss(const mfpg_play *play, ptrdiff_t k) {
+    const mfpg_game *game = play->game;
+    return game->measured_loss ? game->measured_loss[k] : game->loss;
+}
+
+static inline double mfpg_play_gradient(const mfpg_play *play, ptrdiff_t k) {
+    const mfpg_game *game = play->game;
+    return game->measured_gradient ? game->measured_gradient[k] : game->gradient_norm;
 }
 
 /* What client k adds to the aggregate. */

@@ -1,5 +1,5 @@
 /* The paper's best response (eq. br) to the letter: L/(e + c) + beta_k delta(e), delta the raw exponential of
- * eq. (dpbound). Reproduction only. Both terms fall with e, so the answer is the largest strength whatever the numbers
+ * eq. (dpbound), L and G public constants or what the client measured. Reproduction only. Both terms fall with e, so the answer is the largest strength whatever the numbers
  * (theory S0 b); the loss falls with the client's own noise, so no direction is asserted; delta is no privacy
  * guarantee (S0 a); and nothing couples the clients. */
 #include "cost.h"
@@ -32,6 +32,9 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
     if (!status) status = mfpg_check_positive(ctx, "step", game->step);
     if (!status) status = mfpg_check_positive(ctx, "rounds", game->rounds);
+    if (!status) status = mfpg_check_measured(ctx, "measured loss", game->measured_loss, game->clients);
+    if (!status)
+        status = mfpg_check_measured(ctx, "measured gradient norm", game->measured_gradient, game->clients);
     if (!status) status = check_unit(ctx, game);
     if (status) return status;
     if (!game->actions.grid && isinf(game->actions.high))
@@ -55,12 +58,19 @@ static double privacy(const mfpg_play *play, double e) {
     return front * exp(-0.5 * rate * game->rounds * game->step);
 }
 
+/* The shape holds the public G; a client's own one is a factor beside it. */
+static double own_gradient(const mfpg_play *play, double gradient_norm) {
+    const mfpg_game *game = play->game;
+    return exp(0.5 * (gradient_norm - game->gradient_norm) * game->rounds * game->step);
+}
+
 static void scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
-        u[i] = play->game->loss;
+        u[i] = mfpg_play_loss(play, first + i);
         v[i] = play->game->preference[first + i];
+        if (play->game->measured_gradient) v[i] *= own_gradient(play, mfpg_play_gradient(play, first + i));
     }
 }
 
@@ -69,12 +79,23 @@ static double minimiser(const mfpg_play *play, double u, double v) {
     return INFINITY;
 }
 
+/* delta is convex in G, so it moves most at the top of G's range. */
+static void change(
+    const mfpg_play *play, ptrdiff_t k, double x, const mfpg_swing *swing, double *moved, double *largest) {
+    double most = own_gradient(play, swing->gradient_most);
+    double least = own_gradient(play, fmax(0.0, swing->gradient_most - swing->gradient));
+    double price = play->game->preference[k] * privacy(play, x);
+    *moved = swing->loss * utility(play, x) + price * (most - least);
+    *largest = swing->loss_most * utility(play, x) + price * most;
+}
+
 const mfpg_cost_ops mfpg_cost_paper = {
     .name = "paper",
     .help = "the paper's best response to the letter; always the largest strength, reproduction only",
     .control = MFPG_CONTROL_STRENGTH,
     .consistent = 0,
     .has_optimum = 0,
+    .measures = MFPG_MEASURES_LOSS | MFPG_MEASURES_GRADIENT,
     .finite = MFPG_COUPLING_NONE,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,
@@ -82,4 +103,5 @@ const mfpg_cost_ops mfpg_cost_paper = {
     .privacy = privacy,
     .scales = scales,
     .minimiser = minimiser,
+    .change = change,
 };

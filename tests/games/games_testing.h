@@ -59,6 +59,11 @@ static inline double reference_weight(const mfpg_game *g, ptrdiff_t k) {
     return g->weight ? g->weight[k] : 1.0 / (double)g->clients;
 }
 
+/* L e + beta B/e with the public loss. */
+static inline double reference_measured_cost(const mfpg_game *g, ptrdiff_t k, double own) {
+    return g->loss * own + g->preference[k] * g->privacy_scale[k] / own;
+}
+
 /* Eq. (br) with eq. (dpbound). */
 static inline double reference_paper_cost(const mfpg_game *g, ptrdiff_t k, double own) {
     double rate = own / g->prior_variance - g->variance_penalty - g->gradient_norm;
@@ -85,7 +90,7 @@ static inline double reference_cost(const mfpg_game *g, const double *x, ptrdiff
     if (!strcmp(g->cost, "interaction"))
         return g->own_cost[k] * own * (1 + g->interaction * sum / n) +
                g->preference[k] * g->privacy_scale[k] / own;
-    return reference_paper_cost(g, k, own);
+    return strcmp(g->cost, "measured") ? reference_paper_cost(g, k, own) : reference_measured_cost(g, k, own);
 }
 
 /* U_k of the limit where the mean field is s. */
@@ -100,7 +105,7 @@ static inline double reference_limit_cost(const mfpg_game *g, double s, ptrdiff_
                g->preference[k] * g->privacy_scale[k] / own;
     if (!strcmp(g->cost, "interaction"))
         return g->own_cost[k] * own * (1 + g->interaction * s) + g->preference[k] * g->privacy_scale[k] / own;
-    return reference_paper_cost(g, k, own);
+    return strcmp(g->cost, "measured") ? reference_paper_cost(g, k, own) : reference_measured_cost(g, k, own);
 }
 
 typedef double (*cost_of_action)(const void *arg, double x);

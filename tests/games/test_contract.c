@@ -193,14 +193,14 @@ static void test_the_order_of_clients_does_not_matter(void **state) {
 /* Many clients, so that the certificate runs in several tasks. */
 static void test_one_and_four_threads_agree_to_the_bit(void **state) {
     enum { MANY = 20000 };
-    const char *costs[] = {"gaussian", "entropic", "interaction", "paper"};
+    const char *costs[] = {"gaussian", "entropic", "interaction", "paper", "measured"};
     double *values = malloc(2 * MANY * sizeof *values);
     mfpg_context *four = testing_context(4);
     (void)state;
     assert_non_null(values);
     linspace(0.5, 1.5, MANY, values);
     fill(0.5, MANY, values + MANY);
-    for (int c = 0; c < 4; c++) {
+    for (int c = 0; c < 5; c++) {
         for (int players = MFPG_PLAYERS_FINITE; players <= MFPG_PLAYERS_MEAN_FIELD; players++) {
             mfpg_game g = mfpg_game_default();
             g.cost = costs[c];
@@ -305,6 +305,7 @@ static void test_bad_numbers_are_refused_by_name(void **state) {
         {"paper", "step", offsetof(mfpg_game, step)},
         {"paper", "prior variance", offsetof(mfpg_game, prior_variance)},
         {"paper", "dimension", offsetof(mfpg_game, dimension)},
+        {"measured", "loss", offsetof(mfpg_game, loss)},
     };
     const double bad[] = {NAN, INFINITY, -INFINITY, -1};
     (void)state;
@@ -416,7 +417,7 @@ static void test_overflow_is_an_error(void **state) {
 
 static void test_lists_name_and_explain_everything(void **state) {
     (void)state;
-    assert_int_equal(MFPG_COST_COUNT, 4);
+    assert_int_equal(MFPG_COST_COUNT, 5);
     assert_string_equal(mfpg_cost_name(0), "gaussian");
     assert_string_equal(mfpg_game_name(2), "mean-field");
     assert_string_equal(mfpg_players_name(MFPG_PLAYERS_NONE), "none");

@@ -1,0 +1,86 @@
+/* The paper's best response (eq. br) with its directions put right: what a client has at stake is the loss it measures, and
+ * its own noise costs it in proportion,
+ *
+ *     U_k(e) = L_k e + beta_k B_k/e,   least at e = sqrt(beta_k B_k/L_k),
+ *
+ * B_k the zCDP cost of the run at strength 1 (theory S3.1: utility falls and privacy grows with the own noise, and the
+ * privacy cost is that of a sound accountant). The loss enters as L g_j, the form of theory S4. */
+#include "cost.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "check.h"
+
+static double unit_of(const mfpg_play *play, ptrdiff_t k) {
+    return play->game->strength_unit ? play->game->strength_unit[k] : 1.0;
+}
+
+static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    mfpg_status status = mfpg_check_clients(ctx, "privacy scale", game->privacy_scale, game->clients);
+    if (!status) status = mfpg_check_nonnegative(ctx, "loss", game->loss);
+    if (!status) status = mfpg_check_measured(ctx, "measured loss", game->measured_loss, game->clients);
+    if (!status && game->strength_unit)
+        status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
+    if (status || game->actions.grid || isfinite(game->actions.high)) return status;
+    for (ptrdiff_t k = 0; k < game->clients; k++)
+        if (mfpg_play_loss(play, k) == 0.0)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "cost measured falls with the strength for ever where the loss is 0, as that of client %td; "
+                "give "
+                "a grid or actions with a maximum",
+                k);
+    return MFPG_OK;
+}
+
+static double utility(const mfpg_play *play, double e) {
+    (void)play;
+    return e;
+}
+
+static double privacy(const mfpg_play *play, double e) {
+    (void)play;
+    return 1.0 / e;
+}
+
+static void scales(
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    (void)others;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        ptrdiff_t k = first + i;
+        u[i] = mfpg_play_loss(play, k) * unit_of(play, k);
+        v[i] = play->game->preference[k] * play->game->privacy_scale[k];
+    }
+}
+
+static double minimiser(const mfpg_play *play, double u, double v) {
+    (void)play;
+    return u > 0.0 ? sqrt(v / u) : (double)INFINITY;
+}
+
+static void change(
+    const mfpg_play *play, ptrdiff_t k, double x, const mfpg_swing *swing, double *moved, double *largest) {
+    const mfpg_game *game = play->game;
+    double strength = unit_of(play, k) * x;
+    *moved = swing->loss * strength;
+    *largest = swing->loss_most * strength + game->preference[k] * game->privacy_scale[k] / x;
+}
+
+const mfpg_cost_ops mfpg_cost_measured = {
+    .name = "measured",
+    .help =
+        "L e against beta B/e (a strength), L the client's own loss; with game.update each-round as measured",
+    .control = MFPG_CONTROL_STRENGTH,
+    .consistent = 1,
+    .has_optimum = 0,
+    .measures = MFPG_MEASURES_LOSS,
+    .finite = MFPG_COUPLING_NONE,
+    .limit = MFPG_COUPLING_NONE,
+    .validate = validate,
+    .utility = utility,
+    .privacy = privacy,
+    .scales = scales,
+    .minimiser = minimiser,
+    .change = change,
+};
