@@ -1,5 +1,5 @@
 /** A federation in training: Algorithm 1. Each round every client of the cohort acts (its control, chosen by the game
- *  before training), updates (mechanism) and is accounted (accountants, ledger); the server averages (FedAvg). */
+ *  before training, or anew from what it measures), updates (mechanism) and is accounted (accountants, ledger); the server averages (FedAvg). */
 #ifndef MFPG_FEDERATION_H
 #define MFPG_FEDERATION_H
 
@@ -9,8 +9,10 @@
 #include "accountant.h"
 #include "context.h"
 #include "dataset.h"
+#include "game.h"
 #include "mechanism.h"
 #include "model.h"
+#include "private_action.h"
 #include "random.h"
 #include "release.h"
 
@@ -26,6 +28,29 @@ typedef enum mfpg_loss_kind {
     MFPG_LOSS_MEAN = 0,  /* mean over all rows (a model whose loss sums rows: sum over clients) */
     MFPG_LOSS_CLIENT_SUM /* sum over clients of their own losses, as the paper's table reads */
 } mfpg_loss_kind;
+
+/** How an action chosen from private measurements is let out (theory S4). */
+typedef enum mfpg_selection {
+    MFPG_SELECTION_NONE = 0,   /* it is the best response to the raw numbers: nothing is certified */
+    MFPG_SELECTION_NOISY,      /* it is the best response to noised ones */
+    MFPG_SELECTION_EXPONENTIAL /* it is drawn by the exponential mechanism */
+} mfpg_selection;
+const char *mfpg_selection_name(mfpg_selection selection); /* "none", "noisy", "exponential" */
+
+/** Actions that are chosen anew in every round, before the update: Algorithm 1 to the letter. A client of the cohort
+ *  measures its loss and gradient norm at the broadcast model; its action is its best response to that in a game of a
+ *  cost that measures. Nothing else comes of the measurements, so what is broadcast (strengths, their mean) has been
+ *  accounted for. As actions, and with them what a round costs, depend on earlier noised outputs, certificates are those
+ *  of a filter: the budget stop_at_epsilon, whatever was spent of it (theory S4). */
+typedef struct mfpg_acting {
+    const mfpg_game
+        *game; /* of the federation's clients; its constants loss and gradient_norm count until a client's
+                              first measurement. Borrowed for the life of the federation */
+    mfpg_selection selection;
+    double loss_clip;       /* > 0: losses are cut to [0, loss_clip] */
+    mfpg_measurement noise; /* noisy: sd > 0 of each measurement that the cost reads */
+    double epsilon;         /* exponential: > 0, of one choice; the game then has a grid */
+} mfpg_acting;
 
 /** How a federation trains. Arrays are borrowed for the life of the federation. */
 typedef struct mfpg_federation_options {
@@ -48,6 +73,7 @@ typedef struct mfpg_federation_options {
     int participants;              /* average view: other participants watch */
     double
         stop_at_epsilon; /* a client whose budget would be overspent takes no further part; +INFINITY: none */
+    const mfpg_acting *acting; /* NULL: actions are given and stay; borrowed */
 } mfpg_federation_options;
 
 /** 20 rounds, weights by examples, everybody each round, start zero, test metrics, delta 1e-5, gdp, no paper columns. */
@@ -82,7 +108,10 @@ typedef struct mfpg_client_report {
     double noise_multiplier; /* noise sd over zero-out sensitivity of one step */
     int64_t nonfinite;       /* gradients or updates that were not finite and became zero */
     int stopped;             /* left because of stop_at_epsilon */
-    double weight;           /* p_k with everybody taking part */
+    /* acting: mu that the filter has counted so far (for display; the certificate is mu above) and mu of one choice; NAN
+     * without */
+    double spent_mu, choice_mu;
+    double weight; /* p_k with everybody taking part */
 } mfpg_client_report;
 
 /** What each client will release in a round in which everybody takes part, its weight p_k, and the noise the view
@@ -110,10 +139,12 @@ typedef struct mfpg_federation mfpg_federation;
 
 /** Sets a federation up; nothing is released yet.
  *  @param[in] mechanism  clients pointers (they may be equal); borrowed, like data and model
- *  @param[in] action     clients actions that the mechanisms accept; copied
+ *  @param[in] action     clients actions that the mechanisms accept; copied. With acting, those before the first round
  *  @param[in] key        noise, batches, cohorts, start
  *  Mechanisms of data particles noise a client's records in the first round that it takes part in, into a copy that the
  *  federation keeps, and release nothing else; no view hides that. All mechanisms are of one kind, the accountant's.
+ *  Acting needs mechanisms over parameters, accountant gdp, a view other than final, weights that do not follow the noise,
+ *  bounded actions that all mechanisms accept, and a finite stop_at_epsilon; with selection none, none.
  *  @return MFPG_OK, MFPG_ERR_INPUT / MFPG_ERR_DOMAIN with the client named, MFPG_ERR_MEMORY. */
 mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
@@ -123,7 +154,8 @@ void mfpg_federation_destroy(mfpg_federation *federation);
 /** From now on every release is appended to this ledger before it is used; borrowed, NULL: none. */
 void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledger);
 
-/** One round of Algorithm 1. *done becomes 1 when no client has budget left (then nothing happened), else 0.
+/** One round of Algorithm 1. *done becomes 1 when no client has budget left (then nothing happened; acting: some may have
+ *  paid for a choice of action that they cannot afford), else 0.
  *  Bits do not depend on the number of threads. MFPG_ERR_NUMERIC names the client whose update left the range. */
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done);

@@ -30,6 +30,9 @@ mfpg_measurement mfpg_measure(const mfpg_mechanism *mechanism, const mfpg_model 
     const mfpg_dataset *data, ptrdiff_t rows, double loss_clip, const float *w, float *work);
 ptrdiff_t mfpg_measure_workspace(const mfpg_model *model, ptrdiff_t rows);
 
+/** The largest that each can be. */
+mfpg_measurement mfpg_measurement_most(const mfpg_mechanism *mechanism, double loss_clip);
+
 /** How far each can move between neighbours, rounding included. Replace: loss clip and clip for a client; loss clip/n and
  *  2 clip/n for an example of n rows. Zero-out: half of it. +INFINITY for another adjacency. */
 mfpg_measurement mfpg_measurement_change(

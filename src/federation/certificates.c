@@ -16,8 +16,30 @@ mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation
 
 /* ---- certificates ---- */
 
+/* Largest mu that the filter lets a client spend: affords() compares epsilon, rounded up, with the budget, so it admits
+ * no more than what mfpg_gdp_mu rounds down. */
+double mfpg_federation_budget_mu(const mfpg_federation_options *options) {
+    if (options->acting->selection == MFPG_SELECTION_NONE) return (double)INFINITY;
+    return mfpg_gdp_mu(options->stop_at_epsilon, options->delta) * (1.0 + 0x1p-38);
+}
+
+/* Where actions answer to what was released before, the sum of what they cost is itself an outcome. What holds is the
+ * budget that was fixed beforehand (theory S4: a GDP filter). Under the other adjacency every step has twice, or half, the
+ * mu that was counted. */
+static certificate budget_certificate(const mfpg_federation_options *options) {
+    double mu = mfpg_federation_budget_mu(options);
+    if (isinf(mu)) return (certificate){(double)INFINITY, (double)INFINITY, 1.0};
+    double other = options->promise.adjacency == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu;
+    return (certificate){
+        options->stop_at_epsilon, mfpg_gdp_epsilon(other, options->delta), mfpg_gdp_delta(mu, 0.0)};
+}
+
 mfpg_status mfpg_certificate_ask(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_accountant *accountant, certificate *out) {
+    if (options->acting) {
+        *out = budget_certificate(options);
+        return MFPG_OK;
+    }
     mfpg_adjacency other = options->promise.adjacency == MFPG_ADJACENCY_REPLACE ? MFPG_ADJACENCY_ZERO_OUT
                                                                                 : MFPG_ADJACENCY_REPLACE;
     mfpg_status status = mfpg_accountant_epsilon(ctx, accountant, options->delta, &out->epsilon);
@@ -60,6 +82,10 @@ mfpg_status mfpg_federation_certify(mfpg_context *ctx, mfpg_federation *federati
 mfpg_status mfpg_federation_largest_epsilon(
     mfpg_context *ctx, const mfpg_federation *federation, double *epsilon) {
     double delta = federation->options.delta;
+    if (federation->options.acting) {
+        *epsilon = budget_certificate(&federation->options).epsilon;
+        return MFPG_OK;
+    }
     const mfpg_accountant *worst = federation->client[0].certificate;
     mfpg_status status = mfpg_accountant_epsilon(ctx, worst, delta, epsilon);
     for (ptrdiff_t k = 1; k < federation->clients && status == MFPG_OK; k++) {

@@ -5,7 +5,7 @@
 
 /* Members by the stream of (COHORT, round): all, m of N without replacement, or each with probability q. Written in
  * ascending order into order[]; returns their number. */
-static ptrdiff_t draw_members(mfpg_federation *federation, ptrdiff_t *order) {
+static ptrdiff_t draw(mfpg_federation *federation, ptrdiff_t *order) {
     const mfpg_federation_options *options = &federation->options;
     mfpg_stream stream =
         mfpg_stream_open(&federation->key, MFPG_PURPOSE_COHORT, (uint64_t)federation->round, 0);
@@ -70,36 +70,47 @@ static int overspends(
     return last->overspends;
 }
 
+ptrdiff_t mfpg_federation_keep_affordable(
+    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count) {
+    ptrdiff_t kept = 0;
+    decision last = {0};
+    for (ptrdiff_t i = 0; i < count; i++) {
+        ptrdiff_t k = federation->order[i];
+        if (overspends(ctx, federation, &release[i], &last))
+            federation->client[k].stopped = 1;
+        else
+            federation->order[kept++] = k;
+    }
+    return kept;
+}
+
 /* Nobody's certificate may pass stop_at_epsilon. In the average view one member's leaving takes its noise from the
- * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only, so that
- * what is composed in the end is as fixed as a schedule. */
-static ptrdiff_t stop_spenders(
-    mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t *order, ptrdiff_t count) {
+ * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only, and
+ * at actions that have been accounted for, before anything of this round's updates is released. */
+static ptrdiff_t stop_spenders(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t count) {
     for (;;) {
-        fill_releases(federation, order, count);
-        ptrdiff_t kept = 0;
-        decision last = {0};
-        for (ptrdiff_t i = 0; i < count; i++) {
-            ptrdiff_t k = order[i];
-            if (overspends(ctx, federation, &federation->cohort[i], &last))
-                federation->client[k].stopped = 1;
-            else
-                order[kept++] = k;
-        }
+        fill_releases(federation, federation->order, count);
+        ptrdiff_t kept = mfpg_federation_keep_affordable(ctx, federation, federation->cohort, count);
         if (kept == count) return kept;
         count = kept;
     }
 }
 
-void mfpg_federation_choose_cohort(mfpg_context *ctx, mfpg_federation *federation, int *exhausted) {
+ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation) {
     ptrdiff_t *order = federation->order;
-    ptrdiff_t drawn = draw_members(federation, order), count = 0, left = 0;
+    ptrdiff_t drawn = draw(federation, order), count = 0;
     for (ptrdiff_t i = 0; i < drawn; i++)
         if (!federation->client[order[i]].stopped) order[count++] = order[i];
+    return count;
+}
+
+void mfpg_federation_admit(
+    mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members, int *exhausted) {
+    ptrdiff_t left = 0;
     if (isfinite(federation->options.stop_at_epsilon))
-        count = stop_spenders(ctx, federation, order, count);
+        stop_spenders(ctx, federation, members);
     else
-        fill_releases(federation, order, count);
+        fill_releases(federation, federation->order, members);
     for (ptrdiff_t k = 0; k < federation->clients; k++) left += !federation->client[k].stopped;
     *exhausted = left == 0;
 }

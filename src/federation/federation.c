@@ -88,7 +88,10 @@ static mfpg_status check_particles(mfpg_context *ctx, const mfpg_federation *f) 
 static mfpg_status allocate_workers(mfpg_context *ctx, mfpg_federation *f) {
     ptrdiff_t scratch = 0;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
-        ptrdiff_t needed = mfpg_mechanism_workspace(f->mechanism[k], f->model, f->data->client[k].train.rows);
+        ptrdiff_t rows = f->data->client[k].train.rows;
+        ptrdiff_t needed = mfpg_mechanism_workspace(f->mechanism[k], f->model, rows);
+        if (needed > scratch) scratch = needed;
+        needed = f->options.acting ? mfpg_measure_workspace(f->model, rows) : 0;
         if (needed > scratch) scratch = needed;
     }
     f->workers = mfpg_context_threads(ctx);
@@ -146,6 +149,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     if (status == MFPG_OK) status = mfpg_federation_plan(ctx, &f->options, data, mechanism, action, f->plan);
     if (status == MFPG_OK) status = create_accountants(ctx, f);
     if (status == MFPG_OK) status = check_particles(ctx, f);
+    if (status == MFPG_OK) status = mfpg_federation_prepare_acting(ctx, f);
     if (status != MFPG_OK) {
         mfpg_federation_destroy(f);
         return status;
@@ -168,6 +172,7 @@ void mfpg_federation_destroy(mfpg_federation *f) {
     }
     mfpg_accountant_destroy(f->population);
     mfpg_federation_clear_records(f);
+    mfpg_federation_clear_acting(f);
     free(f->client);
     free(f->plan);
     free(f->cohort);
@@ -202,7 +207,14 @@ mfpg_status mfpg_federation_client(
         .nonfinite = state->nonfinite,
         .stopped = state->stopped,
         .weight = plan->weight,
+        .spent_mu = NAN,
+        .choice_mu = NAN,
     };
+    if (f->options.acting) {
+        out->spent_mu = out->mu;
+        out->choice_mu = mfpg_release_mu(&f->acting.price[client], f->options.promise.adjacency);
+        out->mu = mfpg_federation_budget_mu(&f->options);
+    }
     certificate own = state->certified;
     mfpg_status status = MFPG_OK;
     if (f->certified_round != f->round)

@@ -31,6 +31,16 @@ typedef struct workspace {
     mfpg_fixed_sum sum;
 } workspace;
 
+/* Acting: the game as clients meet it, and what choosing an action costs. */
+typedef struct acting_state {
+    mfpg_game game;          /* with the two arrays below as its measurements */
+    double *loss, *gradient; /* clients: the last measurement, noised where the selection noises */
+    double *change;          /* clients: how far a disutility can move; NULL but for exponential */
+    double *disutility;      /* clients x actions; likewise */
+    mfpg_release *price;     /* clients: the release that a choice is */
+    mfpg_release *chosen;    /* clients: those of this round's members */
+} acting_state;
+
 struct mfpg_federation {
     mfpg_federation_options options;
     const mfpg_federated_data *data;
@@ -45,7 +55,8 @@ struct mfpg_federation {
     mfpg_particles particles; /* of every mechanism */
     mfpg_release *fresh;      /* clients: data particles, the members of the cohort that release something */
     float *first; /* dimension: data particles, the public start that every client's records are pushed at */
-    double *draw; /* clients: uniforms of the cohort's choice */
+    acting_state acting;         /* empty where actions stay */
+    double *draw;                /* clients: uniforms of the cohort's choice */
     ptrdiff_t *order;            /* clients: likewise */
     mfpg_metrics *metrics;       /* clients: of the evaluation sets */
     mfpg_accountant *population; /* the paper's accountant at the mean strength, NULL without */
@@ -72,9 +83,28 @@ mfpg_status mfpg_federation_update_records(mfpg_context *ctx, mfpg_federation *f
 /* The number that an action's control names; NAN for none. */
 double mfpg_action_value(const mfpg_action *action);
 
-/* Chooses who takes part in this round and fills cohort with weights and views applied; it may be empty (client_rate).
- * *exhausted becomes 1 where no client has budget left for another round. */
-void mfpg_federation_choose_cohort(mfpg_context *ctx, mfpg_federation *federation, int *exhausted);
+/* cohort.c: this round's members that have not stopped, in ascending order into order[]; returns their number. */
+ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation);
+
+/* Of order[0 .. count), those whose budget allows release[i]; the others stop. Returns how many are left. */
+ptrdiff_t mfpg_federation_keep_affordable(
+    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count);
+
+/* Of the members, who takes part: fills cohort with weights and views applied; it may be empty (client_rate). *exhausted
+ * becomes 1 where no client has budget left for another round. */
+void mfpg_federation_admit(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members, int *exhausted);
+
+/* act.c: checks and memory of acting, nothing without; and the action of every member in this round. Members that cannot
+ * pay for a choice stop. */
+mfpg_status mfpg_federation_prepare_acting(mfpg_context *ctx, mfpg_federation *federation);
+void mfpg_federation_clear_acting(mfpg_federation *federation);
+mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t *members);
+
+/* plan.c: the plan of a client whose action is a new one. */
+mfpg_status mfpg_federation_replan(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t client);
+
+/* certificates.c, acting: mu of the filter's budget, rounded up; +INFINITY where nothing is certified. */
+double mfpg_federation_budget_mu(const mfpg_federation_options *options);
 
 /* What every accountant of the federation is made with. */
 mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation_options *options);

@@ -70,16 +70,16 @@ static int everybody_takes_part(const mfpg_federation_options *options) {
 }
 
 /* Sums are kept in units of 2^-40: a share of noise far below 2^-30 would be lost in them before it can hide anybody. */
-static mfpg_status check_shares(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_federated_data *data, const mfpg_release *plan) {
-    for (ptrdiff_t k = 0; k < data->clients && options->promise.view != MFPG_VIEW_LOCAL; k++)
-        if (plan[k].particles == MFPG_PARTICLES_PARAMETERS && plan[k].noise_sd > 0.0 &&
-            plan[k].weight * plan[k].noise_sd < 0x1p-30)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "client '%s': its share of noise in the average, %.3g, is too small to count on; view local "
-                "can do with less",
-                data->client[k].name, plan[k].weight * plan[k].noise_sd);
-    return MFPG_OK;
+static mfpg_status check_share(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_client_data *client, const mfpg_release *release) {
+    double share = release->weight * release->noise_sd;
+    if (options->promise.view == MFPG_VIEW_LOCAL || release->particles != MFPG_PARTICLES_PARAMETERS ||
+        !(release->noise_sd > 0.0) || share >= 0x1p-30)
+        return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "client '%s': its share of noise in the average, %.3g, is too small to count on; view local can do "
+        "with less",
+        client->name, share);
 }
 
 mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_options *options,
@@ -91,9 +91,22 @@ mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_option
         plan[k].client = k;
     }
     mfpg_status status = share_weights(ctx, options, data, plan);
-    if (status == MFPG_OK) status = check_shares(ctx, options, data, plan);
+    for (ptrdiff_t k = 0; k < data->clients && status == MFPG_OK; k++)
+        status = check_share(ctx, options, &data->client[k], &plan[k]);
     if (status == MFPG_OK && everybody_takes_part(options) && mfpg_noise_adds_up(mechanism, data->clients))
         mfpg_view_apply(&options->promise, options->colluder, options->participants, plan, data->clients);
+    return status;
+}
+
+mfpg_status mfpg_federation_replan(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k) {
+    mfpg_release release;
+    mfpg_status status =
+        plan_client(ctx, &f->options, &f->data->client[k], f->mechanism[k], f->client[k].action, &release);
+    if (status != MFPG_OK) return status;
+    release.client = k;
+    release.weight = f->plan[k].weight;
+    status = check_share(ctx, &f->options, &f->data->client[k], &release);
+    if (status == MFPG_OK) f->plan[k] = release;
     return status;
 }
 

@@ -5,8 +5,8 @@
 #include "base/tasks.h"
 #include "internal.h"
 
-/* ActionUpdate: the game was solved once, before training and from public inputs, so acting is looking it up. */
-static mfpg_action act(const mfpg_federation *federation, ptrdiff_t client) {
+/* ActionUpdate: solved once, before training and from public inputs, or by mfpg_federation_act; either way looked up. */
+static mfpg_action action_of(const mfpg_federation *federation, ptrdiff_t client) {
     return federation->client[client].action;
 }
 
@@ -18,7 +18,7 @@ static mfpg_status update_parameters(mfpg_context *ctx, const mfpg_federation *f
     mfpg_stream batch =
         mfpg_stream_open(&federation->key, MFPG_PURPOSE_BATCH, (uint64_t)federation->round, (uint64_t)k);
     return mfpg_mechanism_update(ctx, federation->mechanism[k], federation->model, data, data->rows,
-        act(federation, k), &noise, &batch, federation->w, own->model, own->scratch, report);
+        action_of(federation, k), &noise, &batch, federation->w, own->model, own->scratch, report);
 }
 
 /* LocalUpdate of one cohort member, added to its worker's part of the average. */
@@ -31,7 +31,7 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
     mfpg_update_report report = {0};
     mfpg_status status =
         federation->particles == MFPG_PARTICLES_DATA
-            ? mfpg_federation_update_records(ctx, federation, k, act(federation, k), own, &report)
+            ? mfpg_federation_update_records(ctx, federation, k, action_of(federation, k), own, &report)
             : update_parameters(ctx, federation, k, own, &report);
     if (status == MFPG_OK) status = mfpg_fixed_sum_add(ctx, &own->sum, release->weight, own->model);
     if (status != MFPG_OK)
@@ -164,9 +164,11 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
 
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done) {
-    mfpg_status status = MFPG_OK;
-    mfpg_federation_choose_cohort(ctx, federation, done);
-    if (*done) return status;
+    ptrdiff_t members = mfpg_federation_draw_members(federation);
+    *done = 0;
+    mfpg_status status = mfpg_federation_act(ctx, federation, &members);
+    if (status == MFPG_OK) mfpg_federation_admit(ctx, federation, members, done);
+    if (status != MFPG_OK || *done) return status;
     if (federation->cohort_size > 0) {
         status = update(ctx, federation);
         if (status == MFPG_OK) status = account(ctx, federation);

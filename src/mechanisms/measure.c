@@ -79,6 +79,10 @@ mfpg_measurement mfpg_measure(const mfpg_mechanism *mechanism, const mfpg_model 
     };
 }
 
+mfpg_measurement mfpg_measurement_most(const mfpg_mechanism *mechanism, double loss_clip) {
+    return (mfpg_measurement){loss_clip, mechanism->options.clip};
+}
+
 mfpg_measurement mfpg_measurement_change(
     const mfpg_mechanism *mechanism, ptrdiff_t rows, double loss_clip, mfpg_adjacency adjacency) {
     double clip = mechanism->options.clip, n = (double)rows;

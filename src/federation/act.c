@@ -1,0 +1,318 @@
+/* ActionUpdate of Algorithm 1 where actions are chosen anew in every round: members measure their loss and gradient norm
+ * at the broadcast model, the choice is released and paid for, and the update that follows uses it (theory S4). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/tasks.h"
+#include "internal.h"
+
+const char *mfpg_selection_name(mfpg_selection selection) {
+    switch (selection) {
+    case MFPG_SELECTION_NONE: return "none";
+    case MFPG_SELECTION_NOISY: return "noisy";
+    case MFPG_SELECTION_EXPONENTIAL: return "exponential";
+    }
+    return "unknown selection";
+}
+
+/* ---- before the first round ---- */
+
+static mfpg_status check_positive(mfpg_context *ctx, const char *what, double value) {
+    char text[MFPG_NUMBER_SIZE];
+    if (value > 0.0 && isfinite(value)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is %s; it must be a finite number above 0", what,
+        mfpg_number_format(value, text));
+}
+
+static mfpg_status check_selection(mfpg_context *ctx, const mfpg_acting *acting, int measures) {
+    mfpg_status status = check_positive(ctx, "loss clip", acting->loss_clip);
+    if (status != MFPG_OK) return status;
+    switch (acting->selection) {
+    case MFPG_SELECTION_NONE: return MFPG_OK;
+    case MFPG_SELECTION_NOISY:
+        if (measures & MFPG_MEASURES_LOSS)
+            status = check_positive(ctx, "noise of the measured loss", acting->noise.loss);
+        if (status == MFPG_OK && (measures & MFPG_MEASURES_GRADIENT))
+            status = check_positive(ctx, "noise of the measured gradient norm", acting->noise.gradient_norm);
+        return status;
+    case MFPG_SELECTION_EXPONENTIAL:
+        if (!acting->game->actions.grid || acting->game->actions.count > MFPG_CHOICE_MOST)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "selection exponential chooses from a grid of at most %d actions", MFPG_CHOICE_MOST);
+        return check_positive(ctx, "epsilon of a choice", acting->epsilon);
+    }
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown selection %d", (int)acting->selection);
+}
+
+static mfpg_status check_game(mfpg_context *ctx, const mfpg_federation *f) {
+    const mfpg_game *game = f->options.acting->game;
+    int measures = mfpg_cost_measures(game->cost);
+    if (!measures)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "actions chosen each round: cost %s reads nothing that clients measure, so its choice is the "
+            "same "
+            "in every round",
+            game->cost ? game->cost : "(none)");
+    if (game->clients != f->clients)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "a game of %td clients cannot choose for %td", game->clients, f->clients);
+    if (!game->actions.grid && !(game->actions.low > 0.0 && isfinite(game->actions.high)))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "actions chosen each round must be a grid or lie between a minimum and a maximum: a noised "
+            "measurement can be 0");
+    return check_selection(ctx, f->options.acting, measures);
+}
+
+/* What a certificate of adaptive actions stands on. */
+static mfpg_status check_promise(mfpg_context *ctx, const mfpg_federation *f) {
+    const mfpg_federation_options *o = &f->options;
+    int raw = o->acting->selection == MFPG_SELECTION_NONE;
+    if (f->particles != MFPG_PARTICLES_PARAMETERS)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "actions chosen each round set the noise of parameters; records are noised once, before there is "
+            "anything to measure");
+    if (o->promise.view == MFPG_VIEW_FINAL)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "view final: actions chosen each round answer to models on the way, which that view hides; take "
+            "local or average");
+    if (strcmp(o->accountant, "gdp") != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "accountant '%s': with actions chosen each round only a filter's budget is certified, and that "
+            "of "
+            "gdp is the one kept here",
+            o->accountant);
+    if (o->weights == MFPG_WEIGHTS_INVERSE_NOISE)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "train.weights: inverse-noise follows the noise, which each round chooses anew; take equal or "
+            "examples");
+    if (raw == !isfinite(o->stop_at_epsilon)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        raw ? "stop_at_epsilon: selection none lets raw private numbers out, which no budget covers"
+            : "stop_at_epsilon: none; actions chosen each round need a budget that is fixed beforehand");
+}
+
+static mfpg_action strength(double value) {
+    return (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {value}};
+}
+
+/* Every action that may be chosen is one that the client's mechanism accepts; of an interval, both ends. */
+static mfpg_status check_actions(mfpg_context *ctx, const mfpg_federation *f) {
+    const mfpg_action_set *set = &f->options.acting->game->actions;
+    const double ends[] = {set->low, set->high};
+    const double *value = set->grid ? set->grid : ends;
+    ptrdiff_t count = set->grid ? set->count : 2;
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) {
+        for (ptrdiff_t j = 0; j < count && status == MFPG_OK; j++) {
+            mfpg_release unused;
+            status = mfpg_mechanism_release(
+                ctx, f->mechanism[k], strength(value[j]), f->data->client[k].train.rows, &unused);
+        }
+        if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", f->data->client[k].name);
+    }
+    return status;
+}
+
+/* What a measurement of client k, as far as the cost reads it, can move by. */
+static mfpg_measurement change_of(const mfpg_federation *f, ptrdiff_t k, mfpg_adjacency adjacency) {
+    const mfpg_acting *acting = f->options.acting;
+    int measures = mfpg_cost_measures(acting->game->cost);
+    mfpg_measurement change =
+        mfpg_measurement_change(f->mechanism[k], f->data->client[k].train.rows, acting->loss_clip, adjacency);
+    if (!(measures & MFPG_MEASURES_LOSS)) change.loss = 0.0;
+    if (!(measures & MFPG_MEASURES_GRADIENT)) change.gradient_norm = 0.0;
+    return change;
+}
+
+/* How far disutilities move under one adjacency, into out; the arrays of measurements serve as scratch. */
+static mfpg_status find_changes(
+    mfpg_context *ctx, const mfpg_federation *f, mfpg_adjacency adjacency, double *out) {
+    const mfpg_acting *acting = f->options.acting;
+    const acting_state *a = &f->acting;
+    double most = 0.0;
+    for (ptrdiff_t k = 0; k < f->clients; k++) {
+        mfpg_measurement change = change_of(f, k, adjacency);
+        a->loss[k] = change.loss;
+        a->gradient[k] = change.gradient_norm;
+        most = fmax(most, mfpg_measurement_most(f->mechanism[k], acting->loss_clip).gradient_norm);
+    }
+    mfpg_status status =
+        mfpg_game_disutility_changes(ctx, acting->game, a->loss, acting->loss_clip, a->gradient, most, out);
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++)
+        if (!(out[k] > 0.0 && isfinite(out[k])))
+            status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "client '%s': its disutilities leave the range of numbers, so nothing bounds how far its "
+                "data "
+                "move them",
+                f->data->client[k].name);
+    return status;
+}
+
+/* A choice by the exponential mechanism has range epsilon under the promised adjacency, and epsilon times the ratio of the
+ * changes under the other. mu is concave in epsilon, so the zero-out number that a release holds, doubled for replace, has
+ * to cover both by itself. */
+static mfpg_status price_draws(mfpg_context *ctx, mfpg_federation *f) {
+    acting_state *a = &f->acting;
+    double epsilon = f->options.acting->epsilon, *replace = mfpg_alloc(f->clients, sizeof *replace);
+    if (!replace) return mfpg_fail_memory(ctx);
+    int replaces = f->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
+    mfpg_status status = find_changes(ctx, f, MFPG_ADJACENCY_REPLACE, replace);
+    if (status == MFPG_OK) status = find_changes(ctx, f, MFPG_ADJACENCY_ZERO_OUT, a->change);
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) {
+        double promised = replaces ? replace[k] : a->change[k];
+        double absent = mfpg_choice_mu(epsilon * (a->change[k] / promised) * (1.0 + 0x1p-50)),
+               replaced = mfpg_choice_mu(epsilon * (replace[k] / promised) * (1.0 + 0x1p-50));
+        a->price[k].sensitivity = fmax(absent, 0.5 * replaced);
+        a->change[k] = promised;
+    }
+    free(replace);
+    return status;
+}
+
+/* The release that a choice of each client is: one more Gaussian step, of its own noise alone, in no average. */
+static mfpg_status price_choices(mfpg_context *ctx, mfpg_federation *f) {
+    const mfpg_acting *acting = f->options.acting;
+    for (ptrdiff_t k = 0; k < f->clients; k++) {
+        mfpg_measurement change = change_of(f, k, MFPG_ADJACENCY_ZERO_OUT);
+        double noise = acting->selection == MFPG_SELECTION_NONE ? 0.0 : 1.0;
+        f->acting.price[k] = (mfpg_release){.client = k,
+            .steps = 1,
+            .sensitivity = 1.0,
+            .noise_sd = noise,
+            .last_sd = noise,
+            .contraction = 1.0,
+            .sampling_rate = 1.0};
+        if (acting->selection == MFPG_SELECTION_NOISY)
+            f->acting.price[k].sensitivity = mfpg_measurement_mu(&change, &acting->noise);
+    }
+    return acting->selection == MFPG_SELECTION_EXPONENTIAL ? price_draws(ctx, f) : MFPG_OK;
+}
+
+static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
+    acting_state *a = &f->acting;
+    ptrdiff_t n = f->clients, count = f->options.acting->game->actions.count;
+    int draws = f->options.acting->selection == MFPG_SELECTION_EXPONENTIAL;
+    a->loss = mfpg_alloc(n, sizeof *a->loss);
+    a->gradient = mfpg_alloc(n, sizeof *a->gradient);
+    a->price = mfpg_alloc(n, sizeof *a->price);
+    a->chosen = mfpg_alloc(n, sizeof *a->chosen);
+    if (draws) {
+        a->change = mfpg_alloc(n, sizeof *a->change);
+        a->disutility = mfpg_alloc(n, sizeof *a->disutility * (size_t)count);
+    }
+    if (!a->loss || !a->gradient || !a->price || !a->chosen || (draws && (!a->change || !a->disutility)))
+        return mfpg_fail_memory(ctx);
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_federation_prepare_acting(mfpg_context *ctx, mfpg_federation *f) {
+    acting_state *a = &f->acting;
+    if (!f->options.acting) return MFPG_OK;
+    mfpg_status status = check_promise(ctx, f);
+    if (status == MFPG_OK) status = check_game(ctx, f);
+    if (status == MFPG_OK) status = check_actions(ctx, f);
+    if (status == MFPG_OK) status = allocate(ctx, f);
+    if (status == MFPG_OK) status = price_choices(ctx, f);
+    if (status != MFPG_OK) return status;
+    a->game = *f->options.acting->game;
+    for (ptrdiff_t k = 0; k < f->clients; k++) { /* until there is something measured */
+        a->loss[k] = a->game.loss;
+        a->gradient[k] = a->game.gradient_norm;
+    }
+    a->game.measured_loss = a->loss;
+    a->game.measured_gradient = a->gradient;
+    return MFPG_OK;
+}
+
+void mfpg_federation_clear_acting(mfpg_federation *f) {
+    free(f->acting.loss);
+    free(f->acting.gradient);
+    free(f->acting.change);
+    free(f->acting.disutility);
+    free(f->acting.price);
+    free(f->acting.chosen);
+}
+
+/* ---- a round ---- */
+
+static void list_choices(mfpg_federation *f, ptrdiff_t members) {
+    for (ptrdiff_t i = 0; i < members; i++) {
+        f->acting.chosen[i] = f->acting.price[f->order[i]];
+        f->acting.chosen[i].round = f->round + 1;
+    }
+}
+
+static mfpg_status measure_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
+    (void)ctx;
+    mfpg_federation *f = arg;
+    const mfpg_acting *acting = f->options.acting;
+    ptrdiff_t k = f->order[member];
+    const mfpg_dataset *data = &f->data->client[k].train;
+    mfpg_measurement measured = mfpg_measure(
+        f->mechanism[k], f->model, data, data->rows, acting->loss_clip, f->w, f->worker[worker].scratch);
+    if (acting->selection == MFPG_SELECTION_NOISY) {
+        mfpg_measurement most = mfpg_measurement_most(f->mechanism[k], acting->loss_clip);
+        mfpg_stream noise = mfpg_stream_open(&f->key, MFPG_PURPOSE_MEASURE, (uint64_t)f->round, (uint64_t)k);
+        measured = mfpg_measurement_blur(&measured, &acting->noise, &most, &noise);
+    }
+    f->acting.loss[k] = measured.loss;
+    f->acting.gradient[k] = measured.gradient_norm;
+    return MFPG_OK;
+}
+
+/* Accountants and the ledger know of the choices before anybody can see an action. The paper's formulas know nothing of
+ * them. */
+static mfpg_status account(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++)
+        status = mfpg_accountant_record(ctx, f->client[f->order[i]].certificate, &f->acting.chosen[i]);
+    if (status == MFPG_OK && f->ledger)
+        status = mfpg_ledger_append(ctx, f->ledger, f->acting.chosen, members);
+    return status;
+}
+
+static mfpg_status draw_actions(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
+    acting_state *a = &f->acting;
+    const mfpg_action_set *set = &a->game.actions;
+    uint64_t weight[MFPG_CHOICE_MOST];
+    mfpg_status status = mfpg_game_disutilities(ctx, &a->game, a->disutility);
+    for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++) {
+        ptrdiff_t k = f->order[i];
+        mfpg_stream ticket = mfpg_stream_open(&f->key, MFPG_PURPOSE_CHOICE, (uint64_t)f->round, (uint64_t)k);
+        mfpg_choice_weights(
+            a->disutility + k * set->count, set->count, f->options.acting->epsilon, a->change[k], weight);
+        f->client[k].action = strength(set->grid[mfpg_choice_draw(&ticket, weight, set->count)]);
+    }
+    return status;
+}
+
+static mfpg_status best_responses(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
+    mfpg_equilibrium solution;
+    mfpg_status status = mfpg_game_solve(ctx, &f->acting.game, &solution);
+    for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++)
+        f->client[f->order[i]].action = strength(solution.action[f->order[i]]);
+    mfpg_equilibrium_clear(&solution);
+    return status;
+}
+
+mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t *members) {
+    if (!f->options.acting) return MFPG_OK;
+    list_choices(f, *members);
+    if (isfinite(f->options.stop_at_epsilon))
+        *members = mfpg_federation_keep_affordable(ctx, f, f->acting.chosen, *members);
+    if (*members == 0) return MFPG_OK;
+    list_choices(f, *members);
+    mfpg_status status = mfpg_tasks_run(ctx, *members, measure_member, f);
+    if (status == MFPG_OK) status = account(ctx, f, *members);
+    if (status == MFPG_OK)
+        status = f->options.acting->selection == MFPG_SELECTION_EXPONENTIAL
+                     ? draw_actions(ctx, f, *members)
+                     : best_responses(ctx, f, *members);
+    for (ptrdiff_t i = 0; i < *members && status == MFPG_OK; i++)
+        status = mfpg_federation_replan(ctx, f, f->order[i]);
+    return status;
+}
