@@ -24,6 +24,7 @@ typedef struct audit {
     double contraction; /* the largest of a release */
     const char *accountant;
     int sampled;      /* 1: some release sampled its examples */
+    int adaptive;     /* 1: some release is a choice of action */
     spending *client; /* header.clients; made before the releases are read */
 } audit;
 
@@ -33,6 +34,7 @@ static mfpg_status look_for_sampling(void *user, const mfpg_release *release, in
     (void)last;
     audit *all = user;
     if (release->sampling_rate < 1) all->sampled = 1;
+    if (mfpg_release_is_choice(release)) all->adaptive = 1;
     all->contraction = fmax(all->contraction, release->contraction);
     return MFPG_OK;
 }
@@ -64,7 +66,7 @@ static mfpg_status visit(void *user, const mfpg_release *release, int64_t first,
     for (int64_t k = first; k <= last && k >= 0 && k < all->header.clients; k++) {
         mfpg_status status = mfpg_accountant_record(all->ctx, all->client[k].accountant, release);
         if (status != MFPG_OK) return status;
-        all->client[k].rounds++;
+        all->client[k].rounds += !mfpg_release_is_choice(release);
     }
     return MFPG_OK;
 }
@@ -122,9 +124,13 @@ static void fill_answer(const audit *all, account_answer *out) {
     out->adjacency = mfpg_adjacency_name(all->adjacency);
     out->unit = mfpg_unit_name(all->header.promise.unit);
     out->view = mfpg_view_name(all->header.promise.view);
-    out->certificate = 1;
+    out->certificate = !all->adaptive;
     out->particles = all->header.particles;
     out->contraction = all->contraction;
+    if (all->adaptive)
+        account_assume(out,
+            "actions were chosen from what earlier releases showed: this sum is for display, and what "
+            "is certified is the budget of the run's filter (privacy.stop_at_epsilon)");
     account_assume(out, "the ledger holds every release of the run");
     account_assume(out, "Gaussian noise is ideal up to floating-point rounding");
     if (all->header.particles == MFPG_PARTICLES_DATA)

@@ -87,4 +87,8 @@ typedef struct mfpg_release {
     mfpg_action action;
 } mfpg_release;
 
+/** 1 where a release is a choice of action from private measurements (mfpg/private_action.h): it stands in no average and
+ *  carries no action. What such a run costs depends on what it released, so a sum over its ledger is no certificate. */
+int mfpg_release_is_choice(const mfpg_release *release);
+
 #endif

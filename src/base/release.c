@@ -34,3 +34,8 @@ const char *mfpg_particles_name(mfpg_particles particles) {
     }
     return "unknown particles";
 }
+
+int mfpg_release_is_choice(const mfpg_release *release) {
+    return release->particles == MFPG_PARTICLES_PARAMETERS && release->weight == 0.0 &&
+           release->action.control == MFPG_CONTROL_NONE;
+}

@@ -39,11 +39,39 @@ static void about_records(const mfpg_experiment *e, text_list *list) {
                   "local view");
 }
 
+/* Actions that answer to private measurements (theory S4). */
+static void about_choices(const mfpg_experiment *e, text_list *list) {
+    const mfpg_acting *acting = e->options.acting;
+    if (acting->selection == MFPG_SELECTION_NONE) {
+        add(list, "actions were chosen in every round from raw private losses and gradients: nothing is "
+                  "certified, whatever noise the updates had");
+        return;
+    }
+    if (acting->selection == MFPG_SELECTION_NOISY)
+        add(list,
+            "actions were chosen in every round from noised measurements of the client's data, and "
+            "nothing else comes of these; each choice was charged to the client as a release of its own");
+    else
+        add(list,
+            "actions were drawn in every round by the exponential mechanism at epsilon %g a choice, from "
+            "whole "
+            "weights of 62 bits; each choice was charged to the client as a release of its own",
+            acting->epsilon);
+    add(list, "every certificate is the budget of a Gaussian-DP filter that was fixed beforehand; what was "
+              "spent of it depends on what was released, and is for display");
+    if (e->options.promise.adjacency == MFPG_ADJACENCY_ZERO_OUT)
+        add(list,
+            "zero-out: in a measurement an absent row counts as the middle of the range of a loss and as "
+            "no gradient, an absent client as the middle of both ranges; its client still chooses");
+}
+
 static void about_releases(const mfpg_experiment *e, text_list *list) {
     const mfpg_promise *promise = &e->options.promise;
-    add(list, "row counts, weights, preferences, controls and hyper-parameters are public and were fixed "
-              "without looking "
-              "at the data; a choice among several runs is not covered");
+    add(list,
+        "row counts, weights, preferences, %s and hyper-parameters are public and were fixed without looking "
+        "at the data; a choice among several runs is not covered",
+        e->options.acting ? "the set of actions" : "controls");
+    if (e->options.acting) about_choices(e, list);
     if (promise->adjacency == MFPG_ADJACENCY_ZERO_OUT)
         add(list,
             "zero-out: a %s that is absent contributes nothing of its own, while its client still sends its "

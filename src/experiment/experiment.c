@@ -99,6 +99,7 @@ void mfpg_experiment_destroy(mfpg_experiment *e) {
     mfpg_ledger_close(e->ledger);
     mfpg_mechanism_set_clear(&e->mechanisms);
     mfpg_equilibrium_clear(&e->equilibrium);
+    mfpg_game_setup_clear(&e->game);
     mfpg_model_destroy(e->model);
     mfpg_federated_data_destroy(e->data);
     mfpg_config_destroy(e->config);

@@ -50,13 +50,14 @@ static mfpg_status set_preferences(mfpg_context *ctx, const mfpg_experiment *exp
 
 static int needs_curvature(const mfpg_config *config, const mfpg_game *game) {
     if (strcmp(game->cost, "gaussian") == 0) return 1;
-    if (strcmp(game->cost, "paper") == 0) return 0;
+    if (mfpg_cost_measures(game->cost)) return 0;
     return mfpg_config_is(config, "game.own_cost", "auto") ||
            (strcmp(game->cost, "entropic") == 0 && game->players == MFPG_PLAYERS_FINITE);
 }
 
 static mfpg_status set_personalisation(mfpg_context *ctx, mfpg_experiment *experiment, mfpg_game *game) {
     const mfpg_config *config = experiment->config;
+    if (mfpg_cost_measures(game->cost)) return MFPG_OK; /* paper, measured: own noise is not weighed by it */
     if (!mfpg_config_is(config, "game.personalisation", "auto")) {
         game->personalisation = mfpg_config_number(config, "game.personalisation");
         return MFPG_OK;
@@ -164,7 +165,7 @@ static mfpg_status set_entropic(mfpg_context *ctx, mfpg_experiment *experiment, 
         mfpg_config_particles(experiment->config) == MFPG_PARTICLES_DATA
             ? "zCDP cost of the noised records at strength 1, S^2/(4 tau), their first map not counted"
             : "zCDP cost of the run at strength 1, S^2 K tau/4");
-    if (status == MFPG_OK)
+    if (status == MFPG_OK && !mfpg_cost_measures(setup->game.cost))
         status = settle(ctx, experiment, "game.own_cost", setup->own_cost, setup->game.clients,
             "(h d/2) omega^2 2 tau, own noise in the personal model");
     return status;

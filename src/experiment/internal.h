@@ -17,6 +17,12 @@ typedef struct text_list {
     ptrdiff_t count;
 } text_list;
 
+/* A game with the arrays that it borrows. */
+typedef struct game_setup {
+    mfpg_game game; /* its pointers stand in the arrays below */
+    double *preference, *noise_unit, *privacy_scale, *own_cost, *strength_unit, *weight, *grid;
+} game_setup;
+
 struct mfpg_experiment {
     mfpg_config *config;
     mfpg_method method;
@@ -28,9 +34,11 @@ struct mfpg_experiment {
     double *preference;           /* clients, as configured; NULL without a game */
     double preference_factor;     /* the one public factor of target_epsilon, else 1 */
     mfpg_equilibrium equilibrium; /* action NULL without a game */
-    mfpg_action *action;          /* clients */
-    unsigned char *colluder;      /* clients; NULL where there is none */
-    float *start;                 /* NULL: the model's own */
+    mfpg_action *action;          /* clients; where actions are chosen each round, those before the first */
+    game_setup game;    /* where actions are chosen each round, else empty; its preferences are those above */
+    mfpg_acting acting; /* likewise */
+    unsigned char *colluder; /* clients; NULL where there is none */
+    float *start;            /* NULL: the model's own */
     text_list assumptions;
     mfpg_federation_options options;
     mfpg_federation *federation;
@@ -55,10 +63,6 @@ mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment
 void mfpg_mechanism_set_clear(mechanism_set *set);
 
 /* game_setup.c: preferences, every auto of the game, and its solution with all preferences times a factor. */
-typedef struct game_setup {
-    mfpg_game game; /* its pointers stand in the arrays below */
-    double *preference, *noise_unit, *privacy_scale, *own_cost, *strength_unit, *weight, *grid;
-} game_setup;
 mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *out);
 mfpg_status mfpg_solve_scaled(mfpg_context *ctx, const mfpg_experiment *experiment, const game_setup *setup,
     double factor, mfpg_equilibrium *out);
@@ -67,6 +71,10 @@ void mfpg_game_setup_clear(game_setup *setup);
 /* preferences.c: clients positive numbers from a column of a CSV file (its only column where column is NULL). */
 mfpg_status mfpg_read_preferences(
     mfpg_context *ctx, const char *path, const char *column, ptrdiff_t clients, double *out);
+
+/* acting_setup.c: from the game keys to actions that are chosen each round; takes the game, whose preferences are the
+ * experiment's. Nothing where game.update is once. */
+void mfpg_setup_acting(mfpg_experiment *experiment, game_setup *game);
 
 /* noise_setup.c: each client's action, by the game or shared, and by the target epsilon. */
 mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment);

@@ -174,6 +174,7 @@ static mfpg_status play(mfpg_context *ctx, mfpg_experiment *experiment) {
                 experiment->equilibrium.residual, experiment->equilibrium.iterations);
     experiment->preference = game.preference;
     game.preference = NULL;
+    if (status == MFPG_OK) mfpg_setup_acting(experiment, &game);
     mfpg_game_setup_clear(&game);
     return status;
 }

@@ -87,6 +87,15 @@ static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FI
 static void print_game(const mfpg_experiment *e, FILE *out) {
     const mfpg_equilibrium *q = &e->equilibrium;
     if (!q->action) return;
+    if (e->options.acting) {
+        fprintf(out,
+            "\nGame: %s players, cost %s, actions chosen each round (selection %s), mean %s %.4f in the "
+            "last\n",
+            mfpg_players_name(e->method.players), mfpg_config_cost(e->config),
+            mfpg_selection_name(e->options.acting->selection), control_name(e),
+            mfpg_experiment_last_round(e).mean_action);
+        return;
+    }
     fprintf(out, "\nGame: %s players, cost %s, mean %s %.4f, largest gain by deviating alone %.3g\n",
         mfpg_players_name(e->method.players), mfpg_config_cost(e->config), control_name(e), q->mean_action,
         q->exploitability_max);

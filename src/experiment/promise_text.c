@@ -37,16 +37,22 @@ void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles pa
     const mfpg_client_report *client, char *text, size_t size) {
     const mfpg_promise *promise = &options->promise;
     int records = particles == MFPG_PARTICLES_DATA;
+    int raw = options->acting && options->acting->selection == MFPG_SELECTION_NONE;
     if (!isfinite(client->epsilon)) {
-        snprintf(text, size, "no promise: who %s may learn %s", what_is_seen(promise->view, records),
-            what_is_hidden(promise, records));
+        snprintf(text, size, "no promise: who %s may learn %s%s", what_is_seen(promise->view, records),
+            what_is_hidden(promise, records),
+            raw ? ", because its actions were chosen from raw losses and gradients, without noise" : "");
         return;
     }
     /* The best test between two neighbours, each as likely, is right with probability 1/2 + distance/2. */
     double right = 50.0 + 50.0 * fmin(1.0, client->distance);
     snprintf(text, size,
         "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.10g, "
-        "delta %g) by accountant %s",
+        "delta %g) by accountant %s%s",
         what_is_seen(promise->view, records), what_is_hidden(promise, records), mfpg_number_up(right, 1),
-        mfpg_number_up(client->epsilon, 4), options->delta, options->accountant);
+        mfpg_number_up(client->epsilon, 4), options->delta, options->accountant,
+        options->acting ? ", the budget of its filter: noise answered to what was released before, so that "
+                          "what was spent "
+                          "is no certificate by itself"
+                        : "");
 }

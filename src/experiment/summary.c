@@ -47,6 +47,10 @@ static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_
         (json_int_t)c.rounds, "steps", (json_int_t)c.steps, "sampling_rate",
         mfpg_json_number(c.sampling_rate), "weight", mfpg_json_number(c.weight), "nonfinite_gradients",
         (json_int_t)c.nonfinite, "stopped", c.stopped, "promise", words);
+    if (client && e->options.acting)
+        client = if_complete(
+            client, json_object_set_new(client, "spent_mu", mfpg_json_number(c.spent_mu)) == 0 &&
+                        json_object_set_new(client, "choice_mu", mfpg_json_number(c.choice_mu)) == 0);
     if (!client || e->options.evaluate == MFPG_EVALUATE_NONE) return client;
     return if_complete(client, json_object_set_new(client, "metrics", metrics_json(&m)) == 0);
 }
@@ -59,17 +63,33 @@ static json_t *clients_json(mfpg_context *ctx, const mfpg_experiment *e) {
     return if_complete(list, complete);
 }
 
+/* Of actions that are chosen each round there is the mean of the last one; how far they are from an equilibrium depends on
+ * the raw numbers, and is not told. */
+static mfpg_equilibrium told_of(const mfpg_experiment *e) {
+    if (!e->options.acting) return e->equilibrium;
+    return (mfpg_equilibrium){.mean_action = mfpg_experiment_last_round(e).mean_action,
+        .exploitability_max = NAN,
+        .exploitability_mean = NAN,
+        .consistency_gap = NAN,
+        .social_mean = NAN,
+        .price_of_anarchy = NAN,
+        .converged = 1,
+        .residual = NAN};
+}
+
 static json_t *game_json(const mfpg_experiment *e) {
-    const mfpg_equilibrium *q = &e->equilibrium;
-    if (!q->action) return json_null();
-    return json_pack("{s:s, s:s, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:b, s:i, s:o}", "players",
-        mfpg_players_name(e->method.players), "cost", mfpg_config_cost(e->config), "mean_action",
-        mfpg_json_number(q->mean_action), "exploitability", "max", mfpg_json_number(q->exploitability_max),
-        "mean", mfpg_json_number(q->exploitability_mean), "consistency_gap",
-        mfpg_json_number(q->consistency_gap), "preference_factor", mfpg_json_number(e->preference_factor),
-        "social_mean_action", mfpg_json_number(q->social_mean), "price_of_anarchy",
-        mfpg_json_number(q->price_of_anarchy), "converged", q->converged, "iterations", q->iterations,
-        "residual", mfpg_json_number(q->residual));
+    const mfpg_equilibrium told = told_of(e), *q = &told;
+    const mfpg_acting *acting = e->options.acting;
+    if (!e->equilibrium.action) return json_null();
+    return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:b, s:i, s:o}", "players",
+        mfpg_players_name(e->method.players), "cost", mfpg_config_cost(e->config), "update",
+        acting ? "each-round" : "once", "selection", acting ? mfpg_selection_name(acting->selection) : NULL,
+        "mean_action", mfpg_json_number(q->mean_action), "exploitability", "max",
+        mfpg_json_number(q->exploitability_max), "mean", mfpg_json_number(q->exploitability_mean),
+        "consistency_gap", mfpg_json_number(q->consistency_gap), "preference_factor",
+        mfpg_json_number(e->preference_factor), "social_mean_action", mfpg_json_number(q->social_mean),
+        "price_of_anarchy", mfpg_json_number(q->price_of_anarchy), "converged", q->converged, "iterations",
+        q->iterations, "residual", mfpg_json_number(q->residual));
 }
 
 /* The fingerprint tells whoever guesses the rows that the guess is right: it stands only where nothing is private. */

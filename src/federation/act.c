@@ -192,6 +192,16 @@ static mfpg_status price_choices(mfpg_context *ctx, mfpg_federation *f) {
     return acting->selection == MFPG_SELECTION_EXPONENTIAL ? price_draws(ctx, f) : MFPG_OK;
 }
 
+/* One filter a client; selection none has no budget, and none is asked. */
+static mfpg_status start_filters(mfpg_context *ctx, mfpg_federation *f) {
+    const mfpg_federation_options *o = &f->options;
+    if (o->acting->selection == MFPG_SELECTION_NONE) return MFPG_OK;
+    mfpg_filter filter;
+    mfpg_status status = mfpg_filter_start(ctx, MFPG_FILTER_GDP, o->stop_at_epsilon, o->delta, &filter);
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) f->client[k].filter = filter;
+    return status;
+}
+
 static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     acting_state *a = &f->acting;
     ptrdiff_t n = f->clients, count = f->options.acting->game->actions.count;
@@ -217,6 +227,7 @@ mfpg_status mfpg_federation_prepare_acting(mfpg_context *ctx, mfpg_federation *f
     if (status == MFPG_OK) status = check_actions(ctx, f);
     if (status == MFPG_OK) status = allocate(ctx, f);
     if (status == MFPG_OK) status = price_choices(ctx, f);
+    if (status == MFPG_OK) status = start_filters(ctx, f);
     if (status != MFPG_OK) return status;
     a->game = *f->options.acting->game;
     for (ptrdiff_t k = 0; k < f->clients; k++) { /* until there is something measured */
@@ -302,11 +313,14 @@ static mfpg_status best_responses(mfpg_context *ctx, mfpg_federation *f, ptrdiff
 mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t *members) {
     if (!f->options.acting) return MFPG_OK;
     list_choices(f, *members);
-    if (isfinite(f->options.stop_at_epsilon))
+    mfpg_status status = MFPG_OK;
+    if (isfinite(f->options.stop_at_epsilon)) {
         *members = mfpg_federation_keep_affordable(ctx, f, f->acting.chosen, *members);
-    if (*members == 0) return MFPG_OK;
-    list_choices(f, *members);
-    mfpg_status status = mfpg_tasks_run(ctx, *members, measure_member, f);
+        list_choices(f, *members);
+        status = mfpg_federation_charge(ctx, f, f->acting.chosen, *members);
+    }
+    if (status != MFPG_OK || *members == 0) return status;
+    status = mfpg_tasks_run(ctx, *members, measure_member, f);
     if (status == MFPG_OK) status = account(ctx, f, *members);
     if (status == MFPG_OK)
         status = f->options.acting->selection == MFPG_SELECTION_EXPONENTIAL

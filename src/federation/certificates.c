@@ -16,11 +16,9 @@ mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation
 
 /* ---- certificates ---- */
 
-/* Largest mu that the filter lets a client spend: affords() compares epsilon, rounded up, with the budget, so it admits
- * no more than what mfpg_gdp_mu rounds down. */
 double mfpg_federation_budget_mu(const mfpg_federation_options *options) {
     if (options->acting->selection == MFPG_SELECTION_NONE) return (double)INFINITY;
-    return mfpg_gdp_mu(options->stop_at_epsilon, options->delta) * (1.0 + 0x1p-38);
+    return mfpg_gdp_mu(options->stop_at_epsilon, options->delta);
 }
 
 /* Where actions answer to what was released before, the sum of what they cost is itself an outcome. What holds is the

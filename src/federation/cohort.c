@@ -1,6 +1,7 @@
 /* Who takes part in a round, with which share of the average, and whose budget allows it. */
 #include <math.h>
 
+#include "base/error.h"
 #include "internal.h"
 
 /* Members by the stream of (COHORT, round): all, m of N without replacement, or each with probability q. Written in
@@ -58,15 +59,16 @@ static int same_cost(const mfpg_release *a, const mfpg_release *b) {
 
 static int overspends(
     mfpg_context *ctx, const mfpg_federation *federation, const mfpg_release *next, decision *last) {
-    if (federation->client[next->client].noised) return 0; /* its records cost nothing any more */
-    const mfpg_accountant *spent = federation->client[next->client].certificate;
+    const mfpg_federation_options *o = &federation->options;
+    const client_state *client = &federation->client[next->client];
+    if (client->noised) return 0; /* its records cost nothing any more */
+    if (o->acting) return !mfpg_filter_admits(&client->filter, mfpg_release_mu(next, o->promise.adjacency));
+    const mfpg_accountant *spent = client->certificate;
     int known = last->spent && same_cost(last->next, next) && mfpg_accountant_covers(last->spent, spent) &&
                 mfpg_accountant_covers(spent, last->spent);
     last->spent = spent;
     last->next = next;
-    if (!known)
-        last->overspends = !mfpg_accountant_affords(
-            ctx, spent, next, federation->options.delta, federation->options.stop_at_epsilon);
+    if (!known) last->overspends = !mfpg_accountant_affords(ctx, spent, next, o->delta, o->stop_at_epsilon);
     return last->overspends;
 }
 
@@ -84,14 +86,26 @@ ptrdiff_t mfpg_federation_keep_affordable(
     return kept;
 }
 
+mfpg_status mfpg_federation_charge(
+    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count) {
+    mfpg_adjacency adjacency = federation->options.promise.adjacency;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        client_state *client = &federation->client[release[i].client];
+        if (mfpg_filter_spend(&client->filter, mfpg_release_mu(&release[i], adjacency))) continue;
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "client '%s': a release that its budget does not allow",
+            federation->data->client[release[i].client].name);
+    }
+    return MFPG_OK;
+}
+
 /* Nobody's certificate may pass stop_at_epsilon. In the average view one member's leaving takes its noise from the
  * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only, and
  * at actions that have been accounted for, before anything of this round's updates is released. */
-static ptrdiff_t stop_spenders(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t count) {
+static void stop_spenders(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t count) {
     for (;;) {
         fill_releases(federation, federation->order, count);
         ptrdiff_t kept = mfpg_federation_keep_affordable(ctx, federation, federation->cohort, count);
-        if (kept == count) return kept;
+        if (kept == count) return;
         count = kept;
     }
 }
@@ -104,13 +118,16 @@ ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation) {
     return count;
 }
 
-void mfpg_federation_admit(
+mfpg_status mfpg_federation_admit(
     mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members, int *exhausted) {
     ptrdiff_t left = 0;
-    if (isfinite(federation->options.stop_at_epsilon))
+    int limited = isfinite(federation->options.stop_at_epsilon);
+    if (limited)
         stop_spenders(ctx, federation, members);
     else
         fill_releases(federation, federation->order, members);
     for (ptrdiff_t k = 0; k < federation->clients; k++) left += !federation->client[k].stopped;
     *exhausted = left == 0;
+    if (!limited || !federation->options.acting) return MFPG_OK;
+    return mfpg_federation_charge(ctx, federation, federation->cohort, federation->cohort_size);
 }

@@ -211,7 +211,8 @@ mfpg_status mfpg_federation_client(
         .choice_mu = NAN,
     };
     if (f->options.acting) {
-        out->spent_mu = out->mu;
+        out->spent_mu =
+            f->options.acting->selection == MFPG_SELECTION_NONE ? out->mu : mfpg_filter_spent(&state->filter);
         out->choice_mu = mfpg_release_mu(&f->acting.price[client], f->options.promise.adjacency);
         out->mu = mfpg_federation_budget_mu(&f->options);
     }

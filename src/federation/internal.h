@@ -5,6 +5,7 @@
 #include "mfpg/federation.h"
 
 #include "base/fixed_sum.h"
+#include "mfpg/filter.h"
 
 /* What a client's accountant says at the delta of the run. */
 typedef struct certificate {
@@ -16,7 +17,9 @@ typedef struct client_state {
     mfpg_action action;
     mfpg_accountant *certificate;
     mfpg_accountant *paper; /* NULL without */
-    double signal_norm;     /* of this round's update, private */
+    mfpg_filter
+        filter; /* acting: what decides whether a release is affordable; its budget is the certificate */
+    double signal_norm; /* of this round's update, private */
     int64_t rounds, nonfinite;
     unsigned char stopped;
     unsigned char noised;  /* data particles: the one release of its records has been accounted for */
@@ -90,9 +93,14 @@ ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation);
 ptrdiff_t mfpg_federation_keep_affordable(
     mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count);
 
+/* Acting: charges the filters with releases that they admit, before these are made. */
+mfpg_status mfpg_federation_charge(
+    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count);
+
 /* Of the members, who takes part: fills cohort with weights and views applied; it may be empty (client_rate). *exhausted
  * becomes 1 where no client has budget left for another round. */
-void mfpg_federation_admit(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members, int *exhausted);
+mfpg_status mfpg_federation_admit(
+    mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members, int *exhausted);
 
 /* act.c: checks and memory of acting, nothing without; and the action of every member in this round. Members that cannot
  * pay for a choice stop. */
@@ -103,7 +111,7 @@ mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *federation, 
 /* plan.c: the plan of a client whose action is a new one. */
 mfpg_status mfpg_federation_replan(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t client);
 
-/* certificates.c, acting: mu of the filter's budget, rounded up; +INFINITY where nothing is certified. */
+/* certificates.c, acting: the largest mu that filters admit; +INFINITY where nothing is certified. */
 double mfpg_federation_budget_mu(const mfpg_federation_options *options);
 
 /* What every accountant of the federation is made with. */

@@ -167,7 +167,7 @@ mfpg_status mfpg_federation_round(
     ptrdiff_t members = mfpg_federation_draw_members(federation);
     *done = 0;
     mfpg_status status = mfpg_federation_act(ctx, federation, &members);
-    if (status == MFPG_OK) mfpg_federation_admit(ctx, federation, members, done);
+    if (status == MFPG_OK) status = mfpg_federation_admit(ctx, federation, members, done);
     if (status != MFPG_OK || *done) return status;
     if (federation->cohort_size > 0) {
         status = update(ctx, federation);

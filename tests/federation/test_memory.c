@@ -95,6 +95,31 @@ static void test_every_pair_of_mechanism_and_accountant_survives(void **state) {
     }
 }
 
+/* Actions that are chosen each round, by either selection. */
+static void test_choices_of_actions_survive_too(void **state) {
+    (void)state;
+    const double grid[] = {0.5, 1, 2}, ones[] = {1, 1, 1};
+    mfpg_game game = mfpg_game_default();
+    game.cost = "paper";
+    game.clients = 3;
+    game.preference = game.privacy_scale = ones;
+    game.actions = (mfpg_action_set){.grid = grid, .count = 3};
+    for (int selection = MFPG_SELECTION_NOISY; selection <= MFPG_SELECTION_EXPONENTIAL; selection++) {
+        fixture f = begin("entropic", "gdp");
+        mfpg_acting acting = {.game = &game,
+            .selection = (mfpg_selection)selection,
+            .loss_clip = 5,
+            .noise = {1, 1},
+            .epsilon = 0.5};
+        f.options.acting = &acting;
+        f.options.stop_at_epsilon = 20;
+        assert_true(sweep_allocations(create, &f) >= 12);
+        sweep_allocations(one_round, &f);
+        assert_true(sweep_allocations(questions, &f) >= 3);
+        fixture_close(&f);
+    }
+}
+
 /* ---- the run folder ---- */
 
 static int file_is_there(const char *name) {
@@ -194,6 +219,7 @@ static void test_files_of_a_run_are_whole_or_absent(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_pair_of_mechanism_and_accountant_survives),
+        cmocka_unit_test(test_choices_of_actions_survive_too),
         cmocka_unit_test(test_files_of_a_run_are_whole_or_absent),
     };
     const char *place = getenv("TMPDIR");

@@ -56,6 +56,27 @@ static void test_every_failing_allocation_is_reported(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static void test_disutilities_survive_too(void **state) {
+    uint64_t seed = testing_seed();
+    mfpg_context *ctx = testing_context(1);
+    double zero[MOST] = {0}, out[MOST * 16];
+    random_game r;
+    (void)state;
+    draw_game(&seed, "paper", MFPG_PLAYERS_FINITE, 0, &r);
+    for (int which = 0; which < 2; which++) {
+        int failed = 1;
+        for (long k = 0; failed; k++) {
+            begin_failing(k, 0);
+            mfpg_status status = which ? mfpg_game_disutilities(ctx, &r.game, out)
+                                       : mfpg_game_disutility_changes(ctx, &r.game, zero, 1, zero, 1, out);
+            failed = end_failing();
+            assert_int_equal(status, failed ? MFPG_ERR_MEMORY : MFPG_OK);
+            assert_true(failed || k >= 2);
+        }
+    }
+    mfpg_context_destroy(ctx);
+}
+
 /* Four clients that tie: the list of who mixes is one allocation more. */
 static void test_mixing_survives_too(void **state) {
     double ones[4], scale[4];
@@ -80,6 +101,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_failing_allocation_is_reported),
         cmocka_unit_test(test_mixing_survives_too),
+        cmocka_unit_test(test_disutilities_survive_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "mfpg/game.h"
 
 static int is(const mfpg_config *config, const char *path, const char *word) {
     return mfpg_config_is(config, path, word);
@@ -12,6 +13,10 @@ static int is(const mfpg_config *config, const char *path, const char *word) {
 /* The others take strengths, or nothing. */
 static int takes_budgets(const char *mechanism) {
     return strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "input") == 0;
+}
+
+static int acts_each_round(const mfpg_config *config) {
+    return config->method.players != MFPG_PLAYERS_NONE && is(config, "game.update", "each-round");
 }
 
 /* ---- which keys count ---- */
@@ -44,7 +49,14 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     case MFPG_WHEN_GAME: return game;
     case MFPG_WHEN_OWN_NOISE: return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0);
     case MFPG_WHEN_SCALED_LOSS:
+        return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0 ||
+                           strcmp(cost, "measured") == 0);
+    case MFPG_WHEN_STRENGTH_COST:
         return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0);
+    case MFPG_WHEN_LOSS_COST: return game && (strcmp(cost, "paper") == 0 || strcmp(cost, "measured") == 0);
+    case MFPG_WHEN_EACH_ROUND: return acts_each_round(config);
+    case MFPG_WHEN_NOISY: return acts_each_round(config) && is(config, "game.selection", "noisy");
+    case MFPG_WHEN_EXPONENTIAL: return acts_each_round(config) && is(config, "game.selection", "exponential");
     case MFPG_WHEN_GAUSSIAN_COST: return game && strcmp(cost, "gaussian") == 0;
     case MFPG_WHEN_ENTROPIC_COST: return game && strcmp(cost, "entropic") == 0;
     case MFPG_WHEN_INTERACTION_COST: return game && strcmp(cost, "interaction") == 0;
@@ -185,7 +197,7 @@ static mfpg_status check_named_cost(mfpg_context *ctx, const mfpg_config *config
     if (!is(config, "game.cost", "auto")) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.cost",
         "auto: no cost model is derived for noised records; name one yourself (%s), with its numbers",
-        takes_budgets(config->method.mechanism) ? "gaussian" : "entropic, interaction or paper");
+        takes_budgets(config->method.mechanism) ? "gaussian" : "entropic, interaction, measured or paper");
 }
 
 static mfpg_status check_declared(mfpg_context *ctx, const mfpg_config *config, const char *path) {
@@ -205,6 +217,80 @@ static mfpg_status check_declared_numbers(mfpg_context *ctx, const mfpg_config *
     return status;
 }
 
+/* Choices that look at private data cost privacy: what they are charged with must be said, and kept (theory S4). */
+static mfpg_status check_selection(mfpg_context *ctx, const mfpg_config *config) {
+    int raw = is(config, "game.selection", "none"), budget = !is(config, "privacy.stop_at_epsilon", "none");
+    int measures = mfpg_cost_measures(mfpg_config_cost(config));
+    const char *needed =
+        is(config, "game.selection", "exponential") ? "game.selection_epsilon" : "game.loss_noise";
+    if (raw && budget)
+        return mfpg_config_fail(ctx, config, "privacy.stop_at_epsilon",
+            "found %g, but game.selection none lets raw private numbers out, which no budget covers; "
+            "allowed: "
+            "none, or game.selection noisy or exponential",
+            mfpg_config_number(config, "privacy.stop_at_epsilon"));
+    if (!raw && !budget)
+        return mfpg_config_fail(ctx, config, "privacy.stop_at_epsilon",
+            "none; with game.update each-round actions answer to earlier outputs, so that only a budget "
+            "fixed "
+            "beforehand can be certified; give one");
+    if (!raw && !mfpg_config_has(config, needed))
+        return mfpg_config_fail(ctx, config, needed, "nothing given; game.selection %s needs it",
+            mfpg_config_text(config, "game.selection"));
+    if (is(config, "game.selection", "noisy") && (measures & MFPG_MEASURES_GRADIENT) &&
+        !mfpg_config_has(config, "game.gradient_noise"))
+        return mfpg_config_fail(ctx, config, "game.gradient_noise",
+            "nothing given; cost %s reads the gradient norm, too", mfpg_config_cost(config));
+    return MFPG_OK;
+}
+
+static mfpg_status check_actions_of_rounds(mfpg_context *ctx, const mfpg_config *config) {
+    int interval = mfpg_config_has(config, "game.actions.min");
+    if (is(config, "game.actions", "continuous"))
+        return mfpg_config_fail(ctx, config, "game.actions",
+            "found 'continuous'; with game.update each-round a noised loss can be 0, whose best response is "
+            "endless; allowed: a list, or min and max");
+    if (interval && is(config, "game.selection", "exponential"))
+        return mfpg_config_fail(ctx, config, "game.actions",
+            "found an interval; game.selection exponential draws from a list of actions");
+    return MFPG_OK;
+}
+
+static mfpg_status check_update(mfpg_context *ctx, const mfpg_config *config) {
+    if (!acts_each_round(config)) return MFPG_OK;
+    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
+        return mfpg_config_fail(ctx, config, "game.update",
+            "found 'each-round'; records are noised once, before there is anything to measure; allowed: "
+            "once");
+    if (!mfpg_cost_measures(mfpg_config_cost(config)))
+        return mfpg_config_fail(ctx, config, "game.update",
+            "found 'each-round'; cost %s reads nothing that clients measure and would choose the same every "
+            "round; allowed: once, or game.cost measured or paper",
+            mfpg_config_cost(config));
+    if (is(config, "privacy.view", "final"))
+        return mfpg_config_fail(ctx, config, "privacy.view",
+            "found 'final'; with game.update each-round actions answer to the models on the way, which that "
+            "view "
+            "hides; allowed: local, average");
+    if (is(config, "train.weights", "inverse-noise"))
+        return mfpg_config_fail(ctx, config, "train.weights",
+            "found 'inverse-noise'; with game.update each-round the noise is chosen anew each round; "
+            "allowed: "
+            "equal, examples");
+    if (!is(config, "privacy.accountant", "auto") && !is(config, "privacy.accountant", "gdp"))
+        return mfpg_config_fail(ctx, config, "privacy.accountant",
+            "found '%s'; with game.update each-round the certificate is the budget of a Gaussian-DP filter; "
+            "allowed: auto, gdp",
+            mfpg_config_text(config, "privacy.accountant"));
+    if (mfpg_config_has(config, "noise.target_epsilon"))
+        return mfpg_config_fail(ctx, config, "noise.target_epsilon",
+            "found %g; with game.update each-round nobody knows beforehand what is chosen; "
+            "privacy.stop_at_epsilon is the target",
+            mfpg_config_number(config, "noise.target_epsilon"));
+    mfpg_status status = check_selection(ctx, config);
+    return status == MFPG_OK ? check_actions_of_rounds(ctx, config) : status;
+}
+
 static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
     mfpg_status status = check_interval(ctx, config, "game.actions.min", "game.actions.max");
     if (status == MFPG_OK)
@@ -217,6 +303,7 @@ static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
         if (status == MFPG_OK && records) status = check_declared_numbers(ctx, config);
         if (status == MFPG_OK && strcmp(mfpg_config_cost(config), "entropic") == 0)
             status = check_entropic_game(ctx, config);
+        if (status == MFPG_OK) status = check_update(ctx, config);
     }
     return status;
 }

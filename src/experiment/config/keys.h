@@ -26,11 +26,16 @@
     WHEN(ENTROPIC, "by mechanism entropic")                                                                  \
     WHEN(GAME, "with a game")                                                                                \
     WHEN(OWN_NOISE, "with a game of cost gaussian or entropic")                                              \
-    WHEN(SCALED_LOSS, "with a game of cost entropic or interaction")                                         \
+    WHEN(SCALED_LOSS, "with a game of cost entropic, interaction or measured")                               \
     WHEN(GAUSSIAN_COST, "with a game of cost gaussian")                                                      \
     WHEN(ENTROPIC_COST, "with a game of cost entropic")                                                      \
     WHEN(INTERACTION_COST, "with a game of cost interaction")                                                \
-    WHEN(PAPER_COST, "with a game of cost paper")
+    WHEN(PAPER_COST, "with a game of cost paper")                                                            \
+    WHEN(STRENGTH_COST, "with a game of cost entropic or interaction")                                       \
+    WHEN(LOSS_COST, "with a game of cost paper or measured")                                                 \
+    WHEN(EACH_ROUND, "with game.update each-round")                                                          \
+    WHEN(NOISY, "with game.update each-round and selection noisy")                                           \
+    WHEN(EXPONENTIAL, "with game.update each-round and selection exponential")
 
 #define MFPG_WHEN_ENUM(identifier, words) MFPG_WHEN_##identifier,
 typedef enum mfpg_when { MFPG_WHENS(MFPG_WHEN_ENUM) MFPG_WHEN_COUNT } mfpg_when;
