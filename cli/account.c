@@ -23,15 +23,33 @@ static const struct argp_option options[] = {
         "data, entropic: public bound on the Hessian of the loss in the features, at the public first model "
         "(with --exogenous: at every model; default 0)",
         0},
+    {"view", KEY_VIEW, "NAME", 0,
+        "what is seen: local (default), average (charged like local), final: the last state alone", 0},
     {"ledger", KEY_LEDGER, "FILE", 0,
         "what a run really released, for every client, instead of all of the above", 0},
     {"delta", KEY_DELTA, "D", 0, "find epsilon at this delta (default 1e-5; --ledger: the ledger's)", 3},
     {"epsilon", KEY_EPSILON, "E", 0, "find delta at this epsilon", 0},
-    {0, 0, 0, 0, "Constants of paper_lsi, and of the entropic flow of data", 4},
+    {0, 0, 0, 0, "What is assumed of the loss, so that hidden states are forgotten (entropic, --view final)",
+        4},
+    {"assume", KEY_ASSUME, "NAME", 0,
+        "quadratic, glm (every example clipped by itself), convex or nonconvex (default none: as if every "
+        "state were seen)",
+        0},
+    {"smoothness", KEY_SMOOTHNESS, "M", 0,
+        "public bound on the Hessian's norm, for every data set and minibatch", 0},
+    {"strong-convexity", KEY_STRONG_CONVEXITY, "M", 0,
+        "public lower bound on the Hessian (default 0); above 0 it needs --sensitivity, of gradients that "
+        "are "
+        "not clipped, or --projection-radius",
+        0},
+    {"projection-radius", KEY_PROJECTION_RADIUS, "R", 0,
+        "every state is projected onto a public ball on which no gradient of any data set exceeds the clip",
+        0},
+    {0, 0, 0, 0, "Constants of the entropic flow, and of paper_lsi", 5},
     {"dimension", KEY_DIMENSION, "D", 0, "parameters (default: the paper's 5)", 0},
     {"population", KEY_POPULATION, "N", 0, "clients (default: the paper's 5)", 0},
-    {"prior-variance", KEY_PRIOR_VARIANCE, "V", 0, "squared weights, or features (default: the paper's 1)",
-        0},
+    {"prior-variance", KEY_PRIOR_VARIANCE, "V", 0,
+        "squared weights, or features of data (default: the paper's 1)", 0},
     {"variance-penalty", KEY_VARIANCE_PENALTY, "L", 0, "default: the paper's 0.01", 0},
     {"gradient-norm", KEY_GRADIENT_NORM, "G", 0, "default: the paper's 1", 0}, {0}};
 
@@ -64,6 +82,8 @@ static const struct argp argp = {.options = options,
            "  mfpg account --particles data --mechanism entropic \\\n"
            "    --strength 1 --step 0.1 --adjacency replace \\\n"
            "    --steps 10 --exogenous\n"
+           "  mfpg account --mechanism entropic --strength 1 --step 0.1 \\\n"
+           "    --steps 1000 --view final --assume glm --smoothness 1\n"
            "  mfpg account --ledger runs/hospitals/ledger\n",
     .children = children};
 
@@ -72,7 +92,12 @@ static const struct argp argp = {.options = options,
 static int check_ledger(const account_settings *chosen) {
     static const char *const others[] = {"noise-multiplier", "strength", "step", "mu", "steps",
         "sampling-rate", "clip", "sensitivity", "width", "dimension", "population", "prior-variance",
-        "variance-penalty", "gradient-norm", "input-smoothness", NULL};
+        "variance-penalty", "gradient-norm", "input-smoothness", "smoothness", "strong-convexity",
+        "projection-radius", NULL};
+    if (chosen->view || chosen->assume || (chosen->accountant && !strcmp(chosen->accountant, "hidden-state")))
+        return cli_refuse("account",
+            "--ledger has a view of its own, and no credit for hidden states is given "
+            "from a ledger: it does not hold what was assumed of the loss");
     if (chosen->mechanism >= 0 || chosen->blocks || chosen->order || chosen->unit >= 0 ||
         chosen->particles >= 0 || chosen->exogenous)
         return cli_refuse(
@@ -131,6 +156,7 @@ static int check_settings(const account_settings *chosen) {
     if (!code && account_given(chosen->mu) && chosen->adjacency >= 0)
         code = cli_refuse("account", "--mu and --adjacency exclude each other; give one");
     if (!code) code = account_check_promise(chosen);
+    if (!code) code = account_check_hidden(chosen);
     if (!code && account_given(chosen->delta)) code = account_exclude(chosen, "delta", of_delta);
     return code;
 }
@@ -222,8 +248,12 @@ static int account_for(const account_settings *chosen) {
     if (code) return code;
     if (chosen->ledger) return account_for_ledger(chosen);
     mfpg_context *ctx = cli_context(1);
-    code = chosen->particles == MFPG_PARTICLES_DATA ? account_data(ctx, chosen)
-                                                    : account_for_schedule(ctx, chosen);
+    if (chosen->assume)
+        code = account_hidden(ctx, chosen);
+    else if (chosen->particles == MFPG_PARTICLES_DATA)
+        code = account_data(ctx, chosen);
+    else
+        code = account_for_schedule(ctx, chosen);
     mfpg_context_destroy(ctx);
     return code;
 }

@@ -1,6 +1,6 @@
 /* mfpg account and mfpg calibrate: what their parts share. Options and which go together (account_options.c), the schedule
  * as releases (account_schedule.c), how an answer is printed (account_answer.c), noised records (account_data.c), a ledger
- * (account_ledger.c). */
+ * (account_ledger.c), a last state alone (account_hidden.c). */
 #ifndef MFPG_CLI_ACCOUNT_H
 #define MFPG_CLI_ACCOUNT_H
 
@@ -20,7 +20,10 @@ typedef struct account_settings {
     double noise_multiplier, sampling_rate, steps, mu, strength, step;
     double clip, sensitivity, delta, epsilon, width;
     double dimension, population, prior_variance, variance_penalty, gradient_norm, input_smoothness;
+    double smoothness, strong_convexity, projection_radius;
     int mechanism, adjacency, unit, particles, solve;
+    int view;      /* mfpg_view */
+    int assume;    /* mfpg_hidden_case */
     int exogenous; /* 1: given */
     const char *accountant, *blocks, *ledger;
     double *order; /* order_count; owned */
@@ -51,6 +54,9 @@ enum {
     KEY_VARIANCE_PENALTY,
     KEY_GRADIENT_NORM,
     KEY_INPUT_SMOOTHNESS,
+    KEY_SMOOTHNESS,
+    KEY_STRONG_CONVEXITY,
+    KEY_PROJECTION_RADIUS,
     KEY_MECHANISM = 0x200,
     KEY_ADJACENCY,
     KEY_UNIT,
@@ -60,6 +66,8 @@ enum {
     KEY_LEDGER,
     KEY_PARTICLES,
     KEY_EXOGENOUS,
+    KEY_VIEW,
+    KEY_ASSUME,
     KEY_SOLVE
 };
 
@@ -127,7 +135,8 @@ typedef struct account_answer {
     const char *adjacency; /* NULL: the sensitivity was given, whatever it is to */
     const char *unit, *view;
     mfpg_particles particles;
-    double contraction;  /* of data particles */
+    int hidden;          /* 1: of the last state alone, by an assumption */
+    double contraction;  /* of data particles, and of a hidden state */
     int certificate;     /* 1: the accountant's answers are guarantees */
     json_t *assumptions; /* array of texts; owned */
 } account_answer;
@@ -156,6 +165,12 @@ void account_print(account_answer *answer);
 
 /* The privacy of records that are noised once (--particles data); returns the exit code. */
 int account_data(mfpg_context *ctx, const account_settings *chosen);
+
+/* Do --view, --assume and its numbers go together with the rest? 0 or the exit code, with a message. */
+int account_check_hidden(const account_settings *chosen);
+
+/* The privacy of a last state by what is assumed of the states before it; returns the exit code. */
+int account_hidden(mfpg_context *ctx, const account_settings *chosen);
 
 /* What a ledger's releases cost every client, the largest first. delta and epsilon NaN: those that were not given;
  * adjacency -1: the ledger's own. Returns the exit code. */

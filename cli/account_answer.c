@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "options.h"
 
@@ -54,6 +55,9 @@ void account_assume_schedule(
     }
     account_assume(answer, "Gaussian noise is ideal up to floating-point rounding");
     account_assume(answer, "noise and number of steps are fixed in advance, or public");
+    if (strcmp(answer->view, "local") != 0)
+        account_assume(answer, "view %s: charged as if every step were seen%s", answer->view,
+            chosen->view == MFPG_VIEW_FINAL ? "; --assume says what the steps in between forget" : "");
     assume_contribution(answer, chosen);
     assume_sampling(answer, schedule);
 }
@@ -79,10 +83,10 @@ json_t *account_json(account_answer *answer) {
         cli_json_number(answer->lower), "upper", cli_json_number(answer->upper), "accountant",
         answer->accountant, "adjacency", answer->adjacency, "unit", answer->unit, "view", answer->view,
         "assumptions", assumptions, "certificate", promises(answer));
-    if (answer->particles == MFPG_PARTICLES_DATA) {
+    if (answer->particles == MFPG_PARTICLES_DATA)
         json_object_set_new(object, "particles", json_string(mfpg_particles_name(answer->particles)));
+    if (answer->hidden || answer->particles == MFPG_PARTICLES_DATA)
         json_object_set_new(object, "contraction", cli_json_number(answer->contraction));
-    }
     return object;
 }
 
@@ -101,6 +105,7 @@ void account_print(account_answer *answer) {
         "view", answer->view);
     if (answer->particles == MFPG_PARTICLES_DATA)
         printf("%-12s %s\n", "particles", mfpg_particles_name(answer->particles));
+    if (answer->hidden) print_number("contraction", answer->contraction);
     printf("%-12s %s\n", "certificate",
         promises(answer)      ? "yes, under these assumptions:"
         : answer->certificate ? "no: nothing is promised, whatever is assumed:"

@@ -137,6 +137,9 @@ static void fill_answer(const audit *all, account_answer *out) {
         account_assume_records(out);
     else if (all->header.promise.view != MFPG_VIEW_LOCAL)
         account_assume(out, "nobody sees more than the view %s", out->view);
+    if (all->header.promise.view == MFPG_VIEW_FINAL && all->header.particles == MFPG_PARTICLES_PARAMETERS)
+        account_assume(out, "no credit for hidden states is given from a ledger: charged as if every average "
+                            "had been seen, which may be more than the run itself certified");
     if (all->sampled && strcmp(all->accountant, "rdp") == 0 && all->header.promise.unit == MFPG_UNIT_EXAMPLE)
         account_assume(
             out, "batches were Poisson samples of the recorded rates, and who was in them stays hidden");

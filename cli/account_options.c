@@ -12,6 +12,8 @@ static const char *const mechanisms[] = {"gaussian", "entropic"};
 static const char *const adjacencies[] = {"add", "remove", "zero-out", "replace"};
 static const char *const units[] = {"client", "example"};
 static const char *const particles[] = {"parameters", "data"};
+static const char *const views[] = {"local", "average", "final"};
+static const char *const assumptions[] = {"none", "quadratic", "glm", "convex", "nonconvex"};
 static const char *const solves[] = {"noise", "rate", "steps"};
 
 /* ---- numbers ---- */
@@ -49,6 +51,9 @@ static const struct number {
     NUMBER(KEY_VARIANCE_PENALTY, "variance-penalty", variance_penalty, FROM_ZERO),
     NUMBER(KEY_GRADIENT_NORM, "gradient-norm", gradient_norm, FROM_ZERO),
     NUMBER(KEY_INPUT_SMOOTHNESS, "input-smoothness", input_smoothness, FROM_ZERO),
+    NUMBER(KEY_SMOOTHNESS, "smoothness", smoothness, FROM_ZERO),
+    NUMBER(KEY_STRONG_CONVEXITY, "strong-convexity", strong_convexity, FROM_ZERO),
+    NUMBER(KEY_PROJECTION_RADIUS, "projection-radius", projection_radius, ABOVE_ZERO),
 };
 
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
@@ -123,6 +128,8 @@ error_t account_parse_option(int key, char *text, struct argp_state *state) {
     case KEY_LEDGER: chosen->ledger = text; return 0;
     case KEY_PARTICLES: chosen->particles = cli_choice(state, "particles", text, particles, 2); return 0;
     case KEY_EXOGENOUS: chosen->exogenous = 1; return 0;
+    case KEY_VIEW: chosen->view = cli_choice(state, "view", text, views, 3); return 0;
+    case KEY_ASSUME: chosen->assume = cli_choice(state, "assume", text, assumptions, 5); return 0;
     case KEY_SOLVE: chosen->solve = cli_choice(state, "solve", text, solves, 3); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -206,6 +213,7 @@ static mfpg_adjacency adjacency_of(int chosen) {
 mfpg_accountant_options account_accountant_options(const account_settings *chosen) {
     mfpg_accountant_options made = mfpg_accountant_options_default();
     made.promise.unit = MFPG_UNIT_EXAMPLE;
+    made.promise.view = (mfpg_view)chosen->view;
     made.promise.adjacency = adjacency_of(chosen->adjacency);
     made.orders = chosen->order;
     made.order_count = chosen->order_count;
