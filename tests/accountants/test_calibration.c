@@ -160,7 +160,7 @@ static void test_random_targets_are_met_from_the_safe_side(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     uint64_t random = announced_seed();
-    for (int i = testing_repeats(40); i > 0; i--) {
+    for (int i = testing_repeats(25); i > 0; i--) {
         mfpg_release schedule[2];
         for (int b = 0; b < 2; b++)
             schedule[b] = steps_of(i % 3 == 0 ? 1 : random_scale(&random, 1e-4, 0.5),
