@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "mfpg/bench.h"
+#include "mfpg/experiment.h"
 
 #include "interrupt.h"
 #include "options.h"
@@ -101,8 +102,8 @@ int command_bench(int argc, char **argv) {
     if (status != MFPG_OK)
         code = cli_fail(ctx, "bench", status);
     else if (chosen.common.json)
-        code =
-            cli_json_print("bench", json_pack("{s:s+}", "csv", chosen.bench.folder, "/full_benchmark.csv"));
+        code = cli_json_print("bench", json_pack("{s:s+, s:s}", "csv", chosen.bench.folder,
+                                           "/full_benchmark.csv", "selection", MFPG_SELECTION_NOTE));
     mfpg_context_destroy(ctx);
     code = cli_finish("bench", code);
     if (code == CLI_DONE && !chosen.common.json)

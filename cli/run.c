@@ -195,7 +195,9 @@ static void print_sweep(const outcome *results, ptrdiff_t count, const char *fol
     average(results, count, accuracy_of, &mean, &error);
     if (!isnan(mean)) fprintf(stderr, ", accuracy %.4f", mean);
     if (!isnan(mean) && !isnan(error)) fprintf(stderr, " ± %.4f", error);
-    fprintf(stderr, " (mean ± standard error over %td seeds)\nWritten to %s\n", count, folder);
+    fprintf(stderr, " (mean ± standard error over %td seeds)\n", count);
+    if (count > 1) fprintf(stderr, "Every epsilon is that of one run; %s\n", MFPG_SELECTION_NOTE);
+    fprintf(stderr, "Written to %s\n", folder);
 }
 
 static int print_sweep_json(const outcome *results, ptrdiff_t count, const char *folder) {
@@ -208,10 +210,11 @@ static int print_sweep_json(const outcome *results, ptrdiff_t count, const char 
                       "epsilon", cli_json_number(results[i].epsilon)));
     average(results, count, loss_of, &loss, &loss_error);
     average(results, count, accuracy_of, &accuracy, &accuracy_error);
-    return cli_json_print("run",
-        json_pack("{s:o, s:{s:o, s:o}, s:{s:o, s:o}, s:s}", "runs", runs, "loss", "mean",
-            cli_json_number(loss), "standard_error", cli_json_number(loss_error), "accuracy", "mean",
-            cli_json_number(accuracy), "standard_error", cli_json_number(accuracy_error), "folder", folder));
+    return cli_json_print(
+        "run", json_pack("{s:o, s:{s:o, s:o}, s:{s:o, s:o}, s:s, s:s?}", "runs", runs, "loss", "mean",
+                   cli_json_number(loss), "standard_error", cli_json_number(loss_error), "accuracy", "mean",
+                   cli_json_number(accuracy), "standard_error", cli_json_number(accuracy_error), "folder",
+                   folder, "selection", count > 1 ? MFPG_SELECTION_NOTE : NULL));
 }
 
 static mfpg_status run_seeds(mfpg_context *ctx, const settings *chosen, mfpg_config *config, int64_t first,

@@ -11,6 +11,10 @@
 #include "federation.h"
 #include "game.h"
 
+/** What stands beside results of several runs: each certificate is that of its own run, and choosing among them by what
+ *  they show of private data is a release that none of them counts. */
+#define MFPG_SELECTION_NOTE "selection over several runs on private data: not covered"
+
 typedef struct mfpg_experiment mfpg_experiment;
 
 /** Builds everything a run needs: reads the data, fills every `auto`, solves the game, meets the target epsilon.

@@ -235,6 +235,8 @@ mfpg_status mfpg_bench_run(mfpg_context *ctx, const mfpg_bench_options *options,
     if (status == MFPG_OK && options->folder) status = mfpg_folder_create(ctx, options->folder);
     if (status == MFPG_OK) status = mfpg_tasks_run(ctx, list.count, run_cell, &run);
     if (status == MFPG_OK && options->folder) status = bench_write_csv(ctx, options->folder, &list);
+    if (status == MFPG_OK && list.count > 1)
+        fprintf(out, "Every epsilon is that of one run; %s.\n\n", MFPG_SELECTION_NOTE);
     for (int i = 0; i < SUITES && status == MFPG_OK; i++)
         if (first[i + 1] > first[i]) suites[i]->print(list.cell + first[i], first[i + 1] - first[i], out);
     free(list.cell);
