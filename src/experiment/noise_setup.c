@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "internal.h"
+#include "mfpg/calibration.h"
 #include "numerics/special/crossing.h"
 
 static mfpg_action make_action(mfpg_control control, double value) {
@@ -179,6 +180,27 @@ static mfpg_status play(mfpg_context *ctx, mfpg_experiment *experiment) {
     return status;
 }
 
+/* The classical law calls its budget an epsilon. Whether one release keeps it is decided by its true delta; the certificate is
+ * computed from the noise and stands in any case (theory S0, 11). */
+static void warn_of_classical_law(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    const mfpg_config *config = experiment->config;
+    if (mfpg_config_number(config, "noise.multiplier") > 0.0 ||
+        !mfpg_config_is(config, "noise.law", "classical"))
+        return;
+    double budget = mfpg_config_number(config, "noise.action"),
+           delta = mfpg_config_number(config, "privacy.delta");
+    double noise = mfpg_paper_classical_noise(budget, delta, 1.0);
+    double reach = experiment->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 : 1.0;
+    double real = mfpg_gdp_delta(reach / noise, budget);
+    if (real > delta)
+        mfpg_warn(ctx,
+            "noise.law: classical: with a budget of %g one release has delta %.3g at epsilon %g, above "
+            "privacy.delta %g: the formula does not hold there. The certificate does; it is computed from "
+            "the "
+            "noise",
+            budget, real, budget, delta);
+}
+
 static void share_action(mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     double multiplier = mfpg_config_number(config, "noise.multiplier"),
@@ -200,5 +222,7 @@ mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
     if (mfpg_config_has(experiment->config, "noise.target_epsilon"))
         return meet_target(ctx, experiment, NULL);
     share_action(experiment);
+    if (mfpg_mechanism_control(experiment->mechanisms.of_client[0]) == MFPG_CONTROL_BUDGET)
+        warn_of_classical_law(ctx, experiment);
     return MFPG_OK;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "failing_memory.h"
+#include "mfpg/calibration.h"
 
 static char path[600]; /* of the ledger; absent between the tests */
 
@@ -80,6 +81,31 @@ static void test_every_accountant_survives(void **state) {
         sweep_allocations(record_and_ask, &s);
         mfpg_accountant_destroy(s.accountant);
     }
+    mfpg_context_destroy(s.ctx);
+}
+
+/* A search that ends early says so; it does not settle for more noise than it takes. */
+static mfpg_status calibrate(void *arg) {
+    scene *s = arg;
+    const mfpg_release schedule = {.steps = 10, .sensitivity = 1.0, .weight = 1.0, .sampling_rate = 0.25};
+    mfpg_accountant_options options = mfpg_accountant_options_default();
+    options.promise.unit = MFPG_UNIT_EXAMPLE;
+    const mfpg_calibration_options asked = {.accountant = "rdp",
+        .options = &options,
+        .epsilon = 1.0,
+        .delta = 1e-5,
+        .schedule = &schedule,
+        .count = 1};
+    mfpg_calibration found = {.value = -1.0};
+    mfpg_status status = mfpg_calibrate(s->ctx, &asked, &found);
+    assert_int_equal(status == MFPG_OK, found.value > 0.0);
+    return status;
+}
+
+static void test_calibration_survives(void **state) {
+    (void)state;
+    scene s = begin();
+    assert_true(sweep_allocations(calibrate, &s) >= 10);
     mfpg_context_destroy(s.ctx);
 }
 
@@ -171,6 +197,7 @@ static void test_a_ledger_survives(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_accountant_survives),
+        cmocka_unit_test(test_calibration_survives),
         cmocka_unit_test(test_a_ledger_survives),
     };
     const char *place = getenv("TMPDIR");

@@ -171,12 +171,45 @@ static void test_a_run_can_start_from_a_model(void **state) {
     forget("b");
 }
 
+/* source: field_failures F15: the formula's noise for epsilon 10 really has delta 2.27e-5; theory S0 (11): false from 8.42 on */
+static void test_the_classical_law_warns_where_it_is_false(void **state) {
+    (void)state;
+    write_in_folder("small.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n7,1\n8,0\n");
+    write_in_folder(
+        "small.yaml", "seed: 1\nmethod: dp-sgd\ndata: {files: [small.csv]}\ntrain: {rounds: 1}\n");
+    expect("run small.yaml noise.action=10 --out r", 0);
+    assert_non_null(strstr(ran.err, "one release has delta 2.27e-05 at epsilon 10"));
+    forget("r");
+    static const char *const silent[] = {"noise.action=8.4", "noise.action=1", "noise.multiplier=0.2",
+        "noise.target_epsilon=10", "'noise={action: 10, law: game}'"};
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        char command[128];
+        snprintf(command, sizeof command, "run small.yaml %s --out r", silent[i]);
+        expect(command, 0);
+        assert_null(strstr(ran.err, "noise.law: classical"));
+        forget("r");
+    }
+    remove_from_folder("small.csv");
+    remove_from_folder("small.yaml");
+}
+
 static void test_a_sweep_runs_every_seed(void **state) {
     (void)state;
     json_t *object = run_json("run clinics train.rounds=2 seed=3..5 --json --out sweep");
     assert_int_equal(json_array_size(json_object_get(object, "runs")), 3);
     assert_true(json_get_number(json_object_get(object, "accuracy"), "standard_error") > 0);
+    /* source: field_failures F35: whoever picks the best of several runs pays for it, or is told that nobody counts it */
+    assert_string_equal(json_string_value(json_object_get(object, "selection")),
+        "selection over several runs on private data: not covered");
     json_decref(object);
+    expect("run clinics train.rounds=2 seed=3..4 --out two", 0);
+    assert_non_null(strstr(ran.err, "selection over several runs on private data: not covered"));
+    assert_null(strstr(ran.out, "selection")); /* the table is a CSV file */
+    forget("two");
+    object = run_json("run clinics train.rounds=2 seed=3..3 --json --out one");
+    assert_true(json_is_null(json_object_get(object, "selection")));
+    json_decref(object);
+    forget("one");
     check_complete("sweep/seed-3");
     check_complete("sweep/seed-5");
     forget("sweep");
@@ -424,6 +457,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_files_that_hold_metrics_say_that_nothing_covers_them, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_run_can_start_from_a_model, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_the_classical_law_warns_where_it_is_false, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_sweep_runs_every_seed, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_bad_data_files_are_refused_by_line_and_column, open_folder, close_folder),
