@@ -11,7 +11,7 @@ ifneq ($(MFPG_SHARED),) # the folder of reference data; the tests run in folders
 export MFPG_SHARED := $(shell realpath -m -- "$(MFPG_SHARED)")
 endif
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build --preset $(1)
-SOURCES = find $(wildcard include src cli tests bench fuzz) -name '*.[ch]' -print0
+SOURCES = find $(wildcard include src cli tests bench fuzz examples) -name '*.[ch]' -print0
 
 help: ## list the targets
 	@echo 'usage: make TARGET'

@@ -7,7 +7,7 @@ README.md and docs/*.md hold blocks
     what the command prints on its standard output, with or without a fence of ``` around it
     <!-- end numbers -->
 
-`numbers: mfpg COMMAND ... :: TITLE` is only the part under that heading of a Markdown output, heading excluded.
+`numbers: examples/NAME` is what the example program of that name prints. `numbers: mfpg COMMAND ... :: TITLE` is only the part under that heading of a Markdown output, heading excluded.
 Each command runs once, with the release build in an empty folder; a block that differs is shown as a diff and fails.
 Blocks `long numbers: mfpg COMMAND ...` take many minutes: they are left alone unless --long is given.
 With --write the blocks are rewritten instead and keep their fences. Blank space at line ends does not count.
@@ -59,10 +59,12 @@ def part_under(title, lines, command):
 
 
 def run(program, command):
-    """Standard output of `mfpg ...`, run with the given program in an empty folder."""
+    """Standard output of `mfpg ...`, or of a program of the examples built beside it, run in an empty folder."""
     words = shlex.split(command)
-    if words[:1] != ["mfpg"]:
-        raise SystemExit(f"check-numbers: only commands of mfpg can be checked, not: {command}")
+    if words[:1] and words[0].startswith("examples/") and (program.parent / words[0]).exists():
+        program = program.parent / words[0]
+    elif words[:1] != ["mfpg"]:
+        raise SystemExit(f"check-numbers: only commands of mfpg and built examples can be checked, not: {command}")
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([program, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding="utf-8")

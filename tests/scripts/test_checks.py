@@ -109,6 +109,15 @@ class Numbers(Tree):
         self.assertEqual(self.call("check_numbers.py", "--long", "--write")[0], 0)
         self.assertEqual(self.call("check_numbers.py", "--long")[0], 0)
 
+    def test_programs_of_the_examples_are_run_too(self):
+        self.write("build/release/examples/shown", "#!/bin/sh\necho 42\n").chmod(0o755)
+        self.page("42\n", command="examples/shown")
+        self.assertEqual(self.call("check_numbers.py")[0], 0)
+        self.page("43\n", command="examples/shown")
+        self.assertEqual(self.call("check_numbers.py")[0], 1)
+        self.page("42\n", command="examples/absent")
+        self.assertNotEqual(self.call("check_numbers.py")[0], 0)
+
     def test_what_cannot_be_checked_fails(self):
         self.page("", command="rm -rf x")
         self.assertNotEqual(self.call("check_numbers.py")[0], 0)
