@@ -26,7 +26,9 @@ static const struct argp_option options[] = {
     {"view", KEY_VIEW, "NAME", 0,
         "what is seen: local (default), average (charged like local), final: the last state alone", 0},
     {"ledger", KEY_LEDGER, "FILE", 0,
-        "what a run really released, for every client, instead of all of the above", 0},
+        "what a run really released, for every client, instead of all of the above; a run folder means its "
+        "ledger",
+        0},
     {"delta", KEY_DELTA, "D", 0, "find epsilon at this delta (default 1e-5; --ledger: the ledger's)", 3},
     {"epsilon", KEY_EPSILON, "E", 0, "find delta at this epsilon", 0},
     {0, 0, 0, 0, "What is assumed of the loss, so that hidden states are forgotten (entropic, --view final)",
@@ -102,6 +104,8 @@ static int check_ledger(const account_settings *chosen) {
         chosen->particles >= 0 || chosen->exogenous)
         return cli_refuse(
             "account", "--ledger goes with --accountant, --delta, --epsilon, --adjacency and --json only");
+    if (chosen->adjacency == ACCOUNT_ADD || chosen->adjacency == ACCOUNT_REMOVE)
+        return cli_refuse("account", "--ledger goes with --adjacency zero-out or replace");
     return account_exclude(chosen, "ledger", others);
 }
 

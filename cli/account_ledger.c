@@ -1,32 +1,11 @@
 /* mfpg account --ledger: what every client of a run really spent, by an accountant of its own (theory S2.1, S2.2). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "account.h"
+#include "ledger_audit.h"
 #include "options.h"
-
-enum { SHOWN = 10 };
-
-typedef struct spending {
-    int64_t client;
-    mfpg_accountant *accountant;
-    double mu, epsilon, delta; /* the answer */
-    int64_t rounds;
-} spending;
-
-typedef struct audit {
-    const account_ledger_options *options;
-    mfpg_context *ctx;
-    mfpg_ledger_header header;
-    mfpg_adjacency adjacency;
-    double contraction; /* the largest of a release */
-    const char *accountant;
-    int sampled;      /* 1: some release sampled its examples */
-    int adaptive;     /* 1: some release is a choice of action */
-    spending *client; /* header.clients; made before the releases are read */
-} audit;
 
 /* First reading: does any release sample? */
 static mfpg_status look_for_sampling(void *user, const mfpg_release *release, int64_t first, int64_t last) {
@@ -60,13 +39,22 @@ static mfpg_status prepare(audit *all) {
     return status;
 }
 
+static void count_release(spending *client, const mfpg_release *release) {
+    double rate = release->sampling_rate;
+    if (mfpg_release_is_choice(release)) return; /* paid for, but no step of training */
+    client->lowest_rate = client->steps > 0 ? fmin(client->lowest_rate, rate) : rate;
+    client->highest_rate = client->steps > 0 ? fmax(client->highest_rate, rate) : rate;
+    client->steps += release->steps < INT64_MAX - client->steps ? release->steps : INT64_MAX - client->steps;
+    client->rounds++;
+}
+
 /* Second reading. */
 static mfpg_status visit(void *user, const mfpg_release *release, int64_t first, int64_t last) {
     audit *all = user;
     for (int64_t k = first; k <= last && k >= 0 && k < all->header.clients; k++) {
         mfpg_status status = mfpg_accountant_record(all->ctx, all->client[k].accountant, release);
         if (status != MFPG_OK) return status;
-        all->client[k].rounds += !mfpg_release_is_choice(release);
+        count_release(&all->client[k], release);
     }
     return MFPG_OK;
 }
@@ -89,13 +77,6 @@ static mfpg_status ask(audit *all, int64_t k, double delta) {
                : mfpg_accountant_delta(all->ctx, client->accountant, client->epsilon, &client->delta);
 }
 
-static mfpg_status ask_all(audit *all) {
-    mfpg_status status = mfpg_ledger_read(all->ctx, all->options->path, NULL, visit, all, NULL);
-    double delta = isnan(all->options->delta) ? all->header.delta : all->options->delta;
-    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) status = ask(all, k, delta);
-    return status;
-}
-
 /* Most first; delta where epsilon is the same for all, then mu. */
 static int by_spending(const void *a, const void *b) {
     const spending *x = a, *y = b;
@@ -105,21 +86,34 @@ static int by_spending(const void *a, const void *b) {
     return x->client < y->client ? -1 : 1;
 }
 
-/* mu, or NaN where sampling is credited, which has none. */
-static double mu_of(const spending *client) {
+/* Sorts the clients, and asks again, of the one that spent most, for both ends. */
+static mfpg_status ask_largest(audit *all) {
+    qsort(all->client, (size_t)all->header.clients, sizeof *all->client, by_spending);
+    const spending *most = all->client;
+    return isnan(all->options->epsilon)
+               ? mfpg_accountant_epsilon_bounds(all->ctx, most->accountant, most->delta, &all->largest)
+               : mfpg_accountant_delta_bounds(all->ctx, most->accountant, most->epsilon, &all->largest);
+}
+
+static mfpg_status ask_all(audit *all) {
+    mfpg_status status = mfpg_ledger_read(all->ctx, all->path, NULL, visit, all, &all->end);
+    double delta = isnan(all->options->delta) ? all->header.delta : all->options->delta;
+    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) status = ask(all, k, delta);
+    return status == MFPG_OK ? ask_largest(all) : status;
+}
+
+double ledger_mu(const spending *client) {
     return isinf(client->mu) && isfinite(client->epsilon) ? (double)NAN : client->mu;
 }
 
 static void fill_answer(const audit *all, account_answer *out) {
     const spending *most = all->client;
-    double asked = isnan(all->options->epsilon) ? most->epsilon : most->delta;
-    int exact = !all->sampled && all->header.promise.view == MFPG_VIEW_LOCAL;
-    out->mu = mu_of(most);
+    out->mu = ledger_mu(most);
     out->rdp = (double)NAN;
     out->epsilon = most->epsilon;
     out->delta = most->delta;
-    out->upper = asked;
-    out->lower = !exact ? 0 : isinf(asked) ? asked : asked * (1 - 1e-9);
+    out->upper = all->largest.upper;
+    out->lower = all->largest.lower;
     out->accountant = all->accountant;
     out->adjacency = mfpg_adjacency_name(all->adjacency);
     out->unit = mfpg_unit_name(all->header.promise.unit);
@@ -140,53 +134,14 @@ static void fill_answer(const audit *all, account_answer *out) {
     if (all->header.promise.view == MFPG_VIEW_FINAL && all->header.particles == MFPG_PARTICLES_PARAMETERS)
         account_assume(out, "no credit for hidden states is given from a ledger: charged as if every average "
                             "had been seen, which may be more than the run itself certified");
-    if (all->sampled && strcmp(all->accountant, "rdp") == 0 && all->header.promise.unit == MFPG_UNIT_EXAMPLE)
+    if (all->sampled && account_credits_sampling(all->accountant) &&
+        all->header.promise.unit == MFPG_UNIT_EXAMPLE)
         account_assume(
             out, "batches were Poisson samples of the recorded rates, and who was in them stays hidden");
     else if (all->sampled)
         account_assume(out, "sampling is not credited: accounted as if everything took part");
     if (all->header.seeded)
         account_assume(out, "the noise came from a seed (seeded: not private) that nobody may know");
-}
-
-static json_t *clients_as_json(const audit *all) {
-    json_t *list = json_array();
-    for (int64_t i = 0; i < all->header.clients; i++) {
-        const spending *client = &all->client[i];
-        json_array_append_new(
-            list, json_pack("{s:I, s:o, s:o, s:o, s:I}", "client", (json_int_t)client->client, "mu",
-                      cli_json_number(mu_of(client)), "epsilon", cli_json_number(client->epsilon), "delta",
-                      cli_json_number(client->delta), "rounds", (json_int_t)client->rounds));
-    }
-    return list;
-}
-
-static void print_clients(const audit *all) {
-    char a[CLI_TEXT_UP], b[CLI_TEXT_UP], c[CLI_TEXT_UP];
-    printf("\n%-8s %-12s %-12s %-12s %s\n", "client", "mu", "epsilon", "delta", "rounds");
-    for (int64_t i = 0; i < all->header.clients && i < SHOWN; i++) {
-        const spending *client = &all->client[i];
-        double mu = mu_of(client);
-        printf("%-8lld %-12s %-12s %-12s %lld\n", (long long)client->client,
-            isnan(mu) ? "-" : cli_text_up(mu, a), cli_text_up(client->epsilon, b),
-            cli_text_up(client->delta, c), (long long)client->rounds);
-    }
-    if (all->header.clients > SHOWN)
-        printf("... and %lld with less; --json lists all\n", (long long)(all->header.clients - SHOWN));
-}
-
-static int print(const audit *all) {
-    account_answer answer = {0};
-    fill_answer(all, &answer);
-    if (all->options->json) {
-        json_t *object = account_json(&answer);
-        json_object_set_new(object, "seeded", json_boolean(all->header.seeded));
-        json_object_set_new(object, "clients", clients_as_json(all));
-        return cli_json_print("account", object);
-    }
-    account_print(&answer);
-    print_clients(all);
-    return cli_finish("account", CLI_DONE);
 }
 
 /* What a ledger is priced by has to be a guarantee. 0, or the exit code. */
@@ -206,30 +161,62 @@ static int check_particles(const audit *all) {
     mfpg_particles known = mfpg_accountant_particles(all->client[0].accountant);
     if (known == all->header.particles) return 0;
     return cli_refuse("account", "%s: the particles of this ledger are %s; accountant %s knows %s only",
-        all->options->path, mfpg_particles_name(all->header.particles), all->accountant,
-        mfpg_particles_name(known));
+        all->path, mfpg_particles_name(all->header.particles), all->accountant, mfpg_particles_name(known));
+}
+
+/* Lines that are missing at the end leave a chain without a fault; the run's summary knows where it ended. 0, or the exit
+ * code. */
+static int check_end(audit *all) {
+    long long found = (long long)all->end.lines;
+    int64_t recorded;
+    all->verdict = ledger_summary_compare(&all->beside, &all->end, &recorded);
+    switch (all->verdict) {
+    case LEDGER_ALONE:
+    case LEDGER_AGREES: return 0;
+    case LEDGER_SHORTER:
+        return cli_refuse("account",
+            "%s: ends after line %lld, but summary.json beside it counts %lld lines: releases are missing at "
+            "the end",
+            all->path, found, (long long)recorded);
+    case LEDGER_LONGER:
+        return cli_refuse("account",
+            "%s: has %lld lines, but summary.json beside it counts %lld: it is not the ledger of that run, "
+            "or "
+            "lines were added",
+            all->path, found, (long long)recorded);
+    case LEDGER_REWRITTEN: break;
+    }
+    return cli_refuse("account",
+        "%s: its last chain value is %s, but summary.json beside it names another: the ledger or the summary "
+        "was rewritten",
+        all->path, all->end.chain);
 }
 
 static int price(audit *all) {
     int code = check_certifies(all->ctx, all->options->accountant);
     if (code) return code;
-    mfpg_status status =
-        mfpg_ledger_read(all->ctx, all->options->path, &all->header, look_for_sampling, all, NULL);
+    mfpg_status status = mfpg_ledger_read(all->ctx, all->path, &all->header, look_for_sampling, all, NULL);
     if (status == MFPG_OK) status = prepare(all);
     if (status == MFPG_OK) code = check_particles(all);
     if (code) return code;
     if (status == MFPG_OK) status = ask_all(all);
     if (status != MFPG_OK) return cli_fail(all->ctx, "account", status);
-    qsort(all->client, (size_t)all->header.clients, sizeof *all->client, by_spending);
-    return print(all);
+    code = check_end(all);
+    if (code) return code;
+    account_answer answer = {0};
+    fill_answer(all, &answer);
+    return ledger_report(all, &answer);
 }
 
 int account_ledger(const account_ledger_options *options) {
-    audit all = {.options = options, .ctx = cli_context(1)};
-    int code = price(&all);
+    audit all = {.options = options, .ctx = cli_context(1), .path = ledger_path(options->path)};
+    if (all.path) all.beside = ledger_summary_read(all.path);
+    int code = all.path ? price(&all) : cli_fail(all.ctx, "account", MFPG_ERR_MEMORY);
     for (int64_t k = 0; all.client && k < all.header.clients; k++)
         mfpg_accountant_destroy(all.client[k].accountant);
     free(all.client);
+    free(all.path);
+    ledger_summary_clear(&all.beside);
     mfpg_context_destroy(all.ctx);
     return code;
 }

@@ -68,6 +68,10 @@ typedef struct mfpg_odometer {
     double epsilon;
 } mfpg_odometer;
 
+/** The words that go with it. */
+#define MFPG_ODOMETER_NOTE                                                                                   \
+    "display at any moment, whatever is still to come; nothing sharper than \"at most\" is certified"
+
 /** mu: the root of the sum of the squares so far, rounded up; delta in (0,1) for the whole odometer. */
 mfpg_odometer mfpg_odometer_read(double mu, double delta);
 

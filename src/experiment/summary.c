@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mfpg/filter.h"
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
@@ -21,12 +23,47 @@ static json_t *metrics_json(const mfpg_metrics *m) {
         mfpg_json_number(m->majority_rate), "rows", (json_int_t)m->rows);
 }
 
+static int promises_anything(const mfpg_experiment *e) {
+    return strcmp(e->method.mechanism, "none") != 0;
+}
+
 static json_t *promise_json(const mfpg_experiment *e) {
     const mfpg_promise *p = &e->options.promise;
+    if (!promises_anything(e)) return json_null();
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "particles",
         mfpg_particles_name(mfpg_config_particles(e->config)), "unit", mfpg_unit_name(p->unit), "adjacency",
         mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
         mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
+}
+
+/* Where the ledger ends: whole lines that are taken from its end show nowhere else. */
+static json_t *ledger_json(const mfpg_experiment *e) {
+    mfpg_ledger_end end;
+    if (!e->ledger) return json_null();
+    mfpg_ledger_tell_end(e->ledger, &end);
+    return json_pack("{s:I, s:s}", "lines", (json_int_t)end.lines, "chain", end.chain);
+}
+
+/* What all clients together can be told: every epsilon is finite, and for display the odometer of the client that spent
+ * most. NULL on failure. */
+static json_t *certificate_json(mfpg_context *ctx, const mfpg_experiment *e, json_t **odometer) {
+    int finite = promises_anything(e), credited = 0;
+    double most = 0.0;
+    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
+        mfpg_client_report c;
+        if (mfpg_federation_client(ctx, e->federation, k, &c) != MFPG_OK) return NULL;
+        finite = finite && isfinite(c.epsilon);
+        double mu =
+            e->options.acting ? c.spent_mu : c.mu; /* acting: the certificate is the filter's budget */
+        credited = credited || isnan(mu);          /* where sampling is credited there is no mu */
+        most = fmax(most, mu);
+    }
+    mfpg_odometer read = mfpg_odometer_read(finite && !credited ? most : (double)NAN, e->options.delta);
+    *odometer = read.index < 0 ? json_null()
+                               : json_pack("{s:o, s:o, s:o, s:s}", "epsilon", mfpg_json_number(read.epsilon),
+                                     "rho", mfpg_json_number(read.rho), "delta", mfpg_json_number(read.delta),
+                                     "note", MFPG_ODOMETER_NOTE);
+    return json_boolean(finite);
 }
 
 static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t k) {
@@ -117,13 +154,16 @@ static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
 
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
     const char *name = mfpg_config_text(e->config, "name");
-    return json_pack("{s:s, s:s?, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+    json_t *odometer = NULL, *certificate = certificate_json(ctx, e, &odometer);
+    return json_pack("{s:s, s:s?, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                     "s:o, s:o}",
         "mfpg", mfpg_version(), "name", name, "status", e->interrupted ? "interrupted" : "complete", "method",
         "name", e->method.name, "mechanism", e->method.mechanism, "players",
         mfpg_players_name(e->method.players), "seeded", e->key.seeded, "rounds", (json_int_t)e->round_count,
-        "rounds_planned", (json_int_t)e->options.rounds, "promise", promise_json(e), "clients",
-        clients_json(ctx, e), "metrics", pool_json(ctx, e), "game", game_json(e), "data", data_json(e),
-        "assumptions", assumptions_json(e));
+        "rounds_planned", (json_int_t)e->options.rounds, "promise", promise_json(e), "certificate",
+        certificate, "odometer", odometer, "ledger", ledger_json(e), "clients", clients_json(ctx, e),
+        "metrics", pool_json(ctx, e), "game", game_json(e), "data", data_json(e), "assumptions",
+        assumptions_json(e));
 }
 
 /* A text in memory that remembers whether a part of it is missing: Jansson writes on after a key that could not be

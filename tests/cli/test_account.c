@@ -335,7 +335,7 @@ static void test_a_ledger_tells_what_each_client_spent(void **state) {
     assert_true(json_get_number(object, "epsilon") == 1);
     json_decref(object);
     expect("account --ledger ledger --delta 1e-5", 0);
-    assert_non_null(strstr(ran.out, "client   mu"));
+    assert_non_null(strstr(ran.out, "\nclient               mu           epsilon "));
     remove_from_folder("ledger");
 }
 

@@ -149,12 +149,14 @@ static char *file_text(const char *run_folder, const char *name) {
     return text;
 }
 
-static char *summary_of(int i) {
+/* With a folder it names the end of the ledger there. */
+static char *summary_of(int i, const char *run_folder) {
     char *summary = NULL;
     mfpg_experiment *experiment = experiment_of(i);
-    CHECK_OK(ctx, mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){0}));
+    CHECK_OK(ctx, mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){.folder = run_folder}));
     CHECK_OK(ctx, mfpg_experiment_summary(ctx, experiment, &summary));
     mfpg_experiment_destroy(experiment);
+    if (run_folder) remove_folder(run_folder);
     return summary;
 }
 
@@ -181,7 +183,7 @@ static void test_every_run_survives(void **state) {
     char run_folder[120];
     snprintf(run_folder, sizeof run_folder, "%s/run", place);
     for (int i = 0; i < CASES; i++) {
-        char *expected = summary_of(i);
+        char *expected = summary_of(i, run_folder);
         for (int once = 0; once < 2; once++)
             for (long k = 0; try_run(i, run_folder, expected, k, once); k = next(k)) continue;
         free(expected);
@@ -205,7 +207,7 @@ static int try_summary(int i, const mfpg_experiment *experiment, const char *exp
 static void test_a_summary_is_whole_or_refused(void **state) {
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        char *expected = summary_of(i);
+        char *expected = summary_of(i, NULL);
         mfpg_experiment *experiment = experiment_of(i);
         CHECK_OK(ctx, mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){0}));
         for (int once = 0; once < 2; once++)

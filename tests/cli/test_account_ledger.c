@@ -1,0 +1,305 @@
+/* mfpg account --ledger on run folders: names, the end of the ledger against summary.json, accountants, and what is reported per
+ * client. */
+#include "cli/ledger.h"
+
+#include "mfpg/accountant.h"
+#include "mfpg/filter.h"
+
+static void forget(const char *run_folder) {
+    char command[256];
+    snprintf(command, sizeof command, "rm -r %s/%s", folder, run_folder);
+    assert_int_equal(system(command), 0);
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static json_t *summary_of(const char *run_folder) {
+    char path[256];
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/%s/summary.json", folder, run_folder);
+    json_t *summary = json_load_file(path, 0, &error);
+    assert_non_null(summary);
+    return summary;
+}
+
+static json_t *client_of(const json_t *object, size_t index) {
+    return json_array_get(json_object_get(object, "clients"), index);
+}
+
+/* A run of the built-in clinics into folder a; all but the method is the default or named. */
+static void run_clinics(const char *method, const char *settings) {
+    char arguments[512], text[256];
+    snprintf(text, sizeof text, "seed: 1\nmethod: %s\ndata: {format: synthetic, kind: clinics}\n", method);
+    write_in_folder("c.yaml", text);
+    snprintf(arguments, sizeof arguments, "run c.yaml %s --json --out a", settings);
+    expect(arguments, 0);
+    remove_from_folder("c.yaml");
+}
+
+/* ---- the end ---- */
+
+static void test_the_summary_beside_it_is_compared(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=3 --out a", 0);
+    json_t *summary = summary_of("a"), *told = json_object_get(summary, "ledger");
+    json_t *object = run_json("account --ledger a/ledger --json"), *end = json_object_get(object, "ledger");
+    assert_true(json_get_number(end, "lines") == json_get_number(told, "lines"));
+    assert_string_equal(text_of(end, "chain"), text_of(told, "chain"));
+    assert_int_equal(strlen(text_of(end, "chain")), 64);
+    assert_string_equal(text_of(end, "summary"), "agrees");
+    json_decref(object);
+    expect("account --ledger a", 0); /* a run folder means its ledger */
+    assert_non_null(strstr(ran.out, text_of(told, "chain")));
+    assert_non_null(strstr(ran.out, "names the same end"));
+    expect("account --ledger a/", 0);
+    char *whole = text_in_folder("a/ledger"), *shorter = strdup(whole);
+    for (size_t i = strlen(shorter) - 1; i > 0 && shorter[i - 1] != '\n'; i--) shorter[i - 1] = 0;
+    write_in_folder("a/ledger", shorter); /* without its last line */
+    REFUSED("account --ledger a/ledger", "summary.json beside it counts", "releases are missing at the end");
+    size_t length = strlen(whole);
+    char *doubled = calloc(1, 2 * length), *sealed;
+    strcpy(doubled, whole);
+    strcat(doubled, whole + strlen(shorter)); /* its last line twice, sealed */
+    length = strlen(doubled);
+    sealed = ledger_sealed(doubled, &length);
+    write_in_folder("a/ledger", sealed);
+    REFUSED("account --ledger a/ledger", "lines were added");
+    free(sealed);
+    strcpy(doubled, whole);
+    char *rate = strstr(doubled, "\"weight\":0.");
+    assert_non_null(rate);
+    rate[11] = rate[11] == '1' ? '2' : '1'; /* a weight that no certificate of this view reads */
+    length = strlen(doubled);
+    sealed = ledger_sealed(doubled, &length);
+    write_in_folder("a/ledger", sealed);
+    REFUSED("account --ledger a/ledger", "was rewritten");
+    remove_from_folder("a/summary.json");
+    object = run_json("account --ledger a/ledger --json"); /* nobody is left who knows */
+    assert_string_equal(text_of(json_object_get(object, "ledger"), "summary"), "none");
+    json_decref(object);
+    expect("account --ledger a/ledger", 0);
+    assert_non_null(strstr(ran.out, "would not show"));
+    write_in_folder("a/summary.json", "{\"clients\": 3, \"ledger\": [");
+    expect("account --ledger a/ledger", 0);
+    free(sealed);
+    free(doubled);
+    free(shorter);
+    free(whole);
+    json_decref(summary);
+    forget("a");
+}
+
+static void test_folders_without_a_ledger_are_told(void **state) {
+    (void)state;
+    write_in_folder("summary.json", "{}");
+    REFUSED("account --ledger .", "./ledger", "No such file");
+    remove_from_folder("summary.json");
+}
+
+/* ---- names, and clients that are alike ---- */
+
+static void test_clients_have_their_names(void **state) {
+    (void)state;
+    json_t *run = run_json("run clinics train.rounds=2 train.clients_per_round=3 --json --out a");
+    json_t *object = run_json("account --ledger a --json");
+    size_t clients = json_array_size(json_object_get(object, "clients"));
+    assert_int_equal(clients, json_array_size(json_object_get(run, "clients")));
+    for (size_t i = 0; i < clients; i++) {
+        const json_t *own = client_of(object, i);
+        const json_t *told = client_of(run, (size_t)json_get_number(own, "client"));
+        assert_string_equal(text_of(own, "name"), text_of(told, "name"));
+        assert_true(json_get_number(own, "rounds") == json_get_number(told, "rounds"));
+        assert_true(json_get_number(own, "steps") == json_get_number(told, "steps"));
+        assert_true(json_get_number(own, "epsilon") == json_get_number(told, "epsilon"));
+    }
+    expect("account --ledger a", 0);
+    assert_non_null(strstr(ran.out, text_of(client_of(object, 0), "name")));
+    json_decref(object);
+    json_decref(run);
+    forget("a");
+}
+
+static void test_one_certificate_is_one_line(void **state) {
+    (void)state;
+    run_clinics("dp-sgd", "train.rounds=2");
+    json_t *object = run_json("account --ledger a --json");
+    assert_true(json_is_true(json_object_get(object, "one_certificate")));
+    assert_int_equal(json_array_size(json_object_get(object, "clients")), 4);
+    expect("account --ledger a", 0);
+    assert_non_null(strstr(ran.out, "all 4 alike"));
+    assert_null(strstr(ran.out, text_of(client_of(object, 1), "name")));
+    json_decref(object);
+    forget("a");
+    run_clinics("mapg-dp", "train.rounds=2 game.actions=continuous"); /* every client its own budget */
+    object = run_json("account --ledger a --json");
+    assert_true(json_is_false(json_object_get(object, "one_certificate")));
+    json_decref(object);
+    forget("a");
+}
+
+/* ---- accountants ---- */
+
+/* Every accountant that certifies and knows parameters prices a run, both ways of asking agree, and none is worse than
+ * Gaussian-DP composition by more than the 1e-4 that a grid may cost. */
+static void test_every_accountant_prices_a_run(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    run_clinics("dp-sgd", "train.rounds=3 train.batch.rate=0.2 privacy.unit=example noise.multiplier=2");
+    const char *const adjacencies[] = {"zero-out", "replace"};
+    int priced = 0;
+    for (int a = 0; a < 2; a++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "account --ledger a --accountant gdp --adjacency %s --json",
+            adjacencies[a]);
+        json_t *gdp = run_json(arguments);
+        for (ptrdiff_t i = 0; mfpg_accountant_name(i); i++) {
+            mfpg_accountant *probe = NULL;
+            CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_accountant_name(i), NULL, &probe));
+            int fits = mfpg_accountant_certifies(probe) &&
+                       mfpg_accountant_particles(probe) == MFPG_PARTICLES_PARAMETERS;
+            mfpg_accountant_destroy(probe);
+            if (!fits) continue;
+            snprintf(arguments, sizeof arguments, "account --ledger a --accountant %s --adjacency %s --json",
+                mfpg_accountant_name(i), adjacencies[a]);
+            json_t *object = run_json(arguments);
+            double epsilon = json_get_number(object, "epsilon");
+            assert_string_equal(text_of(object, "accountant"), mfpg_accountant_name(i));
+            assert_string_equal(text_of(object, "adjacency"), adjacencies[a]);
+            assert_true(json_is_true(json_object_get(object, "certificate")));
+            assert_true(epsilon > 0 && epsilon <= json_get_number(gdp, "epsilon") + 1e-4);
+            assert_true(json_get_number(object, "lower") <= epsilon);
+            assert_true(json_get_number(object, "upper") == epsilon);
+            json_decref(object);
+            snprintf(arguments, sizeof arguments,
+                "account --ledger a --accountant %s --adjacency %s --epsilon %.17g --json",
+                mfpg_accountant_name(i), adjacencies[a], epsilon);
+            object = run_json(arguments);
+            assert_true(json_get_number(object, "delta") <= 1e-5 * (1 + 1e-9));
+            json_decref(object);
+            priced++;
+        }
+        json_decref(gdp);
+    }
+    assert_true(priced >= 4);
+    REFUSED("account --ledger a --adjacency add", "--ledger goes with --adjacency zero-out or replace");
+    REFUSED("account --ledger a --adjacency remove", "--ledger goes with --adjacency zero-out or replace");
+    forget("a");
+    mfpg_context_destroy(ctx);
+}
+
+/* ---- nothing promised ---- */
+
+static void test_without_noise_there_is_no_certificate(void **state) {
+    (void)state;
+    run_clinics("none", "train.rounds=2");
+    json_t *run = summary_of("a");
+    assert_true(json_is_null(json_object_get(run, "promise")));
+    assert_true(json_is_false(json_object_get(run, "certificate")));
+    assert_true(json_is_null(json_object_get(run, "odometer")));
+    json_decref(run);
+    json_t *object = run_json("account --ledger a --json");
+    assert_true(isinf(json_get_number(object, "epsilon")));
+    assert_true(json_is_false(json_object_get(object, "certificate")));
+    assert_true(json_is_null(json_object_get(object, "odometer")));
+    json_decref(object);
+    expect("account --ledger a", 0);
+    assert_non_null(strstr(ran.out, "certificate  no"));
+    forget("a");
+}
+
+/* ---- odometer ---- */
+
+static void test_the_odometer_is_shown_and_never_below(void **state) {
+    (void)state;
+    run_clinics("dp-sgd", "train.rounds=4 noise.multiplier=6");
+    json_t *run = summary_of("a");
+    json_t *object = run_json("account --ledger a --json");
+    const json_t *shown = json_object_get(object, "odometer"), *told = json_object_get(run, "odometer");
+    assert_true(json_is_true(json_object_get(run, "certificate")));
+    double mu = json_get_number(object, "mu"); /* 2/6: rho 1/18 lies between 2^3/128 and 2^2/128 */
+    check_near(mu, 2.0 / 6, 1e-12, 0, "mu");
+    check_near(json_get_number(shown, "rho"), 0.0625, 0, 0, "rho");
+    check_near(json_get_number(shown, "delta"), 1e-5 / 16, 0, 1e-20, "delta");
+    mfpg_odometer read = mfpg_odometer_read(mu, 1e-5);
+    assert_true(json_get_number(shown, "epsilon") == read.epsilon);
+    assert_true(json_get_number(told, "epsilon") == read.epsilon);
+    assert_true(read.epsilon > json_get_number(object, "epsilon"));
+    assert_non_null(strstr(text_of(told, "note"), "display"));
+    expect("account --ledger a", 0);
+    assert_non_null(strstr(ran.out, "odometer     at most "));
+    json_decref(object);
+    json_decref(run);
+    forget("a");
+}
+
+/* ---- clients of different sizes ---- */
+
+static void write_rows(const char *name, int rows) {
+    char *text = malloc((size_t)rows * 24 + 16), *at = text;
+    at += sprintf(at, "x,y\n");
+    for (int i = 0; i < rows; i++) at += sprintf(at, "%.3f,%d\n", (i * 37 % 1000) / 1000.0, i * 7 % 3 == 0);
+    write_in_folder(name, text);
+    free(text);
+}
+
+/* Clients of 100, 1000 and 10000 rows, batches of 10, one epoch, 5 rounds: rate and steps of each are its own, and so is its
+ * epsilon, which is that of the schedule. */
+static void test_clients_of_different_sizes_have_their_own_numbers(void **state) {
+    (void)state;
+    const double rates[] = {0.1, 0.01, 0.001}, steps[] = {50, 500, 5000};
+    write_rows("a.csv", 100);
+    write_rows("b.csv", 1000);
+    write_rows("c.csv", 10000);
+    write_in_folder("c.yaml",
+        "seed: 1\nmethod: dp-sgd\n"
+        "data: {files: [a.csv, b.csv, c.csv], label: {column: y}, test_fraction: 0, scale: none}\n"
+        "privacy: {unit: example}\nnoise: {multiplier: 1}\nevaluate: none\n"
+        "train: {rounds: 5, local_epochs: 1, batch: {size: 10}}\n");
+    json_t *run = run_json("run c.yaml --json --out r"), *object = run_json("account --ledger r --json");
+    assert_string_equal(text_of(json_object_get(run, "promise"), "unit"), "example");
+    assert_string_equal(text_of(json_object_get(run, "promise"), "adjacency"), "zero-out");
+    for (size_t i = 0; i < 3; i++) {
+        size_t k = (size_t)json_get_number(client_of(object, i), "client");
+        char arguments[256];
+        snprintf(arguments, sizeof arguments,
+            "account --noise-multiplier 1 --sampling-rate %g --steps %g --accountant %s --json", rates[k],
+            steps[k], text_of(object, "accountant"));
+        json_t *schedule = run_json(arguments);
+        const json_t *const told[] = {client_of(object, i), client_of(run, k)};
+        for (int j = 0; j < 2; j++) {
+            assert_true(json_get_number(told[j], "sampling_rate") == rates[k]);
+            assert_true(json_get_number(told[j], "steps") == steps[k]);
+            assert_true(json_get_number(told[j], "rounds") == 5);
+            check_near(json_get_number(told[j], "epsilon"), json_get_number(schedule, "epsilon"), 1e-4, 0,
+                "epsilon of the schedule");
+        }
+        json_decref(schedule);
+    }
+    json_decref(object);
+    json_decref(run);
+    forget("r");
+    remove_from_folder("a.csv");
+    remove_from_folder("b.csv");
+    remove_from_folder("c.csv");
+    remove_from_folder("c.yaml");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_the_summary_beside_it_is_compared, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_folders_without_a_ledger_are_told, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_clients_have_their_names, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_one_certificate_is_one_line, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_every_accountant_prices_a_run, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_without_noise_there_is_no_certificate, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_the_odometer_is_shown_and_never_below, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_clients_of_different_sizes_have_their_own_numbers, open_folder, close_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
