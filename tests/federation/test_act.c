@@ -261,6 +261,21 @@ static void test_threads_and_cohorts_do_not_change_a_bit(void **state) {
     }
 }
 
+/* Noise is used once: of every purpose, round and client the draws differ. */
+static void test_no_two_choices_share_their_noise(void **state) {
+    (void)state;
+    enum { ROUNDS = 5, PURPOSES = 3, DRAWS = ROUNDS * CLIENTS * PURPOSES };
+    const mfpg_purpose purpose[PURPOSES] = {MFPG_PURPOSE_NOISE, MFPG_PURPOSE_MEASURE, MFPG_PURPOSE_CHOICE};
+    mfpg_key key = mfpg_key_from_seed(3);
+    float draw[DRAWS][2];
+    for (int i = 0; i < DRAWS; i++) {
+        mfpg_stream stream = mfpg_stream_open(&key, purpose[i % PURPOSES], (uint64_t)(i / PURPOSES % ROUNDS),
+            (uint64_t)(i / PURPOSES / ROUNDS));
+        mfpg_stream_gaussian(&stream, 0, 2, draw[i]);
+        for (int j = 0; j < i; j++) assert_true(draw[i][0] != draw[j][0] && draw[i][1] != draw[j][1]);
+    }
+}
+
 /* A client that no cohort holds pays nothing and keeps its first action. */
 static void test_who_takes_no_part_measures_nothing(void **state) {
     (void)state;
@@ -374,6 +389,7 @@ int main(void) {
         cmocka_unit_test(test_nobody_overspends_the_filter),
         cmocka_unit_test(test_a_budget_below_one_choice_ends_before_it),
         cmocka_unit_test(test_threads_and_cohorts_do_not_change_a_bit),
+        cmocka_unit_test(test_no_two_choices_share_their_noise),
         cmocka_unit_test(test_who_takes_no_part_measures_nothing),
         cmocka_unit_test(test_what_cannot_be_certified_is_refused_with_the_reason),
     };

@@ -56,6 +56,9 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     case MFPG_WHEN_LOSS_COST: return game && (strcmp(cost, "paper") == 0 || strcmp(cost, "measured") == 0);
     case MFPG_WHEN_EACH_ROUND: return acts_each_round(config);
     case MFPG_WHEN_NOISY: return acts_each_round(config) && is(config, "game.selection", "noisy");
+    case MFPG_WHEN_NOISY_GRADIENT:
+        return acts_each_round(config) && is(config, "game.selection", "noisy") &&
+               (mfpg_cost_measures(cost) & MFPG_MEASURES_GRADIENT);
     case MFPG_WHEN_EXPONENTIAL: return acts_each_round(config) && is(config, "game.selection", "exponential");
     case MFPG_WHEN_GAUSSIAN_COST: return game && strcmp(cost, "gaussian") == 0;
     case MFPG_WHEN_ENTROPIC_COST: return game && strcmp(cost, "entropic") == 0;

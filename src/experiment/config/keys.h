@@ -35,6 +35,7 @@
     WHEN(LOSS_COST, "with a game of cost paper or measured")                                                 \
     WHEN(EACH_ROUND, "with game.update each-round")                                                          \
     WHEN(NOISY, "with game.update each-round and selection noisy")                                           \
+    WHEN(NOISY_GRADIENT, "with game.update each-round, selection noisy and cost paper")                      \
     WHEN(EXPONENTIAL, "with game.update each-round and selection exponential")
 
 #define MFPG_WHEN_ENUM(identifier, words) MFPG_WHEN_##identifier,
