@@ -20,7 +20,7 @@ static mfpg_status look_for_sampling(void *user, const mfpg_release *release, in
 
 static const char *fitting_accountant(const audit *all) {
     if (all->header.particles == MFPG_PARTICLES_DATA) return "data-particles";
-    return all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE ? "rdp" : "gdp";
+    return all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE ? "exact" : "gdp";
 }
 
 static mfpg_status prepare(audit *all) {

@@ -235,7 +235,7 @@ static mfpg_accountant *copy_of(const mfpg_accountant *accountant) {
 static int is_within(mfpg_context *ctx, const mfpg_accountant *accountant, double delta, double epsilon) {
     if (accountant->poisoned) return 0;
     if (accountant->recorded && accountant->ops->within)
-        return accountant->ops->within(accountant->state, delta, epsilon);
+        return accountant->ops->within(ctx, accountant->state, delta, epsilon);
     double spent;
     return mfpg_accountant_epsilon(ctx, accountant, delta, &spent) == MFPG_OK && spent <= epsilon;
 }

@@ -38,7 +38,7 @@ typedef struct mfpg_accountant_ops {
     /* Optional short cuts; NULL: epsilon is asked instead, and nothing is known to cover anything. within: 1 only where
      * the answer of epsilon is at most this one. covers: 1 only where the epsilon of state is at least that of another of
      * the same kind and options at every delta, which has to be plain to see. */
-    int (*within)(const void *state, double delta, double epsilon);
+    int (*within)(mfpg_context *ctx, const void *state, double delta, double epsilon);
     int (*covers)(const void *state, const void *other);
 } mfpg_accountant_ops;
 

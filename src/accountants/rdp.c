@@ -246,7 +246,8 @@ static mfpg_status other(mfpg_context *ctx, const void *state, double delta, dou
     return MFPG_OK;
 }
 
-static int within(const void *state, double delta, double limit) {
+static int within(mfpg_context *ctx, const void *state, double delta, double limit) {
+    (void)ctx;
     const rdp_state *rdp = state;
     return answer_epsilon(rdp, rdp->adjacency, delta, limit) <= limit;
 }

@@ -21,6 +21,7 @@ static double rounded_up(double x, int bits) {
 /* One after the other loses bits down to FEW, the reach first, as one client's rate seldom varies; then both do. */
 static sampled_step on_grid(const sampled_step *step, int dropped) {
     enum { FEW = 6, SPAN = SAMPLED_STEPS_BITS - FEW };
+    if (dropped < 0) return *step;
     int of_reach = dropped < SPAN ? dropped : SPAN,
         of_rate = dropped - of_reach < SPAN ? dropped - of_reach : SPAN;
     int of_both = dropped - of_reach - of_rate;
@@ -67,11 +68,15 @@ static int insert(sampled_steps *steps, const sampled_step *step) {
     return 1;
 }
 
+static int most_kinds(const sampled_steps *steps) {
+    return steps->many ? SAMPLED_STEPS_MANY : SAMPLED_STEPS_MOST;
+}
+
 static int make_room(sampled_steps *steps) {
     if (steps->used < steps->room) return 1;
-    int room = steps->room == 0                       ? 2
-               : steps->room < SAMPLED_STEPS_MOST / 2 ? 2 * steps->room
-                                                      : SAMPLED_STEPS_MOST + 1;
+    int most = most_kinds(steps), room = steps->room == 0         ? 2
+                                         : steps->room < most / 2 ? 2 * steps->room
+                                                                  : most + 1;
     sampled_step *kind = mfpg_resize(steps->kind, room, sizeof *kind);
     if (!kind) return 0;
     steps->kind = kind;
@@ -81,7 +86,7 @@ static int make_room(sampled_steps *steps) {
 
 /* Grids nest: what is rounded up on a fine one and then on a coarse one is rounded up on the coarse one. */
 static int coarsen(sampled_steps *steps) {
-    sampled_step old[SAMPLED_STEPS_MOST + 1];
+    sampled_step old[SAMPLED_STEPS_MANY + 1];
     int count = steps->used;
     memcpy(old, steps->kind, (size_t)count * sizeof *old);
     steps->used = 0;
@@ -97,7 +102,7 @@ int sampled_steps_add(sampled_steps *steps, double rate, double reach, int64_t c
     sampled_step step = {.rate = rate, .reach = reach, .count = count};
     step = on_grid(&step, steps->dropped_bits);
     if (!make_room(steps) || !insert(steps, &step)) return 0;
-    while (steps->used > SAMPLED_STEPS_MOST)
+    while (steps->used > most_kinds(steps))
         if (!coarsen(steps)) return 0;
     return 1;
 }

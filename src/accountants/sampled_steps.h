@@ -12,14 +12,17 @@ typedef struct sampled_step {
 
 /* Kinds are kept on a grid of so many bits, both numbers rounded up, which costs about 2^-bits of themselves. The grid
  * starts fine and is coarsened only when there are more than SAMPLED_STEPS_MOST kinds, so that memory stays small and what is
- * kept depends on what was added but not on its order. All zeros is empty. */
+ * kept depends on what was added but not on its order. All zeros is empty; SAMPLED_STEPS_EXACT is empty and keeps numbers as
+ * they are, up to SAMPLED_STEPS_MANY kinds. */
 typedef struct sampled_steps {
     sampled_step *kind; /* used, ascending by rate, then reach; owned */
     int used, room;
-    int dropped_bits; /* of both numbers together */
+    int dropped_bits; /* of both numbers together; negative: nothing was rounded */
+    int many;         /* 1: up to SAMPLED_STEPS_MANY kinds */
 } sampled_steps;
 
-enum { SAMPLED_STEPS_BITS = 40, SAMPLED_STEPS_MOST = 64 };
+enum { SAMPLED_STEPS_BITS = 40, SAMPLED_STEPS_MOST = 64, SAMPLED_STEPS_MANY = 1024 };
+#define SAMPLED_STEPS_EXACT ((sampled_steps){.dropped_bits = -1, .many = 1})
 
 /* Adds count > 0 steps. 1 on success; 0 where memory or a count ran out: the list is then
  * good for nothing but to be cleared. */

@@ -131,9 +131,9 @@ static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment
             "every record is noised once, and the certificate is that of its noised form");
     }
     if (samples && examples) {
-        experiment->options.accountant = "rdp";
-        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "rdp",
-            "credits Poisson batches, and is never worse than Gaussian-DP composition");
+        experiment->options.accountant = "exact";
+        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "exact",
+            "credits Poisson batches, and is the composition itself within 1e-6");
     }
     return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "gdp",
         samples ? "drawing examples hides no client: Gaussian-DP composition, exact without sampling"

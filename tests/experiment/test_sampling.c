@@ -50,22 +50,22 @@ static double direct_epsilon(
         .steps = 1, .sensitivity = 1, .noise_sd = z, .last_sd = z, .weight = 1, .sampling_rate = rate};
     mfpg_accountant *accountant = NULL;
     double epsilon;
-    CHECK_OK(ctx, mfpg_accountant_create(ctx, "rdp", &options, &accountant));
+    CHECK_OK(ctx, mfpg_accountant_create(ctx, "exact", &options, &accountant));
     CHECK_OK(ctx, mfpg_accountant_record_times(ctx, accountant, &step, steps));
     CHECK_OK(ctx, mfpg_accountant_epsilon(ctx, accountant, 1e-5, &epsilon));
     mfpg_accountant_destroy(accountant);
     return epsilon;
 }
 
-/* auto: rdp for sampled examples, gdp for clients and for full batches; the assumptions say what is credited. */
+/* auto: exact for sampled examples, gdp for clients and for full batches; the assumptions say what is credited. */
 static void test_the_accountant_fits_the_sampling(void **state) {
     (void)state;
     const struct {
         const char *settings, *accountant, *reason;
         int credited, refused_credit;
     } cases[] = {
-        {"train.batch.rate=0.1", "rdp", "credits Poisson batches", 1, 0},
-        {"train.batch.size=4", "rdp", "credits Poisson batches", 1, 0},
+        {"train.batch.rate=0.1", "exact", "credits Poisson batches", 1, 0},
+        {"train.batch.size=4", "exact", "credits Poisson batches", 1, 0},
         {"train.batch.rate=0.1 privacy.accountant=gdp", "gdp", "gdp", 0, 1},
         {"train.batch.rate=0.1 privacy.unit=client", "gdp", "hides no client", 0, 1},
         {"train.batch.rate=0.1 privacy.unit=client privacy.accountant=rdp", "rdp", "rdp", 0, 1},
@@ -209,11 +209,11 @@ static void test_files_say_who_credits(void **state) {
         assert_int_equal(sscanf(line, "%d,,%lf,,%lf,", &client, &action, &epsilon), 3);
         assert_int_equal(client, k);
         assert_true(epsilon == client_of(ctx, experiment, k).epsilon);
-        assert_non_null(strstr(line, ",example,zero-out,local,rdp,"));
+        assert_non_null(strstr(line, ",example,zero-out,local,exact,"));
     }
     fclose(file);
     CHECK_OK(ctx, mfpg_experiment_summary(ctx, experiment, &summary));
-    assert_non_null(strstr(summary, "by accountant rdp"));
+    assert_non_null(strstr(summary, "by accountant exact"));
     assert_non_null(strstr(summary, "\"mu\": null"));
     free(summary);
     mfpg_experiment_destroy(experiment);

@@ -1,0 +1,277 @@
+/* The composition itself, enclosed: epsilon and delta of sampled and unsampled Gaussian steps between two ends that are a
+ * requested width apart (laplace.h), where every other accountant has one bound of unknown slack. The upper end is the
+ * certificate. Kept are counts of steps by kind, so that a record is cheap and its place in the run does not show.
+ *
+ * zero-out is the larger of removing and adding, for any contribution of norm at most 1 and any dimension. replace with
+ * sampling is neither at twice the sensitivity (the answer is that of rdp, which has routes of its own); without it, it is.
+ * Where an enclosure is not to be had the upper end is the smallest of Chernoff's bound, Gaussian DP without credit and
+ * rdp, and the lower end what is known, at worst 0: a gap wider than asked says so.
+ *
+ * What was recorded is released exactly so only in the local view: elsewhere a last step hides behind noise that was
+ * counted with care (theory S2.2), and the lower end is 0. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "laplace.h"
+#include "ops.h"
+#include "sampled_step_curve.h"
+#include "sampled_steps.h"
+#include "square_sum.h"
+#include "upward.h"
+
+typedef struct exact_state {
+    mfpg_adjacency adjacency;
+    int credits; /* 1: the unit is what is sampled */
+    int loose;   /* 1: more may be counted than was revealed, so nothing but 0 is a lower end */
+    double width;
+    square_sum unsampled;  /* sum of mu^2 of the steps without sampling, zero-out */
+    square_sum uncredited; /* of all steps, as if none had been sampled */
+    sampled_steps sampled;
+} exact_state;
+
+/* ---- what is kept ---- */
+
+static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options) {
+    (void)ctx;
+    exact_state *exact = state;
+    exact->adjacency = options->promise.adjacency;
+    exact->credits = options->promise.unit == MFPG_UNIT_EXAMPLE;
+    exact->width = options->width;
+    exact->sampled = SAMPLED_STEPS_EXACT;
+    return MFPG_OK;
+}
+
+static void finish(void *state) {
+    sampled_steps_clear(&((exact_state *)state)->sampled);
+}
+
+static int copy(const void *state, void *out) {
+    const exact_state *exact = state;
+    exact_state *copied = out;
+    *copied = *exact;
+    return sampled_steps_copy(&exact->sampled, &copied->sampled);
+}
+
+/* Adds count steps of one noise. */
+static int add_steps(exact_state *exact, double rate, double sensitivity, double sd, int64_t count) {
+    double reach = divide_up(sensitivity, sd);
+    if (count == 0 || reach == 0.0) return 1;
+    if (rate < 1.0 && isfinite(reach)) return sampled_steps_add(&exact->sampled, rate, reach, count);
+    square_sum_add_times(&exact->unsampled, reach, count);
+    return 1;
+}
+
+static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
+    exact_state *exact = state;
+    double rate = exact->credits ? release->sampling_rate : 1.0, s = release->sensitivity;
+    if (rate == 0.0) return MFPG_OK; /* no example takes part: the noise alone is released */
+    if (times > INT64_MAX / release->steps)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "accountant exact: more than 2^63 steps");
+    if (rate != release->sampling_rate || release->last_sd != release->noise_sd) exact->loose = 1;
+    double mu = mfpg_release_mu(release, MFPG_ADJACENCY_ZERO_OUT);
+    square_sum_add_times(&exact->uncredited, mu, times);
+    if (rate == 1.0) { /* to the bit what gdp counts */
+        square_sum_add_times(&exact->unsampled, mu, times);
+        return MFPG_OK;
+    }
+    int64_t early = release->last_sd == release->noise_sd ? release->steps : release->steps - 1;
+    if (add_steps(exact, rate, s, release->noise_sd, early * times) &&
+        add_steps(exact, rate, s, release->last_sd, (release->steps - early) * times))
+        return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_MEMORY, "accountant exact: no room for another kind of step");
+}
+
+static double uncredited_mu(const exact_state *exact, mfpg_adjacency adjacency) {
+    double root = square_sum_root_up(&exact->uncredited);
+    return adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 * root : root;
+}
+
+static double mu(const void *state) {
+    const exact_state *exact = state;
+    return exact->sampled.used > 0 ? (double)INFINITY : uncredited_mu(exact, exact->adjacency);
+}
+
+static int covers(const void *state, const void *less) {
+    const exact_state *a = state, *b = less;
+    return a->unsampled.high >= b->unsampled.high && a->uncredited.high >= b->uncredited.high &&
+           sampled_steps_cover(&a->sampled, &b->sampled);
+}
+
+/* ---- answers ---- */
+
+/* epsilon at a delta, or delta at an epsilon, for one adjacency. */
+typedef struct question {
+    const exact_state *exact;
+    mfpg_adjacency adjacency;
+    int for_delta;
+    double given;
+} question;
+
+/* Without sampling the curve is that of one Gaussian mechanism; its lower end is that of a mu smaller by more than mu and the
+ * conversions were rounded up. */
+static mfpg_bounds of_gaussian(const question *asked) {
+    double mu = uncredited_mu(asked->exact, asked->adjacency), below = mu * (1.0 - 1e-10);
+    return asked->for_delta
+               ? (mfpg_bounds){mfpg_gdp_delta(below, asked->given), mfpg_gdp_delta(mu, asked->given)}
+               : (mfpg_bounds){mfpg_gdp_epsilon(below, asked->given), mfpg_gdp_epsilon(mu, asked->given)};
+}
+
+static loss_sum sum_of(const exact_state *exact, loss_direction direction) {
+    return (loss_sum){
+        exact->sampled.kind, exact->sampled.used, exact->unsampled.high * (1.0 + DBL_EPSILON), direction};
+}
+
+static mfpg_bounds of_direction(const question *asked, loss_direction direction) {
+    const sampled_steps *steps = &asked->exact->sampled;
+    const loss_sum sum = sum_of(asked->exact, direction);
+    int single = steps->used == 1 && steps->kind[0].count == 1 && sum.gauss == 0.0;
+    if (single && asked->for_delta) return sampled_step_delta(steps->kind, direction, asked->given);
+    if (single) return sampled_step_epsilon(steps->kind, direction, asked->given);
+    return asked->for_delta ? laplace_delta(&sum, asked->given, asked->exact->width)
+                            : laplace_epsilon(&sum, asked->given, asked->exact->width);
+}
+
+/* Removing first: adding usually has the smaller epsilon, which a few moments show. */
+static mfpg_bounds of_both(const question *asked) {
+    mfpg_bounds remove = of_direction(asked, LOSS_REMOVE);
+    const loss_sum sum = sum_of(asked->exact, LOSS_ADD);
+    if (!asked->for_delta && laplace_chernoff(&sum, asked->given) <= remove.lower) return remove;
+    mfpg_bounds add = of_direction(asked, LOSS_ADD);
+    return (mfpg_bounds){fmax(remove.lower, add.lower), fmax(remove.upper, add.upper)};
+}
+
+/* The answer of rdp to the same question about the same steps; +INFINITY, with the context's message, where it fails. */
+static mfpg_status ask_rdp(mfpg_context *ctx, const question *asked, double *out) {
+    mfpg_accountant_options options = mfpg_accountant_options_default();
+    options.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, asked->adjacency, MFPG_VIEW_LOCAL};
+    mfpg_accountant *rdp = NULL;
+    const sampled_steps *steps = &asked->exact->sampled;
+    mfpg_release step = {.steps = 1,
+        .noise_sd = 1.0,
+        .last_sd = 1.0,
+        .weight = 1.0,
+        .sampling_rate = 1.0,
+        .sensitivity = square_sum_root_up(&asked->exact->unsampled)};
+    mfpg_status status = mfpg_accountant_create(ctx, "rdp", &options, &rdp);
+    if (status == MFPG_OK) status = mfpg_accountant_record(ctx, rdp, &step);
+    for (int i = 0; i < steps->used && status == MFPG_OK; i++) {
+        step.sensitivity = steps->kind[i].reach;
+        step.sampling_rate = steps->kind[i].rate;
+        status = mfpg_accountant_record_times(ctx, rdp, &step, steps->kind[i].count);
+    }
+    *out = (double)INFINITY;
+    if (status == MFPG_OK)
+        status = asked->for_delta ? mfpg_accountant_delta(ctx, rdp, asked->given, out)
+                                  : mfpg_accountant_epsilon(ctx, rdp, asked->given, out);
+    mfpg_accountant_destroy(rdp);
+    return status;
+}
+
+static int is_wide(const question *asked, mfpg_bounds bounds) {
+    double unit = asked->for_delta ? bounds.upper : fmax(1.0, bounds.upper);
+    return !(bounds.upper - bounds.lower <= asked->exact->width * unit);
+}
+
+/* reach and mu were rounded up by less than 1e-15 of themselves, which moves neither answer by more than this. */
+static double lowered(const question *asked, double lower) {
+    double less = asked->for_delta ? lower * (1.0 - 1e-11) : lower - 1e-12 * (1.0 + lower);
+    return asked->exact->loose || asked->exact->sampled.dropped_bits >= 0 ? 0.0 : fmax(0.0, less);
+}
+
+static mfpg_status answer(mfpg_context *ctx, const question *asked, mfpg_bounds *out) {
+    const exact_state *exact = asked->exact;
+    double plain = uncredited_mu(exact, asked->adjacency);
+    int sampled = exact->sampled.used > 0, replace = asked->adjacency == MFPG_ADJACENCY_REPLACE;
+    *out = (mfpg_bounds){
+        0.0, asked->for_delta ? mfpg_gdp_delta(plain, asked->given) : mfpg_gdp_epsilon(plain, asked->given)};
+    if (!asked->for_delta && asked->given == 0.0) return MFPG_OK;
+    mfpg_bounds found = *out;
+    if (!sampled)
+        found = of_gaussian(asked);
+    else if (asked->adjacency == MFPG_ADJACENCY_ZERO_OUT)
+        found = of_both(asked);
+    else if (!replace)
+        found = of_direction(asked, asked->adjacency == MFPG_ADJACENCY_ADD ? LOSS_ADD : LOSS_REMOVE);
+    out->lower = lowered(asked, found.lower);
+    out->upper = fmin(out->upper, found.upper);
+    mfpg_status status = MFPG_OK;
+    if (sampled && (replace || is_wide(asked, found))) {
+        double bound;
+        status = ask_rdp(ctx, asked, &bound);
+        out->upper = fmin(out->upper, bound);
+    }
+    out->lower = fmin(out->lower, out->upper);
+    return status;
+}
+
+static mfpg_status epsilon_bounds(mfpg_context *ctx, const void *state, double delta, mfpg_bounds *out) {
+    const exact_state *exact = state;
+    return answer(ctx, &(question){exact, exact->adjacency, 0, delta}, out);
+}
+
+static mfpg_status delta_bounds(mfpg_context *ctx, const void *state, double epsilon, mfpg_bounds *out) {
+    const exact_state *exact = state;
+    return answer(ctx, &(question){exact, exact->adjacency, 1, epsilon}, out);
+}
+
+static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
+    mfpg_bounds bounds;
+    mfpg_status status = epsilon_bounds(ctx, state, delta, &bounds);
+    *out = bounds.upper;
+    return status;
+}
+
+static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
+    mfpg_bounds bounds;
+    mfpg_status status = delta_bounds(ctx, state, at, &bounds);
+    *out = bounds.upper;
+    return status;
+}
+
+static int both_below(const exact_state *exact, double delta, double epsilon) {
+    const loss_sum remove = sum_of(exact, LOSS_REMOVE), add = sum_of(exact, LOSS_ADD);
+    return laplace_chernoff(&remove, delta) <= epsilon && laplace_chernoff(&add, delta) <= epsilon;
+}
+
+/* Few moments often show it. */
+static int within(mfpg_context *ctx, const void *state, double delta, double epsilon) {
+    const exact_state *exact = state;
+    const question asked = {exact, exact->adjacency, 0, delta};
+    if (mfpg_gdp_epsilon(uncredited_mu(exact, exact->adjacency), delta) <= epsilon) return 1;
+    if (exact->sampled.used == 0 || delta == 0.0) return 0;
+    int replace = exact->adjacency == MFPG_ADJACENCY_REPLACE;
+    if (!replace && both_below(exact, delta, epsilon)) return 1;
+    mfpg_bounds bounds;
+    return answer(ctx, &asked, &bounds) == MFPG_OK && bounds.upper <= epsilon;
+}
+
+static mfpg_status other(mfpg_context *ctx, const void *state, double delta, double *out) {
+    const exact_state *exact = state;
+    int replace = exact->adjacency == MFPG_ADJACENCY_REPLACE;
+    mfpg_bounds bounds;
+    const question asked = {exact, replace ? MFPG_ADJACENCY_ZERO_OUT : MFPG_ADJACENCY_REPLACE, 0, delta};
+    mfpg_status status = answer(ctx, &asked, &bounds);
+    *out = bounds.upper;
+    return status;
+}
+
+const mfpg_accountant_ops mfpg_accountant_exact = {
+    .name = "exact",
+    .help = "the composition itself between two ends 1e-6 apart, with credit for Poisson batches",
+    .certifies = 1,
+    .state_size = sizeof(exact_state),
+    .record = record,
+    .epsilon = epsilon,
+    .delta = delta,
+    .start = start,
+    .finish = finish,
+    .copy = copy,
+    .mu = mu,
+    .other = other,
+    .epsilon_bounds = epsilon_bounds,
+    .delta_bounds = delta_bounds,
+    .within = within,
+    .covers = covers,
+};

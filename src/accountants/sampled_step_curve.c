@@ -1,0 +1,60 @@
+/* With G the curve of the Gaussian mechanism of mu = w, removing has
+ *     delta(e) = q G(log(1 + (e^e - 1)/q)),
+ * and adding, as long as e^-e > 1 - q (beyond it delta is 0),
+ *     delta(e) = (1 - (1-q) e^e) G(-log(1 - (1 - e^-e)/q)):
+ * the two terms of G at a ratio of densities r are those of the mixture at 1 - q + q r, times q. */
+#include "sampled_step_curve.h"
+
+#include <math.h>
+
+#define APART 1e-10 /* the lower end is that of a mu so much smaller: more than what G is rounded up by */
+#define SMALL 1e-13 /* more than the relative error of the factors */
+
+static double removed(const sampled_step *kind, double epsilon, double mu, double outward) {
+    double ratio = epsilon > 36.0 ? epsilon - log(kind->rate) : log1p(expm1(epsilon) / kind->rate);
+    return kind->rate * mfpg_gdp_delta(mu, ratio * (1.0 - outward)) * (1.0 + outward);
+}
+
+static double added(const sampled_step *kind, double epsilon, double mu, double outward) {
+    double room = 1.0 + expm1(-epsilon) / kind->rate; /* 1 - (1 - e^-e)/q, of which delta has q e^e */
+    if (outward > 0.0) room += 4e-16 / kind->rate * -expm1(-epsilon);
+    if (outward < 0.0) room -= 4e-16 / kind->rate * -expm1(-epsilon);
+    if (!(room > 0.0)) return 0.0;
+    double factor = kind->rate * room * exp(epsilon);
+    return factor * mfpg_gdp_delta(mu, fmax(0.0, -log(room)) * (1.0 - outward)) * (1.0 + outward);
+}
+
+static double delta_at(const sampled_step *kind, loss_direction direction, double epsilon, int upper) {
+    double mu = upper ? kind->reach : kind->reach * (1.0 - APART), outward = upper ? SMALL : -SMALL;
+    double delta =
+        direction == LOSS_REMOVE ? removed(kind, epsilon, mu, outward) : added(kind, epsilon, mu, outward);
+    return fmin(1.0, delta);
+}
+
+mfpg_bounds sampled_step_delta(const sampled_step *kind, loss_direction direction, double epsilon) {
+    return (mfpg_bounds){delta_at(kind, direction, epsilon, 0), delta_at(kind, direction, epsilon, 1)};
+}
+
+/* Where one bound of the falling curve crosses delta: the end that is safe. */
+static double crossing(const sampled_step *kind, loss_direction direction, double delta, int upper) {
+    double low = 0.0, high = 1.0;
+    if (delta_at(kind, direction, 0.0, upper) <= delta) return 0.0;
+    while (delta_at(kind, direction, high, upper) > delta) {
+        low = high;
+        high *= 2.0;
+        if (high > 1e300) return (double)INFINITY;
+    }
+    for (;;) {
+        double middle = 0.5 * (low + high);
+        if (!(middle > low && middle < high)) return upper ? high : low;
+        if (delta_at(kind, direction, middle, upper) > delta)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+mfpg_bounds sampled_step_epsilon(const sampled_step *kind, loss_direction direction, double delta) {
+    double upper = crossing(kind, direction, delta, 1);
+    return (mfpg_bounds){fmin(upper, crossing(kind, direction, delta, 0)), upper};
+}
