@@ -19,15 +19,17 @@ typedef struct mfpg_measurement {
     double gradient_norm; /* norm of the mean clipped gradient, in [0, clip] */
 } mfpg_measurement;
 
-/** Measures a client at a model. Private: the raw numbers must not leave the client, nor what is chosen by them alone.
- *  Absent rows count as the middle of the range of a loss and as no gradient; a client without rows, where the client is
- *  the unit, as the middle of both ranges. So zero-out moves a measurement by half of what replace does. What is not
+/** One measurement of a client at a model. Private: the raw number must not leave the client, nor what is chosen by it
+ *  alone. Absent rows count as the middle of the range of a loss and as no gradient; a client without rows, where the client
+ *  is the unit, as the middle of both ranges. So zero-out moves a measurement by half of what replace does. What is not
  *  finite counts as absent.
  *  @param[in] rows  declared public row count, >= 1, the divisor of both means
  *  @param     work  mfpg_measure_workspace floats, allocated memory (parts of it serve as another type)
  *  Threads: safe with separate work. Memory: allocates nothing. */
-mfpg_measurement mfpg_measure(const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *data, ptrdiff_t rows, double loss_clip, const float *w, float *work);
+double mfpg_measure_loss(const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows, double loss_clip,
+    const float *w, float *work);
+double mfpg_measure_gradient_norm(const mfpg_mechanism *mechanism, const mfpg_model *model,
+    const mfpg_dataset *data, ptrdiff_t rows, const float *w, float *work);
 ptrdiff_t mfpg_measure_workspace(const mfpg_model *model, ptrdiff_t rows);
 
 /** The largest that each can be. */

@@ -263,8 +263,14 @@ static mfpg_status measure_member(mfpg_context *ctx, ptrdiff_t member, int worke
     const mfpg_acting *acting = f->options.acting;
     ptrdiff_t k = f->order[member];
     const mfpg_dataset *data = &f->data->client[k].train;
-    mfpg_measurement measured = mfpg_measure(
-        f->mechanism[k], f->model, data, data->rows, acting->loss_clip, f->w, f->worker[worker].scratch);
+    int measures = mfpg_cost_measures(acting->game->cost);
+    float *work = f->worker[worker].scratch;
+    mfpg_measurement measured = {0}; /* what the cost does not read is not measured */
+    if (measures & MFPG_MEASURES_LOSS)
+        measured.loss = mfpg_measure_loss(f->model, data, data->rows, acting->loss_clip, f->w, work);
+    if (measures & MFPG_MEASURES_GRADIENT)
+        measured.gradient_norm =
+            mfpg_measure_gradient_norm(f->mechanism[k], f->model, data, data->rows, f->w, work);
     if (acting->selection == MFPG_SELECTION_NOISY) {
         mfpg_measurement most = mfpg_measurement_most(f->mechanism[k], acting->loss_clip);
         mfpg_stream noise = mfpg_stream_open(&f->key, MFPG_PURPOSE_MEASURE, (uint64_t)f->round, (uint64_t)k);

@@ -65,18 +65,21 @@ static double norm_of_client(
     return isfinite(norm) ? norm : 0.0;
 }
 
-mfpg_measurement mfpg_measure(const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *data, ptrdiff_t rows, double loss_clip, const float *w, float *work) {
-    double clip = mechanism->options.clip, middle = 0.5 * loss_clip, norm;
+double mfpg_measure_gradient_norm(const mfpg_mechanism *mechanism, const mfpg_model *model,
+    const mfpg_dataset *data, ptrdiff_t rows, const float *w, float *work) {
+    double clip = mechanism->options.clip, norm = 0.5 * clip;
     if (unit_is_example(mechanism))
         norm = norm_of_clipped_mean(model, data, rows, clip, w, work);
-    else
-        norm = data->rows > 0 ? norm_of_client(model, data, rows, w, work) : 0.5 * clip;
+    else if (data->rows > 0)
+        norm = norm_of_client(model, data, rows, w, work);
+    return fmin(norm, clip);
+}
+
+double mfpg_measure_loss(const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows, double loss_clip,
+    const float *w, float *work) {
+    double middle = 0.5 * loss_clip;
     double sum = mfpg_model_clipped_loss(model, w, data, loss_clip, work) - (double)data->rows * middle;
-    return (mfpg_measurement){
-        .loss = fmin(fmax(middle + sum / (double)rows, 0.0), loss_clip),
-        .gradient_norm = fmin(norm, clip),
-    };
+    return fmin(fmax(middle + sum / (double)rows, 0.0), loss_clip);
 }
 
 mfpg_measurement mfpg_measurement_most(const mfpg_mechanism *mechanism, double loss_clip) {

@@ -47,13 +47,13 @@ static mfpg_client_report report_of(scene *s, ptrdiff_t k) {
     return client;
 }
 
-static mfpg_measurement measured_by(scene *s, ptrdiff_t k) {
+static double loss_of(scene *s, ptrdiff_t k) {
     const mfpg_dataset *data = &s->f.data->client[k].train;
     float *work = calloc((size_t)mfpg_measure_workspace(s->f.model, data->rows), sizeof *work);
-    mfpg_measurement m = mfpg_measure(s->f.mechanism, s->f.model, data, data->rows, s->acting.loss_clip,
-        mfpg_federation_model(s->f.federation), work);
+    double loss = mfpg_measure_loss(
+        s->f.model, data, data->rows, s->acting.loss_clip, mfpg_federation_model(s->f.federation), work);
     free(work);
-    return m;
+    return loss;
 }
 
 /* ---- what is chosen ---- */
@@ -70,7 +70,7 @@ static void test_a_noisy_action_answers_the_noised_loss_at_the_broadcast_model(v
             float draw[2];
             mfpg_stream noise = mfpg_stream_open(&s.f.key, MFPG_PURPOSE_MEASURE, round, (uint64_t)k);
             mfpg_stream_gaussian(&noise, 0, 2, draw);
-            double loss = fmin(4, fmax(0, measured_by(&s, k).loss + 0.5 * (double)draw[0]));
+            double loss = fmin(4, fmax(0, loss_of(&s, k) + 0.5 * (double)draw[0]));
             expected[k] = fmin(3, fmax(0.05, sqrt(s.preference[k] * 0.2 / loss)));
             mean += expected[k] / CLIENTS;
         }
@@ -87,7 +87,7 @@ static void test_a_raw_action_answers_the_raw_numbers_and_certifies_nothing(void
     scene s;
     open_scene(&s, 1, MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_ZERO_OUT, MFPG_SELECTION_NONE);
     CHECK_OK(s.f.ctx, fixture_start(&s.f));
-    double loss = measured_by(&s, 2).loss;
+    double loss = loss_of(&s, 2);
     mfpg_round_report report = fixture_round(&s.f);
     mfpg_client_report client = report_of(&s, 2);
     check_near(client.action_value, sqrt(s.preference[2] * 0.2 / loss), 1e-14, 0, "best response");
