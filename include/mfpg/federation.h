@@ -10,6 +10,7 @@
 #include "context.h"
 #include "dataset.h"
 #include "game.h"
+#include "hidden_state.h"
 #include "mechanism.h"
 #include "model.h"
 #include "private_action.h"
@@ -73,6 +74,11 @@ typedef struct mfpg_federation_options {
     int participants;              /* average view: other participants watch */
     double
         stop_at_epsilon; /* a client whose budget would be overspent takes no further part; +INFINITY: none */
+    /* What is assumed of the clients' losses where nobody sees a model before the last one (view final, accountant
+     * hidden-state): the caller's word, as is the bound on their smoothness, of the loss over all rows of a client and of
+     * every example's where batches are drawn. */
+    mfpg_hidden_case hidden;
+    double hidden_smoothness;
     const mfpg_acting *acting; /* NULL: actions are given and stay; borrowed */
 } mfpg_federation_options;
 

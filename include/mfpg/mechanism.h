@@ -97,6 +97,19 @@ mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mech
  *  mfpg_mechanism_release refuses. Mechanism none: control NONE. */
 mfpg_action mfpg_mechanism_action_for(const mfpg_mechanism *mechanism, double multiplier, ptrdiff_t rows);
 
+/** One local step as a map of the state x: x - rate [g + decay x + penalty (x - mean of the entries of x)] + noise, g the
+ *  clipped gradient. */
+typedef struct mfpg_step_map {
+    double rate, decay, penalty;
+    double batch_rate;  /* Poisson rate that gradients are divided by */
+    int clips_examples; /* 1: every example's gradient is clipped by itself; 0: their mean or sum */
+} mfpg_step_map;
+
+/** The map of a step whose release is given. MFPG_ERR_INPUT where it is none: records, no noise, a clip of the whole update,
+ *  states projected by Sinkhorn. */
+mfpg_status mfpg_mechanism_step_map(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release, mfpg_step_map *out);
+
 /** What a local update saw; private, for metrics and diagnostics only. */
 typedef struct mfpg_update_report {
     int64_t nonfinite; /* examples (or client gradients, or updates) that were not finite and became zero */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "numerics/special/geometric.h"
 
 #define SPAN 150.0 /* logarithms of w in one window: w^2 stays far inside the doubles */
 
@@ -34,24 +35,6 @@ typedef struct window {
     double unit; /* the largest noise, which lengths are measured in */
 } window;
 
-static double log_of(double c) {
-    return c >= 0.5 ? log1p(c - 1.0) : log(c); /* c - 1 is exact */
-}
-
-/* 1 + c + ... + c^(n-1), the power c^n being e^(n log c). */
-static double geometric_sum(double c, double n) {
-    if (c == 1.0) return n;
-    if (c == 0.0) return 1.0;
-    return expm1(n * log_of(c)) / (c - 1.0);
-}
-
-/* The same of c^2; c^2 - 1 would cancel. */
-static double geometric_sum2(double c, double n) {
-    if (c == 1.0) return n;
-    if (c == 0.0) return 1.0;
-    return expm1(2.0 * n * log_of(c)) / ((c - 1.0) * (c + 1.0));
-}
-
 /* ---- the window: from the end backwards, as far as all w are comparable ---- */
 
 /* How many last steps of a run with log w from `level` on, rising or falling by |slope|, stay within SPAN of the rest. */
@@ -68,7 +51,7 @@ static void choose_window(window *w) {
     w->first = w->count;
     for (ptrdiff_t i = w->count - 1; i >= 0; i--) {
         const mfpg_hidden_step *run = &w->step[i];
-        double slope = log_of(run->contraction);
+        double slope = mfpg_log_ratio(run->contraction);
         int64_t steps = fitting(run, level, slope, low, high);
         if (steps == 0) break;
         w->first = i;
@@ -92,8 +75,8 @@ static double gap_before(const window *w, double start_gap) {
         const mfpg_hidden_step *run = &w->step[i];
         double n = (double)(i < w->first ? run->times : run->times - w->times);
         if (n == 0.0) break;
-        double kept = z > 0.0 && run->contraction > 0.0 ? z * exp(n * log_of(run->contraction)) : 0.0;
-        z = kept + (run->shift > 0.0 ? run->shift * geometric_sum(run->contraction, n) : 0.0);
+        double kept = z > 0.0 && run->contraction > 0.0 ? z * exp(n * mfpg_log_ratio(run->contraction)) : 0.0;
+        z = kept + (run->shift > 0.0 ? run->shift * mfpg_geometric_sum(run->contraction, n) : 0.0);
     }
     return z;
 }
@@ -152,15 +135,15 @@ static double price(window *w) {
 static void push_run(window *w, ptrdiff_t i, double n, double gap) {
     const mfpg_hidden_step *run = &w->step[i];
     double c = run->contraction, last = exp(w->level[i] - w->top), sd = run->noise_sd / w->unit;
-    double owed = run->shift > 0.0 ? last * geometric_sum(c, n) * (run->shift / w->unit) : 0.0;
-    if (gap > 0.0 && c > 0.0) owed += last * exp(n * log_of(c)) * (gap / w->unit);
-    push(w, owed, last * last * geometric_sum2(c, n) * (sd * sd));
+    double owed = run->shift > 0.0 ? last * mfpg_geometric_sum(c, n) * (run->shift / w->unit) : 0.0;
+    if (gap > 0.0 && c > 0.0) owed += last * exp(n * mfpg_log_ratio(c)) * (gap / w->unit);
+    push(w, owed, last * last * mfpg_geometric_sum_squares(c, n) * (sd * sd));
 }
 
 /* With c > 1 it is convex: every step counts. */
 static void push_singly(window *w, ptrdiff_t i, double n, double gap) {
     const mfpg_hidden_step *run = &w->step[i];
-    double slope = log_of(run->contraction), sd = run->noise_sd / w->unit;
+    double slope = mfpg_log_ratio(run->contraction), sd = run->noise_sd / w->unit;
     for (double left = n - 1.0; left >= 0.0; left--) {
         double own = exp(w->level[i] + left * slope - w->top);
         double carried = left == n - 1.0 && gap > 0.0 ? run->contraction * gap : 0.0;

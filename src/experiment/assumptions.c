@@ -65,6 +65,30 @@ static void about_choices(const mfpg_experiment *e, text_list *list) {
             "no gradient, an absent client as the middle of both ranges; its client still chooses");
 }
 
+/* What a certificate of the last model alone stands on (theory S2.4). */
+static void about_final(const mfpg_experiment *e, text_list *list) {
+    const mfpg_federation_options *o = &e->options;
+    static const char *const cases[] = {"", "a quadratic loss",
+        "a loss of one margin of each example, clipped by itself", "a convex loss", "a smooth loss"};
+    if (o->hidden == MFPG_HIDDEN_NONE) {
+        add(list, "final model only: certified through all averages; no gain from hiding them is claimed "
+                  "(privacy.assume says what could be forgotten)");
+        return;
+    }
+    add(list,
+        "the certificate is about the final model alone: whoever it protects from sees no model, loss "
+        "or metric of "
+        "any round before it. The server and the clients do see them: it promises nothing against these");
+    add(list,
+        "declared, not found out: %s, with a Hessian of at most %g for every client and example that could "
+        "be "
+        "there (case %s); the start is public, and the number of rounds, steps and noise were fixed in "
+        "advance",
+        cases[o->hidden], o->hidden_smoothness, mfpg_hidden_case_name(o->hidden));
+    add(list, "models are real numbers: that they are rounded to 32 bits on the way is not covered by what "
+              "rounds forget");
+}
+
 static void about_releases(const mfpg_experiment *e, text_list *list) {
     const mfpg_promise *promise = &e->options.promise;
     add(list,
@@ -84,14 +108,16 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
                 ? "a person has one record; one with m records has m times this guarantee (group privacy)"
                 : "a person has one record; one with m records has up to m times this mu");
     if (mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA) return about_records(e, list);
-    if (promise->view != MFPG_VIEW_LOCAL)
+    if (e->options.hidden != MFPG_HIDDEN_NONE)
+        add(list, "every client is honest, adds its noise and stays in every average; of several local steps "
+                  "only the noise of the last is counted");
+    else if (promise->view != MFPG_VIEW_LOCAL)
         add(list, "aggregation is secure: the observer sees sums only, and every honest client adds its "
                   "noise and stays "
                   "in the sum; of several local steps only the last is hidden by the others' noise");
     if (promise->view != MFPG_VIEW_LOCAL && mfpg_mechanism_projects(e->mechanisms.of_client[0]))
         add(list, "projected states hide nobody in their sum: the certificates are those of the local view");
-    if (promise->view == MFPG_VIEW_FINAL)
-        add(list, "final model only: certified through all averages; no gain from hiding them is claimed");
+    if (promise->view == MFPG_VIEW_FINAL) about_final(e, list);
     if (e->options.participants)
         add(list, "every other participant may watch the average and subtract its own noise; each "
                   "certificate is that "

@@ -98,7 +98,7 @@ int mfpg_samples_examples(const mfpg_experiment *e) {
 int mfpg_credits_sampling(const mfpg_experiment *e) {
     return mfpg_samples_examples(e) && e->options.promise.unit == MFPG_UNIT_EXAMPLE &&
            mfpg_config_particles(e->config) == MFPG_PARTICLES_PARAMETERS &&
-           strcmp(e->options.accountant, "gdp") != 0;
+           strcmp(e->options.accountant, "gdp") != 0 && e->options.hidden == MFPG_HIDDEN_NONE;
 }
 
 /* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). */
@@ -121,6 +121,13 @@ static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment
     int samples = mfpg_samples_examples(experiment),
         examples = experiment->options.promise.unit == MFPG_UNIT_EXAMPLE;
     experiment->options.accountant = "gdp";
+    if (experiment->options.hidden != MFPG_HIDDEN_NONE) {
+        experiment->options.accountant = "hidden-state";
+        return mfpg_config_is(config, "privacy.accountant", "auto")
+                   ? mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "hidden-state",
+                         "nobody sees a model before the last one, and privacy.assume says what is forgotten")
+                   : MFPG_OK;
+    }
     if (!mfpg_config_is(config, "privacy.accountant", "auto")) {
         experiment->options.accountant = mfpg_config_text(config, "privacy.accountant");
         return check_kind(ctx, experiment);
@@ -153,7 +160,8 @@ mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment
         .clamp = mfpg_config_truth(config, "paper.clamp"),
         .envelope = mfpg_config_truth(config, "paper.envelope"),
     };
-    mfpg_status status = set_accountant(ctx, experiment);
+    mfpg_status status = mfpg_setup_hidden(ctx, experiment);
+    if (status == MFPG_OK) status = set_accountant(ctx, experiment);
     if (status == MFPG_OK) status = mark_colluders(ctx, experiment);
     if (status == MFPG_OK) status = settle_evaluation(ctx, experiment);
     return status;

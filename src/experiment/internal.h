@@ -86,6 +86,9 @@ int mfpg_credits_sampling(const mfpg_experiment *experiment);
 void mfpg_setup_promise(mfpg_experiment *experiment);
 mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment);
 
+/* hidden_setup.c: privacy.assume and its smoothness, checked against the model. */
+mfpg_status mfpg_setup_hidden(mfpg_context *ctx, mfpg_experiment *experiment);
+
 /* assumptions.c */
 mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment);
 

@@ -6,7 +6,8 @@
 #include "internal.h"
 
 /* Noised records stay as hidden as they are, whoever sees them. */
-static const char *what_is_seen(mfpg_view view, int records) {
+static const char *what_is_seen(mfpg_view view, int records, int hidden) {
+    if (hidden) return "sees the final model and nothing of any round before it";
     if (records) return "sees its noised records and all that is computed from them";
     switch (view) {
     case MFPG_VIEW_LOCAL: return "sees every update it sends";
@@ -36,11 +37,11 @@ static const char *what_is_hidden(const mfpg_promise *promise, int records) {
 void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
     const mfpg_client_report *client, char *text, size_t size) {
     const mfpg_promise *promise = &options->promise;
-    int records = particles == MFPG_PARTICLES_DATA;
+    int records = particles == MFPG_PARTICLES_DATA, hidden = options->hidden != MFPG_HIDDEN_NONE;
     int raw = options->acting && options->acting->selection == MFPG_SELECTION_NONE;
     if (!isfinite(client->epsilon)) {
-        snprintf(text, size, "no promise: who %s may learn %s%s", what_is_seen(promise->view, records),
-            what_is_hidden(promise, records),
+        snprintf(text, size, "no promise: who %s may learn %s%s",
+            what_is_seen(promise->view, records, hidden), what_is_hidden(promise, records),
             raw ? ", because its actions were chosen from raw losses and gradients, without noise" : "");
         return;
     }
@@ -49,8 +50,8 @@ void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles pa
     snprintf(text, size,
         "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.10g, "
         "delta %g) by accountant %s%s",
-        what_is_seen(promise->view, records), what_is_hidden(promise, records), mfpg_number_up(right, 1),
-        mfpg_number_up(client->epsilon, 4), options->delta, options->accountant,
+        what_is_seen(promise->view, records, hidden), what_is_hidden(promise, records),
+        mfpg_number_up(right, 1), mfpg_number_up(client->epsilon, 4), options->delta, options->accountant,
         options->acting ? ", the budget of its filter: noise answered to what was released before, so that "
                           "what was spent "
                           "is no certificate by itself"

@@ -27,13 +27,22 @@ static int promises_anything(const mfpg_experiment *e) {
     return strcmp(e->method.mechanism, "none") != 0;
 }
 
+/* What is assumed of the loss. */
+static json_t *assumed_json(const mfpg_experiment *e) {
+    const mfpg_federation_options *o = &e->options;
+    return json_pack("{s:s, s:o}", "case", mfpg_hidden_case_name(o->hidden), "smoothness",
+        mfpg_json_number(o->hidden_smoothness));
+}
+
 static json_t *promise_json(const mfpg_experiment *e) {
     const mfpg_promise *p = &e->options.promise;
     if (!promises_anything(e)) return json_null();
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "particles",
+    json_t *promise = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "particles",
         mfpg_particles_name(mfpg_config_particles(e->config)), "unit", mfpg_unit_name(p->unit), "adjacency",
         mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
         mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
+    if (!promise || e->options.hidden == MFPG_HIDDEN_NONE) return promise;
+    return if_complete(promise, json_object_set_new(promise, "assumed", assumed_json(e)) == 0);
 }
 
 /* Where the ledger ends: whole lines that are taken from its end show nowhere else. */

@@ -98,12 +98,19 @@ mfpg_status mfpg_federation_largest_epsilon(
 
 /* ---- before the run ---- */
 
+/* The same of what is forgotten. */
+static int no_less_hidden(const mfpg_release *a, const mfpg_release *b) {
+    if (b->hidden_contraction == 0.0) return 1;
+    return a->hidden_contraction > 0.0 && a->hidden_contraction <= b->hidden_contraction &&
+           a->hidden_shift * b->last_sd <= b->hidden_shift * a->last_sd;
+}
+
 /* a reveals no more than b, step for step. */
 static int no_costlier(const mfpg_release *a, const mfpg_release *b) {
     return a->particles == b->particles && a->contraction <= b->contraction && a->steps <= b->steps &&
            a->sampling_rate <= b->sampling_rate &&
            a->sensitivity * b->noise_sd <= b->sensitivity * a->noise_sd &&
-           a->sensitivity * b->last_sd <= b->sensitivity * a->last_sd;
+           a->sensitivity * b->last_sd <= b->sensitivity * a->last_sd && no_less_hidden(a, b);
 }
 
 /* Parameters are released in every round, records in the first one. */

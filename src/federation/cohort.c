@@ -54,7 +54,8 @@ typedef struct decision {
 static int same_cost(const mfpg_release *a, const mfpg_release *b) {
     return a->particles == b->particles && a->contraction == b->contraction && a->steps == b->steps &&
            a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->last_sd == b->last_sd &&
-           a->sampling_rate == b->sampling_rate;
+           a->sampling_rate == b->sampling_rate && a->hidden_contraction == b->hidden_contraction &&
+           a->hidden_shift == b->hidden_shift;
 }
 
 static int overspends(

@@ -74,6 +74,10 @@ struct mfpg_federation {
 /* 1 where the noise of all clients stands in their sum as it was added, so that the average view's formula holds. */
 int mfpg_noise_adds_up(const mfpg_mechanism *const *mechanism, ptrdiff_t clients);
 
+/* hidden.c: where a hidden state is assumed, what a round does to it. MFPG_ERR_INPUT with the reason where it is not hidden. */
+mfpg_status mfpg_federation_hide(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, mfpg_release *plan);
+
 /* records.c, data particles: room for every client's noised records, and a look at the start. MFPG_ERR_INPUT where
  * mechanisms of both kinds stand side by side. */
 mfpg_status mfpg_federation_prepare_records(mfpg_context *ctx, mfpg_federation *federation);

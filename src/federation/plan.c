@@ -95,7 +95,7 @@ mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_option
         status = check_share(ctx, options, &data->client[k], &plan[k]);
     if (status == MFPG_OK && everybody_takes_part(options) && mfpg_noise_adds_up(mechanism, data->clients))
         mfpg_view_apply(&options->promise, options->colluder, options->participants, plan, data->clients);
-    return status;
+    return status == MFPG_OK ? mfpg_federation_hide(ctx, options, data, mechanism, plan) : status;
 }
 
 mfpg_status mfpg_federation_replan(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k) {

@@ -81,6 +81,14 @@ static void drift(const mfpg_mechanism *mechanism, const mfpg_release *release, 
     for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + pull;
 }
 
+/* decay e/sigma^2, by the noise as in drift. */
+static void pull(
+    const mfpg_mechanism *mechanism, const mfpg_release *release, double *decay, double *penalty) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    *decay = release->noise_sd * release->noise_sd / (2.0 * o->prior_variance) / o->step;
+    *penalty = o->variance_penalty;
+}
+
 static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     float *x, mfpg_update_report *report) {
     const mfpg_mechanism_options *o = &mechanism->options;
@@ -142,6 +150,7 @@ const mfpg_mechanism_ops mfpg_mechanism_entropic = {
     .noise_sd = noise_sd,
     .action_for = action_for,
     .drift = drift,
+    .pull = pull,
     .project = project,
     .of_data = &of_data,
 };

@@ -19,6 +19,9 @@ typedef struct mfpg_mechanism_ops {
         const mfpg_mechanism *mechanism, double noise_sd, double sensitivity, ptrdiff_t rows);
     /* Moves the n weights x by the terms that need no data; the displacement and the noise follow. NULL: none. */
     void (*drift)(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n, float *x);
+    /* The same terms as numbers: -rate (decay x + penalty (x - mean x)). With drift, or NULL. */
+    void (*pull)(
+        const mfpg_mechanism *mechanism, const mfpg_release *release, double *decay, double *penalty);
     /* Post-processing of the noised state x; NULL: none. */
     mfpg_status (*project)(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
         float *x, mfpg_update_report *report);

@@ -41,6 +41,7 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     case MFPG_WHEN_SYNTHETIC: return !files;
     case MFPG_WHEN_SHAPED: return !files && !is(config, "data.kind", "clinics");
     case MFPG_WHEN_NOISED: return noised;
+    case MFPG_WHEN_ASSUMED: return noised && !is(config, "privacy.assume", "none");
     case MFPG_WHEN_NO_GAME: return noised && !game;
     case MFPG_WHEN_UPDATES: return noised && !records;
     case MFPG_WHEN_GRADIENT: return records || strcmp(mechanism, "entropic") != 0;

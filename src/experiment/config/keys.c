@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/number.h"
 #include "mfpg/accountant.h"
+#include "mfpg/hidden_state.h"
 #include "mfpg/model.h"
 #include "mfpg/mechanism.h"
 

@@ -1,0 +1,77 @@
+/* What a round does to a global model that nobody sees before the last one (theory S2.3, S2.4): with everybody's early
+ * local noise held fixed, a round maps the global model by sum_j p_j phi_j and adds everybody's last noise. The map
+ * stretches distances by at most c = sum_j p_j c_j^K_j, c_j that of one local step; client k's data move its outcome by at
+ * most p_k S (1 + c_k + ... + c_k^(K_k - 1)). */
+#include <float.h>
+#include <math.h>
+
+#include "base/error.h"
+#include "internal.h"
+#include "numerics/special/geometric.h"
+
+/* The coefficients of a step are rounded to 32 bits before they are used. */
+#define ROUNDED_COEFFICIENTS 0x1p-22
+
+/* Why the rounds of these options are not hidden from anybody, or not alike; NULL where they are. */
+static const char *refusal(const mfpg_federation_options *o, ptrdiff_t clients) {
+    if (o->promise.view != MFPG_VIEW_FINAL)
+        return "it counts in view final, where nothing but the last model is seen";
+    if (o->participants) return "privacy.observers: participants see the model of every round";
+    for (ptrdiff_t k = 0; o->colluder && k < clients; k++)
+        if (o->colluder[k]) return "privacy.colluders see the model of every round";
+    if (o->clients_per_round > 0 || o->client_rate < 1.0)
+        return "train.clients_per_round and train.client_rate draw who takes part, and a round is hidden by "
+               "all "
+               "clients together";
+    if (isfinite(o->stop_at_epsilon))
+        return "privacy.stop_at_epsilon counts what is spent round by round, which hidden rounds have no sum "
+               "of";
+    if (o->acting) return "game.update: each-round answers to the models on the way";
+    return NULL;
+}
+
+/* c of one local step of a client. Of a Poisson batch the gradient is divided by the rate: its smoothness may be that
+ * much larger. */
+static mfpg_status client_contraction(mfpg_context *ctx, const mfpg_federation_options *o,
+    const mfpg_mechanism *mechanism, const mfpg_release *release, double *c) {
+    mfpg_step_map map;
+    mfpg_status status = mfpg_mechanism_step_map(ctx, mechanism, release, &map);
+    if (status != MFPG_OK) return status;
+    const mfpg_hidden_assumption assumption = {.kind = o->hidden,
+        .smoothness = o->hidden_smoothness / map.batch_rate,
+        .clipping = map.clips_examples ? MFPG_CLIPPING_EXAMPLE : MFPG_CLIPPING_VECTOR,
+        .projection_radius = (double)INFINITY};
+    /* two parameters: that there may be only one is not made use of */
+    status = mfpg_hidden_contraction(ctx, &assumption, map.rate, map.decay, map.penalty, 2, c);
+    *c += ROUNDED_COEFFICIENTS;
+    return status;
+}
+
+/* c^n and 1 + c + ... + c^(n-1), rounded up. */
+static void powers_of(double c, int64_t n, double *power, double *sum) {
+    double way = (double)n * fabs(mfpg_log_ratio(c)), slack = 1.0 + (16.0 + 8.0 * way) * DBL_EPSILON;
+    *power = n == 1 ? c : exp((double)n * mfpg_log_ratio(c)) * slack;
+    *sum = n == 1 ? 1.0 : mfpg_geometric_sum(c, (double)n) * slack;
+}
+
+mfpg_status mfpg_federation_hide(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, mfpg_release *plan) {
+    double whole = 0.0;
+    if (options->hidden == MFPG_HIDDEN_NONE) return MFPG_OK;
+    const char *reason = refusal(options, data->clients);
+    if (reason) return mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.assume: %s", reason);
+    for (ptrdiff_t k = 0; k < data->clients; k++) {
+        double c, power, sum;
+        mfpg_status status = client_contraction(ctx, options, mechanism[k], &plan[k], &c);
+        if (status != MFPG_OK)
+            return mfpg_fail_in(ctx, status, "privacy.assume: %s: client '%s'",
+                mfpg_hidden_case_name(options->hidden), data->client[k].name);
+        powers_of(c, plan[k].steps, &power, &sum);
+        plan[k].hidden_shift = fmin(plan[k].sensitivity * sum, DBL_MAX);
+        whole += plan[k].weight * power;
+    }
+    /* the weights add up to 1, and the terms to their sum, within a unit a client */
+    whole *= 1.0 + 4.0 * (double)data->clients * DBL_EPSILON;
+    for (ptrdiff_t k = 0; k < data->clients; k++) plan[k].hidden_contraction = fmin(whole, DBL_MAX);
+    return MFPG_OK;
+}
