@@ -29,7 +29,7 @@ typedef struct mfpg_federated_data {
     char **feature_names;     /* features */
     mfpg_dataset common_test; /* a test set of the coordinator; rows 0 where there is none */
     double
-        public_norm2; /* public bound on |x|^2 without bias after scaling by public bounds (and an affine shift), or
+        public_norm2; /* public bound on |x|^2 without bias after scaling by public bounds (an affine shift, a norm), or
                             +INFINITY */
     int fitted_on_private; /* scaling or imputation was fitted on the clients' own rows */
     int64_t dropped_rows;  /* rows left out because a value was missing */
@@ -99,6 +99,7 @@ typedef struct mfpg_data_options {
     double range[2];         /* what public bounds are mapped to: finite, ascending; both 0: [0, 1] */
     const char *
         affine_file; /* CSV column,scale,shift and perhaps client: x <- scale x + shift after scaling; NULL: none */
+    double norm; /* rows are shortened to at most this norm, after everything else; 0: as long as they are */
     int other_file; /* 1: the files are not those of the run: clients that affine_file names may be absent */
     mfpg_partition_kind partition;
     const char *partition_column;

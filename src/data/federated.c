@@ -63,6 +63,7 @@ static mfpg_status build_frame(
     if (status == MFPG_OK && options->scale == MFPG_SCALE_FROM_DATA)
         status = mfpg_scale_from_data(ctx, frame);
     if (status == MFPG_OK && options->affine_file) status = mfpg_affine_apply(ctx, options, frame);
+    if (status == MFPG_OK && options->norm > 0) mfpg_scale_to_norm(options->norm, frame);
     return status;
 }
 
@@ -161,7 +162,9 @@ static double public_norm2(const mfpg_frame *frame) {
     return (double)frame->features * largest * largest;
 }
 
-static mfpg_status gather(mfpg_context *ctx, const mfpg_frame *frame, mfpg_federated_data **out) {
+/* norm 0: rows were not shortened. */
+static mfpg_status gather(
+    mfpg_context *ctx, const mfpg_frame *frame, double norm, mfpg_federated_data **out) {
     mfpg_groups groups = {0};
     mfpg_status status = check_finite(ctx, frame);
     if (status == MFPG_OK) status = check_names(ctx, frame);
@@ -172,6 +175,7 @@ static mfpg_status gather(mfpg_context *ctx, const mfpg_frame *frame, mfpg_feder
     if (status == MFPG_OK) {
         gather_sets(frame, &groups, owned);
         owned->data.public_norm2 = public_norm2(frame);
+        if (norm > 0) owned->data.public_norm2 = fmin(owned->data.public_norm2, norm * norm);
         owned->data.fitted_on_private = frame->fitted_on_private;
         owned->data.dropped_rows = frame->dropped;
         mfpg_fingerprint(&owned->data);
@@ -188,7 +192,7 @@ mfpg_status mfpg_federated_data_create(
     mfpg_frame frame = {0};
     mfpg_status status = mfpg_data_options_check(ctx, options);
     if (status == MFPG_OK) status = build_frame(ctx, options, key, &frame);
-    if (status == MFPG_OK) status = gather(ctx, &frame, out);
+    if (status == MFPG_OK) status = gather(ctx, &frame, options->norm, out);
     mfpg_frame_clear(&frame);
     return status;
 }

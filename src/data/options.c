@@ -43,6 +43,9 @@ static mfpg_status check_count(mfpg_context *ctx, const char *key, ptrdiff_t cou
 /* Both the data from files and the synthetic ones. */
 static mfpg_status check_common(mfpg_context *ctx, const mfpg_data_options *options) {
     char number[MFPG_NUMBER_SIZE];
+    if (!(options->norm >= 0 && options->norm <= 1e18)) /* its square and every sum of them are finite */
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.norm: %s is not from 0 to 1e18",
+            mfpg_number_format(options->norm, number));
     if (!(options->test_fraction >= 0 && options->test_fraction < 1))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.test_fraction: %s is not in [0, 1)",
             mfpg_number_format(options->test_fraction, number));

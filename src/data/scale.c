@@ -19,6 +19,18 @@ void mfpg_scale_by_bounds(const double range[2], mfpg_frame *frame) {
     }
 }
 
+/* Rounding of a factor and of every entry to float could pass the norm by 2^-24 of it. */
+void mfpg_scale_to_norm(double norm, mfpg_frame *frame) {
+    for (ptrdiff_t i = 0; i < frame->rows; i++) {
+        float *x = frame->x + i * frame->features;
+        double sum = 0.0;
+        for (ptrdiff_t j = 0; j < frame->features; j++) sum += (double)x[j] * (double)x[j];
+        if (sum <= norm * norm) continue;
+        double factor = norm / sqrt(sum) * (1.0 - 0x1p-22);
+        for (ptrdiff_t j = 0; j < frame->features; j++) x[j] = (float)(factor * (double)x[j]);
+    }
+}
+
 /* Means and standard deviations over the training rows, in two passes. The sum of up to 2^29 equal floats is exact in
  * double, and so is their mean: a constant feature has deviation 0. */
 static void measure(const mfpg_frame *frame, double *mean, double *deviation) {

@@ -103,6 +103,8 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
     options.format = mfpg_config_text(config, "data.format");
     options.test_fraction = mfpg_config_number(config, "data.test_fraction");
     options.affine_file = mfpg_config_text(config, "data.affine");
+    double norm = mfpg_config_number(config, "data.norm");
+    options.norm = norm > 0.0 ? norm : 0.0;
     options.other_file = experiment->other_file;
     options.binary_labels = mfpg_config_is(config, "task.model", "logistic");
     if (strcmp(options.format, "synthetic") == 0) {

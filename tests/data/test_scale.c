@@ -35,6 +35,35 @@ static void test_public_bounds_clip_and_map_to_the_unit_interval(void **state) {
     mfpg_federated_data_destroy(data);
 }
 
+/* Rows are shortened one by one, behind all other scaling; zero rows and short ones stay as they are. */
+static void test_a_norm_shortens_long_rows(void **state) {
+    (void)state;
+    mfpg_data_options options = reading_text("a,b,y\n3,4,0\n0,0,1\n0.3,0.4,1\n-6e18,8e18,0\n");
+    options.norm = 2.5;
+    mfpg_federated_data *data = make_data(&options);
+    const mfpg_dataset *set = &data->client[0].train;
+    assert_float_equal(data->public_norm2, 6.25, 0);
+    for (ptrdiff_t i = 0; i < 4; i++) assert_true(set->norm2[i] <= 6.25);
+    assert_true(set->norm2[0] > 6.249 && set->norm2[3] > 6.249);
+    assert_true(set->x[4] == 0.3f && set->x[5] == 0.4f && set->norm2[1] == 0);
+    assert_float_equal(set->x[0], 1.5, 1e-5);
+    assert_float_equal(set->x[6], -1.5, 1e-5);
+    assert_int_equal(data->fitted_on_private, 0);
+    mfpg_federated_data_destroy(data);
+    options = with_bounds("a,b,y\n4,1,0\n", "column,low,high\na,0,4\nb,-1,1\n");
+    options.norm = 1;
+    data = make_data(&options);
+    assert_float_equal(data->public_norm2, 1, 0); /* the bounds alone give 2 */
+    assert_true(data->client[0].train.norm2[0] <= 1);
+    mfpg_federated_data_destroy(data);
+    options.norm = 9;
+    data = make_data(&options);
+    assert_float_equal(data->public_norm2, 2, 0);
+    mfpg_federated_data_destroy(data);
+    options.norm = NAN;
+    EXPECT_ERROR(&options, "data.norm");
+}
+
 static void test_public_bounds_map_to_any_range(void **state) {
     (void)state;
     mfpg_data_options options =
@@ -193,6 +222,7 @@ static void test_means_are_filled_in_before_scaling(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_norm_shortens_long_rows),
         cmocka_unit_test(test_no_scaling_leaves_values_and_bounds_nothing),
         cmocka_unit_test(test_public_bounds_clip_and_map_to_the_unit_interval),
         cmocka_unit_test(test_public_bounds_map_to_any_range),
