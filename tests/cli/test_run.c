@@ -131,6 +131,7 @@ static void test_json_tells_what_each_client_was_promised(void **state) {
     json_array_foreach(clients, k, client) {
         largest = fmax(largest, json_get_number(client, "epsilon"));
         assert_non_null(strstr(json_string_value(json_object_get(client, "promise")), "of 100 cases"));
+        assert_true(json_is_true(json_object_get(client, "certificate")));
     }
     check_near(largest, 2, 0, 1e-6, "largest epsilon");
     assert_true(json_array_size(json_object_get(object, "assumptions")) > 3);
@@ -191,6 +192,22 @@ static void test_the_classical_law_warns_where_it_is_false(void **state) {
     }
     remove_from_folder("small.csv");
     remove_from_folder("small.yaml");
+}
+
+static void test_without_noise_there_is_no_certificate(void **state) {
+    (void)state;
+    write_in_folder(
+        "open.yaml", "seed: 1\nmethod: none\ndata: {format: synthetic, kind: clinics}\ntrain: {rounds: 1}\n");
+    json_t *object = run_json("run open.yaml --json --out r"), *client;
+    size_t k;
+    json_array_foreach(json_object_get(object, "clients"), k, client) {
+        assert_true(isinf(json_get_number(client, "epsilon")));
+        assert_true(json_is_false(json_object_get(client, "certificate")));
+    }
+    assert_true(k > 0);
+    json_decref(object);
+    forget("r");
+    remove_from_folder("open.yaml");
 }
 
 static void test_a_sweep_runs_every_seed(void **state) {
@@ -459,6 +476,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_run_can_start_from_a_model, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_classical_law_warns_where_it_is_false, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_without_noise_there_is_no_certificate, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_sweep_runs_every_seed, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_bad_data_files_are_refused_by_line_and_column, open_folder, close_folder),
