@@ -110,6 +110,10 @@ static int is_usable(mfpg_context *ctx, ptrdiff_t kind) {
     return usable;
 }
 
+static int credits_sampling(const char *name) {
+    return strcmp(name, "gdp") != 0 && strcmp(name, "hidden-state") != 0;
+}
+
 static void test_every_accountant_is_met_from_the_safe_side(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -118,8 +122,7 @@ static void test_every_accountant_is_met_from_the_safe_side(void **state) {
     mfpg_accountant_options options = example_options(MFPG_ADJACENCY_ZERO_OUT);
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         if (!is_usable(ctx, kind)) continue;
-        int credits = strcmp(mfpg_accountant_name(kind), "gdp") != 0 &&
-                      strcmp(mfpg_accountant_name(kind), "hidden-state") != 0;
+        int credits = credits_sampling(mfpg_accountant_name(kind));
         for (int i = 0; i < 3; i++) {
             const mfpg_calibration_options asked = {.accountant = mfpg_accountant_name(kind),
                 .options = &options,
@@ -137,21 +140,27 @@ static void test_every_accountant_is_met_from_the_safe_side(void **state) {
     mfpg_context_destroy(ctx);
 }
 
-/* source: field_failures F2: target (1, 1e-5), q 256/60000, T 14062: Renyi (integer orders) 2.1784, tight 2.0251 */
+/* source: field_failures F2: target (1, 1e-5), q 256/60000, T 14062: Renyi (integer orders) 2.1784, tight 2.0251 by a program
+ * that rounds up on a grid. */
 static void test_noise_is_never_below_the_tight_one(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const mfpg_release schedule = steps_of(256.0 / 60000, 1, 14062);
     mfpg_accountant_options options = example_options(MFPG_ADJACENCY_ZERO_OUT);
-    const mfpg_calibration_options asked = {.accountant = "rdp",
-        .options = &options,
-        .epsilon = 1,
-        .delta = 1e-5,
-        .schedule = &schedule,
-        .count = 1};
-    mfpg_calibration found = check_both_sides(ctx, &asked);
-    assert_true(found.value <= 2.1784 && found.value >= 2.0251);
-    assert_true(found.evaluations <= 15);
+    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+        const char *name = mfpg_accountant_name(kind);
+        if (!is_usable(ctx, kind) || !credits_sampling(name)) continue;
+        const mfpg_calibration_options asked = {.accountant = name,
+            .options = &options,
+            .epsilon = 1,
+            .delta = 1e-5,
+            .schedule = &schedule,
+            .count = 1};
+        mfpg_calibration found = check_both_sides(ctx, &asked);
+        assert_true(found.value <= 2.1784 && found.value >= 2.0248);
+        if (strcmp(name, "exact") == 0) assert_true(found.value <= 2.0251);
+        assert_true(found.evaluations <= 15);
+    }
     mfpg_context_destroy(ctx);
 }
 
