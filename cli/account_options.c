@@ -227,18 +227,11 @@ mfpg_accountant_options account_accountant_options(const account_settings *chose
     return made;
 }
 
-/* 1 where the library has an accountant of that name. */
-static int exists(const char *name) {
-    for (ptrdiff_t i = 0; mfpg_accountant_name(i); i++)
-        if (strcmp(mfpg_accountant_name(i), name) == 0) return 1;
-    return 0;
-}
-
 const char *account_accountant_name(const account_settings *chosen, int sampled) {
     if (chosen->accountant) return chosen->accountant;
     if (chosen->order) return "rdp";
     if (account_given(chosen->width)) return "exact";
-    return !sampled ? "gdp" : exists("exact") ? "exact" : "rdp";
+    return sampled ? "exact" : "gdp";
 }
 
 int account_credits_sampling(const char *accountant) {

@@ -276,8 +276,7 @@ static void test_options_that_exclude_each_other_are_refused(void **state) {
     REFUSED("account --mechanism laplace --mu 1", "--mechanism", "gaussian, entropic");
     REFUSED("account --mechanism gausian --mu 1", "did you mean gaussian?");
     REFUSED("account --mu 1 --adjacency swap", "add, remove, zero-out, replace");
-    REFUSED("account --mu 1 --accountant exakt", "unknown accountant",
-        "gdp, rdp, exact");
+    REFUSED("account --mu 1 --accountant exakt", "unknown accountant", "gdp, rdp, exact");
     REFUSED("account --mu 1 stray", "'stray' is no option");
     REFUSED("account --ledger x --steps 3", "--ledger and --steps exclude each other");
     REFUSED("account --ledger x --mechanism gaussian", "--ledger goes with");

@@ -30,10 +30,12 @@ static const struct {
     {"mfep", SMALL "method: mfep\n"},
     {"mapg-dp", SMALL GAME "method: mapg-dp\n"},
     {"mfpg", SMALL GAME "method: mfpg\n"},
-    {"noisy choices", SMALL "method: mfpg\nprivacy: {unit: example, stop_at_epsilon: 30}\ngame: {cost: paper, update: "
-                            "each-round, loss_noise: 9, gradient_noise: 9}\n"},
-    {"drawn choices", SMALL "method: mfpg\nprivacy: {unit: example, stop_at_epsilon: 30}\ngame: {cost: measured, update: "
-                            "each-round, selection: exponential, selection_epsilon: 0.5}\n"},
+    {"noisy choices",
+        SMALL "method: mfpg\nprivacy: {unit: example, stop_at_epsilon: 30}\ngame: {cost: paper, update: "
+              "each-round, loss_noise: 9, gradient_noise: 9}\n"},
+    {"drawn choices",
+        SMALL "method: mfpg\nprivacy: {unit: example, stop_at_epsilon: 30}\ngame: {cost: measured, update: "
+              "each-round, selection: exponential, selection_epsilon: 0.5}\n"},
     {"records", SMALL "method: {mechanism: input, players: none}\n"},
     {"files", FROM_FILES "method: dp-sgd\n"},
     {"files and a game", FROM_FILES "method: mfpg\ngame: {preferences: {file: p.csv, column: p}}\n"},
