@@ -23,7 +23,7 @@
 enum {
     MOST_TERMS = 1 << 18,
     MOST_NODES = 1 << 17, /* of all kinds together */
-    CHUNK = 32
+    CHUNK = 16
 };
 #define EXACT_COST 4.0 /* units of work for a node step in extended precision */
 #define UNIT       LDBL_EPSILON

@@ -1,10 +1,11 @@
-/* epsilon of 1000 Poisson-sampled steps by Renyi DP, the best of all orders: from an empty accountant to the answer. */
+/* epsilon of 1000 Poisson-sampled steps: from an empty accountant to the answer. */
 #include "bench.h"
 
 #include "mfpg/accountant.h"
 
 typedef struct job {
     mfpg_context *ctx;
+    const char *accountant;
     mfpg_accountant_options options;
     mfpg_release step;
     double answer;
@@ -14,14 +15,14 @@ static void epsilon_of(void *arg) {
     job *asked = arg;
     mfpg_accountant *accountant = NULL;
     asked->answer = -1.0;
-    if (mfpg_accountant_create(asked->ctx, "rdp", &asked->options, &accountant) == MFPG_OK &&
+    if (mfpg_accountant_create(asked->ctx, asked->accountant, &asked->options, &accountant) == MFPG_OK &&
         mfpg_accountant_record_times(asked->ctx, accountant, &asked->step, 1000) == MFPG_OK)
         (void)mfpg_accountant_epsilon(asked->ctx, accountant, 1e-5, &asked->answer);
     mfpg_accountant_destroy(accountant);
 }
 
 int main(void) {
-    job asked = {.options = mfpg_accountant_options_default()};
+    job asked = {.accountant = "rdp", .options = mfpg_accountant_options_default()};
     if (mfpg_context_create(NULL, &asked.ctx) != MFPG_OK) return EXIT_FAILURE;
     asked.options.promise.unit = MFPG_UNIT_EXAMPLE;
     asked.step = (mfpg_release){.steps = 1,
@@ -33,6 +34,9 @@ int main(void) {
     bench_work("rdp_epsilon", epsilon_of, NULL, &asked, 0, NULL);
     asked.options.promise.adjacency = MFPG_ADJACENCY_REPLACE;
     bench_work("rdp_epsilon_replace", epsilon_of, NULL, &asked, 0, NULL);
+    asked.options.promise.adjacency = MFPG_ADJACENCY_ZERO_OUT;
+    asked.accountant = "exact";
+    bench_work("exact_epsilon", epsilon_of, NULL, &asked, 0, NULL);
     mfpg_context_destroy(asked.ctx);
     return asked.answer > 0.0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
