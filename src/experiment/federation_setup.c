@@ -137,6 +137,10 @@ static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment
         return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "data-particles",
             "every record is noised once, and the certificate is that of its noised form");
     }
+    if (experiment->method.players != MFPG_PLAYERS_NONE &&
+        mfpg_config_is(config, "game.update", "each-round"))
+        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "gdp",
+            "actions chosen each round are certified by the budget of a Gaussian-DP filter");
     if (samples && examples) {
         experiment->options.accountant = "exact";
         return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "exact",

@@ -36,10 +36,11 @@ static void check_says(const json_t *summary, const char *words) {
 static void test_the_budget_is_what_is_certified(void **state) {
     (void)state;
     const char *settings[] = {"", "game.selection=exponential game.selection_epsilon=0.4",
-        "privacy.view=average", "privacy.adjacency=replace privacy.stop_at_epsilon=6"};
-    const double budget[] = {3, 3, 3, 6};
+        "privacy.view=average", "privacy.adjacency=replace privacy.stop_at_epsilon=6",
+        "train.batch.rate=0.5"};
+    const double budget[] = {3, 3, 3, 6, 3};
     write_in_folder("c.yaml", CONFIG);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         char arguments[512];
         snprintf(arguments, sizeof arguments, "run c.yaml %s --json --out r", settings[i]);
         json_t *summary = run_json(arguments);
@@ -56,7 +57,8 @@ static void test_the_budget_is_what_is_certified(void **state) {
         }
         check_says(summary, i == 1 ? "exponential mechanism at epsilon 0.4" : "noised measurements");
         check_says(summary, "budget of a Gaussian-DP filter");
-        json_t *audit = run_json("account --ledger r/ledger --json");
+        if (i == 4) check_says(summary, "without amplification"); /* that filter credits no sampling */
+        json_t *audit = run_json("account --ledger r/ledger --accountant gdp --json");
         assert_true(json_is_false(json_object_get(audit, "certificate")));
         check_near(
             json_get_number(client_of(audit, 0), "mu"), json_get_number(audit, "mu"), 0, 0, "largest first");
