@@ -9,6 +9,7 @@
 #include "accountant.h"
 #include "context.h"
 #include "dataset.h"
+#include "filter.h"
 #include "game.h"
 #include "hidden_state.h"
 #include "mechanism.h"
@@ -74,6 +75,7 @@ typedef struct mfpg_federation_options {
     int participants;              /* average view: other participants watch */
     double
         stop_at_epsilon; /* a client whose budget would be overspent takes no further part; +INFINITY: none */
+    mfpg_filter_kind filter; /* what decides that; acting: a GDP filter, also where accountant is said */
     /* What is assumed of the clients' losses where nobody sees a model before the last one (view final, accountant
      * hidden-state): the caller's word, as is the bound on their smoothness, of the loss over all rows of a client and of
      * every example's where batches are drawn. */
@@ -114,6 +116,8 @@ typedef struct mfpg_client_report {
     double noise_multiplier; /* noise sd over zero-out sensitivity of one step */
     int64_t nonfinite;       /* gradients or updates that were not finite and became zero */
     int stopped;             /* left because of stop_at_epsilon */
+    int64_t
+        stopped_before; /* the round, from 1, that it would have overspent in; 0 where it has not stopped */
     /* acting: mu that the filter has counted so far (for display; the certificate is mu above) and mu of one choice; NAN
      * without */
     double spent_mu, choice_mu;

@@ -151,6 +151,23 @@ static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment
                 : "Gaussian-DP composition is exact for Gaussian releases without sampling");
 }
 
+/* What decides who stops. A sum of mu_t^2 is exact where no sampling is credited. Where some is, an accountant may be asked in
+ * the place of a filter: noise, rates and cohorts are public and fixed before the run, so is who stops when, and what is
+ * composed in the end is a schedule like any other (theory S4). */
+static mfpg_status set_filter(mfpg_context *ctx, mfpg_experiment *experiment) {
+    mfpg_federation_options *o = &experiment->options;
+    int exact = strcmp(o->accountant, "gdp") == 0 || strcmp(o->accountant, "data-particles") == 0;
+    if (!isfinite(o->stop_at_epsilon)) return MFPG_OK;
+    if (!mfpg_config_is(experiment->config, "privacy.filter", "auto")) {
+        o->filter = (mfpg_filter_kind)(mfpg_config_choice(experiment->config, "privacy.filter") - 1);
+        return MFPG_OK;
+    }
+    o->filter = exact ? MFPG_FILTER_GDP : MFPG_FILTER_ACCOUNTANT;
+    return mfpg_config_resolve(ctx, experiment->config, "privacy.filter", mfpg_filter_word(o->filter),
+        exact ? "GDP filter: the squares of mu add up to at most that of the budget"
+              : "noise, rates and cohorts are public and fixed beforehand, so the accountant may be asked");
+}
+
 mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     mfpg_federation_options *o = &experiment->options;
@@ -166,6 +183,7 @@ mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment
     };
     mfpg_status status = mfpg_setup_hidden(ctx, experiment);
     if (status == MFPG_OK) status = set_accountant(ctx, experiment);
+    if (status == MFPG_OK) status = set_filter(ctx, experiment);
     if (status == MFPG_OK) status = mark_colluders(ctx, experiment);
     if (status == MFPG_OK) status = settle_evaluation(ctx, experiment);
     return status;

@@ -34,8 +34,10 @@ static void print_client_row(const mfpg_experiment *e, ptrdiff_t k, const mfpg_c
         fprintf(out, " %8s", "-");
     else
         fprintf(out, " %8.4f", mfpg_number_up(c->mu, 4));
-    fprintf(out, " %9.4f %9.4f %6lld%s\n", mfpg_number_up(c->epsilon, 4), mfpg_number_up(c->epsilon_other, 4),
-        (long long)c->rounds, c->stopped ? "  stopped" : "");
+    fprintf(out, " %9.4f %9.4f %6lld", mfpg_number_up(c->epsilon, 4), mfpg_number_up(c->epsilon_other, 4),
+        (long long)c->rounds);
+    if (c->stopped) fprintf(out, "  stopped before round %lld", (long long)c->stopped_before);
+    fprintf(out, "\n");
 }
 
 static void print_columns(const mfpg_experiment *e, FILE *out) {

@@ -1,6 +1,7 @@
 /* A promise in words that a person without a course in privacy can check against its numbers. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "internal.h"
@@ -34,6 +35,20 @@ static const char *what_is_hidden(const mfpg_promise *promise, int records) {
                                                         : "whether one of its records was used at all";
 }
 
+/* What keeps the budget, and where a client has stopped, when and why. */
+static void add_stop(
+    const mfpg_federation_options *options, const mfpg_client_report *client, char *text, size_t size) {
+    char when[64] = "";
+    size_t used = strlen(text);
+    if (!isfinite(options->stop_at_epsilon)) return;
+    if (client->stopped)
+        snprintf(
+            when, sizeof when, "; it stopped before round %lld, which", (long long)client->stopped_before);
+    snprintf(text + used, size - used, "%s would have passed epsilon %.10g (%s)",
+        client->stopped ? when : "; it stops before a round that", options->stop_at_epsilon,
+        mfpg_filter_name(options->filter));
+}
+
 void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
     const mfpg_client_report *client, char *text, size_t size) {
     const mfpg_promise *promise = &options->promise;
@@ -56,4 +71,5 @@ void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles pa
                           "what was spent "
                           "is no certificate by itself"
                         : "");
+    add_stop(options, client, text, size);
 }

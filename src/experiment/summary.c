@@ -75,6 +75,19 @@ static json_t *certificate_json(mfpg_context *ctx, const mfpg_experiment *e, jso
     return json_boolean(finite);
 }
 
+/* What keeps budgets, by name, and its own budget: mu of a GDP filter, rho of a zCDP one. */
+static json_t *stop_json(mfpg_context *ctx, const mfpg_experiment *e) {
+    const mfpg_federation_options *o = &e->options;
+    mfpg_filter filter = {.budget = NAN};
+    if (!isfinite(o->stop_at_epsilon)) return json_null();
+    if (o->filter != MFPG_FILTER_ACCOUNTANT &&
+        mfpg_filter_start(ctx, o->filter, o->stop_at_epsilon, o->delta, &filter) != MFPG_OK)
+        return NULL;
+    return json_pack("{s:o, s:s, s:o}", "epsilon", mfpg_json_number(o->stop_at_epsilon), "filter",
+        mfpg_filter_name(o->filter), o->filter == MFPG_FILTER_ZCDP ? "rho" : "mu",
+        mfpg_json_number(filter.budget));
+}
+
 static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t k) {
     mfpg_client_report c;
     mfpg_metrics m;
@@ -84,15 +97,18 @@ static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_
     mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &c, words, sizeof words);
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
     json_t *client = json_pack(
-        "{s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:b, s:b, s:s}", "client",
-        (json_int_t)k, "name", e->data->client[k].name, "rows", (json_int_t)e->data->client[k].train.rows,
-        "preference", mfpg_json_number(e->preference ? e->preference[k] : (double)NAN), "action",
+        "{s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:b, s:o, s:b, s:s}",
+        "client", (json_int_t)k, "name", e->data->client[k].name, "rows",
+        (json_int_t)e->data->client[k].train.rows, "preference",
+        mfpg_json_number(e->preference ? e->preference[k] : (double)NAN), "action",
         mfpg_json_number(c.action_value), "mu", mfpg_json_number(c.mu), "epsilon",
         mfpg_json_number(c.epsilon), replace ? "epsilon_zero_out" : "epsilon_replace",
         mfpg_json_number(c.epsilon_other), "noise_multiplier", mfpg_json_number(c.noise_multiplier), "rounds",
         (json_int_t)c.rounds, "steps", (json_int_t)c.steps, "sampling_rate",
         mfpg_json_number(c.sampling_rate), "weight", mfpg_json_number(c.weight), "nonfinite_gradients",
-        (json_int_t)c.nonfinite, "stopped", c.stopped, "certificate", isfinite(c.epsilon), "promise", words);
+        (json_int_t)c.nonfinite, "stopped", c.stopped, "stopped_before_round",
+        c.stopped ? json_integer(c.stopped_before) : json_null(), "certificate", isfinite(c.epsilon),
+        "promise", words);
     if (client && e->options.acting)
         client = if_complete(
             client, json_object_set_new(client, "spent_mu", mfpg_json_number(c.spent_mu)) == 0 &&
@@ -165,14 +181,14 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
     const char *name = mfpg_config_text(e->config, "name");
     json_t *odometer = NULL, *certificate = certificate_json(ctx, e, &odometer);
     return json_pack("{s:s, s:s?, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o}",
+                     "s:o, s:o, s:o}",
         "mfpg", mfpg_version(), "name", name, "status", e->interrupted ? "interrupted" : "complete", "method",
         "name", e->method.name, "mechanism", e->method.mechanism, "players",
         mfpg_players_name(e->method.players), "seeded", e->key.seeded, "rounds", (json_int_t)e->round_count,
         "rounds_planned", (json_int_t)e->options.rounds, "promise", promise_json(e), "certificate",
-        certificate, "odometer", odometer, "ledger", ledger_json(e), "clients", clients_json(ctx, e),
-        "metrics", pool_json(ctx, e), "game", game_json(e), "data", data_json(e), "assumptions",
-        assumptions_json(e));
+        certificate, "odometer", odometer, "ledger", ledger_json(e), "stop", stop_json(ctx, e), "clients",
+        clients_json(ctx, e), "metrics", pool_json(ctx, e), "game", game_json(e), "data", data_json(e),
+        "assumptions", assumptions_json(e));
 }
 
 /* A text in memory that remembers whether a part of it is missing: Jansson writes on after a key that could not be

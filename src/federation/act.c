@@ -85,6 +85,10 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_federation *f) {
             "of "
             "gdp is the one kept here",
             o->accountant);
+    if (o->filter != MFPG_FILTER_GDP)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: with actions chosen each round the GDP filter is the one kept here",
+            mfpg_filter_name(o->filter));
     if (o->weights == MFPG_WEIGHTS_INVERSE_NOISE)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "train.weights: inverse-noise follows the noise, which each round chooses anew; take equal or "
@@ -192,16 +196,6 @@ static mfpg_status price_choices(mfpg_context *ctx, mfpg_federation *f) {
     return acting->selection == MFPG_SELECTION_EXPONENTIAL ? price_draws(ctx, f) : MFPG_OK;
 }
 
-/* One filter a client; selection none has no budget, and none is asked. */
-static mfpg_status start_filters(mfpg_context *ctx, mfpg_federation *f) {
-    const mfpg_federation_options *o = &f->options;
-    if (o->acting->selection == MFPG_SELECTION_NONE) return MFPG_OK;
-    mfpg_filter filter;
-    mfpg_status status = mfpg_filter_start(ctx, MFPG_FILTER_GDP, o->stop_at_epsilon, o->delta, &filter);
-    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) f->client[k].filter = filter;
-    return status;
-}
-
 static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     acting_state *a = &f->acting;
     ptrdiff_t n = f->clients, count = f->options.acting->game->actions.count;
@@ -227,7 +221,6 @@ mfpg_status mfpg_federation_prepare_acting(mfpg_context *ctx, mfpg_federation *f
     if (status == MFPG_OK) status = check_actions(ctx, f);
     if (status == MFPG_OK) status = allocate(ctx, f);
     if (status == MFPG_OK) status = price_choices(ctx, f);
-    if (status == MFPG_OK) status = start_filters(ctx, f);
     if (status != MFPG_OK) return status;
     a->game = *f->options.acting->game;
     for (ptrdiff_t k = 0; k < f->clients; k++) { /* until there is something measured */

@@ -58,12 +58,19 @@ static int same_cost(const mfpg_release *a, const mfpg_release *b) {
            a->hidden_shift == b->hidden_shift;
 }
 
+static double cost_of(const mfpg_federation *federation, const mfpg_release *release) {
+    mfpg_adjacency adjacency = federation->options.promise.adjacency;
+    return release->particles == MFPG_PARTICLES_DATA ? mfpg_data_release_mu(release, adjacency)
+                                                     : mfpg_release_mu(release, adjacency);
+}
+
 static int overspends(
     mfpg_context *ctx, const mfpg_federation *federation, const mfpg_release *next, decision *last) {
     const mfpg_federation_options *o = &federation->options;
     const client_state *client = &federation->client[next->client];
     if (client->noised) return 0; /* its records cost nothing any more */
-    if (o->acting) return !mfpg_filter_admits(&client->filter, mfpg_release_mu(next, o->promise.adjacency));
+    if (o->filter != MFPG_FILTER_ACCOUNTANT)
+        return !mfpg_filter_admits(&client->filter, cost_of(federation, next));
     const mfpg_accountant *spent = client->certificate;
     int known = last->spent && same_cost(last->next, next) && mfpg_accountant_covers(last->spent, spent) &&
                 mfpg_accountant_covers(spent, last->spent);
@@ -79,20 +86,21 @@ ptrdiff_t mfpg_federation_keep_affordable(
     decision last = {0};
     for (ptrdiff_t i = 0; i < count; i++) {
         ptrdiff_t k = federation->order[i];
-        if (overspends(ctx, federation, &release[i], &last))
-            federation->client[k].stopped = 1;
-        else
+        if (!overspends(ctx, federation, &release[i], &last)) {
             federation->order[kept++] = k;
+            continue;
+        }
+        federation->client[k].stopped = 1;
+        federation->client[k].stopped_before = federation->round + 1;
     }
     return kept;
 }
 
 mfpg_status mfpg_federation_charge(
     mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count) {
-    mfpg_adjacency adjacency = federation->options.promise.adjacency;
     for (ptrdiff_t i = 0; i < count; i++) {
         client_state *client = &federation->client[release[i].client];
-        if (mfpg_filter_spend(&client->filter, mfpg_release_mu(&release[i], adjacency))) continue;
+        if (client->noised || mfpg_filter_spend(&client->filter, cost_of(federation, &release[i]))) continue;
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "client '%s': a release that its budget does not allow",
             federation->data->client[release[i].client].name);
     }
@@ -129,6 +137,6 @@ mfpg_status mfpg_federation_admit(
         fill_releases(federation, federation->order, members);
     for (ptrdiff_t k = 0; k < federation->clients; k++) left += !federation->client[k].stopped;
     *exhausted = left == 0;
-    if (!limited || !federation->options.acting) return MFPG_OK;
+    if (!limited || federation->options.filter == MFPG_FILTER_ACCOUNTANT) return MFPG_OK;
     return mfpg_federation_charge(ctx, federation, federation->cohort, federation->cohort_size);
 }

@@ -85,6 +85,17 @@ static mfpg_status check_particles(mfpg_context *ctx, const mfpg_federation *f) 
     return MFPG_OK;
 }
 
+/* One filter a client, all of one budget. What depends on releases needs one (theory S4). */
+static mfpg_status start_filters(mfpg_context *ctx, mfpg_federation *f) {
+    mfpg_federation_options *o = &f->options;
+    if (o->acting && o->filter == MFPG_FILTER_ACCOUNTANT) o->filter = MFPG_FILTER_GDP;
+    if (o->filter == MFPG_FILTER_ACCOUNTANT || !isfinite(o->stop_at_epsilon)) return MFPG_OK;
+    mfpg_filter filter;
+    mfpg_status status = mfpg_filter_start(ctx, o->filter, o->stop_at_epsilon, o->delta, &filter);
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) f->client[k].filter = filter;
+    return status;
+}
+
 static mfpg_status allocate_workers(mfpg_context *ctx, mfpg_federation *f) {
     ptrdiff_t scratch = 0;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
@@ -149,6 +160,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     if (status == MFPG_OK) status = mfpg_federation_plan(ctx, &f->options, data, mechanism, action, f->plan);
     if (status == MFPG_OK) status = create_accountants(ctx, f);
     if (status == MFPG_OK) status = check_particles(ctx, f);
+    if (status == MFPG_OK) status = start_filters(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_prepare_acting(ctx, f);
     if (status != MFPG_OK) {
         mfpg_federation_destroy(f);
@@ -206,6 +218,7 @@ mfpg_status mfpg_federation_client(
         .noise_multiplier = plan->noise_sd / plan->sensitivity,
         .nonfinite = state->nonfinite,
         .stopped = state->stopped,
+        .stopped_before = state->stopped_before,
         .weight = plan->weight,
         .spent_mu = NAN,
         .choice_mu = NAN,

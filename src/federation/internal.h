@@ -17,10 +17,10 @@ typedef struct client_state {
     mfpg_action action;
     mfpg_accountant *certificate;
     mfpg_accountant *paper; /* NULL without */
-    mfpg_filter
-        filter; /* acting: what decides whether a release is affordable; its budget is the certificate */
+    mfpg_filter filter; /* where a filter decides what is affordable: charged before anything is released */
     double signal_norm; /* of this round's update, private */
     int64_t rounds, nonfinite;
+    int64_t stopped_before; /* a round, from 1; 0 unless stopped */
     unsigned char stopped;
     unsigned char noised;  /* data particles: the one release of its records has been accounted for */
     mfpg_dataset records;  /* data particles: the noised records, what the client trains on; y is borrowed */
@@ -97,7 +97,7 @@ ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation);
 ptrdiff_t mfpg_federation_keep_affordable(
     mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count);
 
-/* Acting: charges the filters with releases that they admit, before these are made. */
+/* Charges the filters with releases that they admit, before these are made. */
 mfpg_status mfpg_federation_charge(
     mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count);
 

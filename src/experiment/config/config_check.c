@@ -42,6 +42,7 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     case MFPG_WHEN_SHAPED: return !files && !is(config, "data.kind", "clinics");
     case MFPG_WHEN_NOISED: return noised;
     case MFPG_WHEN_ASSUMED: return noised && !is(config, "privacy.assume", "none");
+    case MFPG_WHEN_STOPPED: return noised && !is(config, "privacy.stop_at_epsilon", "none");
     case MFPG_WHEN_NO_GAME: return noised && !game;
     case MFPG_WHEN_UPDATES: return noised && !records;
     case MFPG_WHEN_GRADIENT: return records || strcmp(mechanism, "entropic") != 0;
@@ -286,6 +287,11 @@ static mfpg_status check_update(mfpg_context *ctx, const mfpg_config *config) {
             "found '%s'; with game.update each-round the certificate is the budget of a Gaussian-DP filter; "
             "allowed: auto, gdp",
             mfpg_config_text(config, "privacy.accountant"));
+    if (!is(config, "privacy.filter", "auto") && !is(config, "privacy.filter", "gdp"))
+        return mfpg_config_fail(ctx, config, "privacy.filter",
+            "found '%s'; with game.update each-round the certificate is the budget of a Gaussian-DP filter; "
+            "allowed: auto, gdp",
+            mfpg_config_text(config, "privacy.filter"));
     if (mfpg_config_has(config, "noise.target_epsilon"))
         return mfpg_config_fail(ctx, config, "noise.target_epsilon",
             "found %g; with game.update each-round nobody knows beforehand what is chosen; "

@@ -20,6 +20,7 @@
     WHEN(SHAPED, "with format synthetic of a kind other than clinics")                                       \
     WHEN(NOISED, "by private methods")                                                                       \
     WHEN(ASSUMED, "with privacy.assume")                                                                     \
+    WHEN(STOPPED, "with privacy.stop_at_epsilon")                                                            \
     WHEN(UPDATES, "where parameters are noised")                                                             \
     WHEN(NO_GAME, "by private methods without a game")                                                       \
     WHEN(GRADIENT, "by mechanisms gaussian, input and none, and by entropic over data")                      \
