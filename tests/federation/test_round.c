@@ -132,6 +132,48 @@ static void test_a_client_rate_is_poisson_and_an_empty_round_releases_nothing(vo
     fixture_close(&f);
 }
 
+/* One client a round: whoever comes first in a later round is noised there with the noise of that round, and charged for the
+ * rounds that it was in, no more and no less. */
+static void test_who_joins_later_is_noised_and_charged_from_then_on(void **state) {
+    (void)state;
+    enum { CLIENTS = 4, ROUNDS = 8 };
+    mfpg_mechanism_options mechanism = gaussian();
+    fixture f = fixture_open(1, "logistic", CLIENTS, 20, &mechanism, multiplier(2.0));
+    f.options.rounds = ROUNDS;
+    f.options.clients_per_round = 1;
+    CHECK_OK(f.ctx, fixture_start(&f));
+    size_t d = (size_t)mfpg_model_parameters(f.model);
+    float *before = calloc(d, sizeof *before), *local = calloc(d, sizeof *local);
+    float *work = calloc((size_t)mfpg_mechanism_workspace(f.mechanism, f.model, 20), sizeof *work);
+    int64_t rounds[CLIENTS] = {0};
+    int joined_later = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        memcpy(before, mfpg_federation_model(f.federation), d * sizeof *before);
+        fixture_round(&f);
+        for (ptrdiff_t k = 0; k < CLIENTS; k++) {
+            mfpg_client_report client;
+            CHECK_OK(f.ctx, mfpg_federation_client(f.ctx, f.federation, k, &client));
+            check_near(client.mu, 0.5 * sqrt((double)client.rounds), 1e-12, 0, "charged by rounds");
+            if (client.rounds == rounds[k]) continue;
+            joined_later += rounds[k] == 0 && round > 0;
+            rounds[k] = client.rounds;
+            const mfpg_dataset *data = &f.data->client[k].train;
+            mfpg_stream noise = mfpg_stream_open(&f.key, MFPG_PURPOSE_NOISE, (uint64_t)round, (uint64_t)k);
+            mfpg_stream batch = mfpg_stream_open(&f.key, MFPG_PURPOSE_BATCH, (uint64_t)round, (uint64_t)k);
+            CHECK_OK(f.ctx, mfpg_mechanism_update(f.ctx, f.mechanism, f.model, data, data->rows, f.action[k],
+                                &noise, &batch, before, local, work, NULL));
+            for (size_t i = 0; i < d; i++) /* one rounding of the fixed-point sum, one to float */
+                check_near((double)mfpg_federation_model(f.federation)[i], (double)local[i], 1e-7, 2e-12,
+                    "its update");
+        }
+    }
+    assert_true(joined_later >= 1);
+    free(before);
+    free(local);
+    free(work);
+    fixture_close(&f);
+}
+
 /* Nobody passes the limit, and everybody comes within one round of it. */
 static void check_stop(mfpg_view view) {
     mfpg_mechanism_options mechanism = gaussian();
@@ -326,6 +368,7 @@ int main(void) {
         cmocka_unit_test(test_threads_do_not_change_a_bit),
         cmocka_unit_test(test_a_cohort_has_the_size_asked_for_and_its_rounds_are_counted),
         cmocka_unit_test(test_a_client_rate_is_poisson_and_an_empty_round_releases_nothing),
+        cmocka_unit_test(test_who_joins_later_is_noised_and_charged_from_then_on),
         cmocka_unit_test(test_a_budget_is_never_overspent),
         cmocka_unit_test(test_the_average_view_hides_by_the_root_of_the_clients),
         cmocka_unit_test(test_projected_states_hide_nobody_in_their_average),
