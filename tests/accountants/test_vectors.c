@@ -179,6 +179,14 @@ static int is_tight(const char *name) {
 
 /* ---- kinds of rows ---- */
 
+/* The upper end of a bracket is another bound of the kind of pld, on a grid that was chosen finer: pld aims at 2e-4. */
+static void check_beside_bracket(const vector *row, double found) {
+    allowed a = allowed_of(row);
+    if (!(found >= a.low && found <= a.high + 4e-4 * fmin(1.0, a.high)))
+        fail_msg("%s (%s) by pld: %.17g, bracket %.17g to %.17g", row->name, row->parameters, found, a.low,
+            a.high);
+}
+
 static void check_tight_row(mfpg_context *ctx, const vector *row) {
     const job j = job_of(ctx, row);
     allowed a = allowed_of(row);
@@ -190,7 +198,9 @@ static void check_tight_row(mfpg_context *ctx, const vector *row) {
         if (!(found.upper >= a.low) || !(found.lower <= a.high_below) || !(found.lower <= found.upper))
             fail_msg("%s (%s) by %s: %.17g to %.17g is no enclosure of %s (%s)", row->name, row->parameters,
                 name, found.lower, found.upper, row->expected, row->source);
-        if (is_tight(name)) check_within(row, name, found.upper);
+        int rough = strcmp(row->tolerance, "bracket") == 0 && strcmp(name, "pld") == 0;
+        if (is_tight(name) && !rough) check_within(row, name, found.upper);
+        if (rough) check_beside_bracket(row, found.upper);
     }
 }
 

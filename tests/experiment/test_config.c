@@ -163,7 +163,7 @@ static void test_wrong_files_are_refused_with_line_and_key(void **state) {
         {"task: {hidden: []}\n", {"task.hidden", "empty"}},
         {"privacy: {accountant: paper_rdp}\n",
             {"privacy.accountant: found 'paper_rdp'", "allowed: auto, gdp, rdp"}},
-        {"privacy: {accountant: pld}\n", {"privacy.accountant: found 'pld'"}},
+        {"privacy: {accountant: pdl}\n", {"privacy.accountant: found 'pdl'", "pld"}},
         {"game: {actions: []}\n", {"game.actions: the list is empty"}},
         {"game: {actions: [1, -1]}\n", {"game.actions: found '-1'"}},
         {"game: {actions: [1, 1]}\n", {"c.yaml:1: game.actions: found 1 twice"}},

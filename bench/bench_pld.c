@@ -1,0 +1,38 @@
+/* epsilon of 1000 Poisson-sampled steps by privacy loss distributions: from an empty accountant to the answer. */
+#include "bench.h"
+
+#include "mfpg/accountant.h"
+
+typedef struct job {
+    mfpg_context *ctx;
+    mfpg_accountant_options options;
+    mfpg_release step;
+    double answer;
+} job;
+
+static void epsilon_of(void *arg) {
+    job *asked = arg;
+    mfpg_accountant *accountant = NULL;
+    asked->answer = -1.0;
+    if (mfpg_accountant_create(asked->ctx, "pld", &asked->options, &accountant) == MFPG_OK &&
+        mfpg_accountant_record_times(asked->ctx, accountant, &asked->step, 1000) == MFPG_OK)
+        (void)mfpg_accountant_epsilon(asked->ctx, accountant, 1e-5, &asked->answer);
+    mfpg_accountant_destroy(accountant);
+}
+
+int main(void) {
+    job asked = {.options = mfpg_accountant_options_default()};
+    if (mfpg_context_create(NULL, &asked.ctx) != MFPG_OK) return EXIT_FAILURE;
+    asked.options.promise.unit = MFPG_UNIT_EXAMPLE;
+    asked.step = (mfpg_release){.steps = 1,
+        .sensitivity = 1.0,
+        .noise_sd = 1.0,
+        .last_sd = 1.0,
+        .weight = 1.0,
+        .sampling_rate = 0.01};
+    bench_work("pld_epsilon", epsilon_of, NULL, &asked, 0, NULL);
+    asked.options.promise.adjacency = MFPG_ADJACENCY_REPLACE;
+    bench_work("pld_epsilon_replace", epsilon_of, NULL, &asked, 0, NULL);
+    mfpg_context_destroy(asked.ctx);
+    return asked.answer > 0.0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,238 @@
+/* The masses of every kind of step, tilted by e^(s loss), are transformed, raised to their powers, multiplied and transformed
+ * back: the tilted law of the composed loss on a circle of n points, of which
+ *     delta(epsilon) = P(infinite) + e^(K - s epsilon) sum over x > 0 of mass(epsilon + x) e^(-s x) (1 - e^-x),   K = sum T log_scale.
+ * The tilt makes the noise of the transform relative to the tail that is asked for, not to 1. Everything that is wrong by
+ * rounding is bounded and added:
+ *   - masses and their sums: rounded up where they are made (pld_cells.c);
+ *   - a transform is off by at most e = eta sum of masses in each entry, so its T-th power by |f|^T ((1 + e/|f|)^T - 1), to which
+ *     the roundings of logarithm, angle and product are added; in the 2-norm these errors come back through the inverse
+ *     unchanged, where that transform's own error joins them; by Cauchy and Schwarz they move the sum above by at most
+ *     their 2-norm times that of its weights;
+ *   - what lies above the window is wrapped to its lower end, where it counts too little: by Chernoff's bound with the
+ *     tilt s + t, from sums of the same masses, it is at most e^(K(s+t) - (s+t) top), which is added. What is wrapped into
+ *     the range that counts only adds. Below the window the bound is 1;
+ *   - losses may lie above their grid points by a known amount, by which epsilon is lowered before it is looked up. */
+#include "pld_curve.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "numerics/fft.h"
+#include "pld_cells.h"
+
+#define ULP     0x1p-53
+#define NOTHING (-1000.0) /* the logarithm of a factor that makes an entry 0 for good */
+#define STEPS   0x1p53
+
+enum { BLOCK = 64 };
+
+struct pld_curve {
+    pld_setting set;
+    double *mass;     /* n: tilted, cyclic */
+    int64_t first;    /* the window begins at this grid point */
+    double offset;    /* of the grid */
+    double shift;     /* how much a loss may exceed its grid point */
+    double log_scale; /* K */
+    double size;      /* of the terms of K, for their rounding */
+    double noise;     /* 2-norm of the error of mass */
+    double infinite;  /* chance of infinite loss and of what lies above the window */
+};
+
+/* The product of powers so far, entry by entry 0 ... n/2. */
+typedef struct product {
+    double *size;  /* log of the modulus */
+    double *bound; /* log of a bound of modulus + error */
+    double *angle;
+    double *work; /* n: the masses of one kind, then the result */
+    mfpg_fft *fft;
+} product;
+
+static void product_clear(product *p) {
+    free(p->size);
+    free(p->bound);
+    free(p->angle);
+    free(p->work);
+    mfpg_fft_destroy(p->fft);
+}
+
+static int product_start(product *p, ptrdiff_t n) {
+    *p = (product){0};
+    p->size = mfpg_alloc(n / 2 + 1, sizeof *p->size);
+    p->bound = mfpg_alloc(n / 2 + 1, sizeof *p->bound);
+    p->angle = mfpg_alloc(n / 2 + 1, sizeof *p->angle);
+    p->work = mfpg_alloc(n, sizeof *p->work);
+    p->fft = mfpg_fft_create(n);
+    if (p->size && p->bound && p->angle && p->work && p->fft) return 1;
+    product_clear(p);
+    return 0;
+}
+
+/* The entry j of a packed transform. */
+static void entry(const double *packed, ptrdiff_t j, ptrdiff_t n, double *re, double *im) {
+    int ends = j == 0 || j == n / 2;
+    *re = ends ? packed[j == 0 ? 0 : 1] : packed[2 * j];
+    *im = ends ? 0.0 : packed[2 * j + 1];
+}
+
+/* Multiplies by the count-th power of what stands in work, over its sum. */
+static void product_power(product *p, ptrdiff_t n, double count, double sum) {
+    double off = mfpg_fft_error(n) * sum, log_sum = log(sum);
+    for (ptrdiff_t j = 0; j <= n / 2; j++) {
+        if (p->bound[j] < NOTHING) continue;
+        double re, im;
+        entry(p->work, j, n, &re, &im);
+        double modulus = hypot(re, im), angle = atan2(im, re), size = count * (log(modulus) - log_sum);
+        p->size[j] += size;
+        p->angle[j] += remainder(count * angle, 2.0 * M_PI);
+        double rounding = ULP * (count * (16.0 + 4.0 * fabs(angle)) + 16.0);
+        double raised = count * (log(modulus + off) - log_sum);
+        p->bound[j] += raised + 8.0 * ULP * fabs(raised) + rounding;
+    }
+}
+
+/* Puts the product into work and transforms it back; returns the 2-norm of the error. */
+static double product_finish(product *p, ptrdiff_t n, int kinds) {
+    double square = 0.0, error_square = 0.0;
+    for (ptrdiff_t j = 0; j <= n / 2; j++) {
+        int ends = j == 0 || j == n / 2;
+        double size = p->size[j], bound = p->bound[j], times = ends ? 1.0 : 2.0;
+        int lost = !(size > -700.0) || bound < NOTHING;
+        double modulus = lost ? 0.0 : exp(size), error = exp(fmax(bound, NOTHING));
+        if (!lost) error = modulus * (expm1(bound - size) + ULP * (16.0 + 4.0 * kinds + fabs(size)));
+        if (ends) {
+            p->work[j == 0 ? 0 : 1] = modulus * cos(p->angle[j]);
+        } else {
+            p->work[2 * j] = modulus * cos(p->angle[j]);
+            p->work[2 * j + 1] = modulus * sin(p->angle[j]);
+        }
+        square += times * modulus * modulus;
+        error_square += times * error * error;
+    }
+    mfpg_fft_inverse(p->fft, p->work);
+    double norm = sqrt(square / (double)n), error_norm = sqrt(error_square / (double)n);
+    return (error_norm + mfpg_fft_error(n) * (norm + error_norm)) * (1.0 + (double)n * ULP);
+}
+
+/* All kinds, one after the other. What the curve keeps of them apart from masses is summed here. */
+static void compose(const pld_mechanism *mechanism, pld_side side, pld_curve *curve, product *p) {
+    ptrdiff_t n = curve->set.n;
+    double further = 0.0, further_size = 0.0;
+    int kinds = pld_kinds(mechanism);
+    for (int i = 0; i < kinds; i++) {
+        sampled_step kind = pld_kind(mechanism, side, i);
+        double count = (double)kind.count;
+        pld_spread spread;
+        for (ptrdiff_t k = 0; k < n; k++) p->work[k] = 0.0;
+        pld_cells_fold(&curve->set, &kind, side, i, p->work, &spread);
+        mfpg_fft_forward(p->fft, p->work);
+        product_power(p, n, count, spread.sum);
+        double log_scale = spread.log_scale + log(spread.sum), more = spread.log_scale + spread.log_further;
+        curve->log_scale += count * log_scale;
+        curve->size += count * (fabs(spread.log_scale) + fabs(log(spread.sum)) + 1.0);
+        further += count * (more + log(spread.further));
+        further_size += count * (fabs(more) + fabs(spread.log_scale) + fabs(log(spread.further)) + 1.0);
+        curve->offset += count * spread.offset;
+        curve->shift += count * (spread.blur + 4.0 * ULP * kinds * fabs(spread.offset));
+        curve->infinite += count * spread.infinite * (1.0 + 8.0 * ULP * kinds);
+    }
+    double tilt = curve->set.tilt + curve->set.more_tilt;
+    curve->first = (int64_t)floor((curve->set.low - curve->offset) / curve->set.h);
+    double top = (double)(curve->first + n) * curve->set.h;
+    double exponent = further - tilt * top;
+    exponent += 8.0 * ULP * (further_size * kinds + fabs(tilt * top) + 1.0);
+    curve->infinite += exp(exponent) * (1.0 + 8.0 * ULP) + DBL_TRUE_MIN;
+    curve->shift += 4.0 * ULP * (fabs((double)curve->first) + (double)n) * curve->set.h;
+    curve->noise = product_finish(p, n, kinds);
+}
+
+static int countable(const pld_mechanism *mechanism) {
+    for (int i = 0; i < mechanism->used; i++)
+        if ((double)mechanism->sampled[i].count >= STEPS) return 0;
+    return pld_kinds(mechanism) > 0 && mechanism->used < PLD_KINDS && isfinite(mechanism->mu);
+}
+
+mfpg_status pld_curve_create(const pld_mechanism *mechanism, pld_side side, pld_aim aim, pld_curve **out) {
+    *out = NULL;
+    if (!countable(mechanism)) return MFPG_OK;
+    pld_curve *curve = mfpg_alloc(1, sizeof *curve);
+    if (!curve) return MFPG_ERR_MEMORY;
+    int found = pld_set_up(mechanism, side, aim, &curve->set);
+    product p = {0};
+    if (found <= 0 || !product_start(&p, curve->set.n)) {
+        free(curve);
+        return found == 0 ? MFPG_OK : MFPG_ERR_MEMORY;
+    }
+    compose(mechanism, side, curve, &p);
+    curve->mass = p.work;
+    p.work = NULL;
+    product_clear(&p);
+    *out = curve;
+    return MFPG_OK;
+}
+
+void pld_curve_destroy(pld_curve *curve) {
+    if (curve) free(curve->mass);
+    free(curve);
+}
+
+/* ---- what it says ---- */
+
+typedef struct sums {
+    double total, squares; /* of mass times weight, and of the weights */
+} sums;
+
+/* Adds the points k ... k + count - 1, count <= BLOCK, whose first lies x >= 0 above epsilon. The weight at x + y is
+ * e^(-s x) e^(-s y) (1 - e^-x + e^-x (1 - e^-y)), in which nothing cancels. */
+static void add_block(const pld_curve *curve, const double *fall, const double *rise, int64_t k, int count,
+    double x, sums *out) {
+    double front = exp(-curve->set.tilt * x), base = -expm1(-x), rest = exp(-x);
+    for (int j = 0; j < count; j++) {
+        double weight = front * fall[j] * (base + rest * rise[j]);
+        out->total += fmax(0.0, curve->mass[(k + j) & (curve->set.n - 1)]) * weight;
+        out->squares += weight * weight;
+    }
+}
+
+double pld_curve_delta(const pld_curve *curve, double epsilon) {
+    const pld_setting *set = &curve->set;
+    double at = (epsilon - curve->shift) - curve->offset;
+    at -= 4.0 * ULP * (fabs(epsilon) + fabs(curve->offset) + fabs(at));
+    double place = floor(at / set->h) + 1.0, s = set->tilt;
+    if (!(place >= (double)curve->first)) return 1.0;
+    if (!(place < (double)(curve->first + set->n))) return curve->infinite;
+    double fall[BLOCK], rise[BLOCK];
+    for (int j = 0; j < BLOCK; j++) {
+        fall[j] = exp(-s * set->h * j);
+        rise[j] = -expm1(-set->h * j);
+    }
+    sums sum = {0};
+    int64_t end = curve->first + set->n;
+    for (int64_t k = (int64_t)place; k < end; k += BLOCK) {
+        double x = fmax(0.0, set->h * (double)k - at);
+        if (s * x > 800.0) break; /* weights of 0 from here on, to every double */
+        add_block(curve, fall, rise, k, (int)(end - k < BLOCK ? end - k : BLOCK), x, &sum);
+    }
+    double exponent = curve->log_scale - s * at;
+    double rounding =
+        8.0 * ULP * (curve->size * PLD_KINDS + fabs(s * at) + s * fabs(at) + (double)set->n + 64.0);
+    double main = (sum.total + curve->noise * sqrt(sum.squares)) * exp(exponent) * (1.0 + 2.0 * rounding);
+    return main + curve->infinite + DBL_TRUE_MIN;
+}
+
+double pld_curve_low(const pld_curve *curve) {
+    return curve->offset + curve->shift + (double)(curve->first + 1) * curve->set.h;
+}
+
+double pld_curve_high(const pld_curve *curve) {
+    return curve->offset + curve->shift + (double)(curve->first + curve->set.n + 1) * curve->set.h;
+}
+
+pld_aim pld_curve_guess(const pld_curve *curve) {
+    return (pld_aim){.delta = curve->set.delta, .epsilon = curve->set.epsilon};
+}
+
+ptrdiff_t pld_curve_points(const pld_curve *curve) {
+    return curve->set.n;
+}
