@@ -161,6 +161,62 @@ static void test_poisson_sampling_is_credited(void **state) {
     json_decref(object);
 }
 
+/* One direction alone, and zero-out as the larger of the two; both ends of the answer, as near as they are asked to be. */
+static void test_directions_and_widths_are_those_asked_for(void **state) {
+    (void)state;
+    const struct {
+        const char *arguments;
+        double value;
+    } rows[] = {
+        /* source: accountant_vectors A070, A107 (contour inversion), A169, A175 */
+        {"--noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --adjacency add", 5.6115086176523645},
+        {"--noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --adjacency remove", 6.187712389971957},
+        {"--noise-multiplier 1 --sampling-rate 0.01 --steps 10000 --adjacency zero-out", 6.187712389971957},
+        {"--blocks 0.1:3:200,0.05:2:300,0.01:0.8:100 --delta 1e-8 --adjacency remove", 4.363595940440304},
+        {"--blocks 0.1:3:200,0.05:2:300,0.01:0.8:100 --delta 1e-8 --adjacency add", 3.6003435052247834},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char command[256];
+        snprintf(
+            command, sizeof command, "account %s --accountant exact --width 1e-7 --json", rows[i].arguments);
+        json_t *object = run_json(command);
+        double lower = json_get_number(object, "lower"), upper = json_get_number(object, "upper");
+        if (!(lower <= rows[i].value * (1 + 1e-7) && upper >= rows[i].value * (1 - 1e-7)))
+            fail_msg("%s: %.17g to %.17g", command, lower, upper);
+        assert_true(upper - lower <= 1e-6 && json_get_number(object, "epsilon") == upper);
+        json_decref(object);
+    }
+    REFUSED("account --noise-multiplier 1 --width 1e-3 --accountant rdp",
+        "--width belongs to --accountant exact");
+    REFUSED("account --noise-multiplier 1 --width 1e-3 --order 2", "--width belongs to --accountant exact");
+    json_t *object = run_json("account --noise-multiplier 1 --width 1e-3 --json");
+    assert_string_equal(json_string_value(json_object_get(object, "accountant")), "exact");
+    json_decref(object);
+}
+
+/* No number of steps, delta or noise that may be typed keeps the program busy for long. */
+static void test_extreme_schedules_end(void **state) {
+    (void)state;
+    static const char *const hard[] = {
+        "--noise-multiplier 50 --sampling-rate 1e-3 --steps 1000000000 --delta 1e-15",
+        "--noise-multiplier 1 --sampling-rate 1e-3 --steps 1000000000 --delta 1e-15",
+        "--noise-multiplier 5 --sampling-rate 1e-5 --steps 1000000000 --delta 1e-15 --adjacency replace",
+        "--noise-multiplier 0.01 --sampling-rate 0.01 --steps 1000",
+        "--noise-multiplier 1e-300 --sampling-rate 0.5",
+        "--noise-multiplier 1e300 --sampling-rate 1e-300 --steps 9007199254740992",
+        "--noise-multiplier 1 --steps 9007199254740992 --delta 1e-300", "--mu 1e-300", "--mu 1e300",
+        "--noise-multiplier 2 --sampling-rate 0.3 --steps 1000000000 --epsilon 1e308"};
+    for (size_t i = 0; i < sizeof hard / sizeof hard[0]; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "account %s --json", hard[i]);
+        json_t *object = run_json(command);
+        double epsilon = json_get_number(object, "epsilon"), delta = json_get_number(object, "delta");
+        assert_true(epsilon >= 0 && delta >= 0 && delta <= 1);
+        assert_true(json_get_number(object, "lower") <= json_get_number(object, "upper"));
+        json_decref(object);
+    }
+}
+
 static void test_orders_are_printed_and_restrict(void **state) {
     (void)state;
     /* source: accountant_vectors A221 (mpmath): order 3.5, q .01, sigma 1 */
@@ -400,6 +456,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_replace_doubles_the_sensitivity, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_limits_are_infinity_or_nothing, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_poisson_sampling_is_credited, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_directions_and_widths_are_those_asked_for, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_extreme_schedules_end, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_orders_are_printed_and_restrict, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_gdp_does_not_credit_sampling_and_says_so, open_folder, close_folder),
