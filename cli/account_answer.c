@@ -95,11 +95,19 @@ static void print_number(const char *name, double value) {
     if (!isnan(value)) printf("%-12s %s\n", name, cli_text_up(value, text));
 }
 
+/* The other end of what was asked for, rounded down, where more is known of it than 0. */
+static void print_lower(const account_answer *answer) {
+    char text[CLI_TEXT_UP];
+    if (promises(answer) && answer->lower > 0)
+        printf("%-12s %s\n", "lower end", cli_text_down(answer->lower, text));
+}
+
 void account_print(account_answer *answer) {
     print_number("epsilon", answer->epsilon);
     print_number("delta", answer->delta);
     print_number("mu", mu_of(answer));
     print_number("rdp", answer->rdp);
+    print_lower(answer);
     printf("%-12s %s\n%-12s %s\n%-12s %s\n%-12s %s\n", "accountant", answer->accountant, "adjacency",
         answer->adjacency ? answer->adjacency : "that of the sensitivity or mu given", "unit", answer->unit,
         "view", answer->view);

@@ -345,6 +345,7 @@ static void test_text_rounds_up(void **state) {
     expect("account --mu 1 --delta 1e-6", 0);
     assert_non_null(strstr(ran.out, "epsilon      4.88656\n")); /* 4.88655411746 */
     assert_non_null(strstr(ran.out, "mu           1\n"));
+    assert_non_null(strstr(ran.out, "lower end    4.88655\n"));
     assert_non_null(strstr(ran.out, "certificate  yes"));
 }
 
