@@ -3,8 +3,8 @@
  * certificate. Kept are counts of steps by kind, so that a record is cheap and its place in the run does not show.
  *
  * zero-out is the larger of removing and adding, for any contribution of norm at most 1 and any dimension. replace with
- * sampling is neither at twice the sensitivity (the answer is that of rdp, which has routes of its own); without it, it is.
- * Where an enclosure is not to be had the upper end is the smallest of Chernoff's bound, Gaussian DP without credit and
+ * sampling is neither at twice the sensitivity (the answer is that of pld, which composes a curve of its own); without it, it
+ * is. Where an enclosure is not to be had the upper end is the smallest of Chernoff's bound, Gaussian DP without credit and
  * rdp, and the lower end what is known, at worst 0: a gap wider than asked says so.
  *
  * What was recorded is released exactly so only in the local view: elsewhere a last step hides behind noise that was
@@ -142,11 +142,11 @@ static mfpg_bounds of_both(const question *asked) {
     return (mfpg_bounds){fmax(remove.lower, add.lower), fmax(remove.upper, add.upper)};
 }
 
-/* The answer of rdp to the same question about the same steps; +INFINITY, with the context's message, where it fails. */
-static mfpg_status ask_rdp(mfpg_context *ctx, const question *asked, double *out) {
+/* The answer of another accountant to the same question about the same steps; +INFINITY where it fails. */
+static mfpg_status ask_other(mfpg_context *ctx, const char *name, const question *asked, double *out) {
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, asked->adjacency, MFPG_VIEW_LOCAL};
-    mfpg_accountant *rdp = NULL;
+    mfpg_accountant *other = NULL;
     const sampled_steps *steps = &asked->exact->sampled;
     mfpg_release step = {.steps = 1,
         .noise_sd = 1.0,
@@ -154,24 +154,24 @@ static mfpg_status ask_rdp(mfpg_context *ctx, const question *asked, double *out
         .weight = 1.0,
         .sampling_rate = 1.0,
         .sensitivity = square_sum_root_up(&asked->exact->unsampled)};
-    mfpg_status status = mfpg_accountant_create(ctx, "rdp", &options, &rdp);
-    if (status == MFPG_OK) status = mfpg_accountant_record(ctx, rdp, &step);
+    mfpg_status status = mfpg_accountant_create(ctx, name, &options, &other);
+    if (status == MFPG_OK) status = mfpg_accountant_record(ctx, other, &step);
     for (int i = 0; i < steps->used && status == MFPG_OK; i++) {
         step.sensitivity = steps->kind[i].reach;
         step.sampling_rate = steps->kind[i].rate;
-        status = mfpg_accountant_record_times(ctx, rdp, &step, steps->kind[i].count);
+        status = mfpg_accountant_record_times(ctx, other, &step, steps->kind[i].count);
     }
     *out = (double)INFINITY;
     if (status == MFPG_OK)
-        status = asked->for_delta ? mfpg_accountant_delta(ctx, rdp, asked->given, out)
-                                  : mfpg_accountant_epsilon(ctx, rdp, asked->given, out);
-    mfpg_accountant_destroy(rdp);
+        status = asked->for_delta ? mfpg_accountant_delta(ctx, other, asked->given, out)
+                                  : mfpg_accountant_epsilon(ctx, other, asked->given, out);
+    mfpg_accountant_destroy(other);
     return status;
 }
 
 static int is_wide(const question *asked, mfpg_bounds bounds) {
     double unit = asked->for_delta ? bounds.upper : fmax(1.0, bounds.upper);
-    return !(bounds.upper - bounds.lower <= asked->exact->width * unit);
+    return isinf(bounds.upper) || !(bounds.upper - bounds.lower <= asked->exact->width * unit);
 }
 
 /* reach and mu were rounded up by less than 1e-15 of themselves, which moves neither answer by more than this. */
@@ -180,26 +180,27 @@ static double lowered(const question *asked, double lower) {
     return asked->exact->loose || asked->exact->sampled.dropped_bits >= 0 ? 0.0 : fmax(0.0, less);
 }
 
+/* What the enclosures say. Under replace the other record may be one whose contribution is 0, so that zero-out is a lower end. */
+static mfpg_bounds enclosed(const question *asked) {
+    if (asked->exact->sampled.used == 0) return of_gaussian(asked);
+    if (asked->adjacency == MFPG_ADJACENCY_REPLACE)
+        return (mfpg_bounds){of_both(asked).lower, (double)INFINITY};
+    if (asked->adjacency == MFPG_ADJACENCY_ZERO_OUT) return of_both(asked);
+    return of_direction(asked, asked->adjacency == MFPG_ADJACENCY_ADD ? LOSS_ADD : LOSS_REMOVE);
+}
+
 static mfpg_status answer(mfpg_context *ctx, const question *asked, mfpg_bounds *out) {
-    const exact_state *exact = asked->exact;
-    double plain = uncredited_mu(exact, asked->adjacency);
-    int sampled = exact->sampled.used > 0, replace = asked->adjacency == MFPG_ADJACENCY_REPLACE;
+    double plain = uncredited_mu(asked->exact, asked->adjacency);
     *out = (mfpg_bounds){
         0.0, asked->for_delta ? mfpg_gdp_delta(plain, asked->given) : mfpg_gdp_epsilon(plain, asked->given)};
     if (!asked->for_delta && asked->given == 0.0) return MFPG_OK;
-    mfpg_bounds found = *out;
-    if (!sampled)
-        found = of_gaussian(asked);
-    else if (asked->adjacency == MFPG_ADJACENCY_ZERO_OUT)
-        found = of_both(asked);
-    else if (!replace)
-        found = of_direction(asked, asked->adjacency == MFPG_ADJACENCY_ADD ? LOSS_ADD : LOSS_REMOVE);
+    mfpg_bounds found = enclosed(asked);
     out->lower = lowered(asked, found.lower);
     out->upper = fmin(out->upper, found.upper);
     mfpg_status status = MFPG_OK;
-    if (sampled && (replace || is_wide(asked, found))) {
+    if (asked->exact->sampled.used > 0 && is_wide(asked, found)) {
         double bound;
-        status = ask_rdp(ctx, asked, &bound);
+        status = ask_other(ctx, asked->adjacency == MFPG_ADJACENCY_REPLACE ? "pld" : "rdp", asked, &bound);
         out->upper = fmin(out->upper, bound);
     }
     out->lower = fmin(out->lower, out->upper);

@@ -78,6 +78,19 @@ static void test_blocks_compose_in_any_order(void **state) {
 }
 
 /* A sampled run with unsampled steps in it, and kinds that differ in the last bit only: nothing is lost by merging them. */
+/* replace: above zero-out, which is its lower end, and by the curve that pld composes. */
+static void test_replacing_is_priced_by_its_own_curve(void **state) {
+    (void)state;
+    const schedule block = {0.01, 1, 1000};
+    mfpg_context *ctx = testing_context(1);
+    mfpg_bounds replace = epsilon_of(ctx, "exact", MFPG_ADJACENCY_REPLACE, &block, 1, 1e-5),
+                zero_out = epsilon_of(ctx, "exact", MFPG_ADJACENCY_ZERO_OUT, &block, 1, 1e-5),
+                pld = epsilon_of(ctx, "pld", MFPG_ADJACENCY_REPLACE, &block, 1, 1e-5);
+    assert_true(
+        replace.lower == zero_out.lower && zero_out.upper < replace.upper && replace.upper <= pld.upper);
+    mfpg_context_destroy(ctx);
+}
+
 static void test_mixtures_with_gaussian_steps(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -175,6 +188,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_where_peers_fail),
         cmocka_unit_test(test_blocks_compose_in_any_order),
+        cmocka_unit_test(test_replacing_is_priced_by_its_own_curve),
         cmocka_unit_test(test_mixtures_with_gaussian_steps),
         cmocka_unit_test(test_lower_ends_are_not_claimed_where_they_are_not_known),
         cmocka_unit_test(test_monotone_and_never_above_the_others),
