@@ -3,7 +3,8 @@
 
 For every (unit, view, target epsilon) each point of a small grid is trained with dp-sgd, mapg-dp and mfpg on seeds 1001
 to 1008; the best eight points are trained again on seeds 2001 to 2048, and the one with the best mean test accuracy over
-the methods is printed as a line of src/experiment/bench/frontier.def.
+the methods is printed as a line of src/experiment/bench/frontier.def. View final, where only the entropic methods gain, has a grid of
+its own with more rounds and steps that its assumption allows; it is trained once, with mfep on seeds 2001 to 2012.
 
     bench/tune_frontier.py build/release/mfpg          about ten minutes on two cores
 """
@@ -26,12 +27,14 @@ STEPS = (0.1, 0.3, 0.5, 1, 2, 4, 8)
 CLIPS = (0.05, 0.1, 0.2, 0.3, 0.5, 1)
 METHODS = {"dp-sgd": ["train.learning_rate={step}"], "mapg-dp": ["train.learning_rate={step}"],
            "mfpg": ["entropic.step={step}", "entropic.scale=sensitivity"]}
+FINAL = {"mfep": ["entropic.step={step}", "entropic.scale=sensitivity", "privacy.assume=glm", "data.norm=4", "evaluate_every=100000"]}
+FINAL_SEEDS, FINAL_GRID = "seed=2001..2012", ((60, 250, 600), (0.1, 0.25, 0.4), (0.3, 0.5, 1, 2))
 
 
 def accuracy(program, folder, number, seeds, unit, view, target, method, rounds, step, clip):
     settings = [f"method={method}", f"privacy.unit={unit}", f"privacy.view={view}", f"privacy.clip={clip}",
                 f"noise.target_epsilon={target}", f"train.rounds={rounds}", seeds]
-    settings += [text.format(step=step) for text in METHODS[method]]
+    settings += [text.format(step=step) for text in (FINAL if view == "final" else METHODS)[method]]
     done = subprocess.run([program, "run", f"{folder}/tune.yaml", *settings, "--json", "--threads", "1", "--out",
                            f"{folder}/{number}"], capture_output=True, text=True)
     if done.returncode != 0:  # a step too large for the noise it needs is refused: not a candidate
@@ -47,15 +50,21 @@ def main():
         number = itertools.count()
 
         def means(seeds, cell, points):
+            methods = FINAL if cell[1] == "final" else METHODS
             jobs = [[pool.submit(accuracy, program, folder, next(number), seeds, *cell, method, *point)
-                     for method in METHODS] for point in points]
+                     for method in methods] for point in points]
             return [(sum(job.result() for job in row) / len(row), point) for row, point in zip(jobs, points)]
 
-        for cell in itertools.product(("example", "client"), ("local", "average"), (0.5, 1, 2, 4, 8)):
-            grid = means(FIRST, cell, list(itertools.product(ROUNDS, STEPS, CLIPS)))
-            finalists = [point for _, point in sorted(grid, reverse=True)[:FINALISTS]]
-            best, (rounds, step, clip) = max(means(SECOND, cell, finalists))
+        targets = (0.5, 1, 2, 4, 8)
+        cells = [*itertools.product(("example", "client"), ("local", "average"), targets), *itertools.product(("example",), ("final",), targets)]
+        for cell in cells:
             unit, view, target = cell
+            if view == "final":
+                finalists, seeds = list(itertools.product(*FINAL_GRID)), FINAL_SEEDS
+            else:
+                grid = means(FIRST, cell, list(itertools.product(ROUNDS, STEPS, CLIPS)))
+                finalists, seeds = [point for _, point in sorted(grid, reverse=True)[:FINALISTS]], SECOND
+            best, (rounds, step, clip) = max(means(seeds, cell, finalists))
             print(f'SETTING("logistic", 8, 100, "{unit}", "{view}", {target:g}, {rounds}, 0, {step:g}, {clip:g}) /* {best:.3f} */', flush=True)
 
 

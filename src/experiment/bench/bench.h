@@ -85,6 +85,9 @@ typedef struct bench_mean {
 } bench_mean;
 bench_mean bench_average(const bench_cell *first, ptrdiff_t count, double (*column)(const bench_cell *cell));
 
+/* The table of privacy against the number of rounds, from formulas alone. */
+void bench_print_rounds(FILE *out);
+
 /* full_benchmark.csv */
 mfpg_status bench_write_csv(mfpg_context *ctx, const char *folder, const bench_list *list);
 
