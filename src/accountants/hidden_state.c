@@ -78,28 +78,37 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     return append(ctx, h, &step);
 }
 
-/* The smaller of what the rounds cost hidden, and what they cost if they were all seen. */
-static double mu_of(const void *state) {
-    const hidden_state *h = state;
-    square_sum all = h->seen;
+/* The smaller of what the rounds cost hidden, and what they cost if they were all seen. Where memory runs out, 0 and the
+ * latter. */
+static int find_mu(const hidden_state *h, double *mu) {
+    square_sum all = h->seen, some = h->seen;
     double hidden = (double)INFINITY;
     square_sum_merge(&all, &h->behind);
-    double composed = square_sum_root_up(&all);
-    if (h->count == 0 || !gcm_mu(h->run, h->count, 0.0, &hidden)) return composed;
-    square_sum some = h->seen;
+    *mu = square_sum_root_up(&all);
+    if (h->count == 0) return 1;
+    if (!gcm_mu(h->run, h->count, 0.0, &hidden)) return 0;
     square_sum_add(&some, hidden);
-    return fmin(composed, square_sum_root_up(&some));
+    *mu = fmin(*mu, square_sum_root_up(&some));
+    return 1;
+}
+
+static double mu_of(const void *state) {
+    double mu;
+    find_mu(state, &mu);
+    return mu;
 }
 
 static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
-    (void)ctx;
-    *out = mfpg_gdp_epsilon(mu_of(state), delta);
+    double mu;
+    if (!find_mu(state, &mu)) return mfpg_fail_memory(ctx);
+    *out = mfpg_gdp_epsilon(mu, delta);
     return MFPG_OK;
 }
 
 static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
-    (void)ctx;
-    *out = mfpg_gdp_delta(mu_of(state), at);
+    double mu;
+    if (!find_mu(state, &mu)) return mfpg_fail_memory(ctx);
+    *out = mfpg_gdp_delta(mu, at);
     return MFPG_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "failing_memory.h"
+#include "mfpg/hidden_state.h"
 #include "mfpg/calibration.h"
 
 static char path[600]; /* of the ledger; absent between the tests */
@@ -81,6 +82,46 @@ static void test_every_accountant_survives(void **state) {
         sweep_allocations(record_and_ask, &s);
         mfpg_accountant_destroy(s.accountant);
     }
+    mfpg_context_destroy(s.ctx);
+}
+
+/* Rounds that nobody sees: what cannot be worked out is an error, and mu that of rounds that were all seen. */
+static mfpg_status record_hidden(void *arg) {
+    scene *s = arg;
+    mfpg_accountant_options options = mfpg_accountant_options_default();
+    mfpg_accountant *accountant = NULL;
+    mfpg_release release = entropic_release(0.2, 0.5, 0.5);
+    double epsilon = 0.0;
+    options.promise.view = MFPG_VIEW_FINAL;
+    mfpg_status status = mfpg_accountant_create(s->ctx, "hidden-state", &options, &accountant);
+    for (int t = 0; t < 9 && status == MFPG_OK; t++) {
+        release.hidden_contraction = 0.9 + 0.05 * t; /* both sides of 1, no two alike */
+        release.hidden_shift = 0.2;
+        status = mfpg_accountant_record(s->ctx, accountant, &release);
+    }
+    if (status == MFPG_OK) status = mfpg_accountant_epsilon(s->ctx, accountant, 1e-5, &epsilon);
+    if (status == MFPG_OK) status = mfpg_accountant_delta(s->ctx, accountant, 1.0, &epsilon);
+    if (accountant) assert_true(mfpg_accountant_mu(accountant) > (status == MFPG_OK ? 0.4 : 0.0));
+    mfpg_accountant_destroy(accountant);
+    return status;
+}
+
+static mfpg_status ask_bounded(void *arg) {
+    scene *s = arg;
+    const mfpg_hidden_step step = {0.9, 0.2, 0.5, 40};
+    double mu = 0.0;
+    mfpg_status status = mfpg_hidden_mu(s->ctx, &step, 1, 1.0, &mu);
+    assert_int_equal(status == MFPG_OK, isfinite(mu));
+    if (status == MFPG_OK) status = mfpg_hidden_bounded_mu(s->ctx, &step, 1.0, &mu);
+    assert_int_equal(status == MFPG_OK, isfinite(mu));
+    return status;
+}
+
+static void test_hidden_states_survive(void **state) {
+    (void)state;
+    scene s = begin();
+    assert_true(sweep_allocations(record_hidden, &s) >= 5);
+    assert_true(sweep_allocations(ask_bounded, &s) >= 4);
     mfpg_context_destroy(s.ctx);
 }
 
@@ -197,6 +238,7 @@ static void test_a_ledger_survives(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_accountant_survives),
+        cmocka_unit_test(test_hidden_states_survive),
         cmocka_unit_test(test_calibration_survives),
         cmocka_unit_test(test_a_ledger_survives),
     };
