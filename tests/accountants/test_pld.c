@@ -156,7 +156,7 @@ static void test_epsilon_is_monotone(void **state) {
     (void)state;
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (int i = 0; i < testing_repeats(10); i++) {
+    for (int i = 0; i < testing_repeats(20); i++) {
         setting base = random_setting(&random), other;
         mfpg_adjacency side = i % 2 ? MFPG_ADJACENCY_ADD : MFPG_ADJACENCY_REMOVE;
         double epsilon = answer(ctx, "pld", side, base), factor = 1.0 + 0.5 * random_unit(&random);
@@ -177,7 +177,7 @@ static void test_order_against_other_answers(void **state) {
     (void)state;
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (int i = 0; i < testing_repeats(10); i++) {
+    for (int i = 0; i < testing_repeats(20); i++) {
         setting s = random_setting(&random);
         double both = answer(ctx, "pld", MFPG_ADJACENCY_ZERO_OUT, s);
         double adding = answer(ctx, "pld", MFPG_ADJACENCY_ADD, s),
@@ -197,7 +197,7 @@ static void test_the_enclosure_of_exact_lies_just_below(void **state) {
     (void)state;
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (int i = 0; i < testing_repeats(12); i++) {
+    for (int i = 0; i < testing_repeats(20); i++) {
         setting s = random_setting(&random);
         mfpg_adjacency side = i % 2 ? MFPG_ADJACENCY_ADD : MFPG_ADJACENCY_REMOVE;
         mfpg_accountant *exact = made(ctx, "exact", side);
@@ -246,7 +246,7 @@ static void test_order_and_parts_of_a_mixture_do_not_show(void **state) {
     enum { KINDS = 4 };
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (int i = 0; i < testing_repeats(5); i++) {
+    for (int i = 0; i < testing_repeats(20); i++) {
         mfpg_accountant *forth = made(ctx, "pld", MFPG_ADJACENCY_REMOVE),
                         *back = made(ctx, "pld", MFPG_ADJACENCY_REMOVE);
         mfpg_release kinds[KINDS];

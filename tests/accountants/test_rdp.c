@@ -204,7 +204,7 @@ static void test_epsilon_grows_with_rate_steps_and_reach_and_never_beyond_gaussi
     (void)state;
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (int i = 0; i < testing_repeats(40); i++) {
+    for (int i = 0; i < testing_repeats(1000); i++) {
         mfpg_adjacency adjacency = i % 4 == 3 ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT;
         double q = random_scale(&random, 1e-6, 1), z = random_scale(&random, 0.3, 30),
                factor = 1 + random_scale(&random, 1e-7, 1);
