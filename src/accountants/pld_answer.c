@@ -7,7 +7,7 @@
 
 #include "numerics/special/roots.h"
 #include "pld_curve.h"
-#include "pld_one_step.h"
+#include "sampled_step_curve.h"
 
 #define TOLERANCE 1e-10 /* of a root, relative */
 
@@ -19,6 +19,11 @@ static double largest_add_loss(const pld_mechanism *mechanism) {
     for (int i = 0; i < mechanism->used; i++)
         sum -= (double)mechanism->sampled[i].count * log1p(-mechanism->sampled[i].rate);
     return sum * (1.0 + (4.0 + mechanism->used) * DBL_EPSILON);
+}
+
+/* Above the loss 0 replace is remove, at a reach that pld_kind has doubled. */
+static loss_direction direction_of(pld_side side) {
+    return side == PLD_ADD ? LOSS_ADD : LOSS_REMOVE;
 }
 
 static int is_one_step(const pld_mechanism *mechanism) {
@@ -82,7 +87,7 @@ mfpg_status pld_side_epsilon(const pld_mechanism *mechanism, pld_side side, doub
     }
     if (is_one_step(mechanism)) {
         sampled_step kind = pld_kind(mechanism, side, 0);
-        *epsilon = pld_one_step_epsilon(&kind, side, delta);
+        *epsilon = sampled_step_epsilon(&kind, direction_of(side), delta).upper;
         return MFPG_OK;
     }
     pld_aim aim = {.delta = delta};
@@ -106,7 +111,7 @@ mfpg_status pld_side_delta(const pld_mechanism *mechanism, pld_side side, double
     }
     if (is_one_step(mechanism)) {
         sampled_step kind = pld_kind(mechanism, side, 0);
-        *delta = pld_one_step_delta(&kind, side, epsilon);
+        *delta = sampled_step_delta(&kind, direction_of(side), epsilon).upper;
         return MFPG_OK;
     }
     *delta = 1.0;

@@ -4,7 +4,7 @@
 #include "accountants/pld_answer.h"
 #include "accountants/pld_cells.h"
 #include "accountants/pld_curve.h"
-#include "accountants/pld_one_step.h"
+#include "accountants/sampled_step_curve.h"
 
 /* What discretisation may add to delta where delta is asked for: pld_guide.c aims at 2e-3 of it for many steps; for one or two,
  * whose curves have kinks, a few times that. */
@@ -20,9 +20,13 @@ static double curve_delta(const pld_mechanism *mechanism, pld_side side, pld_aim
 }
 
 static void check_above(double bound, double truth, double relative, const char *what) {
-    if (bound >= truth * (1.0 - 1e-13) && bound <= truth * (1.0 + relative)) return;
+    if (bound >= truth * (1.0 - 1e-12) && bound <= truth * (1.0 + relative)) return;
     print_error("%s: bound %.17g of %.17g, off by %.3g\n", what, bound, truth, bound / truth - 1.0);
     fail();
+}
+
+static double closed_form(const sampled_step *kind, pld_side side, double epsilon) {
+    return sampled_step_delta(kind, side == PLD_ADD ? LOSS_ADD : LOSS_REMOVE, epsilon).upper;
 }
 
 /* One step put on a grid, transformed and found again, against its closed form, on all sides. */
@@ -36,7 +40,7 @@ static void test_one_step_meets_its_closed_form(void **state) {
         sampled_step kind = pld_kind(&mechanism, side, 0);
         double most = side == PLD_ADD ? -0.5 * log1p(-step.rate) : log1p(step.rate * expm1(2.0 * kind.reach));
         double epsilon = i < 6 ? 0.0 : most * random_unit(&random);
-        double truth = pld_one_step_delta(&kind, side, epsilon);
+        double truth = closed_form(&kind, side, epsilon);
         if (truth < 1e-30) continue; /* the curve is then steeper than any that a grid is made for */
         check_above(curve_delta(&mechanism, side, (pld_aim){epsilon > 0.0 ? truth : 0.0, epsilon}), truth,
             ABOVE, "one step");
@@ -66,9 +70,9 @@ static void test_steps_without_sampling_meet_the_gaussian_curve(void **state) {
 
 /* The closed form at any epsilon: delta(e) = 1 - e^e + e^e delta_other_side(-e). */
 static double one_step(const sampled_step *kind, pld_side side, double epsilon) {
-    if (epsilon >= 0.0) return pld_one_step_delta(kind, side, epsilon);
+    if (epsilon >= 0.0) return closed_form(kind, side, epsilon);
     pld_side back = side == PLD_REPLACE ? PLD_REPLACE : side == PLD_ADD ? PLD_REMOVE : PLD_ADD;
-    return -expm1(epsilon) + exp(epsilon) * pld_one_step_delta(kind, back, -epsilon);
+    return -expm1(epsilon) + exp(epsilon) * closed_form(kind, back, -epsilon);
 }
 
 /* The trapezoid rule in u. For replace the law of the first step is that of remove at losses above 0, its mirror image
