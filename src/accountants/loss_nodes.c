@@ -91,13 +91,16 @@ static long double modulus(complex_number a) {
 }
 
 static complex_number exponential(complex_number a) {
-    long double size = expl(a.re);
-    return (complex_number){size * cosl(a.im), size * sinl(a.im)};
+    long double size = expl(a.re), sine, cosine;
+    sincosl(a.im, &sine, &cosine);
+    return (complex_number){size * cosine, size * sine};
 }
 
 static complex_number exponential_less_one(complex_number a) {
-    long double rise = expm1l(a.re), half = sinl(0.5L * a.im);
-    return (complex_number){rise * cosl(a.im) - 2.0L * half * half, (rise + 1.0L) * sinl(a.im)};
+    long double rise = expm1l(a.re), sine, cosine;
+    sincosl(0.5L * a.im, &sine, &cosine);
+    long double back = 2.0L * sine * sine; /* 1 - cos */
+    return (complex_number){rise * (1.0L - back) - back, (rise + 1.0L) * 2.0L * sine * cosine};
 }
 
 /* e^t - 1 - t. */
@@ -133,6 +136,15 @@ static complex_number entropy_of(
 
 /* ---- nodes ---- */
 
+/* How the line was chosen, and what the integrand is bounded by on the way up to Im u = 2 eta. */
+typedef struct contour {
+    double eta, k, first;
+    int candidates;
+    long double sine, cosine, back; /* of eta w; 1 - cos */
+    int flat;                       /* adding: 1/|1+v| is bounded by 1/(1-q), not by that of the real part */
+    long double penalty;            /* adding: cos(eta w)^-c where it is not flat */
+} contour;
+
 typedef struct place {
     long double u, eta, w;              /* the node is u + i eta */
     complex_number v, ratio, l, weight; /* ratio = 1 + v; weight = k phi(u + i eta) */
@@ -141,13 +153,13 @@ typedef struct place {
 } place;
 
 /* l = log(1 + v), v = q (e^x - 1). An error dx of x moves l by q e^x/(1+v) dx. */
-static place place_at(const sampled_step *kind, loss_direction direction, double u, double eta, double k) {
-    long double q = kind->rate, w = kind->reach, x = w * u - 0.5L * w * w, turn = w * eta;
-    long double rise = expm1l(x), half = sinl(0.5L * turn), back = 2.0L * half * half;
+static place place_at(const sampled_step *kind, loss_direction direction, double u, const contour *line) {
+    long double q = kind->rate, w = kind->reach, x = w * u - 0.5L * w * w, eta = line->eta;
+    long double rise = expm1l(x);
     place at = {.u = u, .eta = eta, .w = w};
-    at.v = (complex_number){q * (rise * cosl(turn) - back), q * (rise + 1.0L) * sinl(turn)};
+    at.v = (complex_number){q * (rise * line->cosine - line->back), q * (rise + 1.0L) * line->sine};
     at.ratio = (complex_number){1.0L + at.v.re, at.v.im};
-    if (at.v.re < -0.5L) at.ratio.re = (1.0L - q) + q * (rise + 1.0L) * cosl(turn);
+    if (at.v.re < -0.5L) at.ratio.re = (1.0L - q) + q * (rise + 1.0L) * line->cosine;
     long double square = at.v.re * at.v.re + at.v.im * at.v.im;
     at.l.re = square < 0.25L ? 0.5L * log1pl(2.0L * at.v.re + square) : logl(modulus(at.ratio));
     at.l.im = atan2l(at.v.im, at.ratio.re);
@@ -156,39 +168,32 @@ static place place_at(const sampled_step *kind, loss_direction direction, double
     at.error = 16.0L * UNIT * modulus(at.l) + share * shift;
     at.weight = exponential(
         (complex_number){-0.5L * ((long double)u * u - (long double)eta * eta), -(long double)u * eta});
-    at.weight = scaled(at.weight, k * INVERSE_ROOT);
+    at.weight = scaled(at.weight, line->k * INVERSE_ROOT);
     at.weight_error = UNIT * (2.0L * u * u + 2.0L * eta * eta + 4.0L * fabsl((long double)u * eta) + 16.0L);
     if (direction == LOSS_REMOVE) at.weight_error += 16.0L * UNIT + share * shift;
     return at;
 }
 
-/* How the line was chosen, and what the integrand is bounded by on the way up to Im u = 2 eta. */
-typedef struct contour {
-    double eta, k, first;
-    int candidates;
-    int flat;            /* adding: 1/|1+v| is bounded by 1/(1-q), not by that of the real part */
-    long double penalty; /* adding: cos(eta w)^-c where it is not flat */
-} contour;
-
-/* Sizes at the real part of a node, times k phi: of em2(zl)/(|z|^2/2), of kl, of M. */
+/* Sizes at the real part of a node, times k phi: of em2(zl)/(|z|^2/2), of kl, of M. They are bounds: a double will do. */
 typedef struct sizes {
-    long double second, kl, mass;
+    double second, kl, mass;
 } sizes;
 
 static sizes sizes_at(const loss_nodes *nodes, const sampled_step *kind, const contour *line, double u) {
-    long double q = kind->rate, w = kind->reach, c = nodes->c, x = w * u - 0.5L * w * w, rise = expm1l(x);
-    long double v = q * rise, share = q * (rise + 1.0L) / (1.0L + v);
-    long double l = v < -0.5L ? logl((1.0L - q) + q * (rise + 1.0L)) : log1pl(v);
-    long double turned = 2.0L * line->eta * w * share / cosl(line->eta * w);
-    long double square = 2.0L * (l * l + turned * turned);
-    long double log_phi = -0.5L * u * u + logl(line->k) - 0.91893853320467274178L, phi = expl(log_phi);
-    sizes own = {.kl = 0.5L * square * (phi + expl(log_phi + l))};
+    double q = kind->rate, w = kind->reach, c = nodes->c, x = w * u - 0.5 * w * w, v = q * expm1(x);
+    double share = q / (q + (1.0 - q) * exp(-x));
+    double l = v > 1e10 ? log(q) + x : v < -0.5 ? log((1.0 - q) + q * exp(x)) : log1p(v);
+    double turned = 2.0 * line->eta * w * share / (double)line->cosine;
+    double square = 2.0 * (l * l + turned * turned);
+    double log_phi = -0.5 * u * u - 0.91893853320467274, phi = line->k * exp(log_phi),
+           likely = line->k * exp(log_phi + l);
+    sizes own = {.kl = 0.5 * square * (phi + likely)};
     if (nodes->direction == LOSS_REMOVE) {
-        own.mass = expl(log_phi + (1.0L + c) * l);
-        own.second = square * (expl(log_phi + l) + own.mass);
+        own.mass = line->k * exp(log_phi + (1.0 + c) * l);
+        own.second = square * (likely + own.mass);
         return own;
     }
-    own.mass = line->flat ? phi * powl(1.0L - q, -c) : expl(log_phi - c * l);
+    own.mass = line->flat ? phi * exp(-c * log1p(-q)) : line->k * exp(log_phi - c * l);
     own.second = square * (phi + own.mass);
     return own;
 }
@@ -203,6 +208,12 @@ static void choose_strip(const sampled_step *kind, loss_direction direction, dou
     if (line->flat) line->eta = fmin(line->eta, 0.25 * M_PI / kind->reach);
     while (!line->flat && -c * log(cos(line->eta * kind->reach)) > 6.0) line->eta *= 0.9;
     if (!line->flat) line->penalty = powl(cosl((long double)line->eta * kind->reach), -(long double)c);
+}
+
+static void measure_strip(const sampled_step *kind, contour *line) {
+    long double turn = (long double)line->eta * kind->reach, half = sinl(0.5L * turn);
+    sincosl(turn, &line->sine, &line->cosine);
+    line->back = 2.0L * half * half;
 }
 
 static void set_node(loss_nodes *nodes, loss_node *node, const place *at, long double k) {
@@ -258,7 +269,7 @@ static void fill(loss_nodes *nodes, const sampled_step *kind, const contour *lin
     long double kl_error = 0.0L, eta = line->eta;
     for (int n = 0; n < line->candidates; n++) {
         sizes own = sizes_at(nodes, kind, line, line->first + n * line->k);
-        most = (sizes){fmaxl(most.second, own.second), fmaxl(most.kl, own.kl), fmaxl(most.mass, own.mass)};
+        most = (sizes){fmax(most.second, own.second), fmax(most.kl, own.kl), fmax(most.mass, own.mass)};
     }
     for (int n = 0; n < line->candidates; n++) {
         double u = line->first + n * line->k;
@@ -269,7 +280,7 @@ static void fill(loss_nodes *nodes, const sampled_step *kind, const contour *lin
             dropped = (sizes){dropped.second + own.second, dropped.kl + own.kl, dropped.mass + own.mass};
             continue;
         }
-        place at = place_at(kind, nodes->direction, u, line->eta, line->k);
+        place at = place_at(kind, nodes->direction, u, line);
         loss_node *node = &nodes->node[nodes->count++];
         set_node(nodes, node, &at, line->k);
         kl_error += add_errors(nodes, node, &at, line->candidates);
@@ -294,6 +305,7 @@ loss_nodes *loss_nodes_open(
     const sampled_step *kind, loss_direction direction, double c, double h, int room) {
     contour line = {0};
     choose_strip(kind, direction, c, &line);
+    measure_strip(kind, &line);
     line.k = short_number(2.0 * M_PI * line.eta / EXPONENT);
     loss_window window = loss_window_at(kind, direction, c);
     line.first = line.k * floor(window.low / line.k);
@@ -400,8 +412,9 @@ loss_value loss_nodes_at(const loss_nodes *nodes, double y) {
     for (int n = 0; n < nodes->count; n++) {
         const loss_node *node = &nodes->node[n];
         double a = -y * (double)node->l.im, b = y * (double)node->l.re;
-        double rise = expm1(a), half = sin(0.5 * b), d_re = rise * cos(b) - 2.0 * half * half,
-               d_im = (rise + 1.0) * sin(b), r_re = d_re - a, r_im = d_im - b;
+        double rise = expm1(a), sine = sin(0.5 * b), cosine = cos(0.5 * b), back = 2.0 * sine * sine;
+        double d_re = rise * (1.0 - back) - back, d_im = (rise + 1.0) * 2.0 * sine * cosine;
+        double r_re = d_re - a, r_im = d_im - b;
         if (a * a + b * b < 0.25) {
             complex_number r = second_order_exp((complex_number){a, b});
             r_re = (double)r.re;
