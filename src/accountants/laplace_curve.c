@@ -25,7 +25,8 @@ enum {
     MOST_NODES = 1 << 17, /* of all kinds together */
     CHUNK = 16
 };
-#define EXACT_COST 4.0 /* units of work for a node step in extended precision */
+#define EXACT_COST 4.0  /* units of work for a node step in extended precision */
+#define POINT_COST 15.0 /* for a node at a point beyond the sum */
 #define UNIT       LDBL_EPSILON
 
 /* ---- terms ---- */
@@ -172,12 +173,13 @@ static int deciding(const evaluation *of, double c, decaying *part, int most) {
 
 /* Bounds the sums beyond the last term; 1 where that of t is below log_allowed. Every modulus there is at most e^-need, and
  * at most exp(-tau^2 y^2/2): the sum without z (z+1) is that of the one up to where they cross, and of the other beyond. */
-static int settle_remainder(const evaluation *of, laplace_curve *to, double log_allowed) {
+static int settle_remainder(const evaluation *of, laplace_curve *to, double log_allowed, double *work) {
     decaying part[4];
-    int parts = deciding(of, to->line.c, part, 4);
+    int parts = deciding(of, to->line.c, part, 4), points;
     double y = (to->count - 1) * to->line.h, need = fmax(1.0, 1.7 - log_allowed - log(M_PI * y));
     if (to->tau2 > 0.0) need += 10.0;
-    double bound = loss_decay_bound(part, parts, of->gauss, to->line.c, to->line.h, y, need);
+    double bound = loss_decay_bound(part, parts, of->gauss, to->line.c, to->line.h, y, need, &points);
+    *work -= POINT_COST * points * (double)of->node_count;
     if (!(bound < (double)INFINITY)) return 0;
     to->remainder = 2.0 * bound / to->line.h * (1.0 + 1e-12); /* j and -j; h/2 pi is left out */
     if (to->tau2 > 0.0) {
@@ -215,8 +217,8 @@ int laplace_curve_build(const loss_sum *sum, const loss_line *line, double tau2,
     while (ok && !settled && out->count<MOST_TERMS - CHUNK && * work> 0.0) {
         double left = log_left(out);
         if (out->count >= wait && left < log_allowed) {
-            settled = settle_remainder(&of, out, log_allowed);
-            wait = 1.15 * out->count;
+            settled = settle_remainder(&of, out, log_allowed, work);
+            wait = 1.3 * out->count;
             continue;
         }
         if (out->count >= 2 * half) {

@@ -15,7 +15,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { CELLS = 320, CUTS = 32, MOST_POINTS = 1500 };
+enum { CELLS = 320, CUTS = 32, MOST_POINTS = 1000 };
 #define OUTWARD (1.0 + 1e-9)
 
 /* ---- far ---- */
@@ -167,13 +167,13 @@ static void make_tables(const decaying *part, int parts, double c, cut_table *ta
     }
 }
 
-double loss_decay_bound(
-    const decaying *part, int parts, double gauss, double c, double h, double from, double need) {
+double loss_decay_bound(const decaying *part, int parts, double gauss, double c, double h, double from,
+    double need, int *points) {
     cut_table table[MOST_PARTS];
     double sum = 0.0, y = from;
     int tabulated = 0;
     if (parts > MOST_PARTS) parts = MOST_PARTS;
-    for (int i = 0; i < MOST_POINTS; i++) {
+    for (*points = 0; *points < MOST_POINTS; ++*points) {
         double ours = 0.5 * gauss * y * y;
         if (ours < need && !tabulated) {
             make_tables(part, parts, c, table);

@@ -15,8 +15,8 @@ typedef struct decaying {
 
 /* A bound of the sum over y = from + h, from + 2h, ... of h/y^2 times the modulus of M(c+iy)/M(c), M the product of all
  * M_b^count and of a factor exp(-gauss y^2/2); +INFINITY where none is found that is below e^-need / from. Every factor is at
- * most 1, so a few that fall fastest may stand for all. */
+ * most 1, so a few that fall fastest may stand for all. *points becomes the number of y that were looked at. */
 double loss_decay_bound(
-    const decaying *part, int parts, double gauss, double c, double h, double from, double need);
+    const decaying *part, int parts, double gauss, double c, double h, double from, double need, int *points);
 
 #endif

@@ -80,7 +80,10 @@ static void test_what_is_left_out_is_bounded(void **state) {
             decaying part = {&kinds[i], both[d], nodes, loss_nodes_next(nodes),
                 sqrt(loss_moments_at(&kinds[i], both[d], c).variance) * (1 + 1e-6)};
             double from = 0, bound = INFINITY, sum = 0;
-            for (; isinf(bound); from += h) bound = loss_decay_bound(&part, 1, 0, c, h, from + h, 12);
+            int points = 0;
+            for (; isinf(bound); from += h)
+                bound = loss_decay_bound(&part, 1, 0, c, h, from + h, 12, &points);
+            assert_true(points > 0 && points < 100);
             for (int j = 1; j < 20000; j++) {
                 double y = from + j * h;
                 loss_value at = loss_nodes_at(nodes, y);
