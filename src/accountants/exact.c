@@ -1,6 +1,6 @@
 /* The composition itself, enclosed: epsilon and delta of sampled and unsampled Gaussian steps between two ends that are a
  * requested width apart (laplace.h), where every other accountant has one bound of unknown slack. The upper end is the
- * certificate. Kept are counts of steps by kind, so that a record is cheap and its place in the run does not show.
+ * certificate.
  *
  * zero-out is the larger of removing and adding, for any contribution of norm at most 1 and any dimension. replace with
  * sampling is neither at twice the sensitivity (the answer is that of pld, which composes a curve of its own); without it, it
@@ -13,90 +13,42 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/error.h"
 #include "laplace.h"
 #include "ops.h"
 #include "sampled_step_curve.h"
-#include "sampled_steps.h"
-#include "square_sum.h"
-#include "upward.h"
+#include "sampled_sum.h"
 
 typedef struct exact_state {
-    mfpg_adjacency adjacency;
-    int credits; /* 1: the unit is what is sampled */
-    int loose;   /* 1: more may be counted than was revealed, so nothing but 0 is a lower end */
+    sampled_sum kept;
     double width;
-    square_sum unsampled;  /* sum of mu^2 of the steps without sampling, zero-out */
-    square_sum uncredited; /* of all steps, as if none had been sampled */
-    sampled_steps sampled;
 } exact_state;
-
-/* ---- what is kept ---- */
 
 static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options) {
     (void)ctx;
-    exact_state *exact = state;
-    exact->adjacency = options->promise.adjacency;
-    exact->credits = options->promise.unit == MFPG_UNIT_EXAMPLE;
-    exact->width = options->width;
-    exact->sampled = SAMPLED_STEPS_EXACT;
+    *(exact_state *)state = (exact_state){sampled_sum_empty(options, SAMPLED_STEPS_EXACT), options->width};
     return MFPG_OK;
 }
 
 static void finish(void *state) {
-    sampled_steps_clear(&((exact_state *)state)->sampled);
+    sampled_sum_clear(&((exact_state *)state)->kept);
 }
 
 static int copy(const void *state, void *out) {
     const exact_state *exact = state;
-    exact_state *copied = out;
-    *copied = *exact;
-    return sampled_steps_copy(&exact->sampled, &copied->sampled);
-}
-
-/* Adds count steps of one noise. */
-static int add_steps(exact_state *exact, double rate, double sensitivity, double sd, int64_t count) {
-    double reach = divide_up(sensitivity, sd);
-    if (count == 0 || reach == 0.0) return 1;
-    if (rate < 1.0 && isfinite(reach)) return sampled_steps_add(&exact->sampled, rate, reach, count);
-    square_sum_add_times(&exact->unsampled, reach, count);
-    return 1;
+    ((exact_state *)out)->width = exact->width;
+    return sampled_sum_copy(&exact->kept, &((exact_state *)out)->kept);
 }
 
 static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
-    exact_state *exact = state;
-    double rate = exact->credits ? release->sampling_rate : 1.0, s = release->sensitivity;
-    if (rate == 0.0) return MFPG_OK; /* no example takes part: the noise alone is released */
-    if (times > INT64_MAX / release->steps)
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "accountant exact: more than 2^63 steps");
-    if (rate != release->sampling_rate || release->last_sd != release->noise_sd) exact->loose = 1;
-    double mu = mfpg_release_mu(release, MFPG_ADJACENCY_ZERO_OUT);
-    square_sum_add_times(&exact->uncredited, mu, times);
-    if (rate == 1.0) { /* to the bit what gdp counts */
-        square_sum_add_times(&exact->unsampled, mu, times);
-        return MFPG_OK;
-    }
-    int64_t early = release->last_sd == release->noise_sd ? release->steps : release->steps - 1;
-    if (add_steps(exact, rate, s, release->noise_sd, early * times) &&
-        add_steps(exact, rate, s, release->last_sd, (release->steps - early) * times))
-        return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_MEMORY, "accountant exact: no room for another kind of step");
-}
-
-static double uncredited_mu(const exact_state *exact, mfpg_adjacency adjacency) {
-    double root = square_sum_root_up(&exact->uncredited);
-    return adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 * root : root;
+    return sampled_sum_record(ctx, &((exact_state *)state)->kept, "exact", release, times);
 }
 
 static double mu(const void *state) {
-    const exact_state *exact = state;
-    return exact->sampled.used > 0 ? (double)INFINITY : uncredited_mu(exact, exact->adjacency);
+    return sampled_sum_mu(&((const exact_state *)state)->kept);
 }
 
 static int covers(const void *state, const void *less) {
-    const exact_state *a = state, *b = less;
-    return a->unsampled.high >= b->unsampled.high && a->uncredited.high >= b->uncredited.high &&
-           sampled_steps_cover(&a->sampled, &b->sampled);
+    return sampled_sum_covers(&((const exact_state *)state)->kept, &((const exact_state *)less)->kept);
 }
 
 /* ---- answers ---- */
@@ -112,19 +64,20 @@ typedef struct question {
 /* Without sampling the curve is that of one Gaussian mechanism; its lower end is that of a mu smaller by more than mu and the
  * conversions were rounded up. */
 static mfpg_bounds of_gaussian(const question *asked) {
-    double mu = uncredited_mu(asked->exact, asked->adjacency), below = mu * (1.0 - 1e-10);
+    double mu = sampled_sum_plain_mu(&asked->exact->kept, asked->adjacency), below = mu * (1.0 - 1e-10);
     return asked->for_delta
                ? (mfpg_bounds){mfpg_gdp_delta(below, asked->given), mfpg_gdp_delta(mu, asked->given)}
                : (mfpg_bounds){mfpg_gdp_epsilon(below, asked->given), mfpg_gdp_epsilon(mu, asked->given)};
 }
 
 static loss_sum sum_of(const exact_state *exact, loss_direction direction) {
-    return (loss_sum){
-        exact->sampled.kind, exact->sampled.used, exact->unsampled.high * (1.0 + DBL_EPSILON), direction};
+    square_sum plain;
+    int kinds = sampled_sum_split(&exact->kept, &plain);
+    return (loss_sum){exact->kept.sampled.kind, kinds, plain.high * (1.0 + DBL_EPSILON), direction};
 }
 
 static mfpg_bounds of_direction(const question *asked, loss_direction direction) {
-    const sampled_steps *steps = &asked->exact->sampled;
+    const sampled_steps *steps = &asked->exact->kept.sampled;
     const loss_sum sum = sum_of(asked->exact, direction);
     int single = steps->used == 1 && steps->kind[0].count == 1 && sum.gauss == 0.0;
     if (single && asked->for_delta) return sampled_step_delta(steps->kind, direction, asked->given);
@@ -147,13 +100,13 @@ static mfpg_status ask_other(mfpg_context *ctx, const char *name, const question
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, asked->adjacency, MFPG_VIEW_LOCAL};
     mfpg_accountant *other = NULL;
-    const sampled_steps *steps = &asked->exact->sampled;
+    const sampled_steps *steps = &asked->exact->kept.sampled;
     mfpg_release step = {.steps = 1,
         .noise_sd = 1.0,
         .last_sd = 1.0,
         .weight = 1.0,
         .sampling_rate = 1.0,
-        .sensitivity = square_sum_root_up(&asked->exact->unsampled)};
+        .sensitivity = square_sum_root_up(&asked->exact->kept.unsampled)};
     mfpg_status status = mfpg_accountant_create(ctx, name, &options, &other);
     if (status == MFPG_OK) status = mfpg_accountant_record(ctx, other, &step);
     for (int i = 0; i < steps->used && status == MFPG_OK; i++) {
@@ -177,12 +130,12 @@ static int is_wide(const question *asked, mfpg_bounds bounds) {
 /* reach and mu were rounded up by less than 1e-15 of themselves, which moves neither answer by more than this. */
 static double lowered(const question *asked, double lower) {
     double less = asked->for_delta ? lower * (1.0 - 1e-11) : lower - 1e-12 * (1.0 + lower);
-    return asked->exact->loose || asked->exact->sampled.dropped_bits >= 0 ? 0.0 : fmax(0.0, less);
+    return asked->exact->kept.loose || asked->exact->kept.sampled.dropped_bits >= 0 ? 0.0 : fmax(0.0, less);
 }
 
 /* What the enclosures say. Under replace the other record may be one whose contribution is 0, so that zero-out is a lower end. */
 static mfpg_bounds enclosed(const question *asked) {
-    if (asked->exact->sampled.used == 0) return of_gaussian(asked);
+    if (asked->exact->kept.sampled.used == 0) return of_gaussian(asked);
     if (asked->adjacency == MFPG_ADJACENCY_REPLACE)
         return (mfpg_bounds){of_both(asked).lower, (double)INFINITY};
     if (asked->adjacency == MFPG_ADJACENCY_ZERO_OUT) return of_both(asked);
@@ -190,7 +143,7 @@ static mfpg_bounds enclosed(const question *asked) {
 }
 
 static mfpg_status answer(mfpg_context *ctx, const question *asked, mfpg_bounds *out) {
-    double plain = uncredited_mu(asked->exact, asked->adjacency);
+    double plain = sampled_sum_plain_mu(&asked->exact->kept, asked->adjacency);
     *out = (mfpg_bounds){
         0.0, asked->for_delta ? mfpg_gdp_delta(plain, asked->given) : mfpg_gdp_epsilon(plain, asked->given)};
     if (!asked->for_delta && asked->given == 0.0) return MFPG_OK;
@@ -198,7 +151,7 @@ static mfpg_status answer(mfpg_context *ctx, const question *asked, mfpg_bounds 
     out->lower = lowered(asked, found.lower);
     out->upper = fmin(out->upper, found.upper);
     mfpg_status status = MFPG_OK;
-    if (asked->exact->sampled.used > 0 && is_wide(asked, found)) {
+    if (asked->exact->kept.sampled.used > 0 && is_wide(asked, found)) {
         double bound;
         status = ask_other(ctx, asked->adjacency == MFPG_ADJACENCY_REPLACE ? "pld" : "rdp", asked, &bound);
         out->upper = fmin(out->upper, bound);
@@ -209,12 +162,12 @@ static mfpg_status answer(mfpg_context *ctx, const question *asked, mfpg_bounds 
 
 static mfpg_status epsilon_bounds(mfpg_context *ctx, const void *state, double delta, mfpg_bounds *out) {
     const exact_state *exact = state;
-    return answer(ctx, &(question){exact, exact->adjacency, 0, delta}, out);
+    return answer(ctx, &(question){exact, exact->kept.adjacency, 0, delta}, out);
 }
 
 static mfpg_status delta_bounds(mfpg_context *ctx, const void *state, double epsilon, mfpg_bounds *out) {
     const exact_state *exact = state;
-    return answer(ctx, &(question){exact, exact->adjacency, 1, epsilon}, out);
+    return answer(ctx, &(question){exact, exact->kept.adjacency, 1, epsilon}, out);
 }
 
 static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
@@ -239,10 +192,11 @@ static int both_below(const exact_state *exact, double delta, double epsilon) {
 /* Few moments often show it. */
 static int within(mfpg_context *ctx, const void *state, double delta, double epsilon) {
     const exact_state *exact = state;
-    const question asked = {exact, exact->adjacency, 0, delta};
-    if (mfpg_gdp_epsilon(uncredited_mu(exact, exact->adjacency), delta) <= epsilon) return 1;
-    if (exact->sampled.used == 0 || delta == 0.0) return 0;
-    int replace = exact->adjacency == MFPG_ADJACENCY_REPLACE;
+    const question asked = {exact, exact->kept.adjacency, 0, delta};
+    if (mfpg_gdp_epsilon(sampled_sum_plain_mu(&exact->kept, exact->kept.adjacency), delta) <= epsilon)
+        return 1;
+    if (exact->kept.sampled.used == 0 || delta == 0.0) return 0;
+    int replace = exact->kept.adjacency == MFPG_ADJACENCY_REPLACE;
     if (!replace && both_below(exact, delta, epsilon)) return 1;
     mfpg_bounds bounds;
     return answer(ctx, &asked, &bounds) == MFPG_OK && bounds.upper <= epsilon;
@@ -250,7 +204,7 @@ static int within(mfpg_context *ctx, const void *state, double delta, double eps
 
 static mfpg_status other(mfpg_context *ctx, const void *state, double delta, double *out) {
     const exact_state *exact = state;
-    int replace = exact->adjacency == MFPG_ADJACENCY_REPLACE;
+    int replace = exact->kept.adjacency == MFPG_ADJACENCY_REPLACE;
     mfpg_bounds bounds;
     const question asked = {exact, replace ? MFPG_ADJACENCY_ZERO_OUT : MFPG_ADJACENCY_REPLACE, 0, delta};
     mfpg_status status = answer(ctx, &asked, &bounds);

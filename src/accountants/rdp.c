@@ -1,11 +1,8 @@
-/* Renyi differential privacy with credit for Poisson-sampled examples. Kept are counts of steps by kind, so that a record is
- * cheap and its place in the run does not show; divergences add up over adaptive composition at every order (Mironov 2017,
- * proposition 1), and an answer minimises over the order.
+/* Renyi differential privacy with credit for Poisson-sampled examples. Divergences add up over adaptive composition at every
+ * order (Mironov 2017, proposition 1), and an answer minimises over the order.
  *
  * zero-out: the larger of adding and removing (sampled_gaussian.h). replace: changing one example is removing it and
- * adding another; the answer is the smallest of that (below) and of no credit at all with twice the sensitivity.
- * A last step that the noise of others hides as well keeps its credit: given the earlier steps, and whatever the others do,
- * it is a sampled Gaussian step with their independent noise on top (theory S2.2). */
+ * adding another; the answer is the smallest of that (below) and of no credit at all with twice the sensitivity. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,28 +14,21 @@
 #include "order_search.h"
 #include "rdp_conversion.h"
 #include "sampled_gaussian.h"
-#include "sampled_steps.h"
-#include "square_sum.h"
-#include "upward.h"
+#include "sampled_sum.h"
 
 #define ROUNDED_UP (1.0 + 8.0 * DBL_EPSILON)
 
 typedef struct rdp_state {
-    mfpg_adjacency adjacency;
-    int credits;    /* 1: the unit is what is sampled */
+    sampled_sum kept;
     double *orders; /* the only ones allowed; NULL: all */
     ptrdiff_t order_count;
-    square_sum unsampled;  /* sum of mu^2 of the steps without sampling, zero-out */
-    square_sum uncredited; /* of all steps, as if none had been sampled */
-    sampled_steps sampled;
 } rdp_state;
 
 /* ---- what is kept ---- */
 
 static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options) {
     rdp_state *rdp = state;
-    rdp->adjacency = options->promise.adjacency;
-    rdp->credits = options->promise.unit == MFPG_UNIT_EXAMPLE;
+    rdp->kept = sampled_sum_empty(options, (sampled_steps){0});
     if (!options->orders) return MFPG_OK;
     for (ptrdiff_t i = 0; i < options->order_count; i++)
         if (!(options->orders[i] >= 1.0 && isfinite(options->orders[i])))
@@ -54,7 +44,7 @@ static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_o
 static void finish(void *state) {
     rdp_state *rdp = state;
     free(rdp->orders);
-    sampled_steps_clear(&rdp->sampled);
+    sampled_sum_clear(&rdp->kept);
 }
 
 static int copy(const void *state, void *out) {
@@ -66,47 +56,17 @@ static int copy(const void *state, void *out) {
         if (!copied->orders) return 0;
         memcpy(copied->orders, rdp->orders, (size_t)rdp->order_count * sizeof *rdp->orders);
     }
-    if (sampled_steps_copy(&rdp->sampled, &copied->sampled)) return 1;
+    if (sampled_sum_copy(&rdp->kept, &copied->kept)) return 1;
     free(copied->orders);
     return 0;
 }
 
-/* Adds count steps of one noise. */
-static int add_steps(rdp_state *rdp, double rate, double sensitivity, double sd, int64_t count) {
-    double reach = divide_up(sensitivity, sd);
-    if (count == 0 || reach == 0.0) return 1;
-    if (rate < 1.0 && isfinite(reach)) return sampled_steps_add(&rdp->sampled, rate, reach, count);
-    square_sum_add_times(&rdp->unsampled, reach, count);
-    return 1;
-}
-
 static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
-    rdp_state *rdp = state;
-    double rate = rdp->credits ? release->sampling_rate : 1.0, s = release->sensitivity;
-    if (rate == 0.0) return MFPG_OK; /* no example takes part: the noise alone is released */
-    if (times > INT64_MAX / release->steps)
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "accountant rdp: more than 2^63 steps");
-    double mu = mfpg_release_mu(release, MFPG_ADJACENCY_ZERO_OUT);
-    square_sum_add_times(&rdp->uncredited, mu, times);
-    if (rate == 1.0) { /* to the bit what gdp counts */
-        square_sum_add_times(&rdp->unsampled, mu, times);
-        return MFPG_OK;
-    }
-    int64_t early = release->last_sd == release->noise_sd ? release->steps : release->steps - 1;
-    if (add_steps(rdp, rate, s, release->noise_sd, early * times) &&
-        add_steps(rdp, rate, s, release->last_sd, (release->steps - early) * times))
-        return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_MEMORY, "accountant rdp: no room for another kind of step");
-}
-
-static double uncredited_mu(const rdp_state *rdp, mfpg_adjacency adjacency) {
-    double root = square_sum_root_up(&rdp->uncredited);
-    return adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 * root : root;
+    return sampled_sum_record(ctx, &((rdp_state *)state)->kept, "rdp", release, times);
 }
 
 static double mu(const void *state) {
-    const rdp_state *rdp = state;
-    return rdp->sampled.used > 0 ? (double)INFINITY : uncredited_mu(rdp, rdp->adjacency);
+    return sampled_sum_mu(&((const rdp_state *)state)->kept);
 }
 
 /* ---- divergences ---- */
@@ -123,19 +83,19 @@ static double replaced(const sampled_step *kind, double order) {
 
 static double divergence(const rdp_state *rdp, mfpg_adjacency adjacency, double order) {
     int replace = adjacency == MFPG_ADJACENCY_REPLACE;
-    double sum = (replace ? 2.0 : 0.5) * order * rdp->unsampled.high;
-    for (int i = 0; i < rdp->sampled.used; i++) {
-        const sampled_step *kind = &rdp->sampled.kind[i];
+    double sum = (replace ? 2.0 : 0.5) * order * rdp->kept.unsampled.high;
+    for (int i = 0; i < rdp->kept.sampled.used; i++) {
+        const sampled_step *kind = &rdp->kept.sampled.kind[i];
         double step =
             replace ? replaced(kind, order) : mfpg_sampled_gaussian_rdp(kind->rate, kind->reach, order);
         sum += (double)kind->count * step;
     }
-    return sum * (1.0 + (rdp->sampled.used + 8.0) * DBL_EPSILON);
+    return sum * (1.0 + (rdp->kept.sampled.used + 8.0) * DBL_EPSILON);
 }
 
 static double rdp_at(const void *state, double order) {
     const rdp_state *rdp = state;
-    return divergence(rdp, rdp->adjacency, order);
+    return divergence(rdp, rdp->kept.adjacency, order);
 }
 
 /* ---- answers: one route at one order, then the best order of each route ---- */
@@ -216,16 +176,16 @@ static double distance(const rdp_state *rdp, mfpg_adjacency adjacency) {
 static double answer_epsilon(const rdp_state *rdp, mfpg_adjacency adjacency, double delta, double enough) {
     const question asked = {.rdp = rdp, .adjacency = adjacency, .delta = delta};
     double plain = (double)INFINITY;
-    if (!rdp->orders) plain = mfpg_gdp_epsilon(uncredited_mu(rdp, adjacency), delta);
-    if (plain <= enough || (!rdp->orders && rdp->sampled.used == 0)) return plain;
+    if (!rdp->orders) plain = mfpg_gdp_epsilon(sampled_sum_plain_mu(&rdp->kept, adjacency), delta);
+    if (plain <= enough || (!rdp->orders && rdp->kept.sampled.used == 0)) return plain;
     if (distance(rdp, adjacency) <= delta) return 0.0;
     return fmin(plain, best_route(&asked, epsilon_at_order, group_epsilon_at_order, enough));
 }
 
 static double answer_delta(const rdp_state *rdp, mfpg_adjacency adjacency, double epsilon) {
     const question asked = {.rdp = rdp, .adjacency = adjacency, .epsilon = epsilon};
-    double plain = rdp->orders ? 1.0 : mfpg_gdp_delta(uncredited_mu(rdp, adjacency), epsilon);
-    if (!rdp->orders && rdp->sampled.used == 0) return plain;
+    double plain = rdp->orders ? 1.0 : mfpg_gdp_delta(sampled_sum_plain_mu(&rdp->kept, adjacency), epsilon);
+    if (!rdp->orders && rdp->kept.sampled.used == 0) return plain;
     if (isinf(epsilon)) return 0.0;
     double tail = best_route(&asked, log_delta_at_order, group_log_delta_at_order, -(double)INFINITY);
     return fmin(plain, fmin(exp(tail) * ROUNDED_UP + DBL_TRUE_MIN, distance(rdp, adjacency)));
@@ -234,14 +194,14 @@ static double answer_delta(const rdp_state *rdp, mfpg_adjacency adjacency, doubl
 static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
     (void)ctx;
     const rdp_state *rdp = state;
-    *out = answer_epsilon(rdp, rdp->adjacency, delta, 0.0);
+    *out = answer_epsilon(rdp, rdp->kept.adjacency, delta, 0.0);
     return MFPG_OK;
 }
 
 static mfpg_status other(mfpg_context *ctx, const void *state, double delta, double *out) {
     (void)ctx;
     const rdp_state *rdp = state;
-    int replace = rdp->adjacency == MFPG_ADJACENCY_REPLACE;
+    int replace = rdp->kept.adjacency == MFPG_ADJACENCY_REPLACE;
     *out = answer_epsilon(rdp, replace ? MFPG_ADJACENCY_ZERO_OUT : MFPG_ADJACENCY_REPLACE, delta, 0.0);
     return MFPG_OK;
 }
@@ -249,20 +209,18 @@ static mfpg_status other(mfpg_context *ctx, const void *state, double delta, dou
 static int within(mfpg_context *ctx, const void *state, double delta, double limit) {
     (void)ctx;
     const rdp_state *rdp = state;
-    return answer_epsilon(rdp, rdp->adjacency, delta, limit) <= limit;
+    return answer_epsilon(rdp, rdp->kept.adjacency, delta, limit) <= limit;
 }
 
 static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
     (void)ctx;
     const rdp_state *rdp = state;
-    *out = answer_delta(rdp, rdp->adjacency, at);
+    *out = answer_delta(rdp, rdp->kept.adjacency, at);
     return MFPG_OK;
 }
 
 static int covers(const void *state, const void *less) {
-    const rdp_state *a = state, *b = less;
-    return a->unsampled.high >= b->unsampled.high && a->uncredited.high >= b->uncredited.high &&
-           sampled_steps_cover(&a->sampled, &b->sampled);
+    return sampled_sum_covers(&((const rdp_state *)state)->kept, &((const rdp_state *)less)->kept);
 }
 
 const mfpg_accountant_ops mfpg_accountant_rdp = {
