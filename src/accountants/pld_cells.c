@@ -20,7 +20,8 @@
 
 #define ULP        0x1p-53
 #define LEFT_MOST  (-37.0) /* below, the normal law has a mass of 1e-299, */
-#define LEFT_MASS  1e-298  /* which counts as infinite loss */
+#define RIGHT_MOST 38.0    /* above it and w, the law with the record less than 1e-315: */
+#define LEFT_MASS  1e-298  /* what counts as infinite loss for both */
 #define QUADRATURE (80.0 * ULP)
 
 typedef struct ladder {
@@ -95,8 +96,9 @@ static const gauss_rule rules[3] = {
 };
 
 typedef struct cell {
-    double w, low, high; /* low may be -INFINITY: up is then left out */
+    double w, low, high; /* low may be -INFINITY */
     int present;         /* 1: with phi(u - w), 0: with phi(u) */
+    int far; /* 1: low is below LEFT_MOST, where c_i may vanish: up with phi(u - w) all the same */
     double up, down;
 } cell;
 
@@ -108,14 +110,16 @@ static void add_node(cell *c, double left, double part, double weight) {
         c->down += density * expm1(c->w * to_high);
     } else {
         double density = weight * mfpg_normal_density(u);
-        if (c->low >= LEFT_MOST) c->up += density * expm1(c->w * from_low);
+        if (!c->far) c->up += density * expm1(c->w * from_low);
+        if (c->far) c->up -= weight * mfpg_normal_density(u - c->w) * expm1(-c->w * from_low);
         c->down -= density * expm1(-c->w * to_high);
     }
 }
 
+/* A cell that is longer than a step's whole range of losses may end far beyond what holds any mass. */
 static void integrate(cell *c) {
-    double from = fmax(c->low, LEFT_MOST), most = fmax(fabs(from), fabs(c->high)) + c->w + 1.0;
-    double whole = c->high - from, half = 0.5 * whole;
+    double from = fmax(c->low, LEFT_MOST), to = fmin(c->high, c->w + RIGHT_MOST);
+    double most = fmax(fabs(from), fabs(to)) + c->w + 1.0, whole = to - from, half = 0.5 * whole;
     const gauss_rule *rule = &rules[2];
     for (int k = 2; k >= 0 && half * most <= rules[k].reach; k--) rule = &rules[k];
     ptrdiff_t panels = 1 + (ptrdiff_t)(half * most / rule->reach);
@@ -137,9 +141,10 @@ static masses cell_masses(const ladder *l, const rung *low, const rung *high) {
     cell c = {.w = l->w, .low = low->u, .high = high->u};
     int whole = isinf(low->u);
     c.present = !whole && high->u > 0.5 * l->w;
-    if (!(c.high > LEFT_MOST)) return (masses){0};
+    c.far = low->u < LEFT_MOST;
+    if (!(c.high > LEFT_MOST) || c.low >= l->w + RIGHT_MOST) return (masses){0};
     integrate(&c);
-    double up = c.present ? l->q : low->level, down = c.present ? l->q : high->level;
+    double up = c.present || c.far ? l->q : low->level, down = c.present ? l->q : high->level;
     double margin = 1.0 + QUADRATURE + 2.0 * fmax(low->blur, high->blur) / l->h +
                     2.0 * ULP * (high->u * high->u + fmin(low->u * low->u, 1600.0) + l->w * l->w);
     double above = whole ? l->q * mfpg_normal_cdf(high->u - l->w) : up * c.up;

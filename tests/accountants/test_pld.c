@@ -294,6 +294,46 @@ static void test_epsilon_and_delta_belong_together(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* A grid far coarser than a step: its cells end where u is in the millions, and are not integrated so far. */
+static void test_cells_longer_than_all_losses(void **state) {
+    (void)state;
+    const sampled_step kind = {.rate = 1e-9, .reach = 1e-8, .count = 3};
+    const pld_mechanism mechanism = {.sampled = &kind, .used = 1};
+    double epsilon = -1.0, delta = -1.0;
+    assert_int_equal(pld_side_epsilon(&mechanism, PLD_ADD, 1e-30, &epsilon), MFPG_OK);
+    assert_true(epsilon > 0.0 && epsilon <= -3.0 * log1p(-1e-9) * (1.0 + 1e-9)); /* no loss is larger */
+    /* delta(0) of the three is about sqrt 3 times that of one, q times that of the Gaussian mechanism. */
+    assert_int_equal(pld_side_delta(&mechanism, PLD_REMOVE, 0.0, &delta), MFPG_OK);
+    assert_true(delta >= 1e-9 * 1e-8 * 0.3989 * 1.732 && delta <= 1e-8);
+}
+
+/* Steps whose losses are all small beside the grid that the others need: as whole as they are, whatever their reach. */
+static void test_steps_finer_than_the_grid_keep_their_mass(void **state) {
+    (void)state;
+    const struct {
+        sampled_step kind[2];
+        double mu;
+    } cases[] = {
+        {{{0.5, 1, 10}, {0.5, 1e-5, 10}}, 0},
+        {{{0.5, 1, 10}, {0.5, 1.0 / 3e4, 1000}}, 0},
+        {{{0.01, 1, 1000}, {0.01, 2e-4, 1000}}, 0},
+        {{{0.5, 1, 10}, {0}}, 1e-5},
+    };
+    const pld_side sides[] = {PLD_REMOVE, PLD_ADD, PLD_REPLACE};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int side = 0; side < 3; side++) {
+            const pld_mechanism first = {.sampled = cases[i].kind, .used = 1},
+                                all = {.sampled = cases[i].kind,
+                                    .used = cases[i].mu > 0.0 ? 1 : 2,
+                                    .mu = cases[i].mu};
+            double without = -1.0, with = -1.0;
+            assert_int_equal(pld_side_epsilon(&first, sides[side], 1e-5, &without), MFPG_OK);
+            assert_int_equal(pld_side_epsilon(&all, sides[side], 1e-5, &with), MFPG_OK);
+            /* The first alone is answered to less than 2e-4 above the truth; the rest adds less than that. */
+            assert_true(with >= without - 2e-4 && with <= without + 1e-3);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_traps_of_other_software),
@@ -306,6 +346,8 @@ int main(void) {
         cmocka_unit_test(test_the_grid_alone_beats_rdp),
         cmocka_unit_test(test_order_and_parts_of_a_mixture_do_not_show),
         cmocka_unit_test(test_epsilon_and_delta_belong_together),
+        cmocka_unit_test(test_cells_longer_than_all_losses),
+        cmocka_unit_test(test_steps_finer_than_the_grid_keep_their_mass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
