@@ -7,6 +7,8 @@
 
 #define WORK 3e8 /* for one answer (laplace_curve.h) */
 
+enum { MOST_DOUBLINGS = 64 };
+
 /* What is asked: epsilon at delta, or delta at epsilon. The other one is an estimate. */
 typedef struct question {
     const loss_sum *sum;
@@ -41,11 +43,12 @@ static mfpg_bounds ends_around(const laplace_curve *of, double delta, double roo
     laplace_value at = laplace_curve_at(of, root);
     mfpg_bounds out = {0.0, (double)INFINITY};
     if (laplace_curve_at(of, 0.0).upper <= delta) return (mfpg_bounds){0.0, 0.0};
-    double up = 1.01 * fabs(at.upper - delta) / at.slope + 2e-16 * root,
-           down = 1.01 * fabs(delta - at.lower) / at.slope + 2e-16 * root;
-    for (; up < 16.0 * (1.0 + root) && isinf(out.upper); up *= 2.0)
+    /* Where terms have cancelled, the slope is noise of either sign. */
+    double slope = fabs(at.slope), up = 1.01 * fabs(at.upper - delta) / slope + 2e-16 * root,
+           down = 1.01 * fabs(delta - at.lower) / slope + 2e-16 * root;
+    for (int i = 0; i < MOST_DOUBLINGS && up < 16.0 * (1.0 + root) && isinf(out.upper); i++, up *= 2.0)
         if (laplace_curve_at(of, root + up).upper <= delta) out.upper = root + up;
-    for (; down < root && out.lower == 0.0; down *= 2.0)
+    for (int i = 0; i < MOST_DOUBLINGS && down < root && out.lower == 0.0; i++, down *= 2.0)
         if (laplace_curve_at(of, root - down).lower >= delta) out.lower = root - down;
     return out;
 }

@@ -188,6 +188,20 @@ static void test_enclosures_of_one_number_meet(void **state) {
     }
 }
 
+/* At a tiny delta the terms can cancel so far that slopes have the wrong sign; ends are then still ends, and found in time. */
+static void test_cancelled_terms_end_the_search(void **state) {
+    (void)state;
+    const sampled_step kind = {1e-4, 0.02, 3};
+    for (int d = 0; d < 2; d++) {
+        const loss_sum sum = {&kind, 1, 0, both[d]};
+        mfpg_bounds bounds = laplace_epsilon(&sum, 1e-30, 1e-6);
+        assert_true(bounds.lower <= bounds.upper && bounds.lower >= 0.0);
+        /* Sampling only helps. */
+        assert_true(bounds.upper > 0.0 && bounds.upper < mfpg_gdp_epsilon(0.02 * sqrt(3.0), 1e-30));
+        if (d == 1) assert_true(bounds.upper <= -3.0 * log1p(-1e-4) * (1.0 + 1e-9));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moments_meet_the_binomial_sums),
@@ -197,6 +211,7 @@ int main(void) {
         cmocka_unit_test(test_one_step_meets_the_closed_form),
         cmocka_unit_test(test_the_limit_of_no_sampling),
         cmocka_unit_test(test_enclosures_of_one_number_meet),
+        cmocka_unit_test(test_cancelled_terms_end_the_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
