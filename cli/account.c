@@ -105,7 +105,8 @@ static int check_ledger(const account_settings *chosen) {
         return cli_refuse(
             "account", "--ledger goes with --accountant, --delta, --epsilon, --adjacency and --json only");
     if (chosen->adjacency == ACCOUNT_ADD || chosen->adjacency == ACCOUNT_REMOVE)
-        return cli_refuse("account", "--ledger goes with --adjacency zero-out or replace");
+        return cli_refuse("account", "--adjacency: found '%s'; with --ledger allowed: zero-out, replace",
+            chosen->adjacency == ACCOUNT_ADD ? "add" : "remove");
     return account_exclude(chosen, "ledger", others);
 }
 
@@ -264,7 +265,7 @@ static int account_for(const account_settings *chosen) {
 
 int command_account(int argc, char **argv) {
     account_settings chosen = account_settings_none("account");
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "account", argc, argv, &chosen);
     int code = account_for(&chosen);
     free(chosen.order);
     return code;

@@ -35,10 +35,14 @@ int account_check_hidden(const account_settings *chosen) {
     if (name && !wants)
         return cli_refuse(
             command, "--assume is priced by accountant hidden-state; --accountant %s knows no view", name);
-    return account_given(chosen->smoothness)
-               ? 0
-               : cli_refuse(command, "--assume %s needs --smoothness, a public bound on the Hessian's norm",
-                     mfpg_hidden_case_name(chosen->assume));
+    if (!account_given(chosen->smoothness))
+        return cli_refuse(command, "--assume %s needs --smoothness, a public bound on the Hessian's norm",
+            mfpg_hidden_case_name(chosen->assume));
+    if (account_or(chosen->strong_convexity, 0) > chosen->smoothness)
+        return cli_refuse(command,
+            "--strong-convexity: found %g; allowed: a number from 0 up to --smoothness, which is %g",
+            chosen->strong_convexity, chosen->smoothness);
+    return 0;
 }
 
 /* ---- the assumption ---- */

@@ -123,8 +123,9 @@ static void fill_answer(const audit *all, account_answer *out) {
     out->contraction = all->contraction;
     if (all->adaptive)
         account_assume(out,
-            "actions were chosen from what earlier releases showed: this sum is for display, and what "
-            "is certified is the budget of the run's filter (privacy.stop_at_epsilon)");
+            "actions were chosen from what earlier releases showed: this sum is for display, and what is "
+            "certified is the budget of the run's filter (privacy.stop_at_epsilon), nothing where it had "
+            "none");
     account_assume(out, "the ledger holds every release of the run");
     account_assume(out, "Gaussian noise is ideal up to floating-point rounding");
     if (all->header.particles == MFPG_PARTICLES_DATA)

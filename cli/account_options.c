@@ -75,9 +75,8 @@ static const struct argp_option schedule_options[] = {{0, 0, 0, 0, "What is rele
     {"strength", KEY_STRENGTH, "E", 0, "entropic: strength of the noise", 0},
     {"step", KEY_STEP, "TAU", 0, "entropic: step of the flow (default 0.1)", 0},
     {"blocks", KEY_BLOCKS, "Q:Z:T,...", 0,
-        "gaussian: blocks of T steps with sampling rate Q and noise multiplier Z; calibrate finds the one "
-        "that "
-        "is written ?",
+        "gaussian: blocks of T steps with sampling rate Q and noise multiplier Z (mfpg calibrate: the number "
+        "written ? is solved for)",
         0},
     {"steps", KEY_STEPS, "T", 0, "number of steps (default 1)", 0},
     {"sampling-rate", KEY_SAMPLING_RATE, "Q", 0,

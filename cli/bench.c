@@ -89,7 +89,7 @@ static void show_cells(void *user, int64_t done, int64_t total) {
 int command_bench(int argc, char **argv) {
     settings chosen = {.bench = mfpg_bench_options_default()};
     chosen.bench.folder = "results";
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "bench", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(chosen.threads);
     progress bar = progress_start();
     chosen.bench.stop = interrupt_watch();

@@ -126,7 +126,6 @@ static const char *solved_name(mfpg_solve solve) {
 static int print_json(const account_settings *chosen, const account_schedule *schedule, const numbers *found,
     account_answer *answer, int evaluations) {
     json_t *object = account_json(answer);
-    json_object_del(object, "rdp");
     json_object_set_new(object, "solved", json_string(solved_name(schedule->solve)));
     json_object_set_new(object, "target_epsilon", cli_json_number(chosen->epsilon));
     json_object_set_new(object, "noise_multiplier", cli_json_number(found->noise_multiplier));
@@ -202,7 +201,10 @@ static int calibrate(const account_settings *chosen) {
     if (code) return code;
     code = account_read_schedule(chosen, &schedule);
     if (!code && schedule.unknown < 0)
-        code = cli_refuse("calibrate", "--blocks: nothing is written ?, which is what is solved");
+        code = cli_refuse("calibrate",
+            "--blocks: found '%.60s'; nothing is written ?, as in 0.1:?:200, so that there is nothing to "
+            "solve",
+            chosen->blocks);
     if (!code) {
         mfpg_context *ctx = cli_context(1);
         code = solve(ctx, chosen, &schedule);
@@ -214,7 +216,7 @@ static int calibrate(const account_settings *chosen) {
 
 int command_calibrate(int argc, char **argv) {
     account_settings chosen = account_settings_none("calibrate");
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "calibrate", argc, argv, &chosen);
     if (!chosen.blocks && chosen.solve < 0) chosen.solve = ACCOUNT_SOLVE_NOISE;
     int code = calibrate(&chosen);
     free(chosen.order);

@@ -308,7 +308,7 @@ static int print_text(const char *file, const mfpg_data_report *report) {
 
 int command_data(int argc, char **argv) {
     settings chosen = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "data", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(1);
     mfpg_data_report *report = NULL;
     mfpg_status status = mfpg_data_check(ctx, chosen.file, &chosen.check, &report);

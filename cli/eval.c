@@ -62,7 +62,7 @@ static int print_text(const mfpg_metrics *m) {
 
 int command_eval(int argc, char **argv) {
     settings chosen = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "eval", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(0);
     mfpg_metrics metrics;
     mfpg_status status = mfpg_evaluate_file(ctx, chosen.run, chosen.file, chosen.labels, &metrics);

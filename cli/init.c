@@ -55,7 +55,7 @@ static int print_keys(void) {
 
 int command_init(int argc, char **argv) {
     settings chosen = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "init", argc, argv, &chosen);
     if (chosen.common.json && chosen.file)
         return cli_refuse("init", "--json prints the keys and writes no file; leave out '%s'", chosen.file);
     if (chosen.common.json) return print_keys();

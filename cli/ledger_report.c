@@ -3,21 +3,26 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "mfpg/filter.h"
 
 #include "options.h"
 
-enum { SHOWN = 10 };
+enum { SHOWN = 10, NARROW = 20, WIDE = 40 /* of the column of names */ };
 
 static const char *verdict_word(ledger_verdict verdict) {
     return verdict == LEDGER_AGREES ? "agrees" : "none"; /* any other one is refused before it is printed */
 }
 
+/* Of all its filters together: at whatever moment one looks, what is shown holds at this delta. */
+static double odometer_delta(const audit *all) {
+    return isnan(all->options->delta) ? all->header.delta : all->options->delta;
+}
+
 /* Of the client that spent most; it needs a mu. */
 static mfpg_odometer odometer_of(const audit *all) {
-    double delta = isnan(all->options->delta) ? all->header.delta : all->options->delta;
-    return mfpg_odometer_read(ledger_mu(all->client), delta);
+    return mfpg_odometer_read(ledger_mu(all->client), odometer_delta(all));
 }
 
 static int same_number(double a, double b) {
@@ -84,10 +89,11 @@ static void print_end(const audit *all) {
 }
 
 static void print_odometer(const audit *all) {
-    char epsilon[CLI_TEXT_UP];
+    char epsilon[CLI_TEXT_UP], delta[CLI_TEXT_UP];
     mfpg_odometer read = odometer_of(all);
     if (read.index >= 0)
-        printf("%-12s at most %s (%s)\n", "odometer", cli_text_up(read.epsilon, epsilon), MFPG_ODOMETER_NOTE);
+        printf("%-12s at most epsilon %s at delta %s (%s)\n", "odometer", cli_text_up(read.epsilon, epsilon),
+            cli_text_up(odometer_delta(all), delta), MFPG_ODOMETER_NOTE);
 }
 
 static void print_rate(const spending *client) {
@@ -99,30 +105,44 @@ static void print_rate(const spending *client) {
         printf("%g to %g", client->lowest_rate, client->highest_rate);
 }
 
-static void print_client(const spending *client, const char *who) {
+static void print_client(const spending *client, const char *who, int width) {
     char a[CLI_TEXT_UP], b[CLI_TEXT_UP], c[CLI_TEXT_UP];
     double mu = ledger_mu(client);
-    printf("%-20.40s %-12s %-12s %-12s %-7lld %-8lld ", who, isnan(mu) ? "-" : cli_text_up(mu, a),
+    printf("%-*.*s %-12s %-12s %-12s %-7lld %-8lld ", width, width, who, isnan(mu) ? "-" : cli_text_up(mu, a),
         cli_text_up(client->epsilon, b), cli_text_up(client->delta, c), (long long)client->rounds,
         (long long)client->steps);
     print_rate(client);
     printf("\n");
 }
 
+static int64_t shown_clients(const audit *all) {
+    return all->header.clients < SHOWN ? all->header.clients : SHOWN;
+}
+
+static int name_width(const audit *all) {
+    size_t width = NARROW;
+    for (int64_t i = 0; i < shown_clients(all); i++) {
+        const char *name = ledger_summary_name(&all->beside, all->client[i].client);
+        if (name && strlen(name) > width) width = strlen(name);
+    }
+    return width < WIDE ? (int)width : WIDE;
+}
+
 static void print_clients(const audit *all) {
     char who[64];
-    printf("\n%-20s %-12s %-12s %-12s %-7s %-8s %s\n", "client", "mu", "epsilon", "delta", "rounds", "steps",
-        "rate");
+    int width = all_alike(all) ? NARROW : name_width(all);
+    printf("\n%-*s %-12s %-12s %-12s %-7s %-8s %s\n", width, "client", "mu", "epsilon", "delta", "rounds",
+        "steps", "rate");
     if (all_alike(all)) {
         snprintf(who, sizeof who, "all %lld alike", (long long)all->header.clients);
-        print_client(all->client, who);
+        print_client(all->client, who, width);
         return;
     }
-    for (int64_t i = 0; i < all->header.clients && i < SHOWN; i++) {
+    for (int64_t i = 0; i < shown_clients(all); i++) {
         const spending *client = &all->client[i];
         const char *name = ledger_summary_name(&all->beside, client->client);
         snprintf(who, sizeof who, "%lld", (long long)client->client);
-        print_client(client, name ? name : who);
+        print_client(client, name ? name : who, width);
     }
     if (all->header.clients > SHOWN)
         printf("... and %lld with less; --json lists all\n", (long long)(all->header.clients - SHOWN));

@@ -83,7 +83,7 @@ static mfpg_status check_kind(mfpg_context *ctx, const char *word) {
 
 int command_list(int argc, char **argv) {
     settings chosen = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "list", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(1);
     mfpg_status status = check_kind(ctx, chosen.kind);
     json_t *object = chosen.common.json ? json_object() : NULL;

@@ -26,6 +26,46 @@ static error_t parse_common(int key, char *text, struct argp_state *state) {
 
 const struct argp cli_common_argp = {.options = common_options, .parser = parse_common};
 
+/* ---- names of options ---- */
+
+enum { MOST_NAMES = 96 };
+
+typedef struct option_names {
+    const char *name[MOST_NAMES];
+    int count;
+} option_names;
+
+static void collect_names(const struct argp *argp, option_names *out) {
+    for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc || o->group); o++)
+        if (o->name && !(o->flags & OPTION_DOC) && out->count < MOST_NAMES) out->name[out->count++] = o->name;
+    for (const struct argp_child *child = argp->children; child && child->argp; child++)
+        collect_names(child->argp, out);
+}
+
+/* getopt takes every beginning of a name, and says of one that it cannot complete what is wrong with it. */
+static int begins_a_name(const option_names *names, const char *word, size_t length) {
+    for (int i = 0; i < names->count; i++)
+        if (strncmp(names->name[i], word, length) == 0) return 1;
+    return 0;
+}
+
+void cli_parse(const struct argp *argp, const char *command, int argc, char **argv, void *input) {
+    option_names names = {.name = {"help", "usage", "program-name", "HANG"}, .count = 4};
+    collect_names(argp, &names);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) continue;
+        size_t length = strcspn(argv[i] + 2, "=");
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), argv[i] + 2);
+        if (begins_a_name(&names, argv[i] + 2, length)) continue;
+        const char *nearest = mfpg_names_nearest(word, names.name, names.count);
+        fprintf(stderr, "mfpg %s: unrecognized option '--%s'%s%s%s; mfpg %s --help lists all\n", command,
+            word, nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "", command);
+        exit(CLI_WRONG_INPUT);
+    }
+    argp_parse(argp, argc, argv, 0, NULL, input);
+}
+
 /* ---- exit codes and messages ---- */
 
 int cli_exit_code(mfpg_status status) {

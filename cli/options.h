@@ -20,6 +20,9 @@ typedef struct cli_common {
 } cli_common;
 extern const struct argp cli_common_argp;
 
+/* argp_parse without flags; an option that nobody has ends the program with CLI_WRONG_INPUT and the nearest name. */
+void cli_parse(const struct argp *argp, const char *command, int argc, char **argv, void *input);
+
 /* The exit code of a status. */
 int cli_exit_code(mfpg_status status);
 

@@ -287,7 +287,7 @@ static int show_shortest(void) {
 int command_run(int argc, char **argv) {
     settings chosen = {.arguments = calloc((size_t)argc, sizeof(char *))};
     if (!chosen.arguments) return CLI_FAILED;
-    argp_parse(&argp, argc, argv, 0, NULL, &chosen);
+    cli_parse(&argp, "run", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(chosen.threads);
     int code;
     if (chosen.keys)

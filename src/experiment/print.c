@@ -8,7 +8,17 @@
 #include "federation/run_folder.h"
 #include "internal.h"
 
-enum { MOST_LISTED = 24 }; /* a longer federation is told by its extremes; clients.csv has everybody */
+enum { MOST_LISTED = 24 };       /* a longer federation is told by its extremes; clients.csv has everybody */
+enum { NARROW = 20, WIDE = 40 }; /* of the column of names */
+
+static int name_width(const mfpg_experiment *e) {
+    size_t width = NARROW;
+    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
+        size_t length = strlen(e->data->client[k].name);
+        if (length > width) width = length;
+    }
+    return width < WIDE ? (int)width : WIDE;
+}
 
 static const char *control_name(const mfpg_experiment *e) {
     switch (mfpg_mechanism_control(e->mechanisms.of_client[0])) {
@@ -26,8 +36,9 @@ static void print_heading(const mfpg_experiment *e, FILE *out) {
     if (e->key.seeded) fprintf(out, "seeded: reproducible, and therefore not private\n");
 }
 
-static void print_client_row(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c, FILE *out) {
-    fprintf(out, "  %-20.40s %7td", e->data->client[k].name, e->data->client[k].train.rows);
+static void print_client_row(
+    const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c, int width, FILE *out) {
+    fprintf(out, "  %-*.*s %7td", width, width, e->data->client[k].name, e->data->client[k].train.rows);
     if (e->preference) fprintf(out, " %10.4g", e->preference[k]);
     if (!isnan(c->action_value)) fprintf(out, " %10.4f", c->action_value);
     if (isnan(c->mu))
@@ -40,37 +51,49 @@ static void print_client_row(const mfpg_experiment *e, ptrdiff_t k, const mfpg_c
     fprintf(out, "\n");
 }
 
-static void print_columns(const mfpg_experiment *e, FILE *out) {
+static void print_columns(const mfpg_experiment *e, int width, FILE *out) {
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
     int noised = strcmp(e->method.mechanism, "none") != 0;
-    fprintf(out, "  %-20s %7s", "client", "rows");
+    fprintf(out, "  %-*s %7s", width, "client", "rows");
     if (e->preference) fprintf(out, " %10s", "preference");
     if (noised) fprintf(out, " %10s", control_name(e));
     fprintf(out, " %8s %9s %9s %6s\n", "mu", "epsilon", replace ? "(zero-out)" : "(replace)", "rounds");
+}
+
+/* The certificate of the least protected client in words; the average, or a budget, may give all the same one. */
+static void print_in_words(const mfpg_experiment *e, const char *name, const mfpg_client_report *high,
+    int alike, int idle, FILE *out) {
+    char words[MFPG_MESSAGE_SIZE];
+    if (alike) fprintf(out, "  all %td clients share one certificate\n", e->data->clients);
+    if (idle)
+        fprintf(
+            out, "  nobody took part in any round: the budget is smaller than what a first round costs\n");
+    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), high, words, sizeof words);
+    fprintf(out, "In words, for '%s', %s: %s.\n", name,
+        alike ? "protected as all the others are" : "the least protected", words);
 }
 
 /* Everybody, or in a large federation the clients with the smallest and the largest epsilon. */
 static mfpg_status print_clients(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
     ptrdiff_t clients = e->data->clients, least = 0, most = 0;
     mfpg_client_report c, low = {0}, high = {0};
-    print_columns(e, out);
+    int width = name_width(e), idle = 1;
+    print_columns(e, width, out);
     for (ptrdiff_t k = 0; k < clients; k++) {
         mfpg_status status = mfpg_federation_client(ctx, e->federation, k, &c);
         if (status != MFPG_OK) return status;
-        if (clients <= MOST_LISTED) print_client_row(e, k, &c, out);
+        if (clients <= MOST_LISTED) print_client_row(e, k, &c, width, out);
         if (k == 0 || c.epsilon < low.epsilon) low = c, least = k;
         if (k == 0 || c.epsilon > high.epsilon) high = c, most = k;
+        if (c.rounds > 0 || !c.stopped) idle = 0;
     }
     if (clients > MOST_LISTED) {
-        print_client_row(e, least, &low, out);
-        print_client_row(e, most, &high, out);
+        print_client_row(e, least, &low, width, out);
+        print_client_row(e, most, &high, width, out);
         fprintf(out, "  (the most and the least protected of %td clients; clients.csv has all)\n", clients);
     }
-    if (clients > 1 && high.epsilon - low.epsilon <= 1e-9 * high.epsilon) /* the average hides all alike */
-        fprintf(out, "  all %td clients share one certificate\n", clients);
-    char words[MFPG_MESSAGE_SIZE];
-    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &high, words, sizeof words);
-    fprintf(out, "In words, for '%s', the least protected: %s.\n", e->data->client[most].name, words);
+    int alike = clients > 1 && high.epsilon - low.epsilon <= 1e-9 * high.epsilon; /* false where infinite */
+    print_in_words(e, e->data->client[most].name, &high, alike, idle, out);
     return MFPG_OK;
 }
 
@@ -90,12 +113,13 @@ static void print_game(const mfpg_experiment *e, FILE *out) {
     const mfpg_equilibrium *q = &e->equilibrium;
     if (!q->action) return;
     if (e->options.acting) {
-        fprintf(out,
-            "\nGame: %s players, cost %s, actions chosen each round (selection %s), mean %s %.4f in the "
-            "last\n",
+        fprintf(out, "\nGame: %s players, cost %s, actions chosen each round (selection %s)",
             mfpg_players_name(e->method.players), mfpg_config_cost(e->config),
-            mfpg_selection_name(e->options.acting->selection), control_name(e),
-            mfpg_experiment_last_round(e).mean_action);
+            mfpg_selection_name(e->options.acting->selection));
+        if (e->round_count > 0)
+            fprintf(out, ", mean %s %.4f in the last", control_name(e),
+                mfpg_experiment_last_round(e).mean_action);
+        fprintf(out, "\n");
         return;
     }
     fprintf(out, "\nGame: %s players, cost %s, mean %s %.4f, largest gain by deviating alone %.3g\n",

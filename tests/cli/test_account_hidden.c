@@ -100,7 +100,7 @@ static void test_what_does_not_hold_is_refused(void **state) {
     REFUSED("account --view final --assume glm --smoothness 1 --strength 1 --accountant gdp", "hidden-state");
     REFUSED("account --view final --assume quadratic --smoothness 1 --strong-convexity 2 --sensitivity 1 "
             "--strength 1",
-        "not above");
+        "--strong-convexity: found 2; allowed: a number from 0 up to --smoothness, which is 1");
     REFUSED("account --strength 1 --smoothness 1", "--smoothness belongs to --assume");
     REFUSED("account --strength 1 --accountant hidden-state", "needs --view final and --assume");
     REFUSED("account --particles data --strength 1 --view final", "--exogenous");

@@ -16,6 +16,7 @@ static double check_round_trip(
     assert_true(reached <= target && reached >= target * (1 - slack));
     assert_true(json_get_number(object, "upper") == reached && json_get_number(object, "lower") <= reached);
     assert_true(json_is_true(json_object_get(object, "certificate")));
+    assert_true(json_is_null(json_object_get(object, "rdp"))); /* the keys of mfpg account, and more */
     json_decref(object);
     snprintf(command, sizeof command, "account %s %s %.17g --json", rest, option, value);
     object = run_json(command);

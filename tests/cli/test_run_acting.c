@@ -99,6 +99,18 @@ static void test_raw_choices_promise_nothing(void **state) {
     remove_from_folder("c.yaml");
 }
 
+/* A budget below one choice and one update: the table says that nothing was learnt, and not only that all stopped. */
+static void test_a_budget_too_small_for_anybody_is_told(void **state) {
+    (void)state;
+    expect("run choices train.rounds=2 --out r", 0);
+    assert_non_null(strstr(ran.out, "protected as all the others are"));
+    assert_null(strstr(ran.out, "nobody took part"));
+    forget("r");
+    expect("run choices train.rounds=2 privacy.unit=client --out r", 0);
+    assert_non_null(strstr(ran.out, "nobody took part in any round"));
+    forget("r");
+}
+
 static void test_what_cannot_be_is_refused_by_its_key(void **state) {
     (void)state;
     write_in_folder("c.yaml", CONFIG);
@@ -169,6 +181,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_budget_is_what_is_certified, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_raw_choices_promise_nothing, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_a_budget_too_small_for_anybody_is_told, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_what_cannot_be_is_refused_by_its_key, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_once_it_is_the_public_loss_that_counts, open_folder, close_folder),
