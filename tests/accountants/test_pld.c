@@ -317,7 +317,7 @@ static void test_steps_finer_than_the_grid_keep_their_mass(void **state) {
         {{{0.5, 1, 10}, {0.5, 1e-5, 10}}, 0},
         {{{0.5, 1, 10}, {0.5, 1.0 / 3e4, 1000}}, 0},
         {{{0.01, 1, 1000}, {0.01, 2e-4, 1000}}, 0},
-        {{{0.5, 1, 10}, {0}}, 1e-5},
+        {{{0.5, 1, 10}, {0, 0, 0}}, 1e-5},
     };
     const pld_side sides[] = {PLD_REMOVE, PLD_ADD, PLD_REPLACE};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
