@@ -57,6 +57,31 @@ static mfpg_status check_model(mfpg_context *ctx, const mfpg_experiment *e, mfpg
     return MFPG_OK;
 }
 
+/* The federation refuses these as well, whoever calls it; here they are told at the key that asks for them. */
+static mfpg_status check_rounds(mfpg_context *ctx, const mfpg_experiment *e) {
+    const mfpg_federation_options *o = &e->options;
+    int cohort = o->clients_per_round > 0;
+    ptrdiff_t colluders = 0;
+    mfpg_config_texts(e->config, "privacy.colluders", &colluders);
+    if (o->participants)
+        return refuse(ctx, e, "privacy.observers",
+            "found 'participants', who see the model of every round; with privacy.assume allowed: server");
+    if (colluders > 0)
+        return refuse(ctx, e, "privacy.colluders",
+            "found %td named, who see the model of every round; with privacy.assume allowed: []", colluders);
+    if (cohort || o->client_rate < 1.0)
+        return refuse(ctx, e, cohort ? "train.clients_per_round" : "train.client_rate",
+            "draws who takes part, and a round is hidden by all clients together; with privacy.assume "
+            "allowed: %s",
+            cohort ? "all" : "1");
+    if (isfinite(o->stop_at_epsilon))
+        return refuse(ctx, e, "privacy.stop_at_epsilon",
+            "found %g, a budget of what is spent round by round, which hidden rounds have no sum of; with "
+            "privacy.assume allowed: none",
+            o->stop_at_epsilon);
+    return MFPG_OK;
+}
+
 /* M: a number, or the bound that public bounds of the features give. */
 static mfpg_status set_smoothness(mfpg_context *ctx, mfpg_experiment *e) {
     const mfpg_config *config = e->config;
@@ -90,6 +115,7 @@ mfpg_status mfpg_setup_hidden(mfpg_context *ctx, mfpg_experiment *e) {
             "found '%s', which knows no hidden state; with privacy.assume allowed: auto, hidden-state",
             accountant);
     mfpg_status status = check_model(ctx, e, kind);
+    if (status == MFPG_OK) status = check_rounds(ctx, e);
     if (status == MFPG_OK) status = set_smoothness(ctx, e);
     if (status == MFPG_OK) e->options.hidden = kind;
     return status;

@@ -109,10 +109,10 @@ static void test_what_is_not_hidden_is_refused(void **state) {
     (void)state;
     REFUSED("privacy.view final only", "privacy.view=local");
     REFUSED("privacy.view final only", "privacy.view=average");
-    REFUSED("privacy.observers", "privacy.observers=participants");
-    REFUSED("privacy.colluders", "privacy.colluders=[city]");
-    REFUSED("train.client_rate", "train.client_rate=0.5");
-    REFUSED("privacy.stop_at_epsilon", "privacy.stop_at_epsilon=4");
+    REFUSED("privacy.observers: found 'participants'", "privacy.observers=participants");
+    REFUSED("privacy.colluders: found 1 named", "privacy.colluders=[city]");
+    REFUSED("train.client_rate: draws who takes part", "train.client_rate=0.5");
+    REFUSED("privacy.stop_at_epsilon: found 4", "privacy.stop_at_epsilon=4");
     REFUSED("Sinkhorn", "entropic.transport.regularisation=1");
     REFUSED("no hidden state", "entropic.particles=data");
     REFUSED("with privacy.assume allowed: auto, hidden-state", "privacy.accountant=gdp");
