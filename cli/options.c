@@ -81,8 +81,12 @@ int cli_exit_code(mfpg_status status) {
     return CLI_FAILED;
 }
 
+/* A file that is read twice need not warn twice. */
 static void print_warning(void *user, const char *text) {
+    static char last[1024];
     (void)user;
+    if (strcmp(last, text) == 0) return;
+    snprintf(last, sizeof last, "%s", text);
     fprintf(stderr, "mfpg: warning: %s\n", text);
 }
 

@@ -35,21 +35,37 @@ static mfpg_status create_federation(mfpg_context *ctx, mfpg_experiment *experim
         experiment->mechanisms.of_client, experiment->action, &experiment->key, &experiment->federation);
 }
 
-/* A run whose noise exceeds the largest signal it can carry teaches nothing; say so before it starts. */
-static mfpg_status warn_of_noise(mfpg_context *ctx, const mfpg_experiment *experiment) {
-    ptrdiff_t clients = experiment->data->clients, d = mfpg_model_parameters(experiment->model);
-    mfpg_release *plan = mfpg_alloc(clients, sizeof *plan);
+/* A run whose noise exceeds the largest signal it can carry teaches nothing. */
+static void warn_of_noise(mfpg_context *ctx, const mfpg_experiment *experiment, const mfpg_release *plan) {
+    ptrdiff_t d = mfpg_model_parameters(experiment->model);
+    double ratio = mfpg_plan_signal_to_noise(&experiment->options, plan, experiment->data, d);
+    if (ratio < 1.0)
+        mfpg_warn(ctx,
+            "the noise of this run is %.3g times the largest signal it can carry: expect a model no "
+            "better than chance "
+            "(more clients, more rounds, fewer parameters, the example unit or a larger epsilon help)",
+            1.0 / ratio);
+}
+
+/* An assumption that is declared for nothing: rounds that do not draw models together forget nothing. */
+static void warn_of_memory(mfpg_context *ctx, const mfpg_experiment *experiment, const mfpg_release *plan) {
+    if (experiment->options.hidden != MFPG_HIDDEN_NONE && plan[0].hidden_contraction >= 1.0)
+        mfpg_warn(ctx,
+            "privacy.assume gains nothing in this run: a round multiplies the distance of two models by up "
+            "to "
+            "%.4g, and only below 1 is anything forgotten; charged as if every average were seen",
+            plan[0].hidden_contraction);
+}
+
+/* What the plan shows before it starts. */
+static mfpg_status warn_of_plan(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    mfpg_release *plan = mfpg_alloc(experiment->data->clients, sizeof *plan);
     if (!plan) return mfpg_fail_memory(ctx);
     mfpg_status status = mfpg_federation_plan(ctx, &experiment->options, experiment->data,
         experiment->mechanisms.of_client, experiment->action, plan);
     if (status == MFPG_OK) {
-        double ratio = mfpg_plan_signal_to_noise(&experiment->options, plan, experiment->data, d);
-        if (ratio < 1.0)
-            mfpg_warn(ctx,
-                "the noise of this run is %.3g times the largest signal it can carry: expect a model no "
-                "better than chance "
-                "(more clients, more rounds, fewer parameters, the example unit or a larger epsilon help)",
-                1.0 / ratio);
+        warn_of_noise(ctx, experiment, plan);
+        warn_of_memory(ctx, experiment, plan);
     }
     free(plan);
     return status;
@@ -68,7 +84,7 @@ static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     if (status == MFPG_OK) status = mfpg_setup_federation(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_actions(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_list_assumptions(ctx, experiment);
-    if (status == MFPG_OK) status = warn_of_noise(ctx, experiment);
+    if (status == MFPG_OK) status = warn_of_plan(ctx, experiment);
     if (status == MFPG_OK) status = create_federation(ctx, experiment);
     return status;
 }

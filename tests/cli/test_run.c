@@ -194,6 +194,17 @@ static void test_the_classical_law_warns_where_it_is_false(void **state) {
     remove_from_folder("small.yaml");
 }
 
+/* Rounds that drive models apart forget nothing; the same rounds with a smaller step do. */
+static void test_an_assumption_that_gains_nothing_warns(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=2 privacy.view=final privacy.assume=glm --out a", 0);
+    assert_non_null(strstr(ran.err, "privacy.assume gains nothing in this run"));
+    forget("a");
+    expect("run clinics train.rounds=2 privacy.view=final privacy.assume=glm entropic.step=0.5 --out a", 0);
+    assert_null(strstr(ran.err, "gains nothing"));
+    forget("a");
+}
+
 static void test_without_noise_there_is_no_certificate(void **state) {
     (void)state;
     write_in_folder(
@@ -476,6 +487,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_run_can_start_from_a_model, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_classical_law_warns_where_it_is_false, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_an_assumption_that_gains_nothing_warns, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_without_noise_there_is_no_certificate, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_sweep_runs_every_seed, open_folder, close_folder),
