@@ -224,6 +224,8 @@ static int price(mfpg_context *ctx, const account_settings *chosen, const accoun
         answer.certificate = mfpg_accountant_certifies(accountant);
         status = solve(ctx, chosen, accountant, &answer);
     }
+    if (answer.certificate && made.promise.view != MFPG_VIEW_LOCAL)
+        answer.lower = 0; /* of the steps, if each were seen; what that view hides may be worth more */
     mfpg_accountant_destroy(accountant);
     if (status != MFPG_OK) return cli_fail(ctx, "account", status);
     account_assume_schedule(&answer, chosen, schedule);

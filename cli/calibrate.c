@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "account.h"
 #include "options.h"
@@ -85,6 +86,9 @@ static int check_settings(const account_settings *chosen) {
         code = cli_refuse("calibrate", "--steps is what --solve steps finds");
     if (!code && chosen->steps == 0)
         code = cli_refuse("calibrate", "--steps 0 releases nothing, whatever the noise");
+    if (!code && chosen->accountant && strcmp(chosen->accountant, "hidden-state") == 0)
+        code = cli_refuse("calibrate",
+            "--accountant hidden-state needs --view final and --assume, which mfpg account takes");
     return code ? code : account_check_promise(chosen);
 }
 

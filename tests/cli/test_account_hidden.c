@@ -60,6 +60,8 @@ static void test_it_stops_growing_and_never_exceeds_composition(void **state) {
     /* a view alone gives no credit, and says so */
     object = run_json("account --strength 1 --steps 50 --view final --json");
     assert_true(json_get_number(object, "mu") == composed);
+    assert_true(
+        json_get_number(object, "lower") == 0); /* of what is seen in that view nothing is known from below */
     assert_non_null(strstr(ran.out, "as if every step were seen"));
     assert_null(json_object_get(object, "contraction"));
     json_decref(object);
