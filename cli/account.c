@@ -198,6 +198,15 @@ static mfpg_status solve(mfpg_context *ctx, const account_settings *chosen, cons
     return status;
 }
 
+/* Where the composition cannot be enclosed as closely as asked, the answer says so. */
+static void say_wide(account_answer *answer, const account_settings *chosen, double width) {
+    double unit = account_given(chosen->epsilon) ? answer->upper : fmax(1, answer->upper);
+    if (strcmp(answer->accountant, "exact") != 0 || isinf(answer->upper)) return;
+    if (answer->upper - answer->lower > width * unit)
+        account_assume(answer,
+            "(the truth may lie below: the two ends are further apart than the width %g asked for)", width);
+}
+
 static mfpg_status record_all(
     mfpg_context *ctx, mfpg_accountant *accountant, const account_schedule *schedule) {
     mfpg_status status = MFPG_OK;
@@ -229,6 +238,7 @@ static int price(mfpg_context *ctx, const account_settings *chosen, const accoun
     mfpg_accountant_destroy(accountant);
     if (status != MFPG_OK) return cli_fail(ctx, "account", status);
     account_assume_schedule(&answer, chosen, schedule);
+    say_wide(&answer, chosen, made.width);
     return account_print_answer(chosen, &answer);
 }
 

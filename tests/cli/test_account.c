@@ -217,6 +217,15 @@ static void test_extreme_schedules_end(void **state) {
     }
 }
 
+/* A case that no enclosure is found for, and one that has one: only the first says so. */
+static void test_a_wide_enclosure_says_so(void **state) {
+    (void)state;
+    expect("account --noise-multiplier 0.34 --sampling-rate 1.3e-6 --steps 286 --delta 2.9e-5", 0);
+    assert_non_null(strstr(ran.out, "further apart than the width 1e-06"));
+    expect("account --noise-multiplier 1 --sampling-rate 0.01 --steps 1000", 0);
+    assert_null(strstr(ran.out, "further apart"));
+}
+
 static void test_orders_are_printed_and_restrict(void **state) {
     (void)state;
     /* source: accountant_vectors A221 (mpmath): order 3.5, q .01, sigma 1 */
@@ -460,6 +469,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_directions_and_widths_are_those_asked_for, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_extreme_schedules_end, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_a_wide_enclosure_says_so, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_orders_are_printed_and_restrict, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_gdp_does_not_credit_sampling_and_says_so, open_folder, close_folder),
