@@ -16,12 +16,11 @@ static double removed(const sampled_step *kind, double epsilon, double mu, doubl
 }
 
 static double added(const sampled_step *kind, double epsilon, double mu, double outward) {
-    double room = 1.0 + expm1(-epsilon) / kind->rate; /* 1 - (1 - e^-e)/q, of which delta has q e^e */
-    if (outward > 0.0) room += 4e-16 / kind->rate * -expm1(-epsilon);
-    if (outward < 0.0) room -= 4e-16 / kind->rate * -expm1(-epsilon);
-    if (!(room > 0.0)) return 0.0;
-    double factor = kind->rate * room * exp(epsilon);
-    return factor * mfpg_gdp_delta(mu, fmax(0.0, -log(room)) * (1.0 - outward)) * (1.0 + outward);
+    /* (1 - e^-e)/q, of which delta has q e^e times what is missing to 1; its own error is a few roundings of itself. */
+    double part = -expm1(-epsilon) / kind->rate * (outward > 0.0 ? 1.0 - 8e-16 : 1.0 + 8e-16);
+    if (!(part < 1.0)) return 0.0;
+    double factor = kind->rate * (1.0 - part) * exp(epsilon);
+    return factor * mfpg_gdp_delta(mu, -log1p(-part) * (1.0 - outward)) * (1.0 + outward);
 }
 
 static double delta_at(const sampled_step *kind, loss_direction direction, double epsilon, int upper) {

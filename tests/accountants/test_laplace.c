@@ -188,6 +188,53 @@ static void test_enclosures_of_one_number_meet(void **state) {
     }
 }
 
+/* Adding at an epsilon within a few units of mu, where all that is sampled away is next to nothing or nearly everything. Values:
+ * q (1 - (1 - e^-e)/q) e^e G(-log(1 - (1 - e^-e)/q)) of the Gaussian curve G at 60 digits. */
+static void test_one_step_of_little_reach(void **state) {
+    (void)state;
+    const struct {
+        double rate, noise, epsilon, delta;
+    } rows[] = {
+        {2.9408517347601237e-07, 2211553674.946908, 7.37291062431437e-17, 2.4137059954903249e-17},
+        {0.9995389249579058, 6385482.138799176, 1.0405583126526625e-08, 5.7382782566845045e-8},
+        {0.9927418989887334, 79913255.21100655, 8.323067906797724e-08, 1.8561642892752288e-20},
+        {0.5, 100.0, 0.01, 4.1315693025969958e-5},
+        {0.1, 2.0, 0.05, 0.0015459859939190762},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const sampled_step kind = {rows[i].rate, 1.0 / rows[i].noise, 1};
+        mfpg_bounds bounds = sampled_step_delta(&kind, LOSS_ADD, rows[i].epsilon);
+        /* 1/noise is rounded, which moves delta by some x^2 < 100 roundings. */
+        assert_true(bounds.lower <= rows[i].delta * (1.0 + 2e-14));
+        assert_true(
+            bounds.upper >= rows[i].delta * (1.0 - 2e-14) && bounds.upper <= rows[i].delta * (1.0 + 1e-7));
+    }
+}
+
+/* With so much fictitious noise that the curve is far from that of the steps the lower end is below it still. */
+static void test_fictitious_noise_leaves_the_ends_sound(void **state) {
+    (void)state;
+    const sampled_step kind = {0.3, 1, 30};
+    for (int d = 0; d < 2; d++) {
+        const loss_sum sum = {&kind, 1, 0, both[d]};
+        for (double epsilon = 1.0; epsilon < 6.0; epsilon += 1.5) {
+            mfpg_bounds truth = laplace_delta(&sum, epsilon, 1e-8);
+            loss_saddle at = loss_saddle_for_epsilon(&sum, epsilon);
+            loss_line line = loss_line_for(&sum, at.c, epsilon, log(truth.upper), 1e-6);
+            assert_true(truth.upper <= truth.lower * (1.0 + 1e-7) && line.h > 0.0);
+            for (double tau2 = 1e-4; tau2 < 20.0; tau2 *= 3.0) {
+                laplace_curve curve;
+                double work = 1e8;
+                if (laplace_curve_build(&sum, &line, tau2, epsilon, log(truth.upper), &work, &curve)) {
+                    laplace_value here = laplace_curve_at(&curve, epsilon);
+                    assert_true(here.lower <= truth.upper && here.upper >= truth.lower);
+                }
+                laplace_curve_clear(&curve);
+            }
+        }
+    }
+}
+
 /* At a tiny delta the terms can cancel so far that slopes have the wrong sign; ends are then still ends, and found in time. */
 static void test_cancelled_terms_end_the_search(void **state) {
     (void)state;
@@ -211,6 +258,8 @@ int main(void) {
         cmocka_unit_test(test_one_step_meets_the_closed_form),
         cmocka_unit_test(test_the_limit_of_no_sampling),
         cmocka_unit_test(test_enclosures_of_one_number_meet),
+        cmocka_unit_test(test_one_step_of_little_reach),
+        cmocka_unit_test(test_fictitious_noise_leaves_the_ends_sound),
         cmocka_unit_test(test_cancelled_terms_end_the_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
