@@ -127,9 +127,11 @@ static int is_wide(const question *asked, mfpg_bounds bounds) {
     return isinf(bounds.upper) || !(bounds.upper - bounds.lower <= asked->exact->width * unit);
 }
 
-/* reach and mu were rounded up by less than 1e-15 of themselves, which moves neither answer by more than this. */
+/* reach and mu were rounded up by less than 1e-15 of themselves, which moves neither answer by more than this: epsilon by as
+ * small a part of itself, and log delta by the slope c of its curve times that. */
 static double lowered(const question *asked, double lower) {
-    double less = asked->for_delta ? lower * (1.0 - 1e-11) : lower - 1e-12 * (1.0 + lower);
+    double less =
+        asked->for_delta ? lower * (1.0 - 1e-11 * (1.0 + asked->given)) : lower - 1e-12 * (1.0 + lower);
     return asked->exact->kept.loose || asked->exact->kept.sampled.dropped_bits >= 0 ? 0.0 : fmax(0.0, less);
 }
 

@@ -241,13 +241,15 @@ int laplace_curve_build(const loss_sum *sum, const loss_line *line, double tau2,
 
 /* ---- the curve at a point ---- */
 
-/* Alias terms at epsilon: m < 0, and m > 0 with the best f. */
-static double aliases(const loss_line *line, double epsilon) {
-    double back = exp(-2.0 * M_PI * line->c / line->h), ahead = 1.0, f = 1.0;
+/* Alias terms at epsilon: m < 0, and m > 0 with the best f. What aliases is the curve with the fictitious noise in it. */
+static double aliases(const laplace_curve *of, double epsilon) {
+    const loss_line *line = &of->line;
+    double back = exp(-2.0 * M_PI * line->c / line->h), ahead = (double)INFINITY, f = 1.0;
     for (int i = 1; i <= LOSS_LINE_RIGHT; i++) {
         f *= LOSS_LINE_RATIO;
+        double c = f * line->c, log_m = line->log_m[i] + 0.5 * of->tau2 * c * (c + 1.0);
         double ratio = exp(-(f - 1.0) * 2.0 * M_PI * line->c / line->h);
-        double first = exp(line->log_m[i] - f * line->c * epsilon) * ratio / (1.0 - ratio);
+        double first = exp(log_m - c * epsilon) * ratio / (1.0 - ratio);
         if (first >= 0.0) ahead = fmin(ahead, first);
     }
     return (back / (1.0 - back) + ahead) * (1.0 + 1e-9);
@@ -278,11 +280,13 @@ laplace_value laplace_curve_at(const laplace_curve *of, double epsilon) {
     double delta = (double)(scale * u), away = (double)(scale * (rounding + of->remainder));
     laplace_value out = {.delta = delta, .slope = (double)(scale * s), .upper = (double)INFINITY};
     away += 4e-16 * fabs(delta) + DBL_TRUE_MIN;
-    double below = away + aliases(&of->line, epsilon);
+    double below = away + aliases(of, epsilon);
     if (of->tau2 > 0.0) {
-        long double density = p + of->density_error + of->density_remainder +
-                              8.0L * UNIT * ((long double)of->count * h + c) *
-                                  (of->weighted + (long double)epsilon * of->density_error);
+        long double farthest = (long double)of->count * h + c + 1.0L; /* |z + 1| */
+        long double density =
+            p + of->density_error + of->density_remainder +
+            UNIT * farthest * of->weighted *
+                (256.0L + 2.0L * (long double)of->count + 4.0L * (long double)epsilon * farthest);
         below += of->tau2 * exp(0.125 * of->tau2) * fmax(0.0, (double)(scale * density)) * (1.0 + 1e-12);
     }
     if (delta + away >= 0.0) out.upper = delta + away;

@@ -335,8 +335,8 @@ int loss_nodes_count(const loss_nodes *nodes) {
 
 /* The sum at z = c + iy, and its error after j steps of the recurrences in a precision of so many units. */
 static loss_value value_of(
-    const loss_nodes *nodes, complex_number moving, double y, int64_t j, long double units) {
-    long double c = nodes->c, size2 = c * c + (long double)y * y;
+    const loss_nodes *nodes, complex_number moving, long double y, int64_t j, long double units) {
+    long double c = nodes->c, size2 = c * c + y * y;
     loss_value value = {.re = nodes->start.re + moving.re + c * nodes->kl, .im = nodes->start.im + moving.im};
     value.im += (nodes->direction == LOSS_REMOVE ? y : -y) * nodes->kl;
     if (nodes->direction == LOSS_ADD) value.im = -value.im;
@@ -358,7 +358,7 @@ static loss_value next_exact(loss_nodes *nodes) {
         sum = plus(sum, plus(times(node->plain, node->r), times(node->rise, node->d)));
         advance(node);
     }
-    return value_of(nodes, sum, (double)nodes->j * nodes->h, nodes->j, 1.0L);
+    return value_of(nodes, sum, (long double)nodes->j * nodes->h, nodes->j, 1.0L);
 }
 
 /* Four partial sums, in an order that does not depend on the machine. */
