@@ -5,7 +5,7 @@
 
 /* How far above the best bound an answer may lie where a grid carries it: what pld.c states for a few steps. */
 static double room(double epsilon) {
-    return 1e-3 * fmin(1.0, epsilon) + 1e-12;
+    return 5e-3 * fmin(1.0, epsilon) + 1e-12;
 }
 
 static mfpg_accountant *made(mfpg_context *ctx, const char *kind, mfpg_adjacency adjacency) {
