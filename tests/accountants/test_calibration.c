@@ -171,11 +171,14 @@ static void test_random_targets_are_met_from_the_safe_side(void **state) {
     uint64_t random = announced_seed();
     for (int i = testing_repeats(25); i > 0; i--) {
         mfpg_release schedule[2];
-        for (int b = 0; b < 2; b++)
-            schedule[b] = steps_of(i % 3 == 0 ? 1 : random_scale(&random, 1e-4, 0.5),
-                random_scale(&random, 0.8, 50), 1 + (int64_t)random_scale(&random, 1, 1e4));
+        for (int b = 0; b < 2; b++) { /* drawn one after the other, so that every compiler draws the same */
+            double rate = i % 3 == 0 ? 1 : random_scale(&random, 1e-4, 0.5),
+                   sd = random_scale(&random, 0.8, 50);
+            schedule[b] = steps_of(rate, sd, 1 + (int64_t)random_scale(&random, 1, 1e4));
+        }
+        /* replace by rdp alone: exact asks pld there, whose grids take seconds for some schedules */
         mfpg_accountant_options options =
-            example_options(i % 2 ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT);
+            example_options(i % 4 == 1 ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT);
         mfpg_calibration_options asked = {.accountant = i % 4 < 2 ? "rdp" : "exact",
             .options = &options,
             .delta = random_scale(&random, 1e-12, 1e-2),
