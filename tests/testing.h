@@ -15,6 +15,18 @@
 
 #include "mfpg/context.h"
 
+/* 1 under a sanitizer, which keeps what is freed, or a shadow of everything: what a process holds says nothing then. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define TESTING_SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define TESTING_SANITIZED 1
+#endif
+#endif
+#ifndef TESTING_SANITIZED
+#define TESTING_SANITIZED 0
+#endif
+
 /* A context for tests, freed by cmocka's checks of the caller (mfpg_context_destroy). */
 static inline mfpg_context *testing_context(int threads) {
     mfpg_context *ctx = NULL;

@@ -11,14 +11,6 @@
 #include "mfpg/data_check.h"
 #include "zip_build.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 enum { FILE_ROOM = 1 << 17, MOST_FILES = 64, MEMORY_LIMIT = 64 << 20 };
 
 /* What must become of a file. */
@@ -292,7 +284,7 @@ static int try_file(const hostile *file, uint64_t seed) {
 
 /* No more address space than there is now and MEMORY_LIMIT on top of it; a sanitizer needs far more for itself. */
 static void limit_memory(void) {
-#ifndef SANITIZED
+#if !TESTING_SANITIZED
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file) return;
