@@ -22,7 +22,7 @@ static void epsilon_of(void *arg) {
 }
 
 int main(void) {
-    job asked = {.accountant = "rdp", .options = mfpg_accountant_options_default()};
+    job asked = {.options = mfpg_accountant_options_default()};
     if (mfpg_context_create(NULL, &asked.ctx) != MFPG_OK) return EXIT_FAILURE;
     asked.options.promise.unit = MFPG_UNIT_EXAMPLE;
     asked.step = (mfpg_release){.steps = 1,
@@ -31,12 +31,20 @@ int main(void) {
         .last_sd = 1.0,
         .weight = 1.0,
         .sampling_rate = 0.01};
-    bench_work("rdp_epsilon", epsilon_of, NULL, &asked, 0, NULL);
-    asked.options.promise.adjacency = MFPG_ADJACENCY_REPLACE;
-    bench_work("rdp_epsilon_replace", epsilon_of, NULL, &asked, 0, NULL);
-    asked.options.promise.adjacency = MFPG_ADJACENCY_ZERO_OUT;
-    asked.accountant = "exact";
-    bench_work("exact_epsilon", epsilon_of, NULL, &asked, 0, NULL);
+    static const struct {
+        const char *work, *accountant;
+        mfpg_adjacency adjacency;
+    } works[] = {{"rdp_epsilon", "rdp", MFPG_ADJACENCY_ZERO_OUT},
+        {"rdp_epsilon_replace", "rdp", MFPG_ADJACENCY_REPLACE},
+        {"exact_epsilon", "exact", MFPG_ADJACENCY_ZERO_OUT}, {"pld_epsilon", "pld", MFPG_ADJACENCY_ZERO_OUT},
+        {"pld_epsilon_replace", "pld", MFPG_ADJACENCY_REPLACE}};
+    int answered = 1;
+    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+        asked.accountant = works[i].accountant;
+        asked.options.promise.adjacency = works[i].adjacency;
+        bench_work(works[i].work, epsilon_of, NULL, &asked, 0, NULL);
+        answered = answered && asked.answer > 0.0;
+    }
     mfpg_context_destroy(asked.ctx);
-    return asked.answer > 0.0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return answered ? EXIT_SUCCESS : EXIT_FAILURE;
 }
