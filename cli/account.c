@@ -10,7 +10,7 @@
 
 /* ---- options ---- */
 
-/* Groups 1 and 3 have their headings from account_schedule_argp. */
+/* Groups 1 and 3 have their headings from account_children. */
 static const struct argp_option options[] = {
     {"mu", KEY_MU, "MU", 0, "a Gaussian-DP parameter of one step, instead of a mechanism", 1},
     {"particles", KEY_PARTICLES, "NAME", 0,
@@ -55,23 +55,9 @@ static const struct argp_option options[] = {
     {"variance-penalty", KEY_VARIANCE_PENALTY, "L", 0, "default: the paper's 0.01", 0},
     {"gradient-norm", KEY_GRADIENT_NORM, "G", 0, "default: the paper's 1", 0}, {0}};
 
-static error_t parse(int key, char *text, struct argp_state *state) {
-    account_settings *chosen = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &chosen->common;
-        state->child_inputs[1] = chosen;
-        return 0;
-    case ARGP_KEY_ARG: argp_error(state, "'%.60s' is no option", text); return 0;
-    default: return account_parse_option(key, text, state);
-    }
-}
-
 /* No line of the examples is longer than a line of the help, which would break it. */
-static const struct argp_child children[] = {
-    {.argp = &cli_common_argp}, {.argp = &account_schedule_argp}, {0}};
 static const struct argp argp = {.options = options,
-    .parser = parse,
+    .parser = account_parse,
     .doc = "Prints the privacy of a schedule, or of what a run really released."
            "\vEpsilon is in nats, rounded up; infinity (noise 0) is \"inf\" in JSON. Examples:\n\n"
            "  mfpg account --noise-multiplier 5 --steps 20 --delta 1e-5\n"
@@ -87,7 +73,7 @@ static const struct argp argp = {.options = options,
            "  mfpg account --mechanism entropic --strength 1 --step 0.1 \\\n"
            "    --steps 1000 --view final --assume glm --smoothness 1\n"
            "  mfpg account --ledger runs/hospitals/ledger\n",
-    .children = children};
+    .children = account_children};
 
 /* ---- which options go together ---- */
 

@@ -74,11 +74,10 @@ enum {
 /* Settings of which nothing was given. */
 account_settings account_settings_none(const char *command);
 
-/* The options that say what is released and how it is priced; its input are account_settings. */
-extern const struct argp account_schedule_argp;
-
-/* Parses any option of the keys above into the account_settings that are the parser's input. */
-error_t account_parse_option(int key, char *text, struct argp_state *state);
+/* The options that account and calibrate share, as children of their parsers, and the parser of both: its input are
+ * account_settings, and it takes any option of the keys above. */
+extern const struct argp_child account_children[];
+error_t account_parse(int key, char *text, struct argp_state *state);
 
 /* Reads "A,B,..." orders >= 1 into chosen; ends the program where they are none. */
 void account_read_orders(const struct argp_state *state, const char *text, account_settings *chosen);

@@ -102,14 +102,8 @@ static const struct argp_option schedule_options[] = {{0, 0, 0, 0, "What is rele
         0},
     {0}};
 
-/* Parent parsers take what is no option, and set up their children. */
-static error_t parse_schedule(int key, char *text, struct argp_state *state) {
-    return account_parse_option(key, text, state);
-}
-
-const struct argp account_schedule_argp = {.options = schedule_options, .parser = parse_schedule};
-
-error_t account_parse_option(int key, char *text, struct argp_state *state) {
+/* Any option of the keys above; the parents take what is no option. */
+static error_t parse_option(int key, char *text, struct argp_state *state) {
     account_settings *chosen = state->input;
     if (key >= KEY_NOISE_MULTIPLIER && key < KEY_NOISE_MULTIPLIER + NUMBERS) {
         const struct number *number = &numbers[key - KEY_NOISE_MULTIPLIER];
@@ -131,6 +125,22 @@ error_t account_parse_option(int key, char *text, struct argp_state *state) {
     case KEY_ASSUME: chosen->assume = cli_choice(state, "assume", text, assumptions, 5); return 0;
     case KEY_SOLVE: chosen->solve = cli_choice(state, "solve", text, solves, 3); return 0;
     default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp schedule_argp = {.options = schedule_options, .parser = parse_option};
+
+const struct argp_child account_children[] = {{.argp = &cli_common_argp}, {.argp = &schedule_argp}, {0}};
+
+error_t account_parse(int key, char *text, struct argp_state *state) {
+    account_settings *chosen = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &chosen->common;
+        state->child_inputs[1] = chosen;
+        return 0;
+    case ARGP_KEY_ARG: argp_error(state, "'%.60s' is no option", text); return 0;
+    default: return parse_option(key, text, state);
     }
 }
 

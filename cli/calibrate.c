@@ -7,7 +7,7 @@
 #include "account.h"
 #include "options.h"
 
-/* Groups 1 and 3 have their headings from account_schedule_argp. */
+/* Groups 1 and 3 have their headings from account_children. */
 static const struct argp_option options[] = {{"solve", KEY_SOLVE, "WHAT", 0,
                                                  "noise: the least noise multiplier, or strength (default); "
                                                  "rate: the largest sampling rate; steps: the "
@@ -16,23 +16,9 @@ static const struct argp_option options[] = {{"solve", KEY_SOLVE, "WHAT", 0,
     {"epsilon", KEY_EPSILON, "E", 0, "the target", 3},
     {"delta", KEY_DELTA, "D", 0, "the delta of the target (default 1e-5)", 3}, {0}};
 
-static error_t parse(int key, char *text, struct argp_state *state) {
-    account_settings *chosen = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &chosen->common;
-        state->child_inputs[1] = chosen;
-        return 0;
-    case ARGP_KEY_ARG: argp_error(state, "'%.60s' is no option", text); return 0;
-    default: return account_parse_option(key, text, state);
-    }
-}
-
 /* No line of the examples is longer than a line of the help, which would break it. */
-static const struct argp_child children[] = {
-    {.argp = &cli_common_argp}, {.argp = &account_schedule_argp}, {0}};
 static const struct argp argp = {.options = options,
-    .parser = parse,
+    .parser = account_parse,
     .doc = "Prints what meets a target epsilon: the noise, sampling rate or number of steps."
            "\vThe answer never costs more than the target, and is within a millionth of the exact one "
            "(steps: exact). Examples:\n\n"
@@ -45,7 +31,7 @@ static const struct argp argp = {.options = options,
            "    --noise-multiplier 1 --steps 1000\n"
            "  mfpg calibrate --epsilon 3 --blocks '0.1:3:200,0.05:?:300'\n"
            "  mfpg calibrate --epsilon 2 --mechanism entropic --steps 10\n",
-    .children = children};
+    .children = account_children};
 
 /* ---- which options go together ---- */
 
