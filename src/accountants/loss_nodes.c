@@ -146,7 +146,7 @@ typedef struct contour {
 } contour;
 
 typedef struct place {
-    long double u, eta, w;              /* the node is u + i eta */
+    long double u, eta;                 /* the node is u + i eta */
     complex_number v, ratio, l, weight; /* ratio = 1 + v; weight = k phi(u + i eta) */
     long double error;                  /* of l */
     long double weight_error;           /* relative, of g weight */
@@ -156,7 +156,7 @@ typedef struct place {
 static place place_at(const sampled_step *kind, loss_direction direction, double u, const contour *line) {
     long double q = kind->rate, w = kind->reach, x = w * u - 0.5L * w * w, eta = line->eta;
     long double rise = expm1l(x);
-    place at = {.u = u, .eta = eta, .w = w};
+    place at = {.u = u, .eta = eta};
     at.v = (complex_number){q * (rise * line->cosine - line->back), q * (rise + 1.0L) * line->sine};
     at.ratio = (complex_number){1.0L + at.v.re, at.v.im};
     if (at.v.re < -0.5L) at.ratio.re = (1.0L - q) + q * (rise + 1.0L) * line->cosine;
