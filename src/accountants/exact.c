@@ -13,10 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "laplace.h"
+#include "exact/laplace.h"
 #include "ops.h"
-#include "sampled_step_curve.h"
-#include "sampled_sum.h"
+#include "sampled/step_curve.h"
+#include "sampled/sum.h"
 
 typedef struct exact_state {
     sampled_sum kept;

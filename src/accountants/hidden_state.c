@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "gcm.h"
+#include "hidden_state/gcm.h"
 #include "ops.h"
 #include "square_sum.h"
 #include "upward.h"

@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "ops.h"
-#include "pld_answer.h"
-#include "sampled_sum.h"
+#include "pld/answer.h"
+#include "sampled/sum.h"
 
 extern const mfpg_accountant_ops mfpg_accountant_rdp;
 static const mfpg_accountant_ops *const rdp_ops = &mfpg_accountant_rdp;

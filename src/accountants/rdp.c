@@ -13,8 +13,8 @@
 #include "ops.h"
 #include "order_search.h"
 #include "rdp_conversion.h"
-#include "sampled_gaussian.h"
-#include "sampled_sum.h"
+#include "sampled/gaussian_rdp.h"
+#include "sampled/sum.h"
 
 #define ROUNDED_UP (1.0 + 8.0 * DBL_EPSILON)
 

@@ -2,11 +2,11 @@
  * and against each other. */
 #include "accountants/fixture.h"
 
-#include "accountants/laplace.h"
-#include "accountants/laplace_curve.h"
-#include "accountants/loss_decay.h"
-#include "accountants/loss_nodes.h"
-#include "accountants/sampled_step_curve.h"
+#include "accountants/exact/laplace.h"
+#include "accountants/exact/laplace_curve.h"
+#include "accountants/exact/loss_decay.h"
+#include "accountants/exact/loss_nodes.h"
+#include "accountants/sampled/step_curve.h"
 
 static const loss_direction both[] = {LOSS_REMOVE, LOSS_ADD};
 

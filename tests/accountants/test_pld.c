@@ -1,7 +1,7 @@
 /* The accountant pld: traps that other software fell into, closed forms, and what has to hold between any two answers. */
 #include "accountants/fixture.h"
 
-#include "accountants/pld_answer.h"
+#include "accountants/pld/answer.h"
 
 /* How far above the best bound an answer may lie where a grid carries it: what pld.c states for a few steps. */
 static double room(double epsilon) {

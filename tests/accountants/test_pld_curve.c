@@ -1,10 +1,10 @@
 /* The bound of a composition (pld_curve.h) against closed forms and against an integral of them. */
 #include "accountants/fixture.h"
 
-#include "accountants/pld_answer.h"
-#include "accountants/pld_cells.h"
-#include "accountants/pld_curve.h"
-#include "accountants/sampled_step_curve.h"
+#include "accountants/pld/answer.h"
+#include "accountants/pld/cells.h"
+#include "accountants/pld/curve.h"
+#include "accountants/sampled/step_curve.h"
 
 /* What discretisation may add to delta where delta is asked for: pld_guide.c aims at 2e-3 of it for many steps; for one or two,
  * whose curves have kinks, a few times that. */

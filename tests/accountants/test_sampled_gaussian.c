@@ -1,6 +1,6 @@
 #include "accountants/fixture.h"
 
-#include "accountants/sampled_gaussian.h"
+#include "accountants/sampled/gaussian_rdp.h"
 
 /* ---- closed forms ---- */
 

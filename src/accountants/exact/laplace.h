@@ -1,7 +1,7 @@
 /* An enclosure of epsilon(delta) and delta(epsilon) of composed Poisson-sampled Gaussian steps, by numerical inversion of a
  * Laplace transform with every error bounded. */
-#ifndef MFPG_ACCOUNTANTS_LAPLACE_H
-#define MFPG_ACCOUNTANTS_LAPLACE_H
+#ifndef MFPG_ACCOUNTANTS_EXACT_LAPLACE_H
+#define MFPG_ACCOUNTANTS_EXACT_LAPLACE_H
 
 #include "loss_saddle.h"
 #include "mfpg/accountant.h"

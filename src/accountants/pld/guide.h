@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sampled_steps.h"
+#include "accountants/sampled/steps.h"
 
 enum { PLD_KINDS = SAMPLED_STEPS_MOST + 1 };
 

@@ -1,9 +1,9 @@
-#include "sampled_sum.h"
+#include "sum.h"
 
 #include <math.h>
 
 #include "base/error.h"
-#include "upward.h"
+#include "accountants/upward.h"
 
 sampled_sum sampled_sum_empty(const mfpg_accountant_options *options, sampled_steps empty) {
     return (sampled_sum){.adjacency = options->promise.adjacency,

@@ -1,9 +1,9 @@
-#include "ledger_format.h"
+#include "format.h"
 
 #include <stdio.h>
 
 #include "base/number.h"
-#include "release_check.h"
+#include "accountants/release_check.h"
 
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     if (header->clients < 1) return "clients is less than 1";

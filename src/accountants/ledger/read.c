@@ -9,9 +9,9 @@
 #include "mfpg/accountant.h"
 
 #include "base/error.h"
-#include "ledger_chain.h"
-#include "ledger_format.h"
-#include "release_check.h"
+#include "chain.h"
+#include "format.h"
+#include "accountants/release_check.h"
 
 typedef struct line_reader {
     const char *path;

@@ -1,6 +1,6 @@
 /* The greatest convex minorant of theory S2.3, on numbers that were checked. */
-#ifndef MFPG_ACCOUNTANTS_GCM_H
-#define MFPG_ACCOUNTANTS_GCM_H
+#ifndef MFPG_ACCOUNTANTS_HIDDEN_STATE_GCM_H
+#define MFPG_ACCOUNTANTS_HIDDEN_STATE_GCM_H
 
 #include "mfpg/hidden_state.h"
 

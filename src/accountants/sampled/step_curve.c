@@ -3,7 +3,7 @@
  * and adding, as long as e^-e > 1 - q (beyond it delta is 0),
  *     delta(e) = (1 - (1-q) e^e) G(-log(1 - (1 - e^-e)/q)):
  * the two terms of G at a ratio of densities r are those of the mixture at 1 - q + q r, times q. */
-#include "sampled_step_curve.h"
+#include "step_curve.h"
 
 #include <math.h>
 

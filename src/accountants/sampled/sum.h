@@ -4,8 +4,8 @@
 #define MFPG_ACCOUNTANTS_SAMPLED_SUM_H
 
 #include "mfpg/accountant.h"
-#include "sampled_steps.h"
-#include "square_sum.h"
+#include "steps.h"
+#include "accountants/square_sum.h"
 
 typedef struct sampled_sum {
     mfpg_adjacency adjacency;

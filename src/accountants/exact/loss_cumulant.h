@@ -1,8 +1,8 @@
 /* The privacy loss of one Poisson-sampled Gaussian step on the real line: what is needed to choose a contour. */
-#ifndef MFPG_ACCOUNTANTS_LOSS_CUMULANT_H
-#define MFPG_ACCOUNTANTS_LOSS_CUMULANT_H
+#ifndef MFPG_ACCOUNTANTS_EXACT_LOSS_CUMULANT_H
+#define MFPG_ACCOUNTANTS_EXACT_LOSS_CUMULANT_H
 
-#include "sampled_steps.h"
+#include "accountants/sampled/steps.h"
 
 /* With rate q, reach w = 1/z, u standard normal, x = w u - w^2/2, v = q (e^x - 1) and l = log(1 + v): removing a record has
  * the loss l under the density (1 + v) phi(u), adding one the loss -l under phi(u). */

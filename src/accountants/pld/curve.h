@@ -2,7 +2,7 @@
 #ifndef MFPG_ACCOUNTANTS_PLD_CURVE_H
 #define MFPG_ACCOUNTANTS_PLD_CURVE_H
 
-#include "pld_guide.h"
+#include "guide.h"
 
 #include "mfpg/status.h"
 

@@ -1,6 +1,6 @@
 /* The curve delta(epsilon) of a composed privacy loss as a trapezoid sum over a vertical line, with every error bounded. */
-#ifndef MFPG_ACCOUNTANTS_LAPLACE_CURVE_H
-#define MFPG_ACCOUNTANTS_LAPLACE_CURVE_H
+#ifndef MFPG_ACCOUNTANTS_EXACT_LAPLACE_CURVE_H
+#define MFPG_ACCOUNTANTS_EXACT_LAPLACE_CURVE_H
 
 #include "loss_saddle.h"
 

@@ -1,7 +1,7 @@
 /* The composed privacy loss on the real line: where its curve has its saddle, Chernoff's bound, and the vertical line along
  * which to invert its transform. */
-#ifndef MFPG_ACCOUNTANTS_LOSS_SADDLE_H
-#define MFPG_ACCOUNTANTS_LOSS_SADDLE_H
+#ifndef MFPG_ACCOUNTANTS_EXACT_LOSS_SADDLE_H
+#define MFPG_ACCOUNTANTS_EXACT_LOSS_SADDLE_H
 
 #include "loss_cumulant.h"
 

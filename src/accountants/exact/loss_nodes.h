@@ -1,6 +1,6 @@
 /* The moment function of one step's privacy loss on a vertical line of the complex plane, with a bound of its error. */
-#ifndef MFPG_ACCOUNTANTS_LOSS_NODES_H
-#define MFPG_ACCOUNTANTS_LOSS_NODES_H
+#ifndef MFPG_ACCOUNTANTS_EXACT_LOSS_NODES_H
+#define MFPG_ACCOUNTANTS_EXACT_LOSS_NODES_H
 
 #include "loss_cumulant.h"
 

@@ -1,4 +1,4 @@
-#include "ledger_chain.h"
+#include "chain.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef MFPG_ACCOUNTANTS_PLD_CELLS_H
 #define MFPG_ACCOUNTANTS_PLD_CELLS_H
 
-#include "pld_guide.h"
+#include "guide.h"
 
 /* What the masses laid on the circle add up to. The grid points of the step are offset + i h for whole i. */
 typedef struct pld_spread {

@@ -1,5 +1,5 @@
 /* The cumulant K(s) = sum of T log E[e^(s loss)] by the trapezoid rule, and what follows from it. */
-#include "pld_guide.h"
+#include "guide.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  *
  * Rounding. The ends u_i are taken as they are computed, so that no mass is lost between cells; the loss there is
  * e_i up to blur, which moves all points by at most blur and changes the two denominators by 2 blur/h of themselves. */
-#include "pld_cells.h"
+#include "cells.h"
 
 #include <math.h>
 

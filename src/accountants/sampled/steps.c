@@ -1,4 +1,4 @@
-#include "sampled_steps.h"
+#include "steps.h"
 
 #include <float.h>
 #include <math.h>

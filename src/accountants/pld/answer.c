@@ -1,4 +1,4 @@
-#include "pld_answer.h"
+#include "answer.h"
 
 #include <float.h>
 #include <math.h>
@@ -6,8 +6,8 @@
 #include "mfpg/accountant.h"
 
 #include "numerics/special/roots.h"
-#include "pld_curve.h"
-#include "sampled_step_curve.h"
+#include "curve.h"
+#include "accountants/sampled/step_curve.h"
 
 #define TOLERANCE 1e-10 /* of a root, relative */
 

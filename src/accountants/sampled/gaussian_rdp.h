@@ -1,6 +1,6 @@
 /* The Renyi divergence of one step of the Poisson-sampled Gaussian mechanism, as a bound that holds. */
-#ifndef MFPG_ACCOUNTANTS_SAMPLED_GAUSSIAN_H
-#define MFPG_ACCOUNTANTS_SAMPLED_GAUSSIAN_H
+#ifndef MFPG_ACCOUNTANTS_SAMPLED_GAUSSIAN_RDP_H
+#define MFPG_ACCOUNTANTS_SAMPLED_GAUSSIAN_RDP_H
 
 /* D_order((1-q) N(0, z^2) + q N(1, z^2) || N(0, z^2)) with q = rate and z = 1/reach: what a step reveals, in Renyi terms,
  * of whether one example is there. It is the larger of the two directions, for any dimension and any contribution of

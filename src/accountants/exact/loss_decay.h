@@ -1,6 +1,6 @@
 /* How fast the moment function of a composed privacy loss falls along a vertical line: the end of a sum over it. */
-#ifndef MFPG_ACCOUNTANTS_LOSS_DECAY_H
-#define MFPG_ACCOUNTANTS_LOSS_DECAY_H
+#ifndef MFPG_ACCOUNTANTS_EXACT_LOSS_DECAY_H
+#define MFPG_ACCOUNTANTS_EXACT_LOSS_DECAY_H
 
 #include "loss_nodes.h"
 

@@ -2,7 +2,7 @@
 #ifndef MFPG_ACCOUNTANTS_SAMPLED_STEP_CURVE_H
 #define MFPG_ACCOUNTANTS_SAMPLED_STEP_CURVE_H
 
-#include "loss_cumulant.h"
+#include "accountants/exact/loss_cumulant.h"
 #include "mfpg/accountant.h"
 
 /* Both ends, about 1e-10 of mu apart. rate in (0, 1), reach > 0, epsilon >= 0, delta in (0, 1). */

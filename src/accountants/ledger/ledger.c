@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "ledger_chain.h"
-#include "ledger_format.h"
-#include "release_check.h"
+#include "chain.h"
+#include "format.h"
+#include "accountants/release_check.h"
 
 struct mfpg_ledger {
     int descriptor;

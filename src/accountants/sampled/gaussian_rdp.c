@@ -4,7 +4,7 @@
  * as E[v] = 0. G is not negative and neither is any part of the second form: nothing cancels, however small the rate.
  * Integer orders are the binomial sum of Mironov, Talwar and Zhang (2019, section 3.3), whose terms are positive once
  * the first two are taken off. Real orders are the trapezoid rule on E[G], with its error bounded below. */
-#include "sampled_gaussian.h"
+#include "gaussian_rdp.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,9 +1,9 @@
-/* epsilon and delta of a composition, rounded up, for one side or one adjacency (pld_guide.h). +INFINITY, or delta 1, where no
+/* epsilon and delta of a composition, rounded up, for one side or one adjacency (guide.h). +INFINITY, or delta 1, where no
  * grid can carry the case; MFPG_ERR_MEMORY without memory, and nothing is set. */
 #ifndef MFPG_ACCOUNTANTS_PLD_ANSWER_H
 #define MFPG_ACCOUNTANTS_PLD_ANSWER_H
 
-#include "pld_guide.h"
+#include "guide.h"
 
 #include "mfpg/release.h"
 #include "mfpg/status.h"
