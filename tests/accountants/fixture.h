@@ -23,6 +23,19 @@ static inline mfpg_release entropic_release(double sensitivity, double noise_sd,
     return release;
 }
 
+/* One step that every row enters with probability q. */
+static inline mfpg_release sampled(double q, double sigma) {
+    mfpg_release release = release_of(1.0, sigma);
+    release.sampling_rate = q;
+    return release;
+}
+
+static inline double epsilon_of(mfpg_context *ctx, const mfpg_accountant *accountant, double delta) {
+    double epsilon = -1.0;
+    CHECK_OK(ctx, mfpg_accountant_epsilon(ctx, accountant, delta, &epsilon));
+    return epsilon;
+}
+
 /* SplitMix64; the seed is printed by the test that starts it. */
 static inline double random_unit(uint64_t *random) {
     uint64_t z = *random += 0x9e3779b97f4a7c15u;

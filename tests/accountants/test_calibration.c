@@ -69,7 +69,7 @@ static mfpg_accountant_options example_options(mfpg_adjacency adjacency) {
     return options;
 }
 
-static double epsilon_of(mfpg_context *ctx, const mfpg_calibration_options *asked, double value) {
+static double epsilon_at(mfpg_context *ctx, const mfpg_calibration_options *asked, double value) {
     mfpg_accountant *accountant = NULL;
     double epsilon;
     CHECK_OK(ctx, mfpg_accountant_create(ctx, asked->accountant, asked->options, &accountant));
@@ -91,11 +91,11 @@ static mfpg_calibration check_both_sides(mfpg_context *ctx, const mfpg_calibrati
     mfpg_calibration found = {0};
     CHECK_OK(ctx, mfpg_calibrate(ctx, asked, &found));
     assert_true(found.epsilon.upper <= asked->epsilon && found.epsilon.lower <= found.epsilon.upper);
-    assert_true(epsilon_of(ctx, asked, found.value) == found.epsilon.upper);
+    assert_true(epsilon_at(ctx, asked, found.value) == found.epsilon.upper);
     double costlier = asked->solve == MFPG_SOLVE_NOISE  ? found.value * (1 - 1e-6)
                       : asked->solve == MFPG_SOLVE_RATE ? found.value * (1 + 1e-6)
                                                         : found.value + 1;
-    if (!(epsilon_of(ctx, asked, costlier) > asked->epsilon))
+    if (!(epsilon_at(ctx, asked, costlier) > asked->epsilon))
         fail_msg("%s: %.17g is not the exact answer", asked->accountant, found.value);
     return found;
 }
@@ -193,7 +193,7 @@ static void test_random_targets_are_met_from_the_safe_side(void **state) {
         rest.schedule = &schedule[1 - i % 2];
         rest.count = 1;
         rest.unknown = -1;
-        asked.epsilon = epsilon_of(ctx, &rest, 0) * random_between(&random, 1.05, 3) + 0.01;
+        asked.epsilon = epsilon_at(ctx, &rest, 0) * random_between(&random, 1.05, 3) + 0.01;
         check_both_sides(ctx, &asked);
     }
     mfpg_context_destroy(ctx);

@@ -20,7 +20,7 @@ static mfpg_accountant *recorded(
     return made;
 }
 
-static mfpg_bounds epsilon_of(mfpg_context *ctx, const char *name, mfpg_adjacency adjacency,
+static mfpg_bounds bounds_of(mfpg_context *ctx, const char *name, mfpg_adjacency adjacency,
     const schedule *block, int blocks, double delta) {
     mfpg_accountant *accountant = recorded(ctx, name, adjacency, block, blocks);
     mfpg_bounds found;
@@ -59,7 +59,7 @@ static void test_where_peers_fail(void **state) {
     };
     mfpg_context *ctx = testing_context(1);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mfpg_bounds found = epsilon_of(ctx, "exact", rows[i].adjacency, &rows[i].block, 1, rows[i].delta);
+        mfpg_bounds found = bounds_of(ctx, "exact", rows[i].adjacency, &rows[i].block, 1, rows[i].delta);
         check_encloses(found, rows[i].epsilon, rows[i].worth, "row");
     }
     mfpg_context_destroy(ctx);
@@ -70,8 +70,8 @@ static void test_blocks_compose_in_any_order(void **state) {
     const schedule forward[] = {{0.1, 3, 200}, {0.05, 2, 300}, {0.01, 0.8, 100}},
                    backward[] = {forward[2], forward[0], forward[1]};
     mfpg_context *ctx = testing_context(1);
-    mfpg_bounds a = epsilon_of(ctx, "exact", MFPG_ADJACENCY_REMOVE, forward, 3, 1e-5),
-                b = epsilon_of(ctx, "exact", MFPG_ADJACENCY_REMOVE, backward, 3, 1e-5);
+    mfpg_bounds a = bounds_of(ctx, "exact", MFPG_ADJACENCY_REMOVE, forward, 3, 1e-5),
+                b = bounds_of(ctx, "exact", MFPG_ADJACENCY_REMOVE, backward, 3, 1e-5);
     check_encloses(a, 3.05039646592, 1e-10, "three blocks"); /* source: exact_accountant.md section 0 */
     assert_true(a.lower == b.lower && a.upper == b.upper);   /* kinds are kept in an order of their own */
     mfpg_context_destroy(ctx);
@@ -83,9 +83,9 @@ static void test_replacing_is_priced_by_its_own_curve(void **state) {
     (void)state;
     const schedule block = {0.01, 1, 1000};
     mfpg_context *ctx = testing_context(1);
-    mfpg_bounds replace = epsilon_of(ctx, "exact", MFPG_ADJACENCY_REPLACE, &block, 1, 1e-5),
-                zero_out = epsilon_of(ctx, "exact", MFPG_ADJACENCY_ZERO_OUT, &block, 1, 1e-5),
-                pld = epsilon_of(ctx, "pld", MFPG_ADJACENCY_REPLACE, &block, 1, 1e-5);
+    mfpg_bounds replace = bounds_of(ctx, "exact", MFPG_ADJACENCY_REPLACE, &block, 1, 1e-5),
+                zero_out = bounds_of(ctx, "exact", MFPG_ADJACENCY_ZERO_OUT, &block, 1, 1e-5),
+                pld = bounds_of(ctx, "pld", MFPG_ADJACENCY_REPLACE, &block, 1, 1e-5);
     assert_true(
         replace.lower == zero_out.lower && zero_out.upper < replace.upper && replace.upper <= pld.upper);
     mfpg_context_destroy(ctx);
@@ -95,12 +95,12 @@ static void test_mixtures_with_gaussian_steps(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const schedule blocks[] = {{0.01, 1, 500}, {1, 20, 10}};
-    mfpg_bounds found = epsilon_of(ctx, "exact", MFPG_ADJACENCY_REMOVE, blocks, 2, 1e-5);
+    mfpg_bounds found = bounds_of(ctx, "exact", MFPG_ADJACENCY_REMOVE, blocks, 2, 1e-5);
     check_encloses(found, 1.450112201693241, 1e-7, "A170");
     const schedule plain[] = {{1, 5, 1}, {1, 8, 1}, {1, 10, 4}};
     double mu = sqrt(1 / 25.0 + 1 / 64.0 + 4 / 100.0);
-    check_encloses(epsilon_of(ctx, "exact", MFPG_ADJACENCY_ADD, plain, 3, 1e-5), mfpg_gdp_epsilon(mu, 1e-5),
-        1e-12, "mu");
+    check_encloses(
+        bounds_of(ctx, "exact", MFPG_ADJACENCY_ADD, plain, 3, 1e-5), mfpg_gdp_epsilon(mu, 1e-5), 1e-12, "mu");
     mfpg_context_destroy(ctx);
 }
 
@@ -129,7 +129,7 @@ static void test_lower_ends_are_not_claimed_where_they_are_not_known(void **stat
     CHECK_OK(ctx, mfpg_accountant_epsilon_bounds(ctx, accountant, 1e-5, &found));
     assert_true(found.lower == 0);
     check_encloses((mfpg_bounds){found.upper, found.upper},
-        epsilon_of(ctx, "exact", MFPG_ADJACENCY_ZERO_OUT, &(schedule){0.1, 3, 100}, 1, 1e-5).upper, 1e-9,
+        bounds_of(ctx, "exact", MFPG_ADJACENCY_ZERO_OUT, &(schedule){0.1, 3, 100}, 1, 1e-5).upper, 1e-9,
         "last_sd");
     mfpg_accountant_destroy(accountant);
     mfpg_context_destroy(ctx);
@@ -150,18 +150,18 @@ static void test_monotone_and_never_above_the_others(void **state) {
         schedule block = random_block(&random), more = block;
         double delta = random_scale(&random, 1e-9, 1e-3);
         mfpg_adjacency adjacency = run % 2 ? MFPG_ADJACENCY_ZERO_OUT : MFPG_ADJACENCY_ADD;
-        mfpg_bounds base = epsilon_of(ctx, "exact", adjacency, &block, 1, delta);
+        mfpg_bounds base = bounds_of(ctx, "exact", adjacency, &block, 1, delta);
         more.steps += 1 + block.steps / 5;
-        assert_true(epsilon_of(ctx, "exact", adjacency, &more, 1, delta).upper >= base.lower);
+        assert_true(bounds_of(ctx, "exact", adjacency, &more, 1, delta).upper >= base.lower);
         more = block;
         more.q *= 1.1;
-        assert_true(epsilon_of(ctx, "exact", adjacency, &more, 1, delta).upper >= base.lower);
+        assert_true(bounds_of(ctx, "exact", adjacency, &more, 1, delta).upper >= base.lower);
         more = block;
         more.sigma *= 0.95;
-        assert_true(epsilon_of(ctx, "exact", adjacency, &more, 1, delta).upper >= base.lower);
-        assert_true(epsilon_of(ctx, "exact", adjacency, &block, 1, delta * 0.7).upper >= base.lower);
-        assert_true(base.upper <= epsilon_of(ctx, "rdp", adjacency, &block, 1, delta).upper + 1e-6);
-        assert_true(base.upper <= epsilon_of(ctx, "gdp", adjacency, &block, 1, delta).upper);
+        assert_true(bounds_of(ctx, "exact", adjacency, &more, 1, delta).upper >= base.lower);
+        assert_true(bounds_of(ctx, "exact", adjacency, &block, 1, delta * 0.7).upper >= base.lower);
+        assert_true(base.upper <= bounds_of(ctx, "rdp", adjacency, &block, 1, delta).upper + 1e-6);
+        assert_true(base.upper <= bounds_of(ctx, "gdp", adjacency, &block, 1, delta).upper);
         assert_true(base.upper - base.lower <= 1e-6 * fmax(1, base.upper));
     }
     mfpg_context_destroy(ctx);
@@ -177,8 +177,8 @@ static void test_extremes_get_a_sound_answer(void **state) {
         {{0.999999, 1000, 1000000000}, 1e-15}, {{1e-3, 1e-9, 5}, 0.5}, {{0.3, 1e12, 7}, 1e-5}};
     mfpg_context *ctx = testing_context(1);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        mfpg_bounds found = epsilon_of(ctx, "exact", MFPG_ADJACENCY_ADD, &rows[i].block, 1, rows[i].delta),
-                    rdp = epsilon_of(ctx, "rdp", MFPG_ADJACENCY_ADD, &rows[i].block, 1, rows[i].delta);
+        mfpg_bounds found = bounds_of(ctx, "exact", MFPG_ADJACENCY_ADD, &rows[i].block, 1, rows[i].delta),
+                    rdp = bounds_of(ctx, "rdp", MFPG_ADJACENCY_ADD, &rows[i].block, 1, rows[i].delta);
         assert_true(found.lower >= 0 && found.lower <= found.upper && found.upper <= rdp.upper + 1e-6);
     }
     mfpg_context_destroy(ctx);

@@ -1,52 +1,15 @@
-#include "accountants/fixture.h"
+#include "accountants/ledger_fixture.h"
 
 #include "ledger_text.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-static char folder[] = "ledger-XXXXXX", path[64];
-
-static int make_folder(void **state) {
-    (void)state;
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/ledger", folder);
-    return 0;
-}
-
-static int remove_file(void **state) {
-    (void)state;
-    unlink(path);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    return rmdir(folder);
-}
 
 static const mfpg_ledger_header header = {.clients = 8,
     .promise = {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_AVERAGE},
     .delta = 1e-5,
     .seeded = 1};
-
-static char *file_text(size_t *length) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    *length = fread(text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return text;
-}
-
-static void write_file(const char *text, size_t length) {
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    fclose(file);
-}
 
 /* The same with every line sealed, for lines written by hand. */
 static void write_sealed(const char *text) {

@@ -1,30 +1,8 @@
 /* The chain of a ledger: known hashes, every bit and every line tampered with, the tail that no chain can show, and runs that
  * are resumed. */
-#include "accountants/fixture.h"
-
-#include <unistd.h>
+#include "accountants/ledger_fixture.h"
 
 #include "ledger_text.h"
-
-static char folder[] = "chain-XXXXXX", path[64];
-
-static int make_folder(void **state) {
-    (void)state;
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/ledger", folder);
-    return 0;
-}
-
-static int remove_file(void **state) {
-    (void)state;
-    unlink(path);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    return rmdir(folder);
-}
 
 static const mfpg_ledger_header header = {
     .clients = 2, .promise = {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_ZERO_OUT, MFPG_VIEW_LOCAL}, .delta = 1e-5};
@@ -39,22 +17,6 @@ static void append_round(mfpg_context *ctx, mfpg_ledger *ledger, int64_t round) 
         both[k].client = k;
     }
     CHECK_OK(ctx, mfpg_ledger_append(ctx, ledger, both, 2));
-}
-
-static char *file_text(size_t *length) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 16);
-    *length = fread(text, 1, (1 << 16) - 1, file);
-    fclose(file);
-    return text;
-}
-
-static void write_file(const char *text, size_t length) {
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    fclose(file);
 }
 
 /* A new ledger of so many rounds, as text; it stays on disk. */

@@ -17,18 +17,6 @@ static mfpg_accountant *made(mfpg_context *ctx, const char *kind, mfpg_adjacency
     return accountant;
 }
 
-static mfpg_release sampled(double q, double sigma) {
-    mfpg_release release = release_of(1.0, sigma);
-    release.sampling_rate = q;
-    return release;
-}
-
-static double epsilon_of(mfpg_context *ctx, const mfpg_accountant *accountant, double delta) {
-    double epsilon = -1.0;
-    CHECK_OK(ctx, mfpg_accountant_epsilon(ctx, accountant, delta, &epsilon));
-    return epsilon;
-}
-
 static double epsilon_after(mfpg_context *ctx, const char *kind, mfpg_adjacency adjacency, double q,
     double sigma, int64_t steps, double delta) {
     mfpg_accountant *accountant = made(ctx, kind, adjacency);

@@ -13,18 +13,6 @@ static mfpg_accountant *made(
     return accountant;
 }
 
-static mfpg_release sampled(double q, double sigma) {
-    mfpg_release release = release_of(1.0, sigma);
-    release.sampling_rate = q;
-    return release;
-}
-
-static double epsilon_of(mfpg_context *ctx, const mfpg_accountant *accountant, double delta) {
-    double epsilon = -1.0;
-    CHECK_OK(ctx, mfpg_accountant_epsilon(ctx, accountant, delta, &epsilon));
-    return epsilon;
-}
-
 static double delta_of(mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon) {
     double delta = -1.0;
     CHECK_OK(ctx, mfpg_accountant_delta(ctx, accountant, epsilon, &delta));

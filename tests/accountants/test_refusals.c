@@ -190,7 +190,7 @@ static int credits(mfpg_context *ctx, ptrdiff_t kind) {
     return yes;
 }
 
-static mfpg_bounds epsilon_of(mfpg_context *ctx, ptrdiff_t kind, const mfpg_release *release,
+static mfpg_bounds bounds_of(mfpg_context *ctx, ptrdiff_t kind, const mfpg_release *release,
     const int64_t *times, int count, double delta) {
     mfpg_accountant *accountant = created(ctx, kind);
     mfpg_bounds ends = {0, 0};
@@ -209,9 +209,9 @@ static void test_steps_in_two_goes_cost_what_they_cost_in_one(void **state) {
     step.sampling_rate = 0.01;
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         if (!credits(ctx, kind)) continue;
-        mfpg_bounds once = epsilon_of(ctx, kind, &step, (int64_t[]){1000}, 1, 1e-5);
-        mfpg_bounds twice = epsilon_of(ctx, kind, &step, (int64_t[]){500, 500}, 2, 1e-5);
-        mfpg_bounds often = epsilon_of(ctx, kind, &step, (int64_t[]){1, 0, 499, 300, 200}, 5, 1e-5);
+        mfpg_bounds once = bounds_of(ctx, kind, &step, (int64_t[]){1000}, 1, 1e-5);
+        mfpg_bounds twice = bounds_of(ctx, kind, &step, (int64_t[]){500, 500}, 2, 1e-5);
+        mfpg_bounds often = bounds_of(ctx, kind, &step, (int64_t[]){1, 0, 499, 300, 200}, 5, 1e-5);
         assert_true(once.upper == twice.upper && once.lower == twice.lower);
         assert_true(once.upper == often.upper && once.lower == often.lower);
         assert_true(once.upper >= 1.8282366 && once.lower <= 1.8282367);
@@ -228,7 +228,7 @@ static void test_large_epsilon_is_finite_and_covered(void **state) {
     step.sampling_rate = 0.125;
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         if (!credits(ctx, kind)) continue;
-        mfpg_bounds found = epsilon_of(ctx, kind, &step, (int64_t[]){1000}, 1, 1e-6);
+        mfpg_bounds found = bounds_of(ctx, kind, &step, (int64_t[]){1000}, 1, 1e-6);
         assert_true(found.upper >= 56.7255 && isfinite(found.upper) && found.lower <= 56.7265);
         if (strcmp(mfpg_accountant_name(kind), "rdp") == 0)
             assert_true(found.upper <= 60.31); /* Opacus: 60.30 */
@@ -245,9 +245,9 @@ static void test_null_releases_have_no_lower_end_above_zero(void **state) {
     for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
         if (!credits(ctx, kind)) continue;
         for (double delta = 0; delta < 1; delta += 0.3) {
-            mfpg_bounds found = epsilon_of(ctx, kind, &silent, (int64_t[]){1000}, 1, delta);
+            mfpg_bounds found = bounds_of(ctx, kind, &silent, (int64_t[]){1000}, 1, delta);
             assert_true(found.lower == 0 && found.upper == 0);
-            found = epsilon_of(ctx, kind, &unsampled, (int64_t[]){1000}, 1, delta);
+            found = bounds_of(ctx, kind, &unsampled, (int64_t[]){1000}, 1, delta);
             assert_true(found.lower == 0);
             int sampling_counts = strcmp(mfpg_accountant_name(kind), "gdp") != 0 &&
                                   strcmp(mfpg_accountant_name(kind), "hidden-state") != 0;
