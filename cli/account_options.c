@@ -22,7 +22,7 @@ static int is_number_at_least_one(double value) {
     return value >= 1;
 }
 
-#define FROM_ZERO  cli_is_not_negative, "a number from 0"
+#define FROM_ZERO  cli_is_not_negative, "a finite number from 0"
 #define ABOVE_ZERO cli_is_positive, "a number above 0"
 #define FROM_ONE   is_number_at_least_one, "a number from 1"
 #define NUMBER(key, name, field, ...)                                                                        \

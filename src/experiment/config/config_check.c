@@ -91,8 +91,10 @@ static mfpg_status warn_of_unused(mfpg_context *ctx, const mfpg_config *config) 
         int wrote = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", path);
         if (wrote > 0 && (size_t)wrote < sizeof names - used) used += (size_t)wrote;
     }
+    int game = config->method.players != MFPG_PLAYERS_NONE;
     if (used)
-        mfpg_warn(ctx, "given, but of no effect in this run (method %s): %s", config->method.name, names);
+        mfpg_warn(ctx, "given, but of no effect in this run (method %s%s%s): %s", config->method.name,
+            game ? ", cost " : "", game ? mfpg_config_cost(config) : "", names);
     mfpg_config_destroy(defaults);
     return MFPG_OK;
 }
