@@ -10,6 +10,7 @@
 #include "context.h"
 #include "federation.h"
 #include "game.h"
+#include "solution.h"
 
 /** What stands beside results of several runs: each certificate is that of its own run, and choosing among them by what
  *  they show of private data is a release that none of them counts. */
@@ -51,6 +52,11 @@ const char *mfpg_experiment_client_name(const mfpg_experiment *experiment, ptrdi
 
 /** The equilibrium of the game, or NULL without one. */
 const mfpg_equilibrium *mfpg_experiment_equilibrium(const mfpg_experiment *experiment);
+
+/** The game with its equilibrium and the clients' names, as it was solved before the first round (where actions are chosen
+ *  anew in every round, for the public constants); it lives as long as the experiment. Returns 0 without a game. A game that
+ *  was not solved (converged 0) can be looked at and is not run. */
+int mfpg_experiment_solution(const mfpg_experiment *experiment, mfpg_solution *out);
 
 /** After the run: one client, the last round (round 0 before the first), the metrics of a client (or of all: -1). */
 mfpg_status mfpg_experiment_client(

@@ -17,9 +17,11 @@
 #include "mechanism.h"
 #include "model.h"
 #include "names.h"
+#include "population.h"
 #include "private_action.h"
 #include "random.h"
 #include "release.h"
+#include "solution.h"
 #include "status.h"
 #include "transport.h"
 

@@ -14,11 +14,9 @@ static mfpg_selection selection_of(const mfpg_config *config) {
     return MFPG_SELECTION_NONE;
 }
 
-void mfpg_setup_acting(mfpg_experiment *experiment, game_setup *game) {
+void mfpg_setup_acting(mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     if (!mfpg_config_is(config, "game.update", "each-round")) return;
-    experiment->game = *game;
-    *game = (game_setup){0};
     experiment->acting = (mfpg_acting){
         .game = &experiment->game.game,
         .selection = selection_of(config),

@@ -146,6 +146,21 @@ const mfpg_equilibrium *mfpg_experiment_equilibrium(const mfpg_experiment *exper
     return experiment->equilibrium.action ? &experiment->equilibrium : NULL;
 }
 
+static const char *name_of(const void *experiment, ptrdiff_t client) {
+    return mfpg_experiment_client_name(experiment, client);
+}
+
+int mfpg_experiment_solution(const mfpg_experiment *experiment, mfpg_solution *out) {
+    if (!experiment->equilibrium.action) return 0;
+    *out = (mfpg_solution){.game = &experiment->game.game,
+        .equilibrium = &experiment->equilibrium,
+        .finite_max = experiment->finite.max,
+        .finite_mean = experiment->finite.mean,
+        .name = name_of,
+        .name_user = experiment};
+    return 1;
+}
+
 mfpg_status mfpg_experiment_client(
     mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_client_report *out) {
     return mfpg_federation_client(ctx, experiment->federation, client, out);

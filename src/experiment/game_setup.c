@@ -28,6 +28,22 @@ static mfpg_status list_preferences(mfpg_context *ctx, const mfpg_experiment *ex
     return MFPG_OK;
 }
 
+static mfpg_status file_preferences(mfpg_context *ctx, const mfpg_experiment *experiment, double *out) {
+    const char *path = mfpg_config_text(experiment->config, "game.preferences.file");
+    ptrdiff_t count = 0, clients = experiment->data->clients;
+    double *list = NULL;
+    mfpg_status status = mfpg_read_preferences(
+        ctx, path, mfpg_config_text(experiment->config, "game.preferences.column"), &count, &list);
+    if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "game.preferences");
+    if (count == clients)
+        memcpy(out, list, (size_t)clients * sizeof *out);
+    else
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: has %td rows for %td clients; one row a client is needed", path, count, clients);
+    free(list);
+    return status;
+}
+
 static void even_preferences(const mfpg_experiment *experiment, double *out) {
     double low = mfpg_config_number(experiment->config, "game.preferences.min");
     double high = mfpg_config_number(experiment->config, "game.preferences.max");
@@ -38,9 +54,7 @@ static void even_preferences(const mfpg_experiment *experiment, double *out) {
 
 static mfpg_status set_preferences(mfpg_context *ctx, const mfpg_experiment *experiment, double *out) {
     const mfpg_config *config = experiment->config;
-    if (mfpg_config_has(config, "game.preferences.file"))
-        return mfpg_read_preferences(ctx, mfpg_config_text(config, "game.preferences.file"),
-            mfpg_config_text(config, "game.preferences.column"), experiment->data->clients, out);
+    if (mfpg_config_has(config, "game.preferences.file")) return file_preferences(ctx, experiment, out);
     if (mfpg_config_has(config, "game.preferences")) return list_preferences(ctx, experiment, out);
     even_preferences(experiment, out);
     return MFPG_OK;

@@ -23,6 +23,11 @@ typedef struct game_setup {
     double *preference, *noise_unit, *privacy_scale, *own_cost, *strength_unit, *weight, *grid;
 } game_setup;
 
+/* How the solution stands in the game of its own clients; both NAN where that is not known. */
+typedef struct finite_gains {
+    double max, mean;
+} finite_gains;
+
 struct mfpg_experiment {
     mfpg_config *config;
     mfpg_method method;
@@ -35,8 +40,9 @@ struct mfpg_experiment {
     double preference_factor;     /* the one public factor of target_epsilon, else 1 */
     mfpg_equilibrium equilibrium; /* action NULL without a game */
     mfpg_action *action;          /* clients; where actions are chosen each round, those before the first */
-    game_setup game;    /* where actions are chosen each round, else empty; its preferences are those above */
-    mfpg_acting acting; /* likewise */
+    game_setup game;         /* as it was solved: its preferences times the factor. Empty without a game */
+    finite_gains finite;     /* of the equilibrium of a mean field */
+    mfpg_acting acting;      /* where actions are chosen each round; borrows the game */
     unsigned char *colluder; /* clients; NULL where there is none */
     float *start;            /* NULL: the model's own */
     text_list assumptions;
@@ -68,13 +74,12 @@ mfpg_status mfpg_solve_scaled(mfpg_context *ctx, const mfpg_experiment *experime
     double factor, mfpg_equilibrium *out);
 void mfpg_game_setup_clear(game_setup *setup);
 
-/* preferences.c: clients positive numbers from a column of a CSV file (its only column where column is NULL). */
+/* preferences.c: positive numbers from a column of a CSV file (its only column where column is NULL); free the list. */
 mfpg_status mfpg_read_preferences(
-    mfpg_context *ctx, const char *path, const char *column, ptrdiff_t clients, double *out);
+    mfpg_context *ctx, const char *path, const char *column, ptrdiff_t *count, double **out);
 
-/* acting_setup.c: from the game keys to actions that are chosen each round; takes the game, whose preferences are the
- * experiment's. Nothing where game.update is once. */
-void mfpg_setup_acting(mfpg_experiment *experiment, game_setup *game);
+/* acting_setup.c: from the game keys to actions that are chosen each round. Nothing where game.update is once. */
+void mfpg_setup_acting(mfpg_experiment *experiment);
 
 /* noise_setup.c: each client's action, by the game or shared, and by the target epsilon. */
 mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment);

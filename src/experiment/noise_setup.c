@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "internal.h"
 #include "mfpg/calibration.h"
+#include "mfpg/solution.h"
 #include "numerics/special/crossing.h"
 
 static mfpg_action make_action(mfpg_control control, double value) {
@@ -163,19 +164,31 @@ static mfpg_status solve_game(mfpg_context *ctx, mfpg_experiment *experiment, co
     return status;
 }
 
+/* The game stays with its solution: its own preferences are those that were solved for, which rounds of chosen actions use
+ * as well. */
+static mfpg_status keep_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *game) {
+    ptrdiff_t clients = experiment->data->clients;
+    experiment->preference = mfpg_alloc(clients, sizeof *experiment->preference);
+    if (!experiment->preference) return mfpg_fail_memory(ctx);
+    memcpy(experiment->preference, game->preference, (size_t)clients * sizeof *experiment->preference);
+    if (!mfpg_config_is(experiment->config, "game.update", "each-round"))
+        for (ptrdiff_t k = 0; k < clients; k++) game->preference[k] *= experiment->preference_factor;
+    experiment->game = *game;
+    *game = (game_setup){0};
+    return MFPG_OK;
+}
+
 static mfpg_status play(mfpg_context *ctx, mfpg_experiment *experiment) {
     game_setup game;
     mfpg_status status = mfpg_setup_game(ctx, experiment, &game);
     if (status != MFPG_OK) return status;
     status = mfpg_config_has(experiment->config, "noise.target_epsilon") ? meet_target(ctx, experiment, &game)
                                                                          : solve_game(ctx, experiment, &game);
-    if (status == MFPG_OK && !experiment->equilibrium.converged)
-        status =
-            mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the game was not solved: residual %.3g after %d iterations",
-                experiment->equilibrium.residual, experiment->equilibrium.iterations);
-    experiment->preference = game.preference;
-    game.preference = NULL;
-    if (status == MFPG_OK) mfpg_setup_acting(experiment, &game);
+    if (status == MFPG_OK) status = keep_game(ctx, experiment, &game);
+    if (status == MFPG_OK && experiment->method.players == MFPG_PLAYERS_MEAN_FIELD)
+        status = mfpg_solution_judge_finite(ctx, &experiment->game.game, &experiment->equilibrium,
+            &experiment->finite.max, &experiment->finite.mean);
+    if (status == MFPG_OK) mfpg_setup_acting(experiment);
     mfpg_game_setup_clear(&game);
     return status;
 }
@@ -217,6 +230,7 @@ mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
     experiment->action = mfpg_alloc(experiment->data->clients, sizeof *experiment->action);
     if (!experiment->action) return mfpg_fail_memory(ctx);
     experiment->preference_factor = 1.0;
+    experiment->finite = (finite_gains){NAN, NAN};
     if (strcmp(experiment->method.mechanism, "none") == 0) return MFPG_OK;
     if (experiment->method.players != MFPG_PLAYERS_NONE) return play(ctx, experiment);
     if (mfpg_config_has(experiment->config, "noise.target_epsilon"))

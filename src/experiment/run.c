@@ -147,6 +147,12 @@ mfpg_status mfpg_experiment_run(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
     const char *folder = options->folder;
     if (experiment->rounds) return mfpg_fail(ctx, MFPG_ERR_INPUT, "an experiment runs once");
+    if (experiment->equilibrium.action && !experiment->equilibrium.converged)
+        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+            "the game was not solved: residual %.3g after %d iterations; `mfpg solve` shows the best profile "
+            "that "
+            "was found",
+            experiment->equilibrium.residual, experiment->equilibrium.iterations);
     mfpg_status status = allocate_reports(ctx, experiment);
     if (status == MFPG_OK && folder) status = find_empty_folder(ctx, folder);
     if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);

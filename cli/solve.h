@@ -1,0 +1,81 @@
+/* mfpg solve: what its files share. */
+#ifndef MFPG_CLI_SOLVE_H
+#define MFPG_CLI_SOLVE_H
+
+#include <math.h>
+
+#include "mfpg/game.h"
+#include "mfpg/solution.h"
+
+#include "options.h"
+
+/* ---- options ---- */
+
+/* The fields are those of solve_options.def. */
+typedef struct solve_settings {
+    cli_common common;
+    const char *configuration; /* CONFIG.yaml or the name of an example; NULL: the game is given by options */
+    char **arguments;          /* KEY=VALUE */
+    int argument_count;
+#define NUMBER(key, name, field, ...) double field;
+#define TEXT(key, name, field, ...)   const char *field;
+#define FLAG(key, name, field, ...)   int field;
+#include "solve_options.def"
+} solve_settings;
+
+/* What the table of options says that numbers may be. Memory is taken for every client: above 2e8 none of them fits. */
+#define SOLVE_POPULATION_WORDS "a whole number from 1 to 200000000"
+int solve_is_population(double value);
+int solve_is_power(double value); /* 1 or 2 */
+int solve_is_number(double value);
+
+/* Everything that solve_options.def holds, not given. */
+solve_settings solve_settings_none(void);
+
+/* Reads the command line; a wrong one ends the program. */
+void solve_parse(int argc, char **argv, solve_settings *chosen);
+
+static inline int solve_given(double value) {
+    return !isnan(value);
+}
+static inline double solve_or(double value, double fallback) {
+    return isnan(value) ? fallback : value;
+}
+
+/* Is every option that was given also read? 0, or the exit code with a message that says who reads it.
+ * mode: NULL for a game by options, "configuration", or the name of a study; cost: the cost, or NULL where none is chosen. A
+ * study that plays a cost reads what both read, and its own options. */
+int solve_check_options(const solve_settings *chosen, const char *mode, const char *cost);
+
+/* ---- the game by options ---- */
+
+/* A game with the arrays that it borrows. */
+typedef struct solve_game {
+    mfpg_game game;
+    double *preference, *constants, *weight, *grid;
+    int named_population; /* 1: --population was given */
+} solve_game;
+
+/* From the options to a game, everything checked that does not need the solver: 0, or the exit code with a message. Freed
+ * in any case by solve_game_clear. */
+int solve_read_game(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
+void solve_game_clear(solve_game *game);
+
+/* Its parts, for studies: the cost's constants (default where not given), players and actions. */
+int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
+int solve_read_players(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
+int solve_read_actions(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
+
+/* ---- the answer ---- */
+
+/* Prints the solution as asked for, writes the file of --out, and returns the exit code: CLI_FAILED where it did not
+ * converge. */
+int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution);
+
+/* ---- studies ---- */
+
+#define STUDY(name, help) int solve_study_##name(const solve_settings *chosen);
+#include "studies.def"
+#undef STUDY
+
+#endif

@@ -1,0 +1,123 @@
+#include "mfpg/solution.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv_writer.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+const char *mfpg_solution_control(const mfpg_solution *solution) {
+    return solution->equilibrium->control == MFPG_CONTROL_BUDGET ? "budget" : "strength";
+}
+
+/* ---- the solution among its own clients ---- */
+
+/* Of m clients that mix alike, the first round(weight m) play the upper action: the profile of pure actions whose mean is
+ * nearest to that of the solution. */
+static void purify(const mfpg_equilibrium *solution, double *action) {
+    const mfpg_mixing *mix = solution->mixing;
+    for (ptrdiff_t i = 0, end; i < solution->mixing_count; i = end) {
+        end = i + 1;
+        while (end < solution->mixing_count && mix[end].upper == mix[i].upper &&
+               mix[end].weight == mix[i].weight)
+            end++;
+        ptrdiff_t upper = (ptrdiff_t)floor(mix[i].weight * (double)(end - i) + 0.5);
+        for (ptrdiff_t j = i; j < i + upper; j++) action[mix[j].client] = mix[j].upper;
+    }
+}
+
+mfpg_status mfpg_solution_judge_finite(mfpg_context *ctx, const mfpg_game *game,
+    const mfpg_equilibrium *equilibrium, double *max, double *mean) {
+    mfpg_game finite = *game;
+    double *pure = NULL;
+    const double *action = equilibrium->action;
+    *max = *mean = (double)NAN;
+    finite.players = MFPG_PLAYERS_FINITE;
+    if (equilibrium->mixing_count > 0) {
+        pure = mfpg_alloc(game->clients, sizeof *pure);
+        if (!pure) return mfpg_fail_memory(ctx);
+        memcpy(pure, action, (size_t)game->clients * sizeof *pure);
+        purify(equilibrium, pure);
+        action = pure;
+    }
+    double found_max, found_mean;
+    mfpg_status status = mfpg_game_exploitability(ctx, &finite, action, &found_max, &found_mean);
+    free(pure);
+    if (status == MFPG_ERR_MEMORY) return status;
+    if (status == MFPG_OK) {
+        *max = found_max;
+        *mean = found_mean;
+    }
+    return MFPG_OK;
+}
+
+/* ---- quantiles ---- */
+
+static int ascends(const double *values, ptrdiff_t count) {
+    for (ptrdiff_t i = 1; i < count; i++)
+        if (values[i] < values[i - 1]) return 0;
+    return 1;
+}
+
+static int descends(const double *values, ptrdiff_t count) {
+    for (ptrdiff_t i = 1; i < count; i++)
+        if (values[i] > values[i - 1]) return 0;
+    return 1;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+mfpg_status mfpg_solution_quantiles(
+    mfpg_context *ctx, const double *values, ptrdiff_t count, ptrdiff_t points, double *out) {
+    double *sorted = NULL;
+    int up = ascends(values, count), down = !up && descends(values, count);
+    if (!up && !down) {
+        sorted = mfpg_alloc(count, sizeof *sorted);
+        if (!sorted) return mfpg_fail_memory(ctx);
+        memcpy(sorted, values, (size_t)count * sizeof *sorted);
+        qsort(sorted, (size_t)count, sizeof *sorted, compare);
+        values = sorted;
+    }
+    for (ptrdiff_t i = 0; i < points; i++) {
+        ptrdiff_t at = (ptrdiff_t)floor((double)i / (double)(points - 1) * (double)(count - 1) + 0.5);
+        out[i] = values[down ? count - 1 - at : at];
+    }
+    free(sorted);
+    return MFPG_OK;
+}
+
+/* ---- the file of clients ---- */
+
+static void write_client(
+    mfpg_csv *csv, const mfpg_solution *solution, ptrdiff_t k, const mfpg_mixing *mixing) {
+    const mfpg_equilibrium *q = solution->equilibrium;
+    mfpg_csv_integer(csv, k);
+    mfpg_csv_text(csv, solution->name ? solution->name(solution->name_user, k) : "");
+    mfpg_csv_number(csv, solution->game->preference[k]);
+    mfpg_csv_number(csv, q->action[k]);
+    mfpg_csv_number(csv, mixing ? mixing->upper : (double)NAN);
+    mfpg_csv_number(csv, mixing ? mixing->weight : (double)NAN);
+    mfpg_csv_number(csv, q->social_action ? q->social_action[k] : (double)NAN);
+    mfpg_csv_end_row(csv);
+}
+
+mfpg_status mfpg_solution_write(mfpg_context *ctx, const mfpg_solution *solution, const char *path) {
+    const mfpg_equilibrium *q = solution->equilibrium;
+    const mfpg_mixing *mixing = q->mixing, *end = mixing ? mixing + q->mixing_count : NULL;
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv, "client,name,preference,action,upper_action,upper_weight,social_action");
+    for (ptrdiff_t k = 0; k < q->clients; k++) {
+        int mixes = mixing && mixing < end && mixing->client == k;
+        write_client(&csv, solution, k, mixes ? mixing++ : NULL);
+    }
+    return mfpg_file_commit(ctx, &file);
+}

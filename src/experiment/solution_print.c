@@ -1,0 +1,172 @@
+/* A solution for people: a table, then sentences. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "mfpg/solution.h"
+
+enum { NARROW = 10, WIDE = 40, TEXT_SIZE = 1024 };
+
+static void print_actions(const mfpg_action_set *set, FILE *out) {
+    enum { MOST = 12 };
+    if (!set->grid && set->low == 0.0 && isinf(set->high)) {
+        fprintf(out, "every positive number");
+    } else if (!set->grid) {
+        fprintf(out, "from %g to %g", set->low, set->high);
+    } else {
+        for (ptrdiff_t i = 0; i < set->count; i++) {
+            if (set->count > MOST && i == MOST - 2) {
+                fprintf(out, ", ...");
+                i = set->count - 1;
+            }
+            fprintf(out, "%s%g", i ? ", " : "", set->grid[i]);
+        }
+    }
+}
+
+static void print_heading(const mfpg_solution *s, FILE *out) {
+    int budget = s->equilibrium->control == MFPG_CONTROL_BUDGET;
+    fprintf(out, "Game: cost %s, players %s, %td client%s\n", s->game->cost,
+        mfpg_players_name(s->game->players), s->game->clients, s->game->clients == 1 ? "" : "s");
+    fprintf(out, "Each chooses a %s (more means %s noise) from: ", mfpg_solution_control(s),
+        budget ? "less" : "more");
+    print_actions(&s->game->actions, out);
+    fprintf(out, "\n\n");
+}
+
+/* ---- the table ---- */
+
+static int name_width(const mfpg_solution *s) {
+    size_t width = NARROW;
+    for (ptrdiff_t k = 0; s->name && k < s->game->clients; k++) {
+        size_t length = strlen(s->name(s->name_user, k));
+        if (length > width) width = length;
+    }
+    return width < WIDE ? (int)width : WIDE;
+}
+
+static void print_columns(const mfpg_solution *s, int width, const char *first, FILE *out) {
+    fprintf(out, "  %-*s %12s %12s", width, first, "preference", mfpg_solution_control(s));
+    if (s->equilibrium->social_action) fprintf(out, " %12s", "optimum");
+    fprintf(out, "\n");
+}
+
+static void print_clients(const mfpg_solution *s, FILE *out) {
+    const mfpg_equilibrium *q = s->equilibrium;
+    int width = name_width(s);
+    ptrdiff_t next = 0;
+    print_columns(s, width, "client", out);
+    for (ptrdiff_t k = 0; k < q->clients; k++) {
+        if (s->name)
+            fprintf(out, "  %-*.*s", width, width, s->name(s->name_user, k));
+        else
+            fprintf(out, "  %-*td", width, k);
+        fprintf(out, " %12.6g %12.6g", s->game->preference[k], q->action[k]);
+        if (q->social_action) fprintf(out, " %12.6g", q->social_action[k]);
+        if (next < q->mixing_count && q->mixing[next].client == k) {
+            fprintf(out, "  or %g, with probability %.6g", q->mixing[next].upper, q->mixing[next].weight);
+            next++;
+        }
+        fprintf(out, "\n");
+    }
+}
+
+/* Each column by its own quantiles. */
+static mfpg_status print_quantiles(mfpg_context *ctx, const mfpg_solution *s, FILE *out) {
+    enum { POINTS = 11 };
+    const mfpg_equilibrium *q = s->equilibrium;
+    double preference[POINTS], action[POINTS], optimum[POINTS];
+    mfpg_status status = mfpg_solution_quantiles(ctx, s->game->preference, q->clients, POINTS, preference);
+    if (status == MFPG_OK) status = mfpg_solution_quantiles(ctx, q->action, q->clients, POINTS, action);
+    if (status == MFPG_OK && q->social_action)
+        status = mfpg_solution_quantiles(ctx, q->social_action, q->clients, POINTS, optimum);
+    if (status != MFPG_OK) return status;
+    print_columns(s, NARROW, "quantile", out);
+    for (int i = 0; i < POINTS; i++) {
+        fprintf(out, "  %3d %%      %12.6g %12.6g", i * 10, preference[i], action[i]);
+        if (q->social_action) fprintf(out, " %12.6g", optimum[i]);
+        fprintf(out, "\n");
+    }
+    fprintf(out, "  (quantiles over clients, each column by itself)\n");
+    return MFPG_OK;
+}
+
+/* ---- sentences ---- */
+
+static void print_certificate(const mfpg_solution *s, FILE *out) {
+    const mfpg_equilibrium *q = s->equilibrium;
+    char text[TEXT_SIZE];
+    mfpg_solution_certificate(s, text, sizeof text);
+    fprintf(out, "\nMean %s %.6g.\nCertificate: %s.\n", mfpg_solution_control(s), q->mean_action, text);
+    if (!isnan(s->finite_max))
+        fprintf(out,
+            "  Played by these %td clients themselves instead, one of them can gain at most %.3g, and %.3g "
+            "on "
+            "average.\n",
+            q->clients, s->finite_max, s->finite_mean);
+    if (q->consistency_gap > 0.0)
+        fprintf(out, "  The mean that was answered and the mean of the answers differ by %.3g.\n",
+            q->consistency_gap);
+    if (!q->converged) return;
+    fprintf(out, "%s\n",
+        q->unique == 1   ? "It is the only equilibrium."
+        : q->unique == 0 ? "It is not the only equilibrium."
+                         : "Whether it is the only equilibrium is not known.");
+}
+
+static void print_mixing(const mfpg_solution *s, FILE *out) {
+    const mfpg_equilibrium *q = s->equilibrium;
+    const mfpg_mixing *mix = q->mixing;
+    if (q->mixing_count == 0) return;
+    fprintf(out, "Mixing: %td client%s (", q->mixing_count, q->mixing_count == 1 ? "" : "s");
+    if (s->name)
+        fprintf(out, "%s", s->name(s->name_user, mix->client));
+    else
+        fprintf(out, "%td", mix->client);
+    fprintf(out,
+        "%s) would pay the same for %g and for %g. The equilibrium needs the upper one with probability "
+        "%.6g, "
+        "or so many of them playing it.\n",
+        q->mixing_count == 1 ? "" : ", ...", q->action[mix->client], mix->upper, mix->weight);
+}
+
+static void print_optimum(const mfpg_solution *s, FILE *out) {
+    const mfpg_equilibrium *q = s->equilibrium;
+    if (isnan(q->social_mean) && isinf(q->cost)) {
+        fprintf(out,
+            "At these actions the averaged model of cost %s diverges, so that there is no cost to compare.\n",
+            s->game->cost);
+        return;
+    }
+    if (isnan(q->social_mean)) {
+        fprintf(out, "What the clients would choose together is not computed for cost %s.\n", s->game->cost);
+        return;
+    }
+    fprintf(out,
+        "Had they agreed (social optimum): mean %s %.6g, and all together pay %.6g instead of %.6g.\n",
+        mfpg_solution_control(s), q->social_mean, q->social_cost, q->cost);
+    if (isfinite(q->price_of_anarchy))
+        fprintf(out,
+            "Price of anarchy %.6g: each looking after itself costs all together %.3g %% more than agreeing "
+            "would.\n",
+            q->price_of_anarchy, 100.0 * (q->price_of_anarchy - 1.0));
+}
+
+mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *s, FILE *out) {
+    char text[TEXT_SIZE];
+    mfpg_status status = MFPG_OK;
+    print_heading(s, out);
+    if (s->game->clients <= MFPG_SOLUTION_LISTED)
+        print_clients(s, out);
+    else
+        status = print_quantiles(ctx, s, out);
+    if (status != MFPG_OK) return status;
+    print_certificate(s, out);
+    print_mixing(s, out);
+    print_optimum(s, out);
+    for (ptrdiff_t i = 0; mfpg_solution_warning(s, i, text, sizeof text); i++)
+        fprintf(out, "Warning: %s.\n", text);
+    return MFPG_OK;
+}

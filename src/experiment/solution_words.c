@@ -1,0 +1,154 @@
+/* What a solution is worth, in sentences: the one place for their wording. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "mfpg/solution.h"
+
+/* Three digits, rounded up: what nobody can gain more than. */
+static const char *up(double value, char out[MFPG_NUMBER_SIZE]) {
+    snprintf(out, MFPG_NUMBER_SIZE, "%.3g", value);
+    double shown = 0.0;
+    if (!mfpg_number_parse(out, strlen(out), &shown) || shown >= value) return out;
+    snprintf(out, MFPG_NUMBER_SIZE, "%.3g", value + pow(10.0, floor(log10(value)) - 2.0));
+    return out;
+}
+
+/* ---- the certificate ---- */
+
+static int among_finite(const mfpg_solution *solution) {
+    return solution->game->players == MFPG_PLAYERS_FINITE;
+}
+
+/* "can gain anything", "can gain more than 0.01 (a client pays 3 on average)" */
+static void gain_text(const mfpg_equilibrium *q, char *text, size_t size) {
+    char bound[MFPG_NUMBER_SIZE];
+    double pays = q->cost / (double)q->clients;
+    if (q->exploitability_max == 0.0)
+        snprintf(text, size, "can gain anything");
+    else if (isfinite(pays))
+        snprintf(text, size, "can gain more than %s (a client pays %.4g on average)",
+            up(q->exploitability_max, bound), pays);
+    else
+        snprintf(text, size, "can gain more than %s", up(q->exploitability_max, bound));
+}
+
+void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_equilibrium *q = solution->equilibrium;
+    const char *control = mfpg_solution_control(solution);
+    char bound[MFPG_NUMBER_SIZE], gain[128];
+    if (!q->converged) {
+        snprintf(text, size,
+            "no equilibrium: the solver stopped after %d iterations at residual %.3g, and in the best "
+            "profile "
+            "it found a client can gain up to %s by changing its own %s alone; checked by exact best "
+            "responses",
+            q->iterations, q->residual, up(q->exploitability_max, bound), control);
+        return;
+    }
+    gain_text(q, gain, sizeof gain);
+    snprintf(text, size,
+        "%sno client %s by changing its own %s alone; checked by every client's exact best response",
+        among_finite(solution) ? "" : "in the limit of many clients ", gain, control);
+}
+
+/* ---- what makes a solution worthless ---- */
+
+static int is_cost(const mfpg_solution *solution, const char *name) {
+    return strcmp(solution->game->cost, name) == 0;
+}
+
+/* Only the average carries a client's own noise, by its weight 1/N (theory S3.1 ii, S3.2). */
+static int is_public_good(const mfpg_solution *solution) {
+    return is_cost(solution, "gaussian") && solution->game->personalisation == 0.0 &&
+           solution->game->clients > 1;
+}
+
+static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    if (!is_public_good(solution)) return 0;
+    if (!among_finite(solution))
+        snprintf(text, size,
+            "free riding: with personalisation 0 nobody in a large crowd feels its own noise, so all take "
+            "the "
+            "smallest budget there is, whatever their preferences");
+    else
+        snprintf(text, size,
+            "free riding: with personalisation 0 a client feels only its share, 1/%td, of its own noise (a "
+            "pure "
+            "public good). Budgets fall with the number of clients N like N^(-2/%g), towards none at all, "
+            "and the model "
+            "gains little or nothing from more clients; personalisation > 0 keeps the game sound",
+            game->clients, game->privacy_power + 2.0);
+    return 1;
+}
+
+/* As the number of clients grows, what a client adds to the common loss vanishes like 1/N, and its strength tends to
+ * sqrt(beta B/c) (theory S3.3). */
+static const double FAR_FROM_LIMIT = 10.0;
+
+/* The least factor by which a client's strength would still grow. */
+static double growth_left(const mfpg_solution *solution) {
+    const mfpg_game *game = solution->game;
+    double least = (double)INFINITY;
+    for (ptrdiff_t k = 0; k < game->clients; k++) {
+        double limit = sqrt(game->preference[k] * game->privacy_scale[k] / game->own_cost[k]);
+        least = fmin(least, limit / solution->equilibrium->action[k]);
+    }
+    return least;
+}
+
+static int warn_of_small_own_cost(const mfpg_solution *solution, char *text, size_t size) {
+    if (!is_cost(solution, "entropic") || !among_finite(solution)) return 0;
+    double growth = growth_left(solution);
+    if (!(growth >= FAR_FROM_LIMIT)) return 0;
+    snprintf(text, size,
+        "free riding: own cost is so near 0 that only a client's share, 1/%td, in the common loss (or the "
+        "end of "
+        "the actions) holds its strength down. With more clients strengths grow, to %.3g times these and "
+        "more; "
+        "more personalisation or own cost keeps the game sound",
+        solution->game->clients, growth);
+    return 1;
+}
+
+static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_t size) {
+    if (!is_cost(solution, "paper")) return 0;
+    snprintf(text, size,
+        "the paper's cost, read to the letter, falls with the strength in both of its terms: every client "
+        "takes the largest "
+        "action, whatever its preference; preferences decide nothing");
+    return 1;
+}
+
+/* Everybody at the most private end of a bounded set, where it was not warned of already. */
+static int warn_of_corner(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    const mfpg_equilibrium *q = solution->equilibrium;
+    const mfpg_action_set *set = &game->actions;
+    int budget = q->control == MFPG_CONTROL_BUDGET;
+    double first = set->grid ? set->grid[0] : set->low,
+           last = set->grid ? set->grid[set->count - 1] : set->high;
+    double end = budget ? first : last;
+    char other[8];
+    if (is_cost(solution, "paper") || (is_public_good(solution) && !among_finite(solution)) ||
+        warn_of_small_own_cost(solution, other, sizeof other))
+        return 0;
+    if (!(first < last) || !(end > 0.0) || !isfinite(end) || q->mixing_count > 0) return 0;
+    for (ptrdiff_t k = 0; k < q->clients; k++)
+        if (q->action[k] != end) return 0;
+    snprintf(text, size,
+        "every client takes %g, the most private action there is: the set of actions decides, not the "
+        "preferences",
+        end);
+    return 1;
+}
+
+int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *text, size_t size) {
+    int (*const warnings[])(const mfpg_solution *, char *, size_t) = {
+        warn_of_public_good, warn_of_small_own_cost, warn_of_literal_cost, warn_of_corner};
+    for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
+        if (warnings[i](solution, text, size) && index-- == 0) return 1;
+    return 0;
+}
