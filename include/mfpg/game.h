@@ -25,7 +25,9 @@ typedef struct mfpg_action_set {
     double low, high;
 } mfpg_action_set;
 
-/** A game. Pointers are borrowed for the call. Symbols in brackets are those of the test vectors. */
+/** A game. Pointers are borrowed for the call. Symbols in brackets are those of the test vectors. Where all clients are
+ *  alike in something, its array may be NULL and the number named ..._all stands for everybody (NAN: not given), so that
+ *  a game of many clients needs 8 bytes each for the preference and 8 for the action. */
 typedef struct mfpg_game {
     const char *cost;         /* name in costs.def */
     mfpg_players players;     /* finite or mean-field */
@@ -40,11 +42,14 @@ typedef struct mfpg_game {
     double dimension;       /* [d] parameters, bias included */
     double personalisation; /* [omega] in [0,1] */
     /* gaussian: cost A q^2 k0_k^2 / b^2 + beta b^p / p with A = h d / 2 */
-    const double *noise_unit; /* clients; [k0] noise sd on the weights at budget 1 */
-    double privacy_power;     /* [p] 1 or 2 */
+    const double *noise_unit; /* clients; [k0] noise sd on the weights at budget 1; NULL: noise_unit_all */
+    double noise_unit_all;
+    double privacy_power; /* [p] 1 or 2 */
     /* entropic: cost f(mean) + c_k e + beta B_k / e; interaction: c e (1 + zeta s) + beta B / e */
-    const double *privacy_scale; /* clients; [B] */
-    const double *own_cost;      /* clients; [c] */
+    const double *privacy_scale; /* clients; [B]; NULL: privacy_scale_all */
+    double privacy_scale_all;
+    const double *own_cost; /* clients; [c]; NULL: own_cost_all */
+    double own_cost_all;
     /* clients, > 0; NULL: 1 each. Absolute strength of action 1: B and c are those of the action as it is counted, while the
      * averaged model (entropic) and eq. (dpbound) (paper, which needs one unit for all) feel the absolute strength */
     const double *strength_unit;
@@ -61,11 +66,15 @@ typedef struct mfpg_game {
     /* What clients measured on their data where actions are chosen anew each round, >= 0: read by measured (loss) and
      * paper (both). NULL: the public constants loss and gradient_norm */
     const double *measured_loss, *measured_gradient;
+    /* clients, >= 0; NULL: none. What client k pays for its own noise on top: price/b^2 (gaussian) or price e (entropic);
+     * no other cost takes one. A transfer: it moves actions and exploitability, and counts in no cost */
+    const double *price;
+    int skip_optimum; /* 1: no social optimum, which takes 8 bytes a client more */
 } mfpg_game;
 
 /** Unit curvature, dimension 1, omega 0.5, p 1, prior variance 1, step 0.1, optimum_norm2 1, no interaction, the
  *  paper's constants loss 0.01, offset 0.01, gradient norm 1, penalty 0.01, rounds 10; mean-field; every positive
- *  action. The cost, the clients and their arrays are the caller's to give. */
+ *  action. The cost, the clients and what they are like are the caller's to give. */
 mfpg_game mfpg_game_default(void);
 
 typedef struct mfpg_mixing {
@@ -88,7 +97,7 @@ typedef struct mfpg_equilibrium {
     /* sum over clients at the solution, with mean-field of the limit's costs; +INFINITY where the averaged model of
      * entropic diverges there */
     double cost;
-    /* the social optimum; NAN where it is not computed (interaction, paper) or no profile has a finite cost. Entropic
+    /* the social optimum; NAN where it is not computed (interaction, paper, measured, skip_optimum) or no profile has a finite cost. Entropic
      * on a grid: the best profile found, which no change of one action improves */
     double social_mean, social_cost;
     double *social_action;   /* clients, or NULL */

@@ -1,12 +1,10 @@
 #include "best_response.h"
 
-enum { BLOCK = 512 }; /* clients whose scales fit the first-level cache */
-
 /* Every comparison of two actions goes through this one sum, so that a solver and the certificate that checks it see the
  * same bits. Where the client moves the aggregate (shared), E with its own share in it belongs to the sum. */
 static double assembled(const mfpg_play *play, ptrdiff_t k, int shared, double own, double x, double others) {
     if (!shared) return own;
-    return own + play->cost->external(play, others + play->cost->share(play, k, x));
+    return own + play->cost->external(play, others + mfpg_play_share(play, k, x));
 }
 
 static int moves_aggregate(const mfpg_play *play) {
@@ -15,7 +13,7 @@ static int moves_aggregate(const mfpg_play *play) {
 
 double mfpg_movable_cost(const mfpg_play *play, ptrdiff_t k, double x, double others) {
     double u, v;
-    play->cost->scales(play, k, 1, others, &u, &v);
+    play->cost->scales(play, k, 1, &others, &u, &v);
     double own = u * play->cost->utility(play, x) + v * play->cost->privacy(play, x);
     return assembled(play, k, moves_aggregate(play), own, x, others);
 }
@@ -52,37 +50,11 @@ static mfpg_response best_on_grid(const mfpg_play *play, ptrdiff_t k, double u, 
 mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double others) {
     const mfpg_action_set *set = &play->game->actions;
     double u, v;
-    play->cost->scales(play, k, 1, others, &u, &v);
+    play->cost->scales(play, k, 1, &others, &u, &v);
     if (set->grid) return best_on_grid(play, k, u, v, others);
     mfpg_response best = {0};
     best.action = moves_aggregate(play) ? play->cost->reply(play, k, others, set->low, set->high)
                                         : mfpg_clamp(play->cost->minimiser(play, u, v), set->low, set->high);
     best.cost = mfpg_movable_cost(play, k, best.action, others);
     return best;
-}
-
-int mfpg_respond(const mfpg_play *play, double others, double *action) {
-    const mfpg_action_set *set = &play->game->actions;
-    double u[BLOCK], v[BLOCK];
-    int tied = 0;
-    for (ptrdiff_t first = 0; first < play->game->clients; first += BLOCK) {
-        ptrdiff_t rest = play->game->clients - first, count = rest < BLOCK ? rest : BLOCK;
-        play->cost->scales(play, first, count, others, u, v);
-        for (ptrdiff_t i = 0; i < count; i++) {
-            if (set->grid) {
-                mfpg_response best = best_on_grid(play, first + i, u[i], v[i], others);
-                action[first + i] = best.action;
-                tied |= best.tied;
-            } else {
-                action[first + i] = mfpg_clamp(play->cost->minimiser(play, u[i], v[i]), set->low, set->high);
-            }
-        }
-    }
-    return tied;
-}
-
-double mfpg_aggregate(const mfpg_play *play, const double *action) {
-    double sum = 0.0;
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) sum += mfpg_play_share(play, k, action[k]);
-    return sum;
 }

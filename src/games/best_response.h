@@ -20,10 +20,23 @@ double mfpg_fixed_cost(const mfpg_play *play, double others);
 /* Client k's best response over the game's action set. Ties go to the more private action. */
 mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double others);
 
-/* The same for every client against one aggregate, not for MFPG_COUPLING_SHARED. Returns 1 where some client is tied. */
+/* Clients first .. first + count - 1, count <= MFPG_BLOCK: what they meet and how they answer it. */
+typedef struct mfpg_block {
+    ptrdiff_t first, count;
+    double others[MFPG_BLOCK], u[MFPG_BLOCK], v[MFPG_BLOCK];
+    double best[MFPG_BLOCK];                         /* NaN: ask mfpg_best_response */
+    double utility[MFPG_BLOCK], privacy[MFPG_BLOCK]; /* S and P at best; without meaning where it is NaN */
+} mfpg_block;
+
+/* Fills u, v, best, utility and privacy from first, count and others; not for MFPG_COUPLING_SHARED. The costs there are the
+ * bits that mfpg_movable_cost gives. */
+void mfpg_block_answer(const mfpg_play *play, mfpg_block *block);
+
+/* The best response of every client to one aggregate, in parallel; not for MFPG_COUPLING_SHARED. Returns 1 where some
+ * client is tied. */
 int mfpg_respond(const mfpg_play *play, double others, double *action);
 
-/* Sum of all shares, in the order of the clients. */
+/* Sum of all shares. */
 double mfpg_aggregate(const mfpg_play *play, const double *action);
 
 /* x moved into [low, high]. */

@@ -34,7 +34,16 @@ mfpg_status mfpg_check_clients(mfpg_context *ctx, const char *what, const double
     return MFPG_OK;
 }
 
-mfpg_status mfpg_check_measured(
+mfpg_status mfpg_check_clients_or_all(
+    mfpg_context *ctx, const char *what, const double *values, double all, ptrdiff_t clients) {
+    if (values) return mfpg_check_clients(ctx, what, values, clients);
+    if (isnan(all))
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "%s is missing: one number for each client, or one for all", what);
+    return mfpg_check_positive(ctx, what, all);
+}
+
+mfpg_status mfpg_check_optional(
     mfpg_context *ctx, const char *what, const double *values, ptrdiff_t clients) {
     for (ptrdiff_t k = 0; values && k < clients; k++) {
         char text[MFPG_NUMBER_SIZE];

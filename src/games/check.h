@@ -12,7 +12,11 @@ mfpg_status mfpg_check_fraction(mfpg_context *ctx, const char *what, double valu
 /* One finite value > 0 for each client; NULL fails with MFPG_ERR_INPUT. */
 mfpg_status mfpg_check_clients(mfpg_context *ctx, const char *what, const double *values, ptrdiff_t clients);
 
+/* The same, or where values is NULL one for all; NAN there is nothing at all. */
+mfpg_status mfpg_check_clients_or_all(
+    mfpg_context *ctx, const char *what, const double *values, double all, ptrdiff_t clients);
+
 /* One finite value >= 0 for each client; NULL is fine. */
-mfpg_status mfpg_check_measured(mfpg_context *ctx, const char *what, const double *values, ptrdiff_t clients);
+mfpg_status mfpg_check_optional(mfpg_context *ctx, const char *what, const double *values, ptrdiff_t clients);
 
 #endif

@@ -9,7 +9,9 @@
 #ifndef MFPG_GAMES_COST_H
 #define MFPG_GAMES_COST_H
 
+#include "chunks.h"
 #include "mfpg/game.h"
+#include "switches.h"
 
 /* How others enter a client's best response. */
 typedef enum mfpg_coupling {
@@ -45,6 +47,8 @@ typedef struct mfpg_play {
     int limit;   /* 1: the mean-field limit, in which no client moves the aggregate; 0: N players */
     int planner; /* 1: one planner chooses all actions and minds the sum of all costs */
     double *utility, *privacy; /* S and P on the grid, actions.count each; NULL on an interval */
+    mfpg_switches *switches;   /* of the grid, or NULL */
+    mfpg_chunks chunks;        /* for sums over the clients */
 } mfpg_play;
 
 struct mfpg_cost_ops {
@@ -52,6 +56,7 @@ struct mfpg_cost_ops {
     mfpg_control control;
     int consistent; /* S grows and P falls with the client's own noise: asserted when the game is validated */
     int has_optimum; /* the social optimum is known (theory S3.2, S3.3) */
+    int takes_price; /* mfpg_play_price is part of u_k */
     int measures;    /* MFPG_MEASURES_*: what it reads of private data; others then move no part of it */
     mfpg_coupling finite, limit;
 
@@ -59,14 +64,15 @@ struct mfpg_cost_ops {
     mfpg_status (*validate)(mfpg_context *ctx, const mfpg_play *play);
     double (*utility)(const mfpg_play *play, double x);
     double (*privacy)(const mfpg_play *play, double x);
-    /* u_k and v_k of the clients first .. first + count - 1 where the others' aggregate is `others`. */
+    /* u_k and v_k of the clients first .. first + count - 1, client first + i meeting the aggregate others[i]. */
     void (*scales)(
-        const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v);
+        const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v);
     /* argmin over all x > 0 of u S(x) + v P(x), which is unimodal; 0 or +INFINITY where it is not attained. */
     double (*minimiser)(const mfpg_play *play, double u, double v);
 
     /* Where the cost has none of these, NULL. */
-    double (*share)(const mfpg_play *play, ptrdiff_t k, double x);
+    /* What the clients first .. first + count - 1 add to the aggregate by playing x. */
+    void (*shares)(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *x, double *out);
     double (*external)(const mfpg_play *play, double aggregate); /* E */
     /* SHARED: the exact best response on the interval [low, high]. */
     double (*reply)(const mfpg_play *play, ptrdiff_t k, double others, double low, double high);
@@ -97,6 +103,26 @@ static inline double mfpg_play_weight(const mfpg_play *play, ptrdiff_t k) {
     return game->weight ? game->weight[k] : 1.0 / (double)game->clients;
 }
 
+/* k0, B, c and the price of client k. The price is a transfer, which no planner minds. */
+static inline double mfpg_play_noise_unit(const mfpg_play *play, ptrdiff_t k) {
+    const mfpg_game *game = play->game;
+    return game->noise_unit ? game->noise_unit[k] : game->noise_unit_all;
+}
+
+static inline double mfpg_play_privacy_scale(const mfpg_play *play, ptrdiff_t k) {
+    const mfpg_game *game = play->game;
+    return game->privacy_scale ? game->privacy_scale[k] : game->privacy_scale_all;
+}
+
+static inline double mfpg_play_own_cost(const mfpg_play *play, ptrdiff_t k) {
+    const mfpg_game *game = play->game;
+    return game->own_cost ? game->own_cost[k] : game->own_cost_all;
+}
+
+static inline double mfpg_play_price(const mfpg_play *play, ptrdiff_t k) {
+    return play->game->price && !play->planner ? play->game->price[k] : 0.0;
+}
+
 /* L and G of client k, measured or public. */
 static inline double mfpg_play_loss(const mfpg_play *play, ptrdiff_t k) {
     const mfpg_game *game = play->game;
@@ -110,7 +136,9 @@ static inline double mfpg_play_gradient(const mfpg_play *play, ptrdiff_t k) {
 
 /* What client k adds to the aggregate. */
 static inline double mfpg_play_share(const mfpg_play *play, ptrdiff_t k, double x) {
-    return play->cost->share ? play->cost->share(play, k, x) : 0.0;
+    double share = 0.0;
+    if (play->cost->shares) play->cost->shares(play, k, 1, &x, &share);
+    return share;
 }
 
 #endif

@@ -51,11 +51,15 @@ static double weight_of(const mfpg_play *play, ptrdiff_t k) {
     return play->game->strength_unit ? p * play->game->strength_unit[k] : p;
 }
 
+static double add_weights(const void *arg, ptrdiff_t first, ptrdiff_t count) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < count; i++) sum += weight_of(arg, first + i);
+    return sum;
+}
+
 /* s where everybody plays x. */
 static double mean_of(const mfpg_play *play, double x) {
-    double mean = 0.0;
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) mean += weight_of(play, k) * x;
-    return mean;
+    return x * mfpg_chunks_sum(&play->chunks, add_weights, play);
 }
 
 /* The smallest mean strength that the clients can choose leaves the averaged model stable. */
@@ -77,19 +81,21 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
     if (!status) status = mfpg_check_positive(ctx, "step", game->step);
     if (!status) status = mfpg_check_nonnegative(ctx, "optimum norm2", game->optimum_norm2);
-    if (!status) status = mfpg_check_clients(ctx, "privacy scale", game->privacy_scale, game->clients);
+    if (!status)
+        status = mfpg_check_clients_or_all(
+            ctx, "privacy scale", game->privacy_scale, game->privacy_scale_all, game->clients);
     if (!status && game->strength_unit)
         status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
     if (status) return status;
     /* Without an own cost the limit has no best response: S3.1 (ii). */
-    for (ptrdiff_t k = 0; game->own_cost && k < game->clients; k++)
-        if (game->own_cost[k] == 0.0)
+    for (ptrdiff_t k = 0; k < game->clients; k++)
+        if (mfpg_play_own_cost(play, k) == 0.0)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "own cost of client %td is 0, as with personalisation 0: free riding, every strength would "
                 "grow without "
                 "bound; give personalisation > 0 or a positive own cost",
                 k);
-    status = mfpg_check_clients(ctx, "own cost", game->own_cost, game->clients);
+    status = mfpg_check_clients_or_all(ctx, "own cost", game->own_cost, game->own_cost_all, game->clients);
     if (status || play->limit) return status;
     status = check_equal_weights(ctx, game);
     return status ? status : check_stability(ctx, play);
@@ -106,12 +112,11 @@ static double privacy(const mfpg_play *play, double e) {
 }
 
 static void scales(
-    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
-    const mfpg_game *game = play->game;
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
-        u[i] = game->own_cost[first + i];
-        v[i] = game->preference[first + i] * game->privacy_scale[first + i];
+        u[i] = mfpg_play_own_cost(play, first + i) + mfpg_play_price(play, first + i);
+        v[i] = play->game->preference[first + i] * mfpg_play_privacy_scale(play, first + i);
     }
 }
 
@@ -121,8 +126,8 @@ static double minimiser(const mfpg_play *play, double u, double v) {
     return sqrt(v / u);
 }
 
-static double share(const mfpg_play *play, ptrdiff_t k, double e) {
-    return weight_of(play, k) * e;
+static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *e, double *out) {
+    for (ptrdiff_t i = 0; i < count; i++) out[i] = weight_of(play, first + i) * e[i];
 }
 
 static double external(const mfpg_play *play, double aggregate) {
@@ -149,7 +154,7 @@ static double own_slope_at(double e, const void *arg) {
 static double reply(const mfpg_play *play, ptrdiff_t k, double others, double low, double high) {
     own_slope own = {.law = law_of(play), .others = others, .weight = weight_of(play, k)};
     own.pull = own.weight * minded(play);
-    scales(play, k, 1, others, &own.u, &own.v);
+    scales(play, k, 1, &others, &own.u, &own.v);
     double top = fmin(high, minimiser(play, own.u, own.v)); /* f' > 0: never above the minimiser without f */
     if (own.weight > 0.0) top = fmin(top, (mfpg_fedavg_stable_below(&own.law) - others) / own.weight);
     if (!(top > low)) return low;
@@ -167,19 +172,46 @@ typedef struct market {
     const mfpg_play *play;
     mfpg_fedavg_law law;
     double minded, low, high;
+    double price;   /* of the replies at hand */
+    double *action; /* where the replies are to be written */
 } market;
 
-static double reply_to_price(const market *m, ptrdiff_t k, double price) {
-    const mfpg_game *game = m->play->game;
-    double slope = game->own_cost[k] + weight_of(m->play, k) * price;
-    return mfpg_clamp(sqrt(game->preference[k] * game->privacy_scale[k] / slope), m->low, m->high);
+/* The replies of a block of clients and what each counts in s. */
+static void reply_to_price(const market *m, ptrdiff_t first, ptrdiff_t count, double *e, double *weight) {
+    double u[MFPG_BLOCK], v[MFPG_BLOCK];
+    scales(m->play, first, count, NULL, u, v);
+    for (ptrdiff_t i = 0; i < count; i++) weight[i] = weight_of(m->play, first + i);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double x = sqrt(v[i] / (u[i] + weight[i] * m->price));
+        e[i] = mfpg_clamp(x, m->low, m->high);
+    }
+}
+
+static double add_replies(const void *arg, ptrdiff_t first, ptrdiff_t count) {
+    double sum = 0.0, e[MFPG_BLOCK], weight[MFPG_BLOCK];
+    for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
+        ptrdiff_t n = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
+        reply_to_price(arg, first + i, n, e, weight);
+        for (ptrdiff_t j = 0; j < n; j++) sum += weight[j] * e[j];
+    }
+    return sum;
+}
+
+static void keep_replies(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t count) {
+    const market *m = arg;
+    double weight[MFPG_BLOCK];
+    (void)index;
+    for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
+        ptrdiff_t n = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
+        reply_to_price(m, first + i, n, m->action + first + i, weight);
+    }
 }
 
 /* The price at the mean of the replies to a price. */
 static double answered_price(const market *m, double price) {
-    double mean = 0.0;
-    for (ptrdiff_t k = 0; k < m->play->game->clients; k++)
-        mean += weight_of(m->play, k) * reply_to_price(m, k, price);
+    market at = *m;
+    at.price = price;
+    double mean = mfpg_chunks_sum(&m->play->chunks, add_replies, &at);
     return m->minded * mfpg_fedavg_slope(&m->law, mean);
 }
 
@@ -231,8 +263,9 @@ static mfpg_status nash(
     market m = {.play = play, .law = law_of(play), .minded = minded(play), .low = low, .high = high};
     mfpg_monotone_result root = find_price(&m);
     double price = root.high; /* the upper end: its replies are ones that the model bears */
-    (void)ctx;
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) action[k] = reply_to_price(&m, k, price);
+    m.price = price;
+    m.action = action;
+    mfpg_chunks_run(ctx, play->game->clients, keep_replies, &m);
     *report = (mfpg_report){.unique = 1, .iterations = root.iterations};
     if (price > 0.0) report->residual = fabs(excess_price(price, &m)) / price;
     report->converged = root.converged && report->residual <= resolved;
@@ -245,6 +278,7 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .control = MFPG_CONTROL_STRENGTH,
     .consistent = 1,
     .has_optimum = 1,
+    .takes_price = 1,
     .finite = MFPG_COUPLING_SHARED,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,
@@ -252,7 +286,7 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .privacy = privacy,
     .scales = scales,
     .minimiser = minimiser,
-    .share = share,
+    .shares = shares,
     .external = external,
     .reply = reply,
     .nash = nash,

@@ -37,6 +37,9 @@ mfpg_game mfpg_game_default(void) {
         .dimension = 1.0,
         .personalisation = 0.5,
         .privacy_power = 1.0,
+        .noise_unit_all = NAN,
+        .privacy_scale_all = NAN,
+        .own_cost_all = NAN,
         .prior_variance = 1.0,
         .step = 0.1,
         .optimum_norm2 = 1.0,
@@ -89,9 +92,15 @@ static mfpg_status check_actions(mfpg_context *ctx, const mfpg_equilibrium *solu
     return MFPG_OK;
 }
 
-static double mean_action(const mfpg_equilibrium *solution) {
+static double add_actions(const void *arg, ptrdiff_t first, ptrdiff_t count) {
+    const double *action = arg;
     double sum = 0.0;
-    for (ptrdiff_t k = 0; k < solution->clients; k++) sum += solution->action[k];
+    for (ptrdiff_t k = first; k < first + count; k++) sum += action[k];
+    return sum;
+}
+
+static double mean_action(const mfpg_play *play, const mfpg_equilibrium *solution) {
+    double sum = mfpg_chunks_sum(&play->chunks, add_actions, solution->action);
     for (ptrdiff_t i = 0; i < solution->mixing_count; i++) {
         const mfpg_mixing *mix = &solution->mixing[i];
         sum += mix->weight * (mix->upper - solution->action[mix->client]);
@@ -109,7 +118,7 @@ static mfpg_status certify(
     mfpg_appraisal appraisal;
     mfpg_status status = mfpg_appraise(ctx, play, &profile, &appraisal);
     if (status) return status;
-    solution->mean_action = mean_action(solution);
+    solution->mean_action = mean_action(play, solution);
     solution->exploitability_max = appraisal.max;
     solution->exploitability_mean = appraisal.mean;
     solution->cost = appraisal.cost;

@@ -32,7 +32,9 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     mfpg_status status = mfpg_check_positive(ctx, "curvature", game->curvature);
     if (!status) status = mfpg_check_positive(ctx, "dimension", game->dimension);
     if (!status) status = mfpg_check_fraction(ctx, "personalisation", game->personalisation);
-    if (!status) status = mfpg_check_clients(ctx, "noise unit", game->noise_unit, game->clients);
+    if (!status)
+        status = mfpg_check_clients_or_all(
+            ctx, "noise unit", game->noise_unit, game->noise_unit_all, game->clients);
     if (status) return status;
     if (!(game->privacy_power == 1.0 || game->privacy_power == 2.0)) {
         char text[MFPG_NUMBER_SIZE];
@@ -68,14 +70,14 @@ static double planner_reach(const mfpg_play *play, double q, double p) {
 }
 
 static void scales(
-    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
     double omega = game->personalisation, a = half_trace(game);
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
         double p = play->limit ? 0.0 : mfpg_play_weight(play, first + i), q = omega + (1.0 - omega) * p;
         double reach = play->planner ? planner_reach(play, q, p) : q * q;
-        u[i] = a * reach * square(game->noise_unit[first + i]);
+        u[i] = a * reach * square(mfpg_play_noise_unit(play, first + i)) + mfpg_play_price(play, first + i);
         v[i] = game->preference[first + i];
     }
 }
@@ -86,8 +88,9 @@ static double minimiser(const mfpg_play *play, double u, double v) {
     return play->game->privacy_power == 1.0 ? cbrt(ratio) : sqrt(sqrt(ratio));
 }
 
-static double share(const mfpg_play *play, ptrdiff_t k, double b) {
-    return square(mfpg_play_weight(play, k) * play->game->noise_unit[k] / b);
+static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *b, double *out) {
+    for (ptrdiff_t i = 0; i < count; i++)
+        out[i] = square(mfpg_play_weight(play, first + i) * mfpg_play_noise_unit(play, first + i) / b[i]);
 }
 
 static double external(const mfpg_play *play, double aggregate) {
@@ -102,6 +105,7 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .control = MFPG_CONTROL_BUDGET,
     .consistent = 1,
     .has_optimum = 1,
+    .takes_price = 1,
     .finite = MFPG_COUPLING_NONE,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,
@@ -109,6 +113,6 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .privacy = privacy,
     .scales = scales,
     .minimiser = minimiser,
-    .share = share,
+    .shares = shares,
     .external = external,
 };

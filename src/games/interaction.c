@@ -16,8 +16,11 @@
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    mfpg_status status = mfpg_check_clients(ctx, "privacy scale", game->privacy_scale, game->clients);
-    if (!status) status = mfpg_check_clients(ctx, "own cost", game->own_cost, game->clients);
+    mfpg_status status = mfpg_check_clients_or_all(
+        ctx, "privacy scale", game->privacy_scale, game->privacy_scale_all, game->clients);
+    if (!status)
+        status =
+            mfpg_check_clients_or_all(ctx, "own cost", game->own_cost, game->own_cost_all, game->clients);
     if (status) return status;
     if (!isfinite(game->interaction))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "interaction must be a finite number");
@@ -41,12 +44,11 @@ static double privacy(const mfpg_play *play, double e) {
 }
 
 static void scales(
-    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
-    double price = 1.0 + game->interaction * others;
     for (ptrdiff_t i = 0; i < count; i++) {
-        u[i] = game->own_cost[first + i] * price;
-        v[i] = game->preference[first + i] * game->privacy_scale[first + i];
+        u[i] = mfpg_play_own_cost(play, first + i) * (1.0 + game->interaction * others[i]);
+        v[i] = game->preference[first + i] * mfpg_play_privacy_scale(play, first + i);
     }
 }
 
@@ -56,22 +58,22 @@ static double minimiser(const mfpg_play *play, double u, double v) {
     return u > 0.0 ? sqrt(v / u) : (double)INFINITY;
 }
 
-static double share(const mfpg_play *play, ptrdiff_t k, double e) {
-    (void)k;
-    return e / (double)play->game->clients;
+static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *e, double *out) {
+    (void)first;
+    for (ptrdiff_t i = 0; i < count; i++) out[i] = e[i] / (double)play->game->clients;
 }
 
 /* One pass of best responses, each to the actions as they stand. Returns the largest |log new - log old|. */
 static double respond_in_turn(const mfpg_play *play, double low, double high, double *action) {
     double total = mfpg_aggregate(play, action), change = 0.0;
     for (ptrdiff_t k = 0; k < play->game->clients; k++) {
-        double others = total - share(play, k, action[k]), u, v;
-        scales(play, k, 1, others, &u, &v);
+        double others = total - mfpg_play_share(play, k, action[k]), u, v;
+        scales(play, k, 1, &others, &u, &v);
         double next = mfpg_clamp(minimiser(play, u, v), low, high);
         if (next == action[k]) continue;
         change = fmax(change, fabs(log(next / action[k])));
         action[k] = next;
-        total = others + share(play, k, next);
+        total = others + mfpg_play_share(play, k, next);
     }
     return change;
 }
@@ -89,7 +91,8 @@ static mfpg_status nash(
         0x1p-42; /* moves below it that do not shrink are rounding, larger where prices are near 0 */
     double u, v;
     for (ptrdiff_t k = 0; k < play->game->clients; k++) {
-        scales(play, k, 1, 0.0, &u, &v);
+        const double none = 0.0;
+        scales(play, k, 1, &none, &u, &v);
         action[k] =
             play->game->interaction < 0.0 && low > 0.0 ? low : mfpg_clamp(minimiser(play, u, v), low, high);
     }
@@ -121,7 +124,7 @@ static mfpg_status fixed_point(
     double *ratio = mfpg_alloc(game->clients, sizeof *ratio);
     if (!ratio) return mfpg_fail_memory(ctx);
     for (ptrdiff_t k = 0; k < game->clients; k++)
-        ratio[k] = game->preference[k] * game->privacy_scale[k] / game->own_cost[k];
+        ratio[k] = game->preference[k] * mfpg_play_privacy_scale(play, k) / mfpg_play_own_cost(play, k);
     mfpg_ratios clients = {.ratio = ratio, .count = game->clients, .slope = game->interaction};
     mfpg_status status =
         game->actions.grid ? mfpg_fixed_point_grid(ctx, &clients, &game->actions, action, field, report)
@@ -143,7 +146,7 @@ const mfpg_cost_ops mfpg_cost_interaction = {
     .privacy = privacy,
     .scales = scales,
     .minimiser = minimiser,
-    .share = share,
+    .shares = shares,
     .nash = nash,
     .fixed_point = fixed_point,
 };

@@ -18,9 +18,10 @@ static double unit_of(const mfpg_play *play, ptrdiff_t k) {
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    mfpg_status status = mfpg_check_clients(ctx, "privacy scale", game->privacy_scale, game->clients);
+    mfpg_status status = mfpg_check_clients_or_all(
+        ctx, "privacy scale", game->privacy_scale, game->privacy_scale_all, game->clients);
     if (!status) status = mfpg_check_nonnegative(ctx, "loss", game->loss);
-    if (!status) status = mfpg_check_measured(ctx, "measured loss", game->measured_loss, game->clients);
+    if (!status) status = mfpg_check_optional(ctx, "measured loss", game->measured_loss, game->clients);
     if (!status && game->strength_unit)
         status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
     if (status || game->actions.grid || isfinite(game->actions.high)) return status;
@@ -45,12 +46,12 @@ static double privacy(const mfpg_play *play, double e) {
 }
 
 static void scales(
-    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
         ptrdiff_t k = first + i;
         u[i] = mfpg_play_loss(play, k) * unit_of(play, k);
-        v[i] = play->game->preference[k] * play->game->privacy_scale[k];
+        v[i] = play->game->preference[k] * mfpg_play_privacy_scale(play, k);
     }
 }
 
@@ -64,7 +65,7 @@ static void change(
     const mfpg_game *game = play->game;
     double strength = unit_of(play, k) * x;
     *moved = swing->loss * strength;
-    *largest = swing->loss_most * strength + game->preference[k] * game->privacy_scale[k] / x;
+    *largest = swing->loss_most * strength + game->preference[k] * mfpg_play_privacy_scale(play, k) / x;
 }
 
 const mfpg_cost_ops mfpg_cost_measured = {

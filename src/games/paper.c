@@ -32,9 +32,9 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
     if (!status) status = mfpg_check_positive(ctx, "step", game->step);
     if (!status) status = mfpg_check_positive(ctx, "rounds", game->rounds);
-    if (!status) status = mfpg_check_measured(ctx, "measured loss", game->measured_loss, game->clients);
+    if (!status) status = mfpg_check_optional(ctx, "measured loss", game->measured_loss, game->clients);
     if (!status)
-        status = mfpg_check_measured(ctx, "measured gradient norm", game->measured_gradient, game->clients);
+        status = mfpg_check_optional(ctx, "measured gradient norm", game->measured_gradient, game->clients);
     if (!status) status = check_unit(ctx, game);
     if (status) return status;
     if (!game->actions.grid && isinf(game->actions.high))
@@ -65,7 +65,7 @@ static double own_gradient(const mfpg_play *play, double gradient_norm) {
 }
 
 static void scales(
-    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double others, double *u, double *v) {
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
         u[i] = mfpg_play_loss(play, first + i);

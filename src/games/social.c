@@ -38,7 +38,7 @@ static mfpg_status plan(mfpg_context *ctx, const mfpg_play *play, const double *
 mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_equilibrium *out) {
     ptrdiff_t clients = play->game->clients;
     out->social_mean = out->social_cost = out->price_of_anarchy = NAN;
-    if (!play->cost->has_optimum) return MFPG_OK;
+    if (!play->cost->has_optimum || play->game->skip_optimum) return MFPG_OK;
     double *action = mfpg_alloc(clients, sizeof *action);
     if (!action) return mfpg_fail_memory(ctx);
     mfpg_status status = plan(ctx, play, out->action, action);

@@ -124,13 +124,23 @@ static mfpg_status tabulate(mfpg_context *ctx, mfpg_play *play) {
         play->utility[i] = play->cost->utility(play, set->grid[i]);
         play->privacy[i] = play->cost->privacy(play, set->grid[i]);
     }
-    return MFPG_OK;
+    return mfpg_switches_create(
+        ctx, play->cost->control, set->count, set->grid, play->utility, play->privacy, &play->switches);
+}
+
+static mfpg_status check_price(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    if (game->price && !play->cost->takes_price)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "cost %s takes no price", play->cost->name);
+    return mfpg_check_optional(ctx, "price", game->price, game->clients);
 }
 
 mfpg_status mfpg_play_prepare(mfpg_context *ctx, const mfpg_game *game, int limit, mfpg_play *out) {
     mfpg_play play = {.game = game, .limit = limit};
     mfpg_status status = find_cost(ctx, game->cost, &play.cost);
     if (!status) status = check_common(ctx, game);
+    if (!status) status = check_price(ctx, &play);
+    if (!status) status = mfpg_chunks_init(ctx, game->clients, &play.chunks);
     if (!status) status = play.cost->validate(ctx, &play);
     if (!status) status = mfpg_check_directions(ctx, &play);
     if (!status) status = tabulate(ctx, &play);
@@ -144,4 +154,6 @@ mfpg_status mfpg_play_prepare(mfpg_context *ctx, const mfpg_game *game, int limi
 void mfpg_play_release(mfpg_play *play) {
     free(play->utility);
     free(play->privacy);
+    mfpg_switches_destroy(play->switches);
+    mfpg_chunks_clear(&play->chunks);
 }

@@ -192,7 +192,7 @@ static void test_the_order_of_clients_does_not_matter(void **state) {
 
 /* Many clients, so that the certificate runs in several tasks. */
 static void test_one_and_four_threads_agree_to_the_bit(void **state) {
-    enum { MANY = 20000 };
+    enum { MANY = 40000 };
     const char *costs[] = {"gaussian", "entropic", "interaction", "paper", "measured"};
     double *values = malloc(2 * MANY * sizeof *values);
     mfpg_context *four = testing_context(4);
@@ -241,6 +241,49 @@ static void test_the_unit_of_cost_does_not_matter(void **state) {
         mfpg_equilibrium f = solved(ctx, &r.game);
         assert_memory_equal(e.action, f.action, (size_t)e.clients * sizeof *e.action);
         check_near(f.cost, 4 * e.cost, 1e-15, 0, "cost");
+        mfpg_equilibrium_clear(&e);
+        mfpg_equilibrium_clear(&f);
+    }
+}
+
+/* One number for everybody and an array of it are the same game, to the bit. */
+static void test_one_number_for_all_is_the_array_of_it(void **state) {
+    uint64_t seed = testing_seed();
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+        for (int repeat = 0; repeat < testing_repeats(20); repeat++) {
+            random_game r;
+            draw_game(&seed, mfpg_cost_name(c), (mfpg_players)(1 + repeat % 2), repeat / 2 % 2, &r);
+            mfpg_game *g = &r.game;
+            fill(g->noise_unit_all = r.noise_unit[0], MOST, r.noise_unit);
+            fill(g->privacy_scale_all = r.privacy_scale[0], MOST, r.privacy_scale);
+            fill(g->own_cost_all = r.own_cost[0], MOST, r.own_cost);
+            mfpg_equilibrium e = solved(ctx, g);
+            g->noise_unit = g->privacy_scale = g->own_cost = NULL;
+            mfpg_equilibrium f = solved(ctx, g);
+            assert_memory_equal(e.action, f.action, (size_t)e.clients * sizeof *e.action);
+            assert_true(e.cost == f.cost && e.exploitability_mean == f.exploitability_mean);
+            assert_true(e.social_cost == f.social_cost || (isnan(e.social_cost) && isnan(f.social_cost)));
+            mfpg_equilibrium_clear(&e);
+            mfpg_equilibrium_clear(&f);
+        }
+    }
+}
+
+static void test_the_optimum_can_be_left_out(void **state) {
+    uint64_t seed = testing_seed();
+    (void)state;
+    for (int players = MFPG_PLAYERS_FINITE; players <= MFPG_PLAYERS_MEAN_FIELD; players++) {
+        random_game r;
+        draw_game(&seed, "entropic", (mfpg_players)players, 1, &r);
+        mfpg_equilibrium e = solved(ctx, &r.game);
+        r.game.skip_optimum = 1;
+        mfpg_equilibrium f = solved(ctx, &r.game);
+        assert_non_null(e.social_action);
+        assert_true(
+            !f.social_action && isnan(f.social_mean) && isnan(f.social_cost) && isnan(f.price_of_anarchy));
+        assert_memory_equal(e.action, f.action, (size_t)e.clients * sizeof *e.action);
         mfpg_equilibrium_clear(&e);
         mfpg_equilibrium_clear(&f);
     }
@@ -358,6 +401,16 @@ static void test_missing_arrays_are_refused(void **state) {
     make_valid("interaction", &g);
     g.game.privacy_scale = NULL;
     refused(&g, MFPG_ERR_INPUT, "privacy scale is missing");
+    g.game.privacy_scale_all = -1;
+    refused(&g, MFPG_ERR_DOMAIN, "privacy scale is -1");
+    g.game.privacy_scale_all = 1;
+    g.game.price = g.preference;
+    refused(&g, MFPG_ERR_INPUT, "cost interaction takes no price");
+    make_valid("gaussian", &g);
+    g.game.price = g.preference;
+    g.preference[1] = NAN;
+    g.game.preference = g.own_cost;
+    refused(&g, MFPG_ERR_DOMAIN, "price of client 1 is nan");
     make_valid("paper", &g);
     g.game.clients = 0;
     refused(&g, MFPG_ERR_DOMAIN, "at least 1 client");
@@ -488,6 +541,8 @@ int main(void) {
         cmocka_unit_test(test_the_order_of_clients_does_not_matter),
         cmocka_unit_test(test_one_and_four_threads_agree_to_the_bit),
         cmocka_unit_test(test_the_unit_of_cost_does_not_matter),
+        cmocka_unit_test(test_one_number_for_all_is_the_array_of_it),
+        cmocka_unit_test(test_the_optimum_can_be_left_out),
         cmocka_unit_test(test_bad_numbers_are_refused_by_name),
         cmocka_unit_test(test_bad_clients_are_refused_by_number),
         cmocka_unit_test(test_missing_arrays_are_refused),
