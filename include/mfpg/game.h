@@ -1,7 +1,7 @@
 /** The privacy game: every client chooses its control before training, from public inputs only.
  *  Costs (theory: Gaussian public good with personalisation, entropic FedAvg, interaction on a grid, the paper's
  *  literal best response) and players (N-player Nash or mean field) span the games. Controls are plain numbers here:
- *  a budget for cost gaussian, a strength for the others; mfpg_equilibrium.control says which. */
+ *  a budget for costs gaussian and measured-budget, a strength for the others; mfpg_equilibrium.control says which. */
 #ifndef MFPG_GAME_H
 #define MFPG_GAME_H
 
@@ -70,6 +70,9 @@ typedef struct mfpg_game {
      * no other cost takes one. A transfer: it moves actions and exploitability, and counts in no cost */
     const double *price;
     int skip_optimum; /* 1: no social optimum, which takes 8 bytes a client more */
+    /* actions.count; T of every action of the grid, a finite number that does not fall with a client's own noise: measured
+     * (then T(e) in place of L e, and no measured_loss) and measured-budget, which needs it: T(b) + beta b^p/p. NULL: none */
+    const double *loss_table;
 } mfpg_game;
 
 /** Unit curvature, dimension 1, omega 0.5, p 1, prior variance 1, step 0.1, optimum_norm2 1, no interaction, the
@@ -127,6 +130,9 @@ mfpg_status mfpg_game_exploitability(
 /** What a cost reads of a client's private data; 0 for one that is public through and through. */
 enum { MFPG_MEASURES_LOSS = 1, MFPG_MEASURES_GRADIENT = 2 };
 int mfpg_cost_measures(const char *cost);
+
+/** The control of a cost's actions; MFPG_CONTROL_NONE for an unknown name. */
+mfpg_control mfpg_cost_control(const char *cost);
 
 /** Every client's disutility of every action of the grid, for costs of which others move no part: those that measure.
  *  @param[out] out  clients x actions.count, one client after the other

@@ -14,6 +14,12 @@ int mfpg_cost_measures(const char *cost) {
     return 0;
 }
 
+mfpg_control mfpg_cost_control(const char *cost) {
+    for (ptrdiff_t i = 0; cost && i < MFPG_COST_COUNT; i++)
+        if (strcmp(cost, mfpg_costs[i]->name) == 0) return mfpg_costs[i]->control;
+    return MFPG_CONTROL_NONE;
+}
+
 static mfpg_status prepare(mfpg_context *ctx, const mfpg_game *game, mfpg_play *play) {
     if (!game->actions.grid)
         return mfpg_fail(

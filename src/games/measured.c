@@ -4,22 +4,32 @@
  *     U_k(e) = L_k e + beta_k B_k/e,   least at e = sqrt(beta_k B_k/L_k),
  *
  * B_k the zCDP cost of the run at strength 1 (theory S3.1: utility falls and privacy grows with the own noise, and the
- * privacy cost is that of a sound accountant). The loss enters as L g_j, the form of theory S4. */
+ * privacy cost is that of a sound accountant). The loss enters as L g_j, the form of theory S4. Where a table says what
+ * the own noise costs, measured by running the mechanism, its T(e) stands for L e. */
 #include "cost.h"
 
 #include <math.h>
 
 #include "base/error.h"
 #include "check.h"
+#include "loss_table.h"
 
 static double unit_of(const mfpg_play *play, ptrdiff_t k) {
     return play->game->strength_unit ? play->game->strength_unit[k] : 1.0;
+}
+
+static mfpg_status validate_table(mfpg_context *ctx, const mfpg_game *game) {
+    if (game->measured_loss)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "a loss table and losses that clients measure exclude each other: the table stands for them");
+    return mfpg_loss_table_check(ctx, game, MFPG_CONTROL_STRENGTH);
 }
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
     mfpg_status status = mfpg_check_clients_or_all(
         ctx, "privacy scale", game->privacy_scale, game->privacy_scale_all, game->clients);
+    if (game->loss_table) return status ? status : validate_table(ctx, game);
     if (!status) status = mfpg_check_nonnegative(ctx, "loss", game->loss);
     if (!status) status = mfpg_check_optional(ctx, "measured loss", game->measured_loss, game->clients);
     if (!status && game->strength_unit)
@@ -36,8 +46,7 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
 }
 
 static double utility(const mfpg_play *play, double e) {
-    (void)play;
-    return e;
+    return play->game->loss_table ? mfpg_loss_table_at(play->game, MFPG_CONTROL_STRENGTH, e) : e;
 }
 
 static double privacy(const mfpg_play *play, double e) {
@@ -50,7 +59,7 @@ static void scales(
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
         ptrdiff_t k = first + i;
-        u[i] = mfpg_play_loss(play, k) * unit_of(play, k);
+        u[i] = play->game->loss_table ? 1.0 : mfpg_play_loss(play, k) * unit_of(play, k);
         v[i] = play->game->preference[k] * mfpg_play_privacy_scale(play, k);
     }
 }
@@ -63,15 +72,17 @@ static double minimiser(const mfpg_play *play, double u, double v) {
 static void change(
     const mfpg_play *play, ptrdiff_t k, double x, const mfpg_swing *swing, double *moved, double *largest) {
     const mfpg_game *game = play->game;
-    double strength = unit_of(play, k) * x;
-    *moved = swing->loss * strength;
-    *largest = swing->loss_most * strength + game->preference[k] * mfpg_play_privacy_scale(play, k) / x;
+    double strength = unit_of(play, k) * x,
+           privacy_cost = game->preference[k] * mfpg_play_privacy_scale(play, k) / x;
+    *moved = game->loss_table ? 0.0 : swing->loss * strength; /* a table is public */
+    *largest = (game->loss_table ? fabs(utility(play, x)) : swing->loss_most * strength) + privacy_cost;
 }
 
 const mfpg_cost_ops mfpg_cost_measured = {
     .name = "measured",
-    .help =
-        "L e against beta B/e (a strength), L the client's own loss; with game.update each-round as measured",
+    .help = "L e against beta B/e (a strength), L the client's own loss, with game.update each-round as "
+            "measured; "
+            "or T(e) of a loss table",
     .control = MFPG_CONTROL_STRENGTH,
     .consistent = 1,
     .has_optimum = 0,

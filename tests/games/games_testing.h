@@ -59,9 +59,21 @@ static inline double reference_weight(const mfpg_game *g, ptrdiff_t k) {
     return g->weight ? g->weight[k] : 1.0 / (double)g->clients;
 }
 
-/* L e + beta B/e with the public loss. */
+/* A loss table by a plain search, linear between two actions of the grid that it covers. */
+static inline double reference_table(const mfpg_game *g, double own) {
+    ptrdiff_t j = 0;
+    while (j + 1 < g->actions.count && g->actions.grid[j + 1] < own) j++;
+    if (own == g->actions.grid[j] || j + 1 == g->actions.count) return g->loss_table[j];
+    double part = (own - g->actions.grid[j]) / (g->actions.grid[j + 1] - g->actions.grid[j]);
+    return (1 - part) * g->loss_table[j] + part * g->loss_table[j + 1];
+}
+
+/* L e + beta B/e with the public loss, or by a table. */
 static inline double reference_measured_cost(const mfpg_game *g, ptrdiff_t k, double own) {
-    return g->loss * own + g->preference[k] * g->privacy_scale[k] / own;
+    if (!strcmp(g->cost, "measured-budget"))
+        return reference_table(g, own) + g->preference[k] * pow(own, g->privacy_power) / g->privacy_power;
+    double loss = g->loss_table ? reference_table(g, own) : g->loss * own;
+    return loss + g->preference[k] * g->privacy_scale[k] / own;
 }
 
 /* Eq. (br) with eq. (dpbound). */
@@ -90,7 +102,8 @@ static inline double reference_cost(const mfpg_game *g, const double *x, ptrdiff
     if (!strcmp(g->cost, "interaction"))
         return g->own_cost[k] * own * (1 + g->interaction * sum / n) +
                g->preference[k] * g->privacy_scale[k] / own;
-    return strcmp(g->cost, "measured") ? reference_paper_cost(g, k, own) : reference_measured_cost(g, k, own);
+    return strncmp(g->cost, "measured", 8) ? reference_paper_cost(g, k, own)
+                                           : reference_measured_cost(g, k, own);
 }
 
 /* U_k of the limit where the mean field is s. */
@@ -105,7 +118,8 @@ static inline double reference_limit_cost(const mfpg_game *g, double s, ptrdiff_
                g->preference[k] * g->privacy_scale[k] / own;
     if (!strcmp(g->cost, "interaction"))
         return g->own_cost[k] * own * (1 + g->interaction * s) + g->preference[k] * g->privacy_scale[k] / own;
-    return strcmp(g->cost, "measured") ? reference_paper_cost(g, k, own) : reference_measured_cost(g, k, own);
+    return strncmp(g->cost, "measured", 8) ? reference_paper_cost(g, k, own)
+                                           : reference_measured_cost(g, k, own);
 }
 
 typedef double (*cost_of_action)(const void *arg, double x);
@@ -185,7 +199,19 @@ static inline mfpg_equilibrium solved(mfpg_context *ctx, const mfpg_game *game) 
 typedef struct random_game {
     mfpg_game game;
     double preference[MOST], weight[MOST], noise_unit[MOST], privacy_scale[MOST], own_cost[MOST], grid[16];
+    double loss_table[16];
 } random_game;
+
+/* A table for the grid: rising with a strength, falling with a budget, now and then flat. */
+static inline void draw_loss_table(uint64_t *state, mfpg_control control, random_game *out) {
+    ptrdiff_t count = out->game.actions.count;
+    double loss = uniform(state) - 0.5;
+    for (ptrdiff_t j = 0; j < count; j++) {
+        out->loss_table[control == MFPG_CONTROL_STRENGTH ? j : count - 1 - j] = loss;
+        if (below(state, 5)) loss += between(state, 1e-3, 1);
+    }
+    out->game.loss_table = out->loss_table;
+}
 
 /* shape 0: a grid; 1: a bounded interval; 2: every positive number. Strengths keep the model stable. */
 static inline void draw_game(
@@ -227,6 +253,12 @@ static inline void draw_game(
     for (ptrdiff_t j = 0; j < count; j++)
         out->grid[j] = j == 0 ? low : out->grid[j - 1] * between(state, 1.1, 3);
     g->actions = grid_of(out->grid, count);
+    if (!strcmp(cost, "measured-budget")) draw_loss_table(state, MFPG_CONTROL_BUDGET, out);
+}
+
+/* Shapes that a cost can be played in: cost paper has no answer on every positive number, a table needs a grid. */
+static inline int playable(const char *cost, int shape) {
+    return shape == 0 || (strcmp(cost, "measured-budget") != 0 && (shape == 1 || strcmp(cost, "paper") != 0));
 }
 
 #endif

@@ -1,0 +1,62 @@
+/* What own noise costs, measured by running the Gaussian mechanism once for every budget of a grid:
+ *
+ *     U_k(b) = T(b) + beta_k b^p/p,   p = 1 or 2,
+ *
+ * T the loss table, which falls with the budget, and the privacy cost that of cost gaussian (theory S3.1, S3.2). The others'
+ * noise stands in T as it was when the table was made and moves no choice. */
+#include "cost.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "loss_table.h"
+
+static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
+    const mfpg_game *game = play->game;
+    char text[MFPG_NUMBER_SIZE];
+    if (!game->loss_table)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "cost measured-budget needs a loss table, and there is none");
+    if (!(game->privacy_power == 1.0 || game->privacy_power == 2.0))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "privacy power is %s; it must be 1 or 2",
+            mfpg_number_format(game->privacy_power, text));
+    return mfpg_loss_table_check(ctx, game, MFPG_CONTROL_BUDGET);
+}
+
+static double utility(const mfpg_play *play, double b) {
+    return mfpg_loss_table_at(play->game, MFPG_CONTROL_BUDGET, b);
+}
+
+static double privacy(const mfpg_play *play, double b) {
+    return play->game->privacy_power == 1.0 ? b : 0.5 * b * b;
+}
+
+static void scales(
+    const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
+    (void)others;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        u[i] = 1.0;
+        v[i] = play->game->preference[first + i];
+    }
+}
+
+/* Only a grid has a table: there is no such minimum. */
+static double minimiser(const mfpg_play *play, double u, double v) {
+    (void)play, (void)u, (void)v;
+    return (double)NAN;
+}
+
+const mfpg_cost_ops mfpg_cost_measured_budget = {
+    .name = "measured-budget",
+    .help = "T(b) of a loss table against beta b^p/p (a budget)",
+    .control = MFPG_CONTROL_BUDGET,
+    .consistent = 1,
+    .has_optimum = 0,
+    .finite = MFPG_COUPLING_NONE,
+    .limit = MFPG_COUPLING_NONE,
+    .validate = validate,
+    .utility = utility,
+    .privacy = privacy,
+    .scales = scales,
+    .minimiser = minimiser,
+};
