@@ -170,6 +170,20 @@ void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledge
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done);
 
+/** What its own noise costs each client, without noise on the answer: for data that are public only. The next round is played
+ *  in thought, everybody taking part, once for every action of one client while the others keep theirs; the client's loss, on
+ *  its training rows, is that of y = w' + omega (w_k - w'), w' the average with the client's own share in it, w_k its update.
+ *  All actions meet the same noise and batches (common random numbers). Nothing of the run changes, and nothing is accounted.
+ *  @param[in]  action           count actions that every client's mechanism accepts
+ *  @param[in]  personalisation  omega in [0, 1]
+ *  @param[in]  draw             which noise: 0 .. 2^31 - 1, independent of one another, of all rounds and of the run's own
+ *  @param[out] loss             clients x count, one client after the other
+ *  @return MFPG_OK, MFPG_ERR_INPUT for mechanisms of records, MFPG_ERR_DOMAIN for an action that a mechanism refuses,
+ *  MFPG_ERR_NUMERIC where a loss is not finite (round, client and action named), MFPG_ERR_MEMORY.
+ *  Bits do not depend on the number of threads. */
+mfpg_status mfpg_federation_own_losses(mfpg_context *ctx, mfpg_federation *federation,
+    const mfpg_action *action, ptrdiff_t count, double personalisation, int64_t draw, double *loss);
+
 /** The global model, parameters floats; valid until the next round. */
 const float *mfpg_federation_model(const mfpg_federation *federation);
 

@@ -14,6 +14,7 @@
 #include "filter.h"
 #include "game.h"
 #include "hidden_state.h"
+#include "loss_table.h"
 #include "mechanism.h"
 #include "model.h"
 #include "names.h"

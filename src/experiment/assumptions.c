@@ -96,6 +96,9 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
         "at the data; a choice among several runs is not covered",
         e->options.acting ? "the set of actions" : "controls");
     if (e->options.acting) about_choices(e, list);
+    if (mfpg_plays_loss_table(e->config))
+        add(list, "game.loss_table %s is public: it was not made from the private data",
+            mfpg_config_text(e->config, "game.loss_table"));
     if (promise->adjacency == MFPG_ADJACENCY_ZERO_OUT)
         add(list,
             "zero-out: a %s that is absent contributes nothing of its own, while its client still sends its "

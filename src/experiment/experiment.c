@@ -71,6 +71,13 @@ static mfpg_status warn_of_plan(mfpg_context *ctx, const mfpg_experiment *experi
     return status;
 }
 
+/* A study of losses releases nothing: nobody stops, no metric is computed and no choice is made. */
+static void relax(mfpg_experiment *experiment) {
+    if (!(experiment->reference > 0.0)) return;
+    experiment->options.stop_at_epsilon = (double)INFINITY;
+    experiment->options.evaluate = MFPG_EVALUATE_NONE;
+}
+
 static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     mfpg_status status = mfpg_config_check(ctx, experiment->config);
     if (status != MFPG_OK) return status;
@@ -82,6 +89,7 @@ static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     if (status == MFPG_OK) status = load_start(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_mechanisms(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_setup_federation(ctx, experiment);
+    if (status == MFPG_OK) relax(experiment);
     if (status == MFPG_OK) status = mfpg_setup_actions(ctx, experiment);
     if (status == MFPG_OK) status = mfpg_list_assumptions(ctx, experiment);
     if (status == MFPG_OK) status = warn_of_plan(ctx, experiment);
@@ -89,9 +97,11 @@ static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     return status;
 }
 
-mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out) {
+mfpg_status mfpg_experiment_create_shared(
+    mfpg_context *ctx, const mfpg_config *config, double reference, mfpg_experiment **out) {
     mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
     if (!experiment) return mfpg_fail_memory(ctx);
+    experiment->reference = reference;
     mfpg_status status = mfpg_config_copy(ctx, config, &experiment->config);
     if (status == MFPG_OK) status = build(ctx, experiment);
     if (status != MFPG_OK) {
@@ -100,6 +110,10 @@ mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config,
     }
     *out = experiment;
     return MFPG_OK;
+}
+
+mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out) {
+    return mfpg_experiment_create_shared(ctx, config, 0.0, out);
 }
 
 mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *experiment) {

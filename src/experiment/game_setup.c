@@ -64,14 +64,15 @@ static mfpg_status set_preferences(mfpg_context *ctx, const mfpg_experiment *exp
 
 static int needs_curvature(const mfpg_config *config, const mfpg_game *game) {
     if (strcmp(game->cost, "gaussian") == 0) return 1;
-    if (mfpg_cost_measures(game->cost)) return 0;
+    if (mfpg_cost_measures(game->cost) || strcmp(game->cost, "measured-budget") == 0) return 0;
     return mfpg_config_is(config, "game.own_cost", "auto") ||
            (strcmp(game->cost, "entropic") == 0 && game->players == MFPG_PLAYERS_FINITE);
 }
 
 static mfpg_status set_personalisation(mfpg_context *ctx, mfpg_experiment *experiment, mfpg_game *game) {
     const mfpg_config *config = experiment->config;
-    if (mfpg_cost_measures(game->cost)) return MFPG_OK; /* paper, measured: own noise is not weighed by it */
+    if (mfpg_cost_measures(game->cost) || strcmp(game->cost, "measured-budget") == 0)
+        return MFPG_OK; /* paper, measured: own noise is not weighed by it */
     if (!mfpg_config_is(config, "game.personalisation", "auto")) {
         game->personalisation = mfpg_config_number(config, "game.personalisation");
         return MFPG_OK;
@@ -185,7 +186,7 @@ static mfpg_status set_entropic(mfpg_context *ctx, mfpg_experiment *experiment, 
     return status;
 }
 
-/* k0: the noise on the weights at budget 1. */
+/* k0: the noise on the weights at budget 1; a table has it inside. */
 static mfpg_status set_noise_unit(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
     mfpg_action one = {.control = MFPG_CONTROL_BUDGET, .budget = {1.0}};
     for (ptrdiff_t k = 0; k < setup->game.clients; k++) {
@@ -285,8 +286,9 @@ mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game
     if (status == MFPG_OK) status = set_curvature(ctx, experiment, game);
     if (status == MFPG_OK) status = set_weights(ctx, experiment, setup);
     if (status == MFPG_OK)
-        status = strcmp(game->cost, "gaussian") == 0 ? set_noise_unit(ctx, experiment, setup)
-                                                     : set_entropic(ctx, experiment, setup);
+        status = mfpg_cost_control(game->cost) == MFPG_CONTROL_BUDGET ? set_noise_unit(ctx, experiment, setup)
+                                                                      : set_entropic(ctx, experiment, setup);
+    if (status == MFPG_OK) status = mfpg_setup_loss_table(ctx, experiment, setup);
     if (status != MFPG_OK) mfpg_game_setup_clear(setup);
     return status;
 }
@@ -299,6 +301,7 @@ void mfpg_game_setup_clear(game_setup *setup) {
     free(setup->strength_unit);
     free(setup->weight);
     free(setup->grid);
+    free(setup->loss_table);
     *setup = (game_setup){0};
 }
 

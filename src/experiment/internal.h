@@ -20,7 +20,7 @@ typedef struct text_list {
 /* A game with the arrays that it borrows. */
 typedef struct game_setup {
     mfpg_game game; /* its pointers stand in the arrays below */
-    double *preference, *noise_unit, *privacy_scale, *own_cost, *strength_unit, *weight, *grid;
+    double *preference, *noise_unit, *privacy_scale, *own_cost, *strength_unit, *weight, *grid, *loss_table;
 } game_setup;
 
 /* How the solution stands in the game of its own clients; both NAN where that is not known. */
@@ -30,6 +30,7 @@ typedef struct finite_gains {
 
 struct mfpg_experiment {
     mfpg_config *config;
+    double reference; /* a study of losses: the action that everybody shares, without a game; else 0 */
     mfpg_method method;
     mfpg_key key;
     mfpg_federated_data *data;
@@ -58,6 +59,11 @@ struct mfpg_experiment {
 /* experiment.c: the loss reported from now on is the sum of the clients' own losses; before the run. */
 mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *experiment);
 
+/* experiment.c: everything that a run of the configuration needs, but that all clients share one action, whatever the game;
+ * nobody stops and nothing is evaluated. For studies of public data. */
+mfpg_status mfpg_experiment_create_shared(
+    mfpg_context *ctx, const mfpg_config *config, double reference, mfpg_experiment **out);
+
 /* data_setup.c */
 mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment);
 
@@ -77,6 +83,11 @@ void mfpg_game_setup_clear(game_setup *setup);
 /* preferences.c: positive numbers from a column of a CSV file (its only column where column is NULL); free the list. */
 mfpg_status mfpg_read_preferences(
     mfpg_context *ctx, const char *path, const char *column, ptrdiff_t *count, double **out);
+
+/* loss_table_file.c: whether the run's game plays game.loss_table, which is then read into the setup for the actions of its
+ * grid. */
+int mfpg_plays_loss_table(const mfpg_config *config);
+mfpg_status mfpg_setup_loss_table(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup);
 
 /* acting_setup.c: from the game keys to actions that are chosen each round. Nothing where game.update is once. */
 void mfpg_setup_acting(mfpg_experiment *experiment);

@@ -214,6 +214,13 @@ static void warn_of_classical_law(mfpg_context *ctx, const mfpg_experiment *expe
             budget, real, budget, delta);
 }
 
+/* A study of losses: one action for everybody, whatever the game or the target. */
+static void share_reference(mfpg_experiment *experiment) {
+    mfpg_control control = mfpg_mechanism_control(experiment->mechanisms.of_client[0]);
+    for (ptrdiff_t k = 0; k < experiment->data->clients; k++)
+        experiment->action[k] = make_action(control, experiment->reference);
+}
+
 static void share_action(mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     double multiplier = mfpg_config_number(config, "noise.multiplier"),
@@ -232,6 +239,10 @@ mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
     experiment->preference_factor = 1.0;
     experiment->finite = (finite_gains){NAN, NAN};
     if (strcmp(experiment->method.mechanism, "none") == 0) return MFPG_OK;
+    if (experiment->reference > 0.0) {
+        share_reference(experiment);
+        return MFPG_OK;
+    }
     if (experiment->method.players != MFPG_PLAYERS_NONE) return play(ctx, experiment);
     if (mfpg_config_has(experiment->config, "noise.target_epsilon"))
         return meet_target(ctx, experiment, NULL);

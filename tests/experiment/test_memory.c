@@ -8,6 +8,7 @@
 
 #include "failing_memory.h"
 #include "mfpg/experiment.h"
+#include "mfpg/loss_table.h"
 
 static char place[64]; /* for everything that this program writes */
 
@@ -36,6 +37,7 @@ static const struct {
     {"drawn choices",
         SMALL "method: mfpg\nprivacy: {unit: example, stop_at_epsilon: 30}\ngame: {cost: measured, update: "
               "each-round, selection: exponential, selection_epsilon: 0.5}\n"},
+    {"a loss table", SMALL "method: mfpg\ngame: {cost: measured, actions: [0.5, 1], loss_table: t.csv}\n"},
     {"records", SMALL "method: {mechanism: input, players: none}\n"},
     {"files", FROM_FILES "method: dp-sgd\n"},
     {"files and a game", FROM_FILES "method: mfpg\ngame: {preferences: {file: p.csv, column: p}}\n"},
@@ -47,8 +49,9 @@ enum { CASES = sizeof cases / sizeof cases[0] };
 static void write_files(void) {
     const char *files[][2] = {{"a.csv", "a,k,note,y\n1,u,x,N\n2,v,x,Y\n3,u,x,N\n4,v,x,Y\n5,u,x,N\n"},
         {"b.csv", "a,k,note,y\n6,u,x,Y\n7,v,x,Y\n8,u,x,N\n9,v,x,N\n"},
-        {"bounds.csv", "column,low,high\na,0,10\n"}, {"p.csv", "p\n1\n1.5\n"}};
-    for (int i = 0; i < 4; i++) {
+        {"bounds.csv", "column,low,high\na,0,10\n"}, {"p.csv", "p\n1\n1.5\n"},
+        {"t.csv", "action,loss\n0.5,1\n1,2\n"}};
+    for (int i = 0; i < 5; i++) {
         char path[160];
         snprintf(path, sizeof path, "%s/%s", place, files[i][0]);
         write_file(path, files[i][1]);
@@ -248,12 +251,44 @@ static void test_evaluating_a_file_survives(void **state) {
     }
 }
 
+/* ---- loss tables ---- */
+
+static int try_measure(const mfpg_config *config, const mfpg_loss_table *expected, long k, int once) {
+    const mfpg_loss_study study = {.rounds = 1, .draws = 2};
+    mfpg_loss_table table = {0};
+    begin_failing(k, once);
+    mfpg_status status = mfpg_loss_table_measure(ctx, config, &study, &table);
+    int failed = end_failing();
+    check_status(status, k, once, "measuring a table");
+    if (status == MFPG_OK)
+        assert_memory_equal(table.row, expected->row, (size_t)table.count * sizeof *table.row);
+    else
+        assert_null(table.row);
+    mfpg_loss_table_clear(&table);
+    return failed;
+}
+
+static void test_measuring_a_table_survives(void **state) {
+    const mfpg_loss_study study = {.rounds = 1, .draws = 2};
+    mfpg_loss_table expected;
+    int i = 0;
+    (void)state;
+    while (strcmp(cases[i].name, "a loss table") != 0) i++;
+    mfpg_config *config = config_of(i);
+    CHECK_OK(ctx, mfpg_loss_table_measure(ctx, config, &study, &expected));
+    for (int once = 0; once < 2; once++)
+        for (long k = 0; try_measure(config, &expected, k, once); k = next(k)) continue;
+    mfpg_loss_table_clear(&expected);
+    mfpg_config_destroy(config);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_configuration_survives_being_made),
         cmocka_unit_test(test_every_run_survives),
         cmocka_unit_test(test_a_summary_is_whole_or_refused),
         cmocka_unit_test(test_evaluating_a_file_survives),
+        cmocka_unit_test(test_measuring_a_table_survives),
     };
     /* Thousands of files are written and synced: in memory, where there is such a place. */
     strcpy(place, "/dev/shm/mfpg-test-XXXXXX");

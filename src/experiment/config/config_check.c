@@ -15,6 +15,11 @@ static int takes_budgets(const char *mechanism) {
     return strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "input") == 0;
 }
 
+/* Costs that a table of losses may be given to. */
+static int plays_table(const char *cost) {
+    return strcmp(cost, "measured") == 0 || strcmp(cost, "measured-budget") == 0;
+}
+
 static int acts_each_round(const mfpg_config *config) {
     return config->method.players != MFPG_PLAYERS_NONE && is(config, "game.update", "each-round");
 }
@@ -55,14 +60,19 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
                            strcmp(cost, "measured") == 0);
     case MFPG_WHEN_STRENGTH_COST:
         return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0);
-    case MFPG_WHEN_LOSS_COST: return game && (strcmp(cost, "paper") == 0 || strcmp(cost, "measured") == 0);
+    case MFPG_WHEN_LOSS_COST:
+        return game && (strcmp(cost, "paper") == 0 ||
+                           (strcmp(cost, "measured") == 0 && !mfpg_config_has(config, "game.loss_table")));
+    case MFPG_WHEN_TABLE_COST: return game && plays_table(cost);
+    case MFPG_WHEN_PERSONAL_COST:
+        return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0 || plays_table(cost));
     case MFPG_WHEN_EACH_ROUND: return acts_each_round(config);
     case MFPG_WHEN_NOISY: return acts_each_round(config) && is(config, "game.selection", "noisy");
     case MFPG_WHEN_NOISY_GRADIENT:
         return acts_each_round(config) && is(config, "game.selection", "noisy") &&
                (mfpg_cost_measures(cost) & MFPG_MEASURES_GRADIENT);
     case MFPG_WHEN_EXPONENTIAL: return acts_each_round(config) && is(config, "game.selection", "exponential");
-    case MFPG_WHEN_GAUSSIAN_COST: return game && strcmp(cost, "gaussian") == 0;
+    case MFPG_WHEN_GAUSSIAN_COST: return game && mfpg_cost_control(cost) == MFPG_CONTROL_BUDGET;
     case MFPG_WHEN_ENTROPIC_COST: return game && strcmp(cost, "entropic") == 0;
     case MFPG_WHEN_INTERACTION_COST: return game && strcmp(cost, "interaction") == 0;
     case MFPG_WHEN_PAPER_COST: return game && strcmp(cost, "paper") == 0;
@@ -176,7 +186,7 @@ static mfpg_status check_cohort(mfpg_context *ctx, const mfpg_config *config) {
 /* A budget (less noise) and a strength (more noise) never stand for each other. */
 static mfpg_status check_control(mfpg_context *ctx, const mfpg_config *config) {
     const char *cost = mfpg_config_cost(config), *mechanism = config->method.mechanism;
-    int budget = strcmp(cost, "gaussian") == 0;
+    int budget = mfpg_cost_control(cost) == MFPG_CONTROL_BUDGET;
     if (budget == takes_budgets(mechanism)) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.cost",
         "found '%s', whose actions are %s; mechanism %s takes %s", cost, budget ? "budgets" : "strengths",
@@ -204,7 +214,8 @@ static mfpg_status check_named_cost(mfpg_context *ctx, const mfpg_config *config
     if (!is(config, "game.cost", "auto")) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.cost",
         "auto: no cost model is derived for noised records; name one yourself (%s), with its numbers",
-        takes_budgets(config->method.mechanism) ? "gaussian" : "entropic, interaction, measured or paper");
+        takes_budgets(config->method.mechanism) ? "gaussian or measured-budget"
+                                                : "entropic, interaction, measured or paper");
 }
 
 static mfpg_status check_declared(mfpg_context *ctx, const mfpg_config *config, const char *path) {
@@ -303,6 +314,24 @@ static mfpg_status check_update(mfpg_context *ctx, const mfpg_config *config) {
     return status == MFPG_OK ? check_actions_of_rounds(ctx, config) : status;
 }
 
+/* A table knows the actions that it was made for, and nothing of what clients measure later. */
+static mfpg_status check_table(mfpg_context *ctx, const mfpg_config *config) {
+    const char *cost = mfpg_config_cost(config);
+    int given = mfpg_config_has(config, "game.loss_table");
+    if (!given && strcmp(cost, "measured-budget") == 0)
+        return mfpg_config_fail(ctx, config, "game.loss_table",
+            "nothing given; cost measured-budget needs a table (mfpg solve CONFIG.yaml --study costs makes "
+            "one)");
+    if (!given || !plays_table(cost)) return MFPG_OK;
+    if (is(config, "game.actions", "continuous") || mfpg_config_has(config, "game.actions.min"))
+        return mfpg_config_fail(ctx, config, "game.actions",
+            "found no list; between the actions of game.loss_table nothing was measured; allowed: a list");
+    if (!acts_each_round(config)) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, "game.update",
+        "found 'each-round'; game.loss_table says what noise costs, whatever clients measure; allowed: once, "
+        "or no table");
+}
+
 static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
     mfpg_status status = check_interval(ctx, config, "game.actions.min", "game.actions.max");
     if (status == MFPG_OK)
@@ -315,6 +344,7 @@ static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
         if (status == MFPG_OK && records) status = check_declared_numbers(ctx, config);
         if (status == MFPG_OK && strcmp(mfpg_config_cost(config), "entropic") == 0)
             status = check_entropic_game(ctx, config);
+        if (status == MFPG_OK) status = check_table(ctx, config);
         if (status == MFPG_OK) status = check_update(ctx, config);
     }
     return status;

@@ -29,7 +29,9 @@
     WHEN(GAME, "with a game")                                                                                \
     WHEN(OWN_NOISE, "with a game of cost gaussian or entropic")                                              \
     WHEN(SCALED_LOSS, "with a game of cost entropic, interaction or measured")                               \
-    WHEN(GAUSSIAN_COST, "with a game of cost gaussian")                                                      \
+    WHEN(GAUSSIAN_COST, "with a game of cost gaussian or measured-budget")                                   \
+    WHEN(TABLE_COST, "with a game of cost measured or measured-budget")                                      \
+    WHEN(PERSONAL_COST, "with a game of cost gaussian or entropic, and where a loss table is made")          \
     WHEN(ENTROPIC_COST, "with a game of cost entropic")                                                      \
     WHEN(INTERACTION_COST, "with a game of cost interaction")                                                \
     WHEN(PAPER_COST, "with a game of cost paper")                                                            \

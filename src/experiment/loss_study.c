@@ -1,0 +1,230 @@
+/* A loss table by common random numbers: the federation of a configuration runs at one shared action, and before each of its
+ * last rounds every client's loss is measured at every action, with several draws of everybody's noise. */
+#include "mfpg/loss_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "internal.h"
+#include "numerics/isotonic.h"
+
+mfpg_loss_study mfpg_loss_study_default(void) {
+    return (mfpg_loss_study){.rounds = 10, .draws = 8};
+}
+
+/* What is measured, and the samples: means over clients, rounds x draws x actions. */
+typedef struct study {
+    mfpg_loss_study options;
+    mfpg_experiment *experiment;
+    mfpg_action *action;
+    double *grid, *sample, *loss; /* loss: clients x actions of one draw */
+    ptrdiff_t count, clients;
+    double personalisation;
+} study;
+
+static mfpg_status check_options(mfpg_context *ctx, const mfpg_loss_study *o, int64_t planned) {
+    if (!(o->reference >= 0.0) || !isfinite(o->reference))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "the reference action is %g; it must be a finite number above 0", o->reference);
+    if (o->rounds < 1 || o->rounds > planned)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%lld rounds to measure; from 1 to the %lld of train.rounds are possible", (long long)o->rounds,
+            (long long)planned);
+    if (o->draws < 2 || o->draws > INT32_MAX)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "%lld draws a round; a standard error needs at least 2, and at most 2^31 - 1 are possible",
+            (long long)o->draws);
+    return MFPG_OK;
+}
+
+static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config, ptrdiff_t *count) {
+    mfpg_method method = mfpg_config_method(config);
+    const double *grid = mfpg_config_numbers(config, "game.actions", count);
+    if (!method.name) return MFPG_OK; /* the configuration's own check says what is missing */
+    if (strcmp(method.mechanism, "none") == 0)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "method: mechanism none adds no noise, whose cost could be measured");
+    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "method: a loss table is measured where parameters are noised; records are noised once, and what "
+            "that costs shows after a whole training only");
+    if (mfpg_config_is(config, "game.actions", "continuous") || mfpg_config_has(config, "game.actions.min") ||
+        !grid || *count < 1)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: game.actions: a loss table is measured at a list of actions; give one",
+            mfpg_config_source(config, "game.actions"));
+    return MFPG_OK;
+}
+
+/* omega as the game of a run would have it (theory S3.1). */
+static double personalisation_of(const mfpg_config *config) {
+    if (mfpg_config_is(config, "game.personalisation", "auto")) return 0.5;
+    return mfpg_config_number(config, "game.personalisation");
+}
+
+static mfpg_status allocate(mfpg_context *ctx, study *s) {
+    ptrdiff_t most = PTRDIFF_MAX / (ptrdiff_t)sizeof(double);
+    int64_t samples = s->options.rounds * s->options.draws; /* each below 2^31 */
+    if (samples > most / s->count || s->clients > most / s->count) return mfpg_fail_memory(ctx);
+    s->sample = mfpg_alloc((ptrdiff_t)samples * s->count, sizeof *s->sample);
+    s->loss = mfpg_alloc(s->clients * s->count, sizeof *s->loss);
+    s->action = mfpg_alloc(s->count, sizeof *s->action);
+    return s->sample && s->loss && s->action ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+static void name_actions(study *s) {
+    mfpg_control control = mfpg_mechanism_control(s->experiment->mechanisms.of_client[0]);
+    for (ptrdiff_t j = 0; j < s->count; j++) {
+        s->action[j] = (mfpg_action){.control = control};
+        if (control == MFPG_CONTROL_BUDGET)
+            s->action[j].budget.value = s->grid[j];
+        else
+            s->action[j].strength.value = s->grid[j];
+    }
+}
+
+/* One round's draws, each reduced to its mean over clients. */
+static mfpg_status measure_round(mfpg_context *ctx, study *s, double *sample) {
+    mfpg_status status = MFPG_OK;
+    for (int64_t d = 0; d < s->options.draws && status == MFPG_OK; d++, sample += s->count) {
+        status = mfpg_federation_own_losses(
+            ctx, s->experiment->federation, s->action, s->count, s->personalisation, d, s->loss);
+        for (ptrdiff_t j = 0; j < s->count && status == MFPG_OK; j++) {
+            double sum = 0.0;
+            for (ptrdiff_t k = 0; k < s->clients; k++) sum += s->loss[k * s->count + j];
+            sample[j] = sum / (double)s->clients;
+        }
+    }
+    return status;
+}
+
+static mfpg_status run(mfpg_context *ctx, study *s) {
+    int64_t planned = s->experiment->options.rounds, first = planned - s->options.rounds;
+    mfpg_status status = MFPG_OK;
+    for (int64_t t = 0; t < planned && status == MFPG_OK; t++) {
+        mfpg_round_report unused;
+        int done;
+        if (s->options.stop && *s->options.stop)
+            return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted before round %lld of %lld; no table yet",
+                (long long)t + 1, (long long)planned);
+        if (t >= first) status = measure_round(ctx, s, s->sample + (t - first) * s->options.draws * s->count);
+        if (status == MFPG_OK && t + 1 < planned)
+            status = mfpg_federation_round(ctx, s->experiment->federation, &unused, &done);
+    }
+    return status;
+}
+
+/* ---- from samples to a table ---- */
+
+/* Mean and variance of the mean of x_j - minus x_0 over all rounds. Rounds start from different models, which is no error of
+ * measurement: the variance is that of the draws within a round. */
+static void summarise(const study *s, ptrdiff_t j, double minus, double *mean, double *variance) {
+    double total = 0.0, squares = 0.0, draws = (double)s->options.draws, rounds = (double)s->options.rounds;
+    const double *x = s->sample;
+    for (int64_t r = 0; r < s->options.rounds; r++, x += s->options.draws * s->count) {
+        double sum = 0.0, around = 0.0;
+        for (int64_t d = 0; d < s->options.draws; d++) sum += x[d * s->count + j] - minus * x[d * s->count];
+        for (int64_t d = 0; d < s->options.draws; d++) {
+            double off = x[d * s->count + j] - minus * x[d * s->count] - sum / draws;
+            around += off * off;
+        }
+        total += sum / draws;
+        squares += around / (draws - 1.0) / draws;
+    }
+    *mean = total / rounds;
+    *variance = squares / (rounds * rounds);
+}
+
+/* The loss does not fall with the own noise: it rises with a strength, and falls with a budget. */
+static mfpg_status pool(mfpg_context *ctx, mfpg_loss_table *table) {
+    ptrdiff_t n = table->count, *work = mfpg_alloc(n, sizeof *work);
+    double *fit = mfpg_alloc(n, sizeof *fit), sign = table->control == MFPG_CONTROL_BUDGET ? -1.0 : 1.0;
+    mfpg_status status = work && fit ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) {
+        for (ptrdiff_t j = 0; j < n; j++) fit[j] = sign * table->row[j].measured;
+        table->pooled = mfpg_isotonic_fit(n, fit, fit, work);
+        for (ptrdiff_t j = 0; j < n; j++) {
+            table->row[j].loss = sign * fit[j];
+            table->moved_most = fmax(table->moved_most, fabs(table->row[j].loss - table->row[j].measured));
+        }
+    }
+    free(work);
+    free(fit);
+    return status;
+}
+
+static mfpg_status tabulate(mfpg_context *ctx, const study *s, mfpg_loss_table *out) {
+    mfpg_loss_table table = {.control = s->action[0].control,
+        .count = s->count,
+        .clients = s->clients,
+        .rounds = s->options.rounds,
+        .draws = s->options.draws,
+        .reference = s->options.reference,
+        .personalisation = s->personalisation,
+        .pairing_gain = 1.0};
+    table.row = mfpg_alloc(s->count, sizeof *table.row);
+    if (!table.row) return mfpg_fail_memory(ctx);
+    double paired = 0.0, apart = 0.0, first = 0.0;
+    for (ptrdiff_t j = 0; j < s->count; j++) {
+        mfpg_loss_row *row = &table.row[j];
+        double variance, of_difference;
+        row->action = s->grid[j];
+        summarise(s, j, 0.0, &row->measured, &variance);
+        summarise(s, j, 1.0, &row->difference, &of_difference);
+        row->standard_error = sqrt(variance);
+        row->difference_error = sqrt(of_difference);
+        if (j == 0)
+            first = variance;
+        else
+            paired += of_difference, apart += first + variance;
+    }
+    if (paired > 0.0) table.pairing_gain = apart / paired;
+    mfpg_status status = pool(ctx, &table);
+    if (status == MFPG_OK)
+        *out = table;
+    else
+        mfpg_loss_table_clear(&table);
+    return status;
+}
+
+static mfpg_status prepare(mfpg_context *ctx, const mfpg_config *config, study *s) {
+    mfpg_status status = check_config(ctx, config, &s->count);
+    if (status != MFPG_OK) return status;
+    s->grid = mfpg_alloc(s->count, sizeof *s->grid);
+    if (!s->grid) return mfpg_fail_memory(ctx);
+    memcpy(
+        s->grid, mfpg_config_numbers(config, "game.actions", &s->count), (size_t)s->count * sizeof *s->grid);
+    status = check_options(ctx, &s->options, mfpg_config_whole(config, "train.rounds"));
+    if (status != MFPG_OK) return status;
+    if (s->options.reference == 0.0) s->options.reference = s->grid[s->count / 2];
+    s->personalisation = personalisation_of(config);
+    status = mfpg_experiment_create_shared(ctx, config, s->options.reference, &s->experiment);
+    if (status != MFPG_OK) return status;
+    s->clients = s->experiment->data->clients;
+    status = allocate(ctx, s);
+    if (status == MFPG_OK) name_actions(s);
+    return status;
+}
+
+mfpg_status mfpg_loss_table_measure(mfpg_context *ctx, const mfpg_config *config,
+    const mfpg_loss_study *study_options, mfpg_loss_table *out) {
+    study s = {.options = *study_options};
+    mfpg_status status = prepare(ctx, config, &s);
+    if (status == MFPG_OK) status = run(ctx, &s);
+    if (status == MFPG_OK) status = tabulate(ctx, &s, out);
+    mfpg_experiment_destroy(s.experiment);
+    free(s.grid);
+    free(s.sample);
+    free(s.loss);
+    free(s.action);
+    return status;
+}
+
+void mfpg_loss_table_clear(mfpg_loss_table *table) {
+    if (!table) return;
+    free(table->row);
+    *table = (mfpg_loss_table){0};
+}
