@@ -18,6 +18,7 @@
 #include "mechanism.h"
 #include "model.h"
 #include "names.h"
+#include "pde.h"
 #include "population.h"
 #include "private_action.h"
 #include "random.h"

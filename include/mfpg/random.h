@@ -46,7 +46,9 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_MEASURE =
         10, /* noise of what a client measures in a round: one vector of two, loss and gradient norm */
     MFPG_PURPOSE_CHOICE = 11, /* a client's choice of action by the exponential mechanism: one whole number */
-    MFPG_PURPOSE_TEST = 99    /* tests and studies */
+    MFPG_PURPOSE_PARTICLE =
+        12, /* particles of a mean-field flow: a vector a step for every block of particles, number 0 the start */
+    MFPG_PURPOSE_TEST = 99 /* tests and studies */
 } mfpg_purpose;
 
 /** A stream: plain data, copy freely. Draws do not change it. Streams of the same key, purpose and round differ in

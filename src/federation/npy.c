@@ -8,24 +8,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-
-enum { PREAMBLE = 10, HEADER = 118 }; /* together 128, so that the data start at a multiple of 64 */
-
-static void describe(char header[HEADER + 1], ptrdiff_t count) {
-    int used = snprintf(header, HEADER, "{'descr': '<f4', 'fortran_order': False, 'shape': (%td,), }", count);
-    memset(header + used, ' ', (size_t)(HEADER - used));
-    header[HEADER - 1] = '\n';
-    header[HEADER] = 0;
-}
+#include "base/npy_header.h"
 
 mfpg_status mfpg_npy_write_vector(mfpg_context *ctx, const char *path, const float *w, ptrdiff_t count) {
     mfpg_file file;
     mfpg_status status = mfpg_file_create(ctx, path, &file);
     if (status != MFPG_OK) return status;
-    char header[HEADER + 1];
-    describe(header, count);
-    fwrite("\x93NUMPY\x01\x00\x76\x00", 1, PREAMBLE, file.stream);
-    fwrite(header, 1, HEADER, file.stream);
+    mfpg_npy_write_header(file.stream, "<f4", &count, 1);
     fwrite(w, sizeof *w, (size_t)count, file.stream);
     return mfpg_file_commit(ctx, &file);
 }

@@ -1,0 +1,195 @@
+/** Mean-field games of one scalar state in which every player controls its own noise: a backward equation for the value
+ *  of a type (Hamilton, Jacobi, Bellman), a forward equation for its law (Fokker, Planck, Kolmogorov), and the path of
+ *  the population's mean that ties the types together. The equations are those of section "HJB-FPK characterisation" of
+ *  the paper, the forward one in the form of its appendix; docs/continuous.md writes them out.
+ *
+ *  A player of type k in state X picks a control e:
+ *      dX = b dt + sqrt(2 e) dW,   b = -L'(X) - e X / prior_variance - attraction (X - m(t)),
+ *      cost  E int_0^T  l(X) + weight_k c(e)  dt,   c(e) = scale exp(-rate (e - offset)),
+ *  where m(t) is the mean of X over the whole population. */
+#ifndef MFPG_PDE_H
+#define MFPG_PDE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "context.h"
+#include "random.h"
+
+/* ---- the model ---- */
+
+/** c_0 + c_1 x + c_2 x^2 + c_3 x^3 + c_4 x^4; every coefficient is finite. */
+typedef struct mfpg_pde_polynomial {
+    double coefficient[5];
+} mfpg_pde_polynomial;
+
+/** curvature x^2 / 2. */
+mfpg_pde_polynomial mfpg_pde_quadratic(double curvature);
+
+/** barrier ((x / position)^2 - 1)^2: two wells at +-position, a hill of that height between them. */
+mfpg_pde_polynomial mfpg_pde_double_well(double position, double barrier);
+
+/** Its value and its derivative at x. */
+double mfpg_pde_value(const mfpg_pde_polynomial *p, double x);
+double mfpg_pde_slope(const mfpg_pde_polynomial *p, double x);
+
+/** Exponential running cost on the control: scale exp(-rate (e - offset)), scale >= 0, rate > 0. */
+typedef struct mfpg_pde_cost {
+    double scale, rate, offset;
+} mfpg_pde_cost;
+
+typedef struct mfpg_pde_model {
+    mfpg_pde_polynomial potential;    /* L, whose slope drives the state */
+    mfpg_pde_polynomial running;      /* l, what a state costs a unit of time */
+    double attraction;                /* to the mean of the population, >= 0 */
+    double prior_variance;            /* > 0; INFINITY: no pull that grows with the control */
+    double horizon;                   /* T > 0 */
+    double start_mean;                /* the law at time 0 is normal, the same for all types */
+    double start_variance;            /* > 0 */
+    mfpg_pde_cost cost;               /* c */
+    double control_low, control_high; /* the controls are this interval, 0 <= low <= high, */
+    const double *controls;           /* or these control_count increasing numbers >= 0; NULL: the interval */
+    ptrdiff_t control_count;          /* at most 1000 */
+    const double *weight;             /* types numbers >= 0 */
+    const double *share;              /* types numbers > 0 with sum 1; NULL: all equal */
+    ptrdiff_t types;                  /* 1 to 1000 */
+} mfpg_pde_model;
+
+/** The control of [low, high] that minimises weight c(e) + e slope, where slope is M = V_xx - V_x x / prior_variance:
+ *  offset + log(rate weight scale / slope) / rate, cut to the interval. high where slope <= 0 (more noise costs
+ *  nothing), low where the logarithm's argument is small. Equation (epsstar) of the paper; increasing in the weight,
+ *  falling in the slope. NaN where the slope is. */
+double mfpg_pde_optimal_control(
+    const mfpg_pde_cost *cost, double weight, double slope, double low, double high);
+
+/* ---- the equilibrium ---- */
+
+/** How the drift is discretised. Both give a Markov chain on the nodes whatever the step. */
+typedef enum mfpg_pde_scheme {
+    MFPG_PDE_HYBRID, /* central where the noise carries it, else upwind (Spalding): second order in the step */
+    MFPG_PDE_UPWIND  /* first order: the step's half times the drift is added to the noise */
+} mfpg_pde_scheme;
+
+/** How the path of the mean is iterated. */
+typedef enum mfpg_pde_method {
+    MFPG_PDE_AUTO, /* Anderson for the first half of the iterations, then fictitious play from the best path */
+    MFPG_PDE_PICARD,    /* the path becomes the mean of the flow of the replies to it */
+    MFPG_PDE_FICTITIOUS /* the path moves 1/(k+1) of the way: slow, never wild */
+} mfpg_pde_method;
+
+typedef struct mfpg_pde_options {
+    double low, high; /* the domain, closed by reflection */
+    ptrdiff_t nodes;  /* 5 to 100001, evenly spaced, both ends included */
+    ptrdiff_t steps;  /* of time, 1 to 100000, implicit Euler */
+    mfpg_pde_scheme scheme;
+    mfpg_pde_method method;
+    int iterations;   /* at most, >= 1 */
+    double tolerance; /* converged: the path moves by no more than this times (high - low) */
+} mfpg_pde_options;
+
+/** -8 to 8, 401 nodes, 200 steps, hybrid, auto, 200 iterations, 1e-12. */
+mfpg_pde_options mfpg_pde_options_default(void);
+
+typedef struct mfpg_pde_moments {
+    double mean, variance, mean_control;
+    double mass; /* 1 to rounding */
+    double
+        free_energy; /* E L + eps KL(law | N(0, prior_variance)) + attraction/2 E (X - m)^2 at the mean control eps; the
+                           weighted sum over types is the population's. Without a prior KL is int law log law */
+    double paper_mass; /* what the law's mass would be by the paper's printed equation, eps Laplace(mu) */
+} mfpg_pde_moments;
+
+typedef struct mfpg_pde_solution {
+    ptrdiff_t types, steps, nodes;
+    double low, step, time_step; /* node i lies at low + i step, time n at n time_step */
+    double *mean_path;           /* steps+1: the population's mean m */
+    double *value;               /* types x (steps+1) x nodes: least cost to go against mean_path */
+    double *control;           /* types x (steps+1) x nodes: what is played; row n holds from time n to n+1 */
+    double *density;           /* types x (steps+1) x nodes: sums times step are 1 */
+    mfpg_pde_moments *moments; /* types x (steps+1) */
+
+    int converged, iterations;
+    int fictitious;  /* 1: Anderson's half was not enough */
+    double residual; /* max over time of |mean of the flow - path replied to|: the consistency gap */
+    double cost;     /* mean over the population of what it pays */
+    double
+        exploitability; /* mean over types, by share, of what a player can still gain against mean_path, in the same
+                              discrete operators: >= 0 to rounding, 0 exactly at an equilibrium of them */
+    double exploitability_largest; /* over types */
+    double mass_error;             /* max |mass - 1| over types and times */
+    double least_density;
+    int policy_rounds;           /* most rounds of policy iteration in a step of time */
+    ptrdiff_t policy_unfinished; /* steps in which the cap of 50 rounds ended it */
+    double edge_mass;   /* density at the two ends times the law's standard deviation, the most over types and
+                                    times: about the mass that the ends hold back; 1e-4 moves a variance by 1e-3 */
+    double added_noise; /* noise added by the scheme, as a share of the control, mean over law and time */
+    double drift_step;  /* time_step times the mean |db/dx| over the law, largest over types and times */
+} mfpg_pde_solution;
+
+/** Solves for an equilibrium on the grid: policy iteration backward, the transposed matrices forward, the path of the
+ *  mean by the method. Not converging is no error: the best path's replies and their flow are returned with converged 0
+ *  and their exploitability. Refused as too coarse, with the reason: a step wider than the start's standard deviation, a
+ *  domain that does not hold the start (1e-6) or the flow (edge_mass 1e-4), a grid that adds more than half of the noise
+ *  that is controlled, a step of time with drift_step above 1/2.
+ *  @param[out] out  set only on success; free it with mfpg_pde_solution_destroy
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY. Threads: types in parallel, the same bits for any number.
+ *  Memory: 4 doubles a type, time and node; at most 2^28 of those. */
+mfpg_status mfpg_pde_solve(
+    mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_options *options, mfpg_pde_solution **out);
+
+/** Frees a solution; NULL is fine. */
+void mfpg_pde_solution_destroy(mfpg_pde_solution *solution);
+
+/** Writes value.npy, control.npy and density.npy (float64, types x (steps+1) x nodes), nodes.npy, times.npy and
+ *  moments.csv (time,type,weight,share,mean,variance,mean_control,mass,free_energy,paper_mass) to the folder, which is
+ *  made. weight and share are the model's. Every file is whole or absent. */
+mfpg_status mfpg_pde_solution_write(
+    mfpg_context *ctx, const mfpg_pde_solution *solution, const mfpg_pde_model *model, const char *folder);
+
+/* ---- the forward equation alone ---- */
+
+/** Which forward equation. */
+typedef enum mfpg_pde_form {
+    MFPG_PDE_ADJOINT, /* Laplace(eps mu), as the paper's appendix derives it */
+    MFPG_PDE_PAPER /* eps Laplace(mu), as the paper prints it: loses mass unless eps is constant in space */
+} mfpg_pde_form;
+
+/** A flow whose drift and noise depend on the node alone. */
+typedef struct mfpg_pde_flow {
+    double low, high;              /* the domain, closed by reflection */
+    ptrdiff_t nodes;               /* 5 to 100001 */
+    const double *drift, *control; /* nodes numbers each; control >= 0 */
+    double horizon;                /* T > 0 */
+    ptrdiff_t steps;               /* 1 to 1e7, implicit Euler */
+    mfpg_pde_scheme scheme;
+    mfpg_pde_form form;
+} mfpg_pde_flow;
+
+/** Carries a density over [0, T].
+ *  @param[in,out] density  nodes numbers >= 0; unchanged on error
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY, or MFPG_ERR_NUMERIC where the printed form has no solution. */
+mfpg_status mfpg_pde_forward(mfpg_context *ctx, const mfpg_pde_flow *flow, double *density);
+
+/* ---- the particles behind the law ---- */
+
+typedef struct mfpg_pde_particles_options {
+    ptrdiff_t count;      /* particles, 1 to 2^31; types get them by share, by largest remainder */
+    ptrdiff_t steps;      /* of time, a multiple of the solution's where there is one; at most 1e7 */
+    uint64_t repeat;      /* draws of different numbers are independent */
+    const mfpg_key *key;  /* of the random streams */
+    double fixed_control; /* what all play where there is no solution */
+} mfpg_pde_particles_options;
+
+/** Euler-Maruyama for count particles that feel the mean of all of them, each playing its type's control: the
+ *  solution's, linear between nodes and constant in its steps of time, or the fixed one. As count grows their moments
+ *  tend to those of the law (propagation of chaos): the error falls as count^-1/2, and as the step of time.
+ *  @param[in]  solution  of the same model, or NULL
+ *  @param[out] mean, variance  steps+1 numbers each: over all particles, the variance divided by count;
+ *                             on error their content is undefined
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY, MFPG_ERR_NUMERIC where a particle left the range of numbers.
+ *  Threads: the same bits for any number. */
+mfpg_status mfpg_pde_particles(mfpg_context *ctx, const mfpg_pde_model *model,
+    const mfpg_pde_solution *solution, const mfpg_pde_particles_options *options, double *mean,
+    double *variance);
+
+#endif

@@ -1,0 +1,249 @@
+/* The outer loop: path of the mean -> best replies -> their flow -> path of its mean, to a fixed point. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "anderson.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/tasks.h"
+#include "flow.h"
+#include "hjb.h"
+#include "moments.h"
+
+static const double MOST_EDGE_MASS = 1e-4, MOST_ADDED_NOISE = 0.5, MOST_DRIFT_STEP = 0.5;
+static const double CONTRACTS = 0.25; /* of the residual: Picard is quick enough by itself */
+
+typedef struct loop {
+    mfpg_problem problem;
+    mfpg_anderson anderson;
+    double *path;            /* steps+1: what is replied to; the arrays below are parts of the same block */
+    double *flow_path;       /* steps+1: the mean of the flow of the replies */
+    double *best;            /* steps+1: the path of the least residual so far */
+    double *difference;      /* steps+1: flow_path - path */
+    double *cost;            /* types: what is paid */
+    double *current;         /* types x n: the masses of a step */
+    double *start_value;     /* types x n */
+    double *control;         /* types x (steps+1) x n: of the solution */
+    double *value;           /* the same, or NULL: not kept */
+    int turns;               /* completed */
+    int certify;             /* 1: the replies are not to be kept */
+    mfpg_hjb_report *report; /* types */
+} loop;
+
+static mfpg_status reply(mfpg_context *ctx, ptrdiff_t type, int worker, void *arg) {
+    loop *l = arg;
+    const mfpg_problem *p = &l->problem;
+    ptrdiff_t field = type * (p->steps + 1) * p->n;
+    (void)ctx;
+    (void)worker;
+    mfpg_hjb_report report = mfpg_hjb_solve(p, type, l->path, l->certify ? NULL : l->control + field,
+        l->turns > 0, l->value ? l->value + field : NULL, l->start_value + type * p->n);
+    l->report[type].unfinished = report.unfinished;
+    if (report.rounds > l->report[type].rounds) l->report[type].rounds = report.rounds;
+    return MFPG_OK;
+}
+
+/* One turn: replies to the path, their flow, and how far its mean lies from the path. */
+static mfpg_status turn(mfpg_context *ctx, loop *l, double *residual) {
+    const mfpg_problem *p = &l->problem;
+    mfpg_status status = mfpg_tasks_run(ctx, p->types, reply, l);
+    if (status != MFPG_OK) return status;
+    mfpg_flow_run(p, l->control, l->flow_path, l->cost, l->current, NULL, NULL);
+    l->turns++;
+    *residual = 0.0;
+    for (ptrdiff_t n = 0; n < p->steps; n++) { /* nothing depends on the mean at T */
+        l->difference[n] = l->flow_path[n] - l->path[n];
+        *residual = fmax(*residual, fabs(l->difference[n]));
+    }
+    return MFPG_OK;
+}
+
+/* The next path. While the plain step contracts well there is nothing to accelerate, and where the controls are few the
+ * replies jump, which Anderson's secants take badly. Fictitious play moves 1/(k+1) of the way: the k-th turn counts as one
+ * of k+1 that are averaged. */
+static void move(loop *l, mfpg_pde_method method, int contracts, int turns) {
+    const mfpg_problem *p = &l->problem;
+    if (method == MFPG_PDE_AUTO && !contracts) {
+        mfpg_anderson_step(&l->anderson, l->path, l->difference);
+    } else {
+        double share = method == MFPG_PDE_FICTITIOUS ? 1.0 / (turns + 1.0) : 1.0;
+        mfpg_anderson_restart(&l->anderson);
+        for (ptrdiff_t n = 0; n < p->steps; n++) l->path[n] += share * l->difference[n];
+    }
+}
+
+/* Leaves the best path in l->path, and its replies in l->control. */
+static mfpg_status iterate(mfpg_context *ctx, loop *l, mfpg_pde_solution *s) {
+    const mfpg_problem *p = &l->problem;
+    const mfpg_pde_options *o = &p->options;
+    double tolerance = o->tolerance * (o->high - o->low), least = (double)INFINITY;
+    size_t bytes = (size_t)(p->steps + 1) * sizeof *l->path;
+    mfpg_pde_method method = o->method;
+    double before = (double)INFINITY;
+    int turns = 0;
+    for (s->iterations = 1;; s->iterations++) {
+        mfpg_status status = turn(ctx, l, &s->residual);
+        if (status != MFPG_OK) return status;
+        if (s->residual < least) {
+            least = s->residual;
+            memcpy(l->best, l->path, bytes);
+        }
+        s->converged = s->residual <= tolerance;
+        if (s->converged || s->iterations >= o->iterations) break;
+        if (o->method == MFPG_PDE_AUTO && method == MFPG_PDE_AUTO && s->iterations > o->iterations / 2) {
+            method = MFPG_PDE_FICTITIOUS;
+            s->fictitious = 1;
+            memcpy(l->path, l->best, bytes);
+            turns = 0;
+            continue;
+        }
+        move(l, method, s->residual <= CONTRACTS * before, ++turns);
+        before = s->residual;
+    }
+    if (s->residual <= least) return MFPG_OK;
+    memcpy(l->path, l->best, bytes); /* not converged: the last turn is not the best one */
+    return turn(ctx, l, &s->residual);
+}
+
+/* What the flow of the replies looks like, and what a player could still gain against it: its cost minus the value of
+ * the best reply to the flow's own mean, by the same matrices. */
+static mfpg_status certify(mfpg_context *ctx, loop *l, mfpg_pde_solution *s, mfpg_flow_report *report) {
+    const mfpg_problem *p = &l->problem;
+    for (ptrdiff_t k = 0; k < p->types; k++) {
+        s->policy_unfinished += l->report[k].unfinished;
+        if (l->report[k].rounds > s->policy_rounds) s->policy_rounds = l->report[k].rounds;
+    }
+    mfpg_flow_run(p, l->control, s->mean_path, l->cost, l->current, s->density, report);
+    memcpy(l->path, s->mean_path, (size_t)(p->steps + 1) * sizeof *l->path);
+    l->certify = 1;
+    l->value = s->value;
+    mfpg_status status = mfpg_tasks_run(ctx, p->types, reply, l);
+    if (status != MFPG_OK) return status;
+    s->exploitability_largest = -(double)INFINITY;
+    for (ptrdiff_t k = 0; k < p->types; k++) {
+        double least = 0.0;
+        for (ptrdiff_t i = 0; i < p->n; i++) least += p->start[i] * l->start_value[k * p->n + i];
+        double gain = l->cost[k] - least;
+        s->cost += p->share[k] * l->cost[k];
+        s->exploitability += p->share[k] * gain;
+        s->exploitability_largest = fmax(s->exploitability_largest, gain);
+    }
+    return MFPG_OK;
+}
+
+/* A grid that tells of itself and not of the model is refused; what was measured says what would do. */
+static mfpg_status check_grid(mfpg_context *ctx, const mfpg_problem *p, const mfpg_pde_solution *s) {
+    const mfpg_pde_options *o = &p->options;
+    if (!(s->edge_mass <= MOST_EDGE_MASS))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "continuous game: the domain %g to %g is too narrow: its ends hold back %.3g of the mass, "
+            "allowed are 1e-4; widen it",
+            o->low, o->high, s->edge_mass);
+    if (!(s->added_noise <= MOST_ADDED_NOISE))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "continuous game: the grid is too coarse for the drift: the scheme adds %.3g of the noise that "
+            "is "
+            "controlled, allowed are 0.5; take at least %.0f nodes%s",
+            s->added_noise, 1.0 + ceil((double)(p->n - 1) * s->added_noise / MOST_ADDED_NOISE),
+            o->scheme == MFPG_PDE_UPWIND ? ", or the hybrid scheme" : "");
+    if (!(s->drift_step <= MOST_DRIFT_STEP))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "continuous game: the step of time is too large for the drift: within it neighbouring states "
+            "approach "
+            "by a factor of %.3g, allowed are 0.5; take at least %.0f steps of time",
+            s->drift_step, ceil((double)p->steps * s->drift_step / MOST_DRIFT_STEP));
+    return MFPG_OK;
+}
+
+static mfpg_status allocate_loop(mfpg_context *ctx, loop *l) {
+    const mfpg_problem *p = &l->problem;
+    l->path = mfpg_alloc(4 * (p->steps + 1) + p->types + 2 * p->types * p->n, sizeof *l->path);
+    l->report = mfpg_alloc(p->types, sizeof *l->report);
+    if (!l->path || !l->report || !mfpg_anderson_create(p->steps, &l->anderson)) return mfpg_fail_memory(ctx);
+    l->flow_path = l->path + p->steps + 1;
+    l->best = l->flow_path + p->steps + 1;
+    l->difference = l->best + p->steps + 1;
+    l->cost = l->difference + p->steps + 1;
+    l->current = l->cost + p->types;
+    l->start_value = l->current + p->types * p->n;
+    return MFPG_OK;
+}
+
+static mfpg_pde_solution *make_solution(const mfpg_problem *p) {
+    mfpg_pde_solution *s = mfpg_alloc(1, sizeof *s);
+    if (!s) return NULL;
+    ptrdiff_t rows = p->types * (p->steps + 1);
+    *s = (mfpg_pde_solution){.types = p->types,
+        .steps = p->steps,
+        .nodes = p->n,
+        .low = p->options.low,
+        .step = p->h,
+        .time_step = p->dt,
+        .mean_path = mfpg_alloc(p->steps + 1, sizeof(double)),
+        .value = mfpg_alloc(rows * p->n, sizeof(double)),
+        .control = mfpg_alloc(rows * p->n, sizeof(double)),
+        .density = mfpg_alloc(rows * p->n, sizeof(double)),
+        .moments = mfpg_alloc(rows, sizeof(mfpg_pde_moments))};
+    if (s->mean_path && s->value && s->control && s->density && s->moments) return s;
+    mfpg_pde_solution_destroy(s);
+    return NULL;
+}
+
+/* Masses become densities. */
+static void finish(const mfpg_problem *p, mfpg_pde_solution *s) {
+    s->least_density = (double)INFINITY;
+    for (ptrdiff_t i = 0; i < p->types * (p->steps + 1) * p->n; i++) {
+        s->density[i] /= p->h;
+        s->least_density = fmin(s->least_density, s->density[i]);
+    }
+}
+
+mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_options *options,
+    mfpg_pde_solution **out) {
+    loop l = {0};
+    mfpg_pde_solution *s = NULL;
+    mfpg_flow_report report;
+    mfpg_status status = mfpg_problem_create(ctx, model, options, &l.problem);
+    if (status == MFPG_OK) status = allocate_loop(ctx, &l);
+    if (status != MFPG_OK) goto done;
+    s = make_solution(&l.problem);
+    if (!s) {
+        status = mfpg_fail_memory(ctx);
+        goto done;
+    }
+    l.control = s->control;
+    for (ptrdiff_t n = 0; n <= s->steps; n++) l.path[n] = model->start_mean; /* as if nobody moved */
+    status = iterate(ctx, &l, s);
+    if (status == MFPG_OK) status = certify(ctx, &l, s, &report);
+    if (status != MFPG_OK) goto done;
+    s->edge_mass = report.edge_mass;
+    s->added_noise = report.noise > 0.0         ? report.added_noise / report.noise
+                     : report.added_noise > 0.0 ? (double)INFINITY
+                                                : 0.0;
+    s->drift_step = report.drift_step;
+    status = check_grid(ctx, &l.problem, s);
+    if (status != MFPG_OK) goto done;
+    mfpg_moments_fill(&l.problem, s);
+    finish(&l.problem, s);
+done:
+    mfpg_problem_clear(&l.problem);
+    mfpg_anderson_clear(&l.anderson);
+    free(l.path);
+    free(l.report);
+    if (status == MFPG_OK)
+        *out = s;
+    else
+        mfpg_pde_solution_destroy(s);
+    return status;
+}
+
+void mfpg_pde_solution_destroy(mfpg_pde_solution *s) {
+    if (!s) return;
+    free(s->mean_path);
+    free(s->value);
+    free(s->control);
+    free(s->density);
+    free(s->moments);
+    free(s);
+}
