@@ -92,6 +92,25 @@ static void show_round(void *user, const mfpg_round_report *report, int64_t roun
     progress_show(&shown->bar, report->round, rounds, text, !shown->quiet);
 }
 
+/* The game before the first round, to stderr: on a terminal all of it, else one line; and what makes it worthless. */
+static mfpg_status show_game(mfpg_context *ctx, const mfpg_experiment *experiment, int terminal) {
+    mfpg_solution solution;
+    char text[1024];
+    if (!mfpg_experiment_solution(experiment, &solution)) return MFPG_OK;
+    int anew = mfpg_config_is(mfpg_experiment_config(experiment), "game.update", "each-round");
+    if (terminal && !anew) {
+        mfpg_status status = mfpg_solution_print(ctx, &solution, stderr);
+        fputc('\n', stderr);
+        return status;
+    }
+    mfpg_solution_line(&solution, text, sizeof text);
+    fprintf(stderr, "game%s: %s\n",
+        anew ? " before the first round, for the public constants (actions are then chosen anew)" : "", text);
+    for (ptrdiff_t i = 0; mfpg_solution_warning(&solution, i, text, sizeof text); i++)
+        fprintf(stderr, "mfpg: warning: %s\n", text);
+    return MFPG_OK;
+}
+
 /* ---- folders ---- */
 
 /* Where a run's files go, and what of it was made for this run. */
@@ -148,12 +167,14 @@ static mfpg_status print_run(
     return status;
 }
 
+/* One run. print: as the only one; show: its game. */
 static mfpg_status run_once(mfpg_context *ctx, const settings *chosen, const mfpg_config *config,
-    const char *folder, const volatile int *stop, int print, outcome *result) {
+    const char *folder, const volatile int *stop, int print, int show, outcome *result) {
     display shown = {.bar = progress_start(), .quiet = !print};
     mfpg_run_options run = {.folder = folder, .stop = stop, .progress = show_round, .progress_user = &shown};
     mfpg_experiment *experiment = NULL;
     mfpg_status status = mfpg_experiment_create(ctx, config, &experiment);
+    if (status == MFPG_OK && show) status = show_game(ctx, experiment, print && shown.bar.terminal);
     if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
     progress_end(&shown.bar);
     if (status == MFPG_OK && print) status = print_run(ctx, chosen, experiment, folder);
@@ -227,7 +248,7 @@ static mfpg_status run_seeds(mfpg_context *ctx, const settings *chosen, mfpg_con
         snprintf(argument, sizeof argument, "seed=%lld", (long long)(first + i));
         snprintf(one, sizeof one, "%s/seed-%lld", folder, (long long)(first + i));
         status = mfpg_config_set(ctx, config, argument);
-        if (status == MFPG_OK) status = run_once(ctx, chosen, config, one, stop, 0, &results[i]);
+        if (status == MFPG_OK) status = run_once(ctx, chosen, config, one, stop, 0, i == 0, &results[i]);
         results[i].seed = first + i;
         if (status == MFPG_OK) fprintf(stderr, "seed %lld: %s\n", (long long)(first + i), one);
     }
@@ -265,7 +286,7 @@ static int run(mfpg_context *ctx, const settings *chosen) {
     if (status == MFPG_OK) choose_folder(chosen, config, &to);
     if (status == MFPG_OK)
         status = sweep ? run_seeds(ctx, chosen, config, first, last, to.folder, stop)
-                       : run_once(ctx, chosen, config, to.folder, stop, 1, &result);
+                       : run_once(ctx, chosen, config, to.folder, stop, 1, 1, &result);
     mfpg_config_destroy(config);
     if (status != MFPG_OK) remove_empty_folders(&to);
     return status == MFPG_OK ? cli_finish("run", CLI_DONE) : cli_fail(ctx, "run", status);

@@ -39,7 +39,14 @@ static int solve_study(const solve_settings *chosen) {
 static int show_experiment(
     mfpg_context *ctx, const solve_settings *chosen, const mfpg_experiment *experiment) {
     mfpg_solution solution;
-    if (mfpg_experiment_solution(experiment, &solution)) return solve_print(ctx, chosen, &solution);
+    if (mfpg_experiment_solution(experiment, &solution)) {
+        if (mfpg_config_is(mfpg_experiment_config(experiment), "game.update", "each-round"))
+            fputs("game.update is each-round: the run chooses actions anew in every round; this is the "
+                  "answer to "
+                  "the public constants, before the first\n",
+                stderr);
+        return solve_print(ctx, chosen, &solution);
+    }
     return cli_refuse("solve",
         "%s: its method plays no game, so that there is nothing to solve; method mapg-dp, mfpg, or "
         "method.players finite or mean-field with a mechanism do",

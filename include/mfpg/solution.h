@@ -33,6 +33,9 @@ mfpg_status mfpg_solution_judge_finite(
 /** The certificate in one sentence without its period. */
 void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t size);
 
+/** The solution and its certificate in one line without a line end. */
+void mfpg_solution_line(const mfpg_solution *solution, char *text, size_t size);
+
 /** Why a solution that is none may still be worthless: a pure public good, preferences that decide nothing. Writes the
  *  index-th such warning and returns 1, or 0 past the last. */
 int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *text, size_t size);

@@ -105,6 +105,9 @@ mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment
 /* hidden_setup.c: privacy.assume and its smoothness, checked against the model. */
 mfpg_status mfpg_setup_hidden(mfpg_context *ctx, mfpg_experiment *experiment);
 
+/* solution_print.c: what follows the table of a solution. */
+void mfpg_print_sentences(const mfpg_solution *solution, FILE *out);
+
 /* assumptions.c */
 mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment);
 

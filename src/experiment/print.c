@@ -110,8 +110,8 @@ static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FI
 }
 
 static void print_game(const mfpg_experiment *e, FILE *out) {
-    const mfpg_equilibrium *q = &e->equilibrium;
-    if (!q->action) return;
+    mfpg_solution solution;
+    if (!mfpg_experiment_solution(e, &solution)) return;
     if (e->options.acting) {
         fprintf(out, "\nGame: %s players, cost %s, actions chosen each round (selection %s)",
             mfpg_players_name(e->method.players), mfpg_config_cost(e->config),
@@ -122,11 +122,11 @@ static void print_game(const mfpg_experiment *e, FILE *out) {
         fprintf(out, "\n");
         return;
     }
-    fprintf(out, "\nGame: %s players, cost %s, mean %s %.4f, largest gain by deviating alone %.3g\n",
-        mfpg_players_name(e->method.players), mfpg_config_cost(e->config), control_name(e), q->mean_action,
-        q->exploitability_max);
+    fprintf(out, "\nGame: %s players, cost %s\n", mfpg_players_name(e->method.players),
+        mfpg_config_cost(e->config));
     if (e->preference_factor != 1.0)
-        fprintf(out, "  all preferences times %.6g, to meet the target epsilon\n", e->preference_factor);
+        fprintf(out, "All preferences times %.6g, to meet the target epsilon.\n", e->preference_factor);
+    mfpg_print_sentences(&solution, out);
 }
 
 static mfpg_status print_metrics(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {

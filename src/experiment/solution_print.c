@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
+#include "internal.h"
 #include "mfpg/solution.h"
 
 enum { NARROW = 10, WIDE = 40, TEXT_SIZE = 1024 };
@@ -30,7 +29,7 @@ static void print_heading(const mfpg_solution *s, FILE *out) {
     int budget = s->equilibrium->control == MFPG_CONTROL_BUDGET;
     fprintf(out, "Game: cost %s, players %s, %td client%s\n", s->game->cost,
         mfpg_players_name(s->game->players), s->game->clients, s->game->clients == 1 ? "" : "s");
-    fprintf(out, "Each chooses a %s (more means %s noise) from: ", mfpg_solution_control(s),
+    fprintf(out, "Each chooses a %s (more means %s noise). Actions: ", mfpg_solution_control(s),
         budget ? "less" : "more");
     print_actions(&s->game->actions, out);
     fprintf(out, "\n\n");
@@ -99,11 +98,12 @@ static void print_certificate(const mfpg_solution *s, FILE *out) {
     const mfpg_equilibrium *q = s->equilibrium;
     char text[TEXT_SIZE];
     mfpg_solution_certificate(s, text, sizeof text);
-    fprintf(out, "\nMean %s %.6g.\nCertificate: %s.\n", mfpg_solution_control(s), q->mean_action, text);
-    if (!isnan(s->finite_max))
+    fprintf(out, "Mean %s %.6g.\nCertificate: %s.\n", mfpg_solution_control(s), q->mean_action, text);
+    if (s->finite_max == 0.0)
+        fprintf(out, "  Nor can any, where these %td clients play it among themselves.\n", q->clients);
+    else if (!isnan(s->finite_max))
         fprintf(out,
-            "  Played by these %td clients themselves instead, one of them can gain at most %.3g, and %.3g "
-            "on "
+            "  Where these %td clients play it among themselves, one can gain at most %.3g, and %.3g on "
             "average.\n",
             q->clients, s->finite_max, s->finite_mean);
     if (q->consistency_gap > 0.0)
@@ -154,8 +154,16 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
             q->price_of_anarchy, 100.0 * (q->price_of_anarchy - 1.0));
 }
 
-mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *s, FILE *out) {
+void mfpg_print_sentences(const mfpg_solution *s, FILE *out) {
     char text[TEXT_SIZE];
+    print_certificate(s, out);
+    print_mixing(s, out);
+    print_optimum(s, out);
+    for (ptrdiff_t i = 0; mfpg_solution_warning(s, i, text, sizeof text); i++)
+        fprintf(out, "Warning: %s.\n", text);
+}
+
+mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *s, FILE *out) {
     mfpg_status status = MFPG_OK;
     print_heading(s, out);
     if (s->game->clients <= MFPG_SOLUTION_LISTED)
@@ -163,10 +171,7 @@ mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *s, FILE 
     else
         status = print_quantiles(ctx, s, out);
     if (status != MFPG_OK) return status;
-    print_certificate(s, out);
-    print_mixing(s, out);
-    print_optimum(s, out);
-    for (ptrdiff_t i = 0; mfpg_solution_warning(s, i, text, sizeof text); i++)
-        fprintf(out, "Warning: %s.\n", text);
+    fprintf(out, "\n");
+    mfpg_print_sentences(s, out);
     return MFPG_OK;
 }

@@ -53,6 +53,23 @@ void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t
         among_finite(solution) ? "" : "in the limit of many clients ", gain, control);
 }
 
+void mfpg_solution_line(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_equilibrium *q = solution->equilibrium;
+    const char *control = mfpg_solution_control(solution);
+    char certificate[768], anarchy[64] = "";
+    double least = (double)INFINITY, most = 0.0;
+    for (ptrdiff_t k = 0; k < q->clients; k++) {
+        least = fmin(least, q->action[k]);
+        most = fmax(most, q->action[k]);
+    }
+    for (ptrdiff_t i = 0; i < q->mixing_count; i++) most = fmax(most, q->mixing[i].upper);
+    mfpg_solution_certificate(solution, certificate, sizeof certificate);
+    if (isfinite(q->price_of_anarchy))
+        snprintf(anarchy, sizeof anarchy, "; price of anarchy %.4g", q->price_of_anarchy);
+    snprintf(text, size, "mean %s %.4g (from %.4g to %.4g); %s%s", control, q->mean_action, least, most,
+        certificate, anarchy);
+}
+
 /* ---- what makes a solution worthless ---- */
 
 static int is_cost(const mfpg_solution *solution, const char *name) {
@@ -70,17 +87,18 @@ static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t
     if (!is_public_good(solution)) return 0;
     if (!among_finite(solution))
         snprintf(text, size,
-            "free riding: with personalisation 0 nobody in a large crowd feels its own noise, so all take "
-            "the "
-            "smallest budget there is, whatever their preferences");
+            "free riding: with personalisation 0 nobody in a large crowd feels its own noise, so that all "
+            "take the smallest "
+            "budget there is, whatever their preferences");
     else
         snprintf(text, size,
             "free riding: with personalisation 0 a client feels only its share, 1/%td, of its own noise (a "
-            "pure "
-            "public good). Budgets fall with the number of clients N like N^(-2/%g), towards none at all, "
-            "and the model "
-            "gains little or nothing from more clients; personalisation > 0 keeps the game sound",
-            game->clients, game->privacy_power + 2.0);
+            "pure public good). "
+            "Budgets fall with the number of clients N like N^(-2/%g), and the noise of the averaged model "
+            "%s with N; "
+            "personalisation > 0 keeps the game sound",
+            game->clients, game->privacy_power + 2.0,
+            game->privacy_power == 1.0 ? "even grows" : "does not fall");
     return 1;
 }
 

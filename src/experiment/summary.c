@@ -133,25 +133,48 @@ static mfpg_equilibrium told_of(const mfpg_experiment *e) {
         .exploitability_max = NAN,
         .exploitability_mean = NAN,
         .consistency_gap = NAN,
+        .cost = NAN,
         .social_mean = NAN,
+        .social_cost = NAN,
         .price_of_anarchy = NAN,
+        .unique = -1,
         .converged = 1,
         .residual = NAN};
+}
+
+/* The certificate in words and what warns of the game; of actions that answer to measurements neither is known. */
+static int add_words(json_t *game, const mfpg_experiment *e) {
+    char text[MFPG_MESSAGE_SIZE];
+    mfpg_solution solution;
+    json_t *warnings = json_array();
+    int complete = warnings != NULL, known = !e->options.acting && mfpg_experiment_solution(e, &solution);
+    for (ptrdiff_t i = 0; complete && known && mfpg_solution_warning(&solution, i, text, sizeof text); i++)
+        complete = json_array_append_new(warnings, json_string(text)) == 0;
+    if (known) mfpg_solution_certificate(&solution, text, sizeof text);
+    complete =
+        json_object_set_new(game, "certificate", known ? json_string(text) : json_null()) == 0 && complete;
+    return json_object_set_new(game, "warnings", warnings) == 0 && complete;
 }
 
 static json_t *game_json(const mfpg_experiment *e) {
     const mfpg_equilibrium told = told_of(e), *q = &told;
     const mfpg_acting *acting = e->options.acting;
     if (!e->equilibrium.action) return json_null();
-    return json_pack("{s:s, s:s, s:s, s:s?, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:b, s:i, s:o}", "players",
-        mfpg_players_name(e->method.players), "cost", mfpg_config_cost(e->config), "update",
+    json_t *game = json_pack("{s:s, s:s, s:s, s:s?, s:o, s:{s:o, s:o}, s:{s:o, s:o}, s:o, s:o, s:o, s:o, "
+                             "s:o, s:o, s:o, s:b, s:i, s:o}",
+        "players", mfpg_players_name(e->method.players), "cost", mfpg_config_cost(e->config), "update",
         acting ? "each-round" : "once", "selection", acting ? mfpg_selection_name(acting->selection) : NULL,
         "mean_action", mfpg_json_number(q->mean_action), "exploitability", "max",
         mfpg_json_number(q->exploitability_max), "mean", mfpg_json_number(q->exploitability_mean),
-        "consistency_gap", mfpg_json_number(q->consistency_gap), "preference_factor",
-        mfpg_json_number(e->preference_factor), "social_mean_action", mfpg_json_number(q->social_mean),
-        "price_of_anarchy", mfpg_json_number(q->price_of_anarchy), "converged", q->converged, "iterations",
-        q->iterations, "residual", mfpg_json_number(q->residual));
+        "exploitability_finite", "max", mfpg_json_number(acting ? (double)NAN : e->finite.max), "mean",
+        mfpg_json_number(acting ? (double)NAN : e->finite.mean), "consistency_gap",
+        mfpg_json_number(q->consistency_gap), "preference_factor", mfpg_json_number(e->preference_factor),
+        "total_cost", mfpg_json_number(q->cost), "social_mean_action", mfpg_json_number(q->social_mean),
+        "social_cost", mfpg_json_number(q->social_cost), "price_of_anarchy",
+        mfpg_json_number(q->price_of_anarchy), "unique",
+        q->unique < 0 ? json_string("unknown") : json_boolean(q->unique), "converged", q->converged,
+        "iterations", q->iterations, "residual", mfpg_json_number(q->residual));
+    return game ? if_complete(game, add_words(game, e)) : NULL;
 }
 
 /* The fingerprint tells whoever guesses the rows that the guess is right: it stands only where nothing is private. */
