@@ -52,7 +52,7 @@ int solve_check_options(const solve_settings *chosen, const char *mode, const ch
 /* A game with the arrays that it borrows. */
 typedef struct solve_game {
     mfpg_game game;
-    double *preference, *constants, *weight, *grid;
+    double *preference, *weight, *grid;
     int named_population; /* 1: --population was given */
 } solve_game;
 

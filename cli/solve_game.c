@@ -105,9 +105,18 @@ static ptrdiff_t read_list(
     return 0;
 }
 
+static int check_ascends(const mfpg_action_set *set) {
+    for (ptrdiff_t i = 1; i < set->count; i++)
+        if (!(set->grid[i] > set->grid[i - 1]))
+            return cli_refuse("solve",
+                "--actions: found %g after %g; allowed: actions in ascending order, each once", set->grid[i],
+                set->grid[i - 1]);
+    return 0;
+}
+
 int solve_read_actions(mfpg_context *ctx, const solve_settings *chosen, solve_game *out) {
-    static const char *const words =
-        "A,B,... ascending, LOW:HIGH or continuous, with every action a finite number above 0";
+    static const char *const words = "A,B,... ascending, LOW:HIGH with LOW not above HIGH, or continuous, "
+                                     "every action a finite number above 0";
     const char *text = chosen->actions ? chosen->actions : "0.1,0.3,0.5,1,2";
     const char *colon = strchr(text, ':');
     mfpg_action_set *set = &out->game.actions;
@@ -117,12 +126,12 @@ int solve_read_actions(mfpg_context *ctx, const solve_settings *chosen, solve_ga
     if (!colon) {
         set->count = read_list("actions", text, cli_is_positive, words, &out->grid);
         set->grid = out->grid;
-        return set->grid ? 0 : CLI_WRONG_INPUT;
+        return set->grid ? check_ascends(set) : CLI_WRONG_INPUT;
     }
     char low[64] = "";
     if (colon - text < (ptrdiff_t)sizeof low) memcpy(low, text, (size_t)(colon - text));
     if (cli_parse_number(low, &set->low) && cli_parse_number(colon + 1, &set->high) && set->low > 0.0 &&
-        set->high > 0.0)
+        set->low <= set->high)
         return 0;
     return cli_refuse("solve", "--actions: found '%.60s'; allowed: %s", text, words);
 }
@@ -179,30 +188,17 @@ static int read_weights(mfpg_context *ctx, const solve_settings *chosen, solve_g
     return 0;
 }
 
-/* The clients' constants, the same for all. */
-static int fill_constants(const solve_settings *chosen, solve_game *out) {
+/* What all clients have alike. */
+static void set_constants(const solve_settings *chosen, solve_game *out) {
     mfpg_game *game = &out->game;
-    ptrdiff_t clients = game->clients;
     double omega = game->personalisation;
     double own = is_cost(out, "entropic")
                      ? 0.5 * game->curvature * game->dimension * omega * omega * 2.0 * game->step
                      : 1.0;
-    double first = is_cost(out, "gaussian")
-                       ? 2.0 * solve_or(chosen->learning_rate, 0.01) * solve_or(chosen->clip, 1.0)
-                       : solve_or(chosen->privacy_scale, 1.0);
-    double second = solve_or(chosen->own_cost, own);
-    out->constants = calloc((size_t)clients, 2 * sizeof *out->constants);
-    if (!out->constants) return cli_refuse("solve", "out of memory for %td clients", clients), CLI_FAILED;
-    for (ptrdiff_t k = 0; k < clients; k++) {
-        out->constants[k] = first;
-        out->constants[clients + k] = second;
-    }
-    if (is_cost(out, "gaussian"))
-        game->noise_unit = out->constants;
-    else
-        game->privacy_scale = out->constants;
-    game->own_cost = out->constants + clients;
-    return 0;
+    game->noise_unit_all = 2.0 * solve_or(chosen->learning_rate, 0.01) * solve_or(chosen->clip, 1.0);
+    game->privacy_scale_all = solve_or(chosen->privacy_scale, 1.0);
+    game->own_cost_all = solve_or(chosen->own_cost, own);
+    game->skip_optimum = chosen->no_optimum;
 }
 
 static int fill_clients(
@@ -229,14 +225,13 @@ int solve_read_game(mfpg_context *ctx, const solve_settings *chosen, solve_game 
     if (!code) code = read_population(ctx, chosen, &population);
     if (!code) code = fill_clients(ctx, chosen, &population, out);
     if (!code) code = read_weights(ctx, chosen, out);
-    if (!code) code = fill_constants(chosen, out);
+    if (!code) set_constants(chosen, out);
     mfpg_population_clear(&population);
     return code;
 }
 
 void solve_game_clear(solve_game *game) {
     free(game->preference);
-    free(game->constants);
     free(game->weight);
     free(game->grid);
     *game = (solve_game){0};

@@ -39,7 +39,7 @@ typedef enum mfpg_form {
     MFPG_FORM_PATH, /* a file or folder; relative to the configuration's folder, in an argument to the working folder */
     MFPG_FORM_NUMBERS, /* a list of numbers, or one number */
     MFPG_FORM_WHOLES,  /* a list of whole numbers, or one */
-    MFPG_FORM_GRID,    /* different numbers, put in ascending order */
+    MFPG_FORM_GRID,    /* numbers in ascending order, each once */
     MFPG_FORM_TEXTS    /* a list of texts, or one text; may be empty */
 } mfpg_form;
 

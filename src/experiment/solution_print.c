@@ -134,6 +134,7 @@ static void print_mixing(const mfpg_solution *s, FILE *out) {
 
 static void print_optimum(const mfpg_solution *s, FILE *out) {
     const mfpg_equilibrium *q = s->equilibrium;
+    if (s->game->skip_optimum) return;
     if (isnan(q->social_mean) && isinf(q->cost)) {
         fprintf(out,
             "At these actions the averaged model of cost %s diverges, so that there is no cost to compare.\n",

@@ -40,10 +40,10 @@ void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t
     char bound[MFPG_NUMBER_SIZE], gain[128];
     if (!q->converged) {
         snprintf(text, size,
-            "no equilibrium: the solver stopped after %d iterations at residual %.3g, and in the best "
-            "profile "
-            "it found a client can gain up to %s by changing its own %s alone; checked by exact best "
-            "responses",
+            "not solved: the solver stopped after %d iterations at residual %.3g. In the best profile that "
+            "it found no "
+            "client can gain more than %s by changing its own %s alone; checked by every client's exact best "
+            "response",
             q->iterations, q->residual, up(q->exploitability_max, bound), control);
         return;
     }
@@ -111,7 +111,9 @@ static double growth_left(const mfpg_solution *solution) {
     const mfpg_game *game = solution->game;
     double least = (double)INFINITY;
     for (ptrdiff_t k = 0; k < game->clients; k++) {
-        double limit = sqrt(game->preference[k] * game->privacy_scale[k] / game->own_cost[k]);
+        double scale = game->privacy_scale ? game->privacy_scale[k] : game->privacy_scale_all;
+        double own = game->own_cost ? game->own_cost[k] : game->own_cost_all;
+        double limit = sqrt(game->preference[k] * scale / own);
         least = fmin(least, limit / solution->equilibrium->action[k]);
     }
     return least;

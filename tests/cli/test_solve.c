@@ -108,12 +108,342 @@ static void test_paper_cost_sits_in_the_corner(void **state) {
     json_decref(object);
 }
 
+/* Field `column` of the row of that client in a file in the folder. */
+static double field(const char *name, int client, int column) {
+    static char line[512];
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (int i = 0; i <= client + 1; i++) assert_non_null(fgets(line, sizeof line, file));
+    fclose(file);
+    const char *at = line;
+    for (int i = 0; i < column; i++) {
+        at = strchr(at, ',');
+        assert_non_null(at);
+        at++;
+    }
+    return *at == ',' || *at == '\n' ? (double)NAN : strtod(at, NULL);
+}
+
+static void test_populations_are_what_they_are_called(void **state) {
+    (void)state;
+    const struct {
+        const char *beta;
+        double first, last;
+    } rows[] = {
+        {"--beta 0.5:1.5 --population 5", 0.5, 1.5},
+        {"--population 5", 0.5, 1.5},
+        {"--beta uniform:0.5:1.5 --population 5", 0.6, 1.4}, /* (k - 1/2)/5 of the way */
+        {"--beta lognormal:2:0 --population 5", 2, 2},
+        /* 2 exp(-+ 0.5 x 1.2815515655), the quantile of 0.9 from tables of the normal law */
+        {"--beta lognormal:2:0.5 --population 5", 1.053767036592, 3.795905414669},
+        {"--beta 0.5,1,1.5,2,3", 0.5, 3},
+        {"--beta 0.7 --population 5", 0.7, 0.7},
+        {"--beta-file b.csv --column beta", 0.25, 4},
+    };
+    write_in_folder("b.csv", "name,beta\na,0.25\nb,1\nc,2\nd,3\ne,4\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "--cost gaussian %s --out a.csv", rows[i].beta);
+        json_t *object = solve(arguments);
+        assert_int_equal(json_array_size(json_object_get(object, "actions")), 5);
+        check_near(field("a.csv", 0, 2), rows[i].first, 1e-9, 0, rows[i].beta);
+        check_near(field("a.csv", 4, 2), rows[i].last, 1e-9, 0, rows[i].beta);
+        const json_t *actions = json_object_get(object, "actions");
+        for (int k = 0; k < 5; k++)
+            assert_true(field("a.csv", k, 3) == json_number_value(json_array_get(actions, (size_t)k)));
+        json_decref(object);
+    }
+    remove_from_folder("a.csv");
+    remove_from_folder("b.csv");
+}
+
+/* b_k = (2 A omega^2 k0^2/beta)^(1/3) and c = (h d/2) omega^2 2 tau (theory S3.2, S3.3): the letters of the options and the
+ * defaults of the interface. */
+static void test_letters_and_defaults(void **state) {
+    (void)state;
+    json_t *object = solve("--cost gaussian --beta 2 --actions continuous");
+    check_near(json_get_number(object, "mean_action"), cbrt(2 * 0.5 * 0.25 * 4e-4 / 2), 1e-14, 0, "gaussian");
+    json_decref(object);
+    object = solve("--cost gaussian --beta 2 --actions continuous --curvature 3 --dimension 7 "
+                   "--personalisation 0.2 --learning-rate 0.3 --clip 4");
+    check_near(
+        json_get_number(object, "mean_action"), cbrt(2 * 10.5 * 0.04 * 4 * 0.09 * 16 / 2), 1e-14, 0, "");
+    json_decref(object);
+    object = solve("--cost gaussian --players finite --population 5 --beta 1 --actions continuous "
+                   "--dimension 5"); /* the pure public good: source T176 */
+    check_near(json_get_number(object, "mean_action"), 0.0430886938006, 1e-9, 0, "mapg-dp");
+    json_decref(object);
+    object = solve("--cost entropic --beta 2 --actions continuous"); /* c = 0.5 x 0.25 x 0.2 */
+    check_near(json_get_number(object, "mean_action"), sqrt(2 / 0.025), 1e-14, 0, "entropic");
+    json_decref(object);
+    object = solve("--cost entropic --beta 2 --actions continuous --own-cost 8 --privacy-scale 9");
+    check_near(json_get_number(object, "mean_action"), sqrt(2 * 9 / 8.0), 1e-14, 0, "entropic");
+    json_decref(object);
+    object = solve("--cost interaction --beta 2 --actions continuous"); /* own cost 1, no interaction */
+    check_near(json_get_number(object, "mean_action"), sqrt(2), 1e-14, 0, "interaction");
+    json_decref(object);
+    object = solve("--cost measured --beta 2 --actions 0.5:100 --loss 0.02"); /* L e + beta B/e */
+    check_near(json_get_number(object, "mean_action"), 10, 1e-14, 0, "measured");
+    json_decref(object);
+}
+
+/* The mean field played by N players: the gain falls like N^-2. source: theory S3.5, 0.0115, 3.40e-4, 1.54e-5 (three
+ * digits) */
+static void test_mean_field_is_judged_among_its_clients(void **state) {
+    (void)state;
+    const struct {
+        int clients;
+        double gain;
+    } rows[] = {{5, 0.0115}, {20, 3.40e-4}, {80, 1.54e-5}};
+    for (int i = 0; i < 3; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments,
+            "--cost entropic --population %d --beta 0.025:0.075 --dimension 5 --own-cost 0.045 "
+            "--actions continuous",
+            rows[i].clients);
+        json_t *object = solve(arguments);
+        check_near(of(object, "exploitability_finite", "mean"), rows[i].gain, 5e-3, 0, "gain among N");
+        assert_true(
+            of(object, "exploitability_finite", "max") >= of(object, "exploitability_finite", "mean"));
+        assert_true(of(object, "exploitability", "max") < 1e-12);
+        json_decref(object);
+    }
+}
+
+static void test_many_clients_are_told_by_quantiles(void **state) {
+    (void)state;
+    const char *game = "--cost entropic --own-cost 1 --actions continuous --beta 1:4 --population 1001";
+    char arguments[256];
+    json_t *object = solve(game);
+    const json_t *actions = json_object_get(object, "actions");
+    assert_int_equal(json_array_size(actions), 101);
+    assert_int_equal(json_array_size(json_object_get(object, "quantiles")), 101);
+    check_near(json_number_value(json_array_get(actions, 0)), 1, 1e-14, 0, "least");
+    check_near(json_number_value(json_array_get(actions, 50)), sqrt(2.5), 1e-14, 0, "median");
+    check_near(json_number_value(json_array_get(actions, 100)), 2, 1e-14, 0, "most");
+    json_decref(object);
+    snprintf(arguments, sizeof arguments, "%s --out a.csv", game);
+    object = solve(arguments);
+    assert_int_equal(json_array_size(json_object_get(object, "actions")), 1001);
+    assert_null(json_object_get(object, "quantiles"));
+    check_near(field("a.csv", 1000, 3), 2, 1e-14, 0, "last client of the file");
+    json_decref(object);
+    remove_from_folder("a.csv");
+}
+
+/* A million clients are a matter of a second. */
+static void test_a_million_clients_are_quick(void **state) {
+    (void)state;
+    json_t *object =
+        solve("--cost gaussian --personalisation 0.3 --beta lognormal:1:0.5 --population 1000000");
+    assert_true(of(object, "exploitability", "max") == 0.0);
+    assert_int_equal(json_array_size(json_object_get(object, "actions")), 101);
+    json_decref(object);
+}
+
+/* ---- text ---- */
+
+static void expect_text(const char *arguments, const char *const *parts) {
+    expect(arguments, 0);
+    for (; *parts; parts++)
+        if (!strstr(ran.out, *parts)) fail_msg("mfpg %s: no '%s' in: %s", arguments, *parts, ran.out);
+}
+#define TELLS(arguments, ...) expect_text(arguments, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_text_says_what_numbers_mean(void **state) {
+    (void)state;
+    TELLS("solve --cost gaussian --players finite --population 4 --beta 1", "budget (more means less noise)",
+        "no client can gain anything by changing its own budget alone", "only equilibrium",
+        "Price of anarchy", "free riding");
+    TELLS("solve --cost entropic --own-cost 0.05 --beta 0.01:0.05 --population 40", "quantile",
+        "strength (more means more noise)", "in the limit of many clients");
+    TELLS("solve --cost interaction --beta 1 --population 4 --privacy-scale 0.2 --interaction 1",
+        "Mixing: 4 clients", "probability 0.166667");
+    TELLS("solve --cost paper --beta 1", "both of its terms");
+    TELLS("solve clinics", "valley", "coast");
+}
+
+/* Every number of the JSON is one, and every other value is null, true, false or a text that says so. */
+static void check_values(const json_t *value) {
+    const char *key;
+    json_t *entry;
+    size_t i;
+    if (json_is_real(value)) assert_true(isfinite(json_real_value(value)));
+    if (json_is_array(value)) json_array_foreach((json_t *)(size_t)value, i, entry) check_values(entry);
+    if (json_is_object(value)) json_object_foreach((json_t *)(size_t)value, key, entry) check_values(entry);
+}
+
+static void test_every_printed_number_parses(void **state) {
+    (void)state;
+    const char *const costs[] = {"gaussian", "entropic", "interaction", "paper", "measured"};
+    const char *const populations[] = {"--beta 1", "--beta 0.001:1000 --population 7",
+        "--beta lognormal:1:2 --population 1500", "--players finite --population 3 --beta 1e-6:1e6"};
+    const char *const actions[] = {"", "--actions 0.01:3", "--actions 1e-9,1e9"};
+    for (size_t i = 0; i < 5 * 4 * 3; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "--cost %s %s %s", costs[i / 12], populations[i / 3 % 4],
+            actions[i % 3]);
+        json_t *object = solve(arguments);
+        check_values(object);
+        assert_true(json_get_number(object, "mean_action") > 0);
+        json_decref(object);
+    }
+}
+
+/* ---- configurations ---- */
+
+static void test_game_of_a_configuration_is_that_of_its_run(void **state) {
+    (void)state;
+    json_t *object = solve("clinics"), *names = json_object_get(object, "names");
+    assert_int_equal(json_array_size(names), 4);
+    assert_string_equal(json_string_value(json_array_get(names, 3)), "valley");
+    assert_int_equal(files_in_folder(), 0); /* nothing is written */
+    json_t *run = run_json("run clinics train.rounds=30 --json --out r");
+    assert_non_null(strstr(ran.err, "game: mean strength"));
+    assert_non_null(strstr(ran.err, "exact best response"));
+    const json_t *clients = json_object_get(run, "clients");
+    for (size_t k = 0; k < 4; k++)
+        assert_true(json_get_number(json_array_get(clients, k), "action") ==
+                    json_number_value(json_array_get(json_object_get(object, "actions"), k)));
+    const json_t *game = json_object_get(run, "game");
+    assert_true(of(game, "exploitability", "max") == of(object, "exploitability", "max"));
+    assert_true(json_is_true(json_object_get(game, "unique")));
+    assert_non_null(strstr(json_string_value(json_object_get(game, "certificate")), "can gain"));
+    json_decref(run);
+    json_decref(object);
+    const char *files[] = {
+        "ledger", "config.yaml", "rounds.csv", "clients.csv", "model.npy", "timings.csv", "summary.json"};
+    char path[256];
+    for (size_t i = 0; i < 7; i++) {
+        snprintf(path, sizeof path, "r/%s", files[i]);
+        remove_from_folder(path);
+    }
+    snprintf(path, sizeof path, "%s/r", folder);
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void test_a_public_good_is_warned_of_before_the_first_round(void **state) {
+    (void)state;
+    write_in_folder("c.yaml", "seed: 1\nmethod: mapg-dp\ndata: {format: synthetic, kind: clinics}\n"
+                              "privacy: {unit: example}\ntrain: {rounds: 1}\n");
+    expect("run c.yaml --out c.yaml", 2); /* where there can be no folder: before the first round */
+    assert_non_null(strstr(ran.err, "warning: free riding"));
+    expect("run c.yaml --out c.yaml game.personalisation=0.5", 2);
+    assert_null(strstr(ran.err, "free riding"));
+    json_t *object = solve("c.yaml game.actions=continuous");
+    assert_true(json_get_number(object, "price_of_anarchy") > 1.1);
+    json_decref(object);
+    REFUSED("solve c.yaml method=dp-sgd", "plays no game");
+    REFUSED("solve c.yaml game.actions=[0.3,0.1]", "game.actions", "found 0.1 after 0.3");
+    REFUSED("solve c.yaml --cost gaussian", "--cost", "game.cost=");
+    remove_from_folder("c.yaml");
+}
+
+/* ---- what goes wrong ---- */
+
+/* Close to the end of all equilibria (interaction below 0) best responses in turn creep: the best profile is told. */
+static void test_what_is_not_solved_is_told_and_exits_1(void **state) {
+    (void)state;
+    const char *game = "solve --cost interaction --players finite --population 100 --interaction -1 "
+                       "--beta 0.1511561556 --actions continuous";
+    char arguments[256];
+    expect(game, 1);
+    assert_non_null(strstr(ran.out, "not solved"));
+    snprintf(arguments, sizeof arguments, "%s --json", game);
+    expect(arguments, 1);
+    json_t *object = json_loads(ran.out, 0, NULL);
+    assert_non_null(object);
+    assert_true(json_is_false(json_object_get(object, "converged")));
+    assert_true(of(object, "exploitability", "max") < 1e-6);
+    assert_int_equal(json_array_size(json_object_get(object, "actions")), 100);
+    json_decref(object);
+}
+
+static void test_wrong_input_says_what_where_and_what_is_allowed(void **state) {
+    (void)state;
+    const struct {
+        const char *arguments, *first, *second;
+    } rows[] = {
+        {"", "nothing to solve", "--cost"},
+        {"--cost entropc", "unknown cost", "did you mean \"entropic\""},
+        {"--cost entropic --players none", "--players", "finite, mean-field"},
+        {"--cost entropic --players finite", "--population", "missing"},
+        {"--cost entropic --population 0", "--population: found '0'", "from 1"},
+        {"--cost entropic --population 2.5", "--population", "whole number"},
+        {"--cost entropic --population 1e18", "--population", "200000000"},
+        {"--cost entropic --population nan", "--population: found 'nan'", "whole number"},
+        {"--cost entropic --beta -1", "--beta: found '-1'", "above 0"},
+        {"--cost entropic --beta 1,-2,3", "--beta: found '-2'", "above 0"},
+        {"--cost entropic --beta 1,,2", "--beta: found ''", "above 0"},
+        {"--cost entropic --beta ''", "--beta: found ''", "above 0"},
+        {"--cost entropic --beta nan", "--beta: found 'nan'", "LOW:HIGH"},
+        {"--cost entropic --beta 1:inf", "--beta: found 'inf'", "finite"},
+        {"--cost entropic --beta 2:1", "--beta: found '2:1'", "LOW not above HIGH"},
+        {"--cost entropic --beta unifrm:1:2", "unifrm", "did you mean \"uniform\""},
+        {"--cost entropic --beta lognormal:1:-1", "'-1'", "0 or more"},
+        {"--cost entropic --beta lognormal:1:900", "leaves the range", "smaller spread"},
+        {"--cost entropic --beta 1,2 --population 3", "2 numbers for 3 clients", "--beta"},
+        {"--cost entropic --beta-file none.csv", "none.csv", "No such file"},
+        {"--cost entropic --column beta", "--column", "--beta-file"},
+        {"--cost entropic --actions 0.3,0.1", "--actions: found 0.1 after 0.3", "ascending"},
+        {"--cost entropic --actions 0.1,0.1", "--actions: found 0.1 after 0.1", "each once"},
+        {"--cost entropic --actions 0.1,-1", "--actions: number 2", "above 0"},
+        {"--cost entropic --actions 0,1", "--actions: number 1", "above 0"},
+        {"--cost entropic --actions some", "--actions: number 1 of 'some'", "continuous"},
+        {"--cost entropic --actions 2:1", "--actions: found '2:1'", "LOW not above HIGH"},
+        {"--cost entropic --own-cost 0", "own cost", "positive own cost"},
+        {"--cost entropic --personalisation 2", "--personalisation: found '2'", "from 0 to 1"},
+        {"--cost entropic --curvature -1", "--curvature: found '-1'", "above 0"},
+        {"--cost entropic --curvature 1e308 --dimension 1e308", "own cost is inf", "finite"},
+        {"--cost entropic --step 100 --players finite --population 3", "diverges", "below 2"},
+        {"--cost entropic --own-cost 1 --personalisation 0.5", "--own-cost", "--personalisation"},
+        {"--cost entropic --weights 0.5,0.5 --beta 1,2 --players finite", "--weights", "equal weights"},
+        {"--cost gaussian --weights 0.5,0.5 --beta 1,2", "--weights", "players finite"},
+        {"--cost gaussian --weights 0.5,0.6 --beta 1,2 --players finite", "sum to 1.1", "sum to 1"},
+        {"--cost gaussian --weights 0.5,-0.5 --beta 1,2 --players finite", "--weights: number 2", "from 0"},
+        {"--cost gaussian --step 1", "--step", "does nothing with cost gaussian"},
+        {"--cost gaussian --interaction 1", "--interaction", "read by: interaction"},
+        {"--cost gaussian --privacy-power 3", "--privacy-power", "1 or 2"},
+        {"--cost gaussian --personalisation 0 --actions continuous", "free riding", "personalisation > 0"},
+        {"--cost interaction --interaction -20", "grows with its own noise", "must be positive"},
+        {"--cost interaction --interaction -0.4 --actions continuous", "past every bound",
+            "bound the actions"},
+        {"--cost paper --actions continuous", "falls with the strength", "maximum"},
+        {"--cost paper --no-optimum", "--no-optimum", "does nothing with cost paper"},
+        {"--cost entropic --stp 1", "--stp", "did you mean --step"},
+        {"--cost entropic game.cost=paper", "game.cost=paper", "configuration"},
+        {"none.yaml", "none.yaml", "No such file"},
+        {"clinics game.costt=paper", "game.costt", "did you mean game.cost"},
+        {"clinics --population 3", "--population", "KEY=VALUE"},
+        {"--study nonsense", "--study", "unknown study \"nonsense\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char arguments[256];
+        snprintf(arguments, sizeof arguments, "solve %s", rows[i].arguments);
+        REFUSED(arguments, rows[i].first, rows[i].second);
+    }
+    assert_int_equal(files_in_folder(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entropic_game_meets_the_references),
         cmocka_unit_test(test_gaussian_game_meets_the_references),
         cmocka_unit_test(test_tie_clients_mix),
         cmocka_unit_test(test_paper_cost_sits_in_the_corner),
+        cmocka_unit_test(test_populations_are_what_they_are_called),
+        cmocka_unit_test(test_letters_and_defaults),
+        cmocka_unit_test(test_mean_field_is_judged_among_its_clients),
+        cmocka_unit_test(test_many_clients_are_told_by_quantiles),
+        cmocka_unit_test(test_a_million_clients_are_quick),
+        cmocka_unit_test(test_text_says_what_numbers_mean),
+        cmocka_unit_test(test_every_printed_number_parses),
+        cmocka_unit_test(test_game_of_a_configuration_is_that_of_its_run),
+        cmocka_unit_test(test_a_public_good_is_warned_of_before_the_first_round),
+        cmocka_unit_test(test_what_is_not_solved_is_told_and_exits_1),
+        cmocka_unit_test(test_wrong_input_says_what_where_and_what_is_allowed),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

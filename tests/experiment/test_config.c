@@ -52,7 +52,7 @@ static void test_every_form_of_value_is_read(void **state) {
                                "  missing: {values: ['?', '', -9], rows: drop}\n"
                                "privacy: {delta: 1.0e-6, stop_at_epsilon: 4}\n"
                                "train: {rounds: 1e2, clients_per_round: 3}\n"
-                               "game: {actions: [2, 1, .5], preferences: 1}\n");
+                               "game: {actions: [.5, 1, 2], preferences: 1}\n");
     ptrdiff_t count;
     assert_string_equal(mfpg_config_text(config, "name"), "St. Mary's");
     assert_int_equal(mfpg_config_whole(config, "seed"), 42);
@@ -166,8 +166,8 @@ static void test_wrong_files_are_refused_with_line_and_key(void **state) {
         {"privacy: {accountant: pdl}\n", {"privacy.accountant: found 'pdl'", "pld"}},
         {"game: {actions: []}\n", {"game.actions: the list is empty"}},
         {"game: {actions: [1, -1]}\n", {"game.actions: found '-1'"}},
-        {"game: {actions: [1, 1]}\n", {"c.yaml:1: game.actions: found 1 twice"}},
-        {"game: {actions: [0.5, 2, 5e-1]}\n", {"game.actions: found 0.5 twice"}},
+        {"game: {actions: [1, 1]}\n", {"c.yaml:1: game.actions: found 1 after 1"}},
+        {"game: {actions: [0.5, 2, 5e-1]}\n", {"game.actions: found 0.5 after 2"}},
         {"game: {actions: [1, [2]]}\n", {"game.actions: found a list"}},
         {"data: {header: yes}\n", {"data.header: found 'yes'", "true, false"}},
         {"data: {separator: ab}\n", {"data.separator: found 'ab'", "one character"}},

@@ -122,19 +122,14 @@ static mfpg_status parse_number(const request *in, const mfpg_yaml_node *node, m
     return MFPG_OK;
 }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Ascending; a number that is there twice is a slip of the hand, since a choice is no more likely for being listed again. */
-static mfpg_status sort_grid(const request *in, double *numbers, ptrdiff_t count) {
-    char twice[MFPG_NUMBER_SIZE];
-    qsort(numbers, (size_t)count, sizeof *numbers, by_size);
+/* Ascending, each once: a grid in another order is more often a slip of the hand than meant. */
+static mfpg_status check_ascends(const request *in, const double *numbers, ptrdiff_t count) {
+    char found[MFPG_NUMBER_SIZE], before[MFPG_NUMBER_SIZE];
     for (ptrdiff_t i = 1; i < count; i++)
-        if (numbers[i] == numbers[i - 1])
-            return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: found %s twice; allowed: each number once",
-                in->place, in->path, mfpg_number_format(numbers[i], twice));
+        if (!(numbers[i] > numbers[i - 1]))
+            return mfpg_fail(in->ctx, MFPG_ERR_INPUT,
+                "%s: %s: found %s after %s; allowed: numbers in ascending order, each once", in->place,
+                in->path, mfpg_number_format(numbers[i], found), mfpg_number_format(numbers[i - 1], before));
     return MFPG_OK;
 }
 
@@ -152,7 +147,7 @@ static mfpg_status parse_numbers(const request *in, const mfpg_yaml_node *node, 
     }
     out->count = count;
     out->kind = MFPG_VALUE_NUMBERS;
-    return in->key->form == MFPG_FORM_GRID ? sort_grid(in, out->numbers, count) : MFPG_OK;
+    return in->key->form == MFPG_FORM_GRID ? check_ascends(in, out->numbers, count) : MFPG_OK;
 }
 
 /* ---- words, truths, texts, paths ---- */

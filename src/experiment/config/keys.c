@@ -192,7 +192,7 @@ static void describe_form(const mfpg_setting *key, char *out, size_t size) {
     case MFPG_FORM_PATH: snprintf(out, size, "the name of a file or folder"); break;
     case MFPG_FORM_NUMBERS: snprintf(out, size, "a list of numbers%s", range); break;
     case MFPG_FORM_WHOLES: snprintf(out, size, "a list of whole numbers%s", range); break;
-    case MFPG_FORM_GRID: snprintf(out, size, "a list of different numbers%s", range); break;
+    case MFPG_FORM_GRID: snprintf(out, size, "a list of ascending numbers%s", range); break;
     case MFPG_FORM_TEXTS: snprintf(out, size, "a list of texts"); break;
     }
 }
