@@ -57,6 +57,10 @@ static double personalisation_of(const solve_settings *chosen, const solve_game 
 int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game *out) {
     int code = find_cost(ctx, chosen, out);
     if (code) return code;
+    if (is_cost(out, "measured-budget"))
+        return cli_refuse("solve",
+            "--cost: measured-budget plays a loss table, which is made for a configuration: "
+            "give one with game.cost and game.loss_table");
     mfpg_game *game = &out->game;
     game->curvature = solve_or(chosen->curvature, game->curvature);
     game->dimension = solve_or(chosen->dimension, game->dimension);

@@ -411,6 +411,7 @@ static void test_wrong_input_says_what_where_and_what_is_allowed(void **state) {
         {"--cost interaction --interaction -0.4 --actions continuous", "past every bound",
             "bound the actions"},
         {"--cost paper --actions continuous", "falls with the strength", "maximum"},
+        {"--cost measured-budget", "loss table", "game.loss_table"},
         {"--cost paper --no-optimum", "--no-optimum", "does nothing with cost paper"},
         {"--cost entropic --stp 1", "--stp", "did you mean --step"},
         {"--cost entropic game.cost=paper", "game.cost=paper", "configuration"},
