@@ -83,12 +83,17 @@ static mfpg_status print_quantiles(mfpg_context *ctx, const mfpg_solution *s, FI
         status = mfpg_solution_quantiles(ctx, q->social_action, q->clients, POINTS, optimum);
     if (status != MFPG_OK) return status;
     print_columns(s, NARROW, "quantile", out);
-    for (int i = 0; i < POINTS; i++) {
-        fprintf(out, "  %3d %%      %12.6g %12.6g", i * 10, preference[i], action[i]);
+    int alike = preference[0] == preference[POINTS - 1] && action[0] == action[POINTS - 1];
+    for (int i = 0; i < (alike ? 1 : POINTS); i++) {
+        if (alike)
+            fprintf(out, "  %-*s", NARROW, "all");
+        else
+            fprintf(out, "  %3d %%     ", i * 10);
+        fprintf(out, " %12.6g %12.6g", preference[i], action[i]);
         if (q->social_action) fprintf(out, " %12.6g", optimum[i]);
         fprintf(out, "\n");
     }
-    fprintf(out, "  (quantiles over clients, each column by itself)\n");
+    if (!alike) fprintf(out, "  (quantiles over clients, each column by itself)\n");
     return MFPG_OK;
 }
 
