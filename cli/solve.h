@@ -26,6 +26,7 @@ typedef struct solve_settings {
 /* What the table of options says that numbers may be. Memory is taken for every client: above 2e8 none of them fits. */
 #define SOLVE_POPULATION_WORDS "a whole number from 1 to 200000000"
 int solve_is_population(double value);
+int solve_is_draws(double value); /* a whole number from 2 */
 int solve_is_power(double value); /* 1 or 2 */
 int solve_is_number(double value);
 
@@ -52,7 +53,7 @@ int solve_check_options(const solve_settings *chosen, const char *mode, const ch
 /* A game with the arrays that it borrows. */
 typedef struct solve_game {
     mfpg_game game;
-    double *preference, *weight, *grid;
+    double *preference, *weight, *grid, *loss_table;
     int named_population; /* 1: --population was given */
 } solve_game;
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mfpg/loss_table.h"
 #include "mfpg/names.h"
 #include "mfpg/population.h"
 
@@ -57,10 +58,6 @@ static double personalisation_of(const solve_settings *chosen, const solve_game 
 int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game *out) {
     int code = find_cost(ctx, chosen, out);
     if (code) return code;
-    if (is_cost(out, "measured-budget"))
-        return cli_refuse("solve",
-            "--cost: measured-budget plays a loss table, which is made for a configuration: "
-            "give one with game.cost and game.loss_table");
     mfpg_game *game = &out->game;
     game->curvature = solve_or(chosen->curvature, game->curvature);
     game->dimension = solve_or(chosen->dimension, game->dimension);
@@ -138,6 +135,19 @@ int solve_read_actions(mfpg_context *ctx, const solve_settings *chosen, solve_ga
         set->low <= set->high)
         return 0;
     return cli_refuse("solve", "--actions: found '%.60s'; allowed: %s", text, words);
+}
+
+static int read_loss_table(mfpg_context *ctx, const solve_settings *chosen, solve_game *out) {
+    if (!chosen->loss_table && is_cost(out, "measured-budget"))
+        return cli_refuse("solve", "--loss-table: missing; cost measured-budget plays a loss table, which "
+                                   "mfpg solve CONFIG.yaml --study "
+                                   "costs makes (in a configuration: game.loss_table)");
+    if (!chosen->loss_table) return 0;
+    if (solve_given(chosen->loss))
+        return cli_refuse("solve", "--loss and --loss-table exclude each other: the table stands for L e");
+    mfpg_status status = mfpg_loss_table_read(ctx, chosen->loss_table, &out->game, &out->loss_table);
+    out->game.loss_table = out->loss_table;
+    return status == MFPG_OK ? 0 : cli_fail(ctx, "solve", status);
 }
 
 /* ---- the clients ---- */
@@ -226,6 +236,7 @@ int solve_read_game(mfpg_context *ctx, const solve_settings *chosen, solve_game 
     if (!code) code = solve_read_cost(ctx, chosen, out);
     if (!code) code = solve_check_options(chosen, NULL, out->game.cost);
     if (!code) code = solve_read_actions(ctx, chosen, out);
+    if (!code) code = read_loss_table(ctx, chosen, out);
     if (!code) code = read_population(ctx, chosen, &population);
     if (!code) code = fill_clients(ctx, chosen, &population, out);
     if (!code) code = read_weights(ctx, chosen, out);
@@ -238,5 +249,6 @@ void solve_game_clear(solve_game *game) {
     free(game->preference);
     free(game->weight);
     free(game->grid);
+    free(game->loss_table);
     *game = (solve_game){0};
 }

@@ -51,6 +51,10 @@ int solve_is_population(double value) {
     return value >= 1 && value <= 200000000 && value == floor(value);
 }
 
+int solve_is_draws(double value) {
+    return value >= 2 && solve_is_population(value);
+}
+
 int solve_is_power(double value) {
     return value == 1 || value == 2;
 }

@@ -1,4 +1,6 @@
 /* A loss table from a file: what a client loses by each action of the game's grid. */
+#include "mfpg/loss_table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +101,7 @@ static mfpg_status take_losses(mfpg_context *ctx, const mfpg_table *table, const
     return status;
 }
 
-static mfpg_status read(
+static mfpg_status read_rows(
     mfpg_context *ctx, const char *path, const mfpg_action_set *set, mfpg_control control, double *out) {
     const mfpg_reader_ops *csv;
     mfpg_data_options options = mfpg_data_options_default();
@@ -111,17 +113,32 @@ static mfpg_status read(
     return status;
 }
 
+mfpg_status mfpg_loss_table_read(mfpg_context *ctx, const char *path, const mfpg_game *game, double **out) {
+    mfpg_control control = mfpg_cost_control(game->cost);
+    if (!game->actions.grid || game->actions.count < 1)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: a loss table needs a list of actions; between them nothing was measured", path);
+    double *loss = mfpg_alloc(game->actions.count, sizeof *loss);
+    if (!loss) return mfpg_fail_memory(ctx);
+    mfpg_status status = read_rows(ctx, path, &game->actions, control, loss);
+    if (status == MFPG_OK) {
+        mfpg_game tabled = *game;
+        tabled.loss_table = loss;
+        status = mfpg_loss_table_check(ctx, &tabled, control);
+        if (status != MFPG_OK) mfpg_fail_in(ctx, status, "%s", path);
+    }
+    if (status == MFPG_OK)
+        *out = loss;
+    else
+        free(loss);
+    return status;
+}
+
 mfpg_status mfpg_setup_loss_table(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
     const mfpg_config *config = experiment->config;
-    mfpg_game *game = &setup->game;
-    mfpg_control control = mfpg_cost_control(game->cost);
     if (!mfpg_plays_loss_table(config)) return MFPG_OK;
     const char *path = mfpg_config_text(config, "game.loss_table");
-    setup->loss_table = mfpg_alloc(game->actions.count, sizeof *setup->loss_table);
-    if (!setup->loss_table) return mfpg_fail_memory(ctx);
-    mfpg_status status = read(ctx, path, &game->actions, control, setup->loss_table);
-    if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "game.loss_table");
-    game->loss_table = setup->loss_table;
-    status = mfpg_loss_table_check(ctx, game, control);
-    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "game.loss_table: %s", path);
+    mfpg_status status = mfpg_loss_table_read(ctx, path, &setup->game, &setup->loss_table);
+    setup->game.loss_table = setup->loss_table;
+    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "game.loss_table");
 }

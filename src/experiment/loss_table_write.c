@@ -10,10 +10,7 @@
 /* Comment lines start with a bar, which the reader of csv passes over. */
 static void write_comments(FILE *out, const mfpg_loss_table *table) {
     char reference[MFPG_NUMBER_SIZE], omega[MFPG_NUMBER_SIZE], moved[MFPG_NUMBER_SIZE];
-    fprintf(out, "| Loss of a client against its own action, computed WITHOUT noise from the data, which "
-                 "were declared "
-                 "public (--public).\n"
-                 "| Made from private data it would be a release that no certificate covers.\n");
+    fprintf(out, "| Loss of a client against its own action,\n| " MFPG_LOSS_TABLE_NOTE "\n");
     fprintf(out,
         "| %td clients, the last %" PRId64 " rounds, %" PRId64
         " draws of noise a round; everybody else at action %s; personalisation %s\n",
