@@ -107,7 +107,7 @@ static int close_folder(void **state) {
 }
 
 static inline void write_in_folder(const char *name, const char *text) {
-    char path[256];
+    char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -116,7 +116,7 @@ static inline void write_in_folder(const char *name, const char *text) {
 }
 
 static inline void remove_from_folder(const char *name) {
-    char path[256];
+    char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     assert_int_equal(remove(path), 0);
 }
