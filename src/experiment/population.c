@@ -24,8 +24,6 @@ static mfpg_status refuse(mfpg_context *ctx, const char *at, size_t length, cons
 
 static mfpg_status parse_positive(mfpg_context *ctx, const char *at, size_t length, double *out) {
     if (mfpg_number_parse(at, length, out) && *out > 0.0) return MFPG_OK;
-    char around[16];
-    snprintf(around, sizeof around, "%.15s", at);
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "found '%.*s'; a preference is a finite number above 0 (allowed: %s)",
         (int)(length < 60 ? length : 60), at, ALLOWED);

@@ -50,7 +50,7 @@ void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t
     gain_text(q, gain, sizeof gain);
     snprintf(text, size,
         "%sno client %s by changing its own %s alone; checked by every client's exact best response",
-        among_finite(solution) ? "" : "in the limit of many clients ", gain, control);
+        among_finite(solution) ? "" : "in the limit of many clients, ", gain, control);
 }
 
 void mfpg_solution_line(const mfpg_solution *solution, char *text, size_t size) {

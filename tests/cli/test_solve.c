@@ -258,7 +258,7 @@ static void test_text_says_what_numbers_mean(void **state) {
         "no client can gain anything by changing its own budget alone", "only equilibrium",
         "Price of anarchy", "free riding");
     TELLS("solve --cost entropic --own-cost 0.05 --beta 0.01:0.05 --population 40", "quantile",
-        "strength (more means more noise)", "in the limit of many clients");
+        "strength (more means more noise)", "in the limit of many clients, no client");
     TELLS("solve --cost interaction --beta 1 --population 4 --privacy-scale 0.2 --interaction 1",
         "Mixing: 4 clients", "probability 0.166667");
     TELLS("solve --cost paper --beta 1", "both of its terms");
