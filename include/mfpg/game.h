@@ -86,6 +86,14 @@ typedef struct mfpg_mixing {
     double upper, weight;
 } mfpg_mixing;
 
+/** A mean that answers itself: the mean of the best responses to it, mixed at ties where mixes is 1. */
+typedef struct mfpg_fixed_point {
+    double mean;
+    int mixes;
+} mfpg_fixed_point;
+
+enum { MFPG_FIXED_POINTS_MOST = 1000 }; /* of a list; more is said, not listed */
+
 /** A solution with its certificate. Free the arrays with mfpg_equilibrium_clear. */
 typedef struct mfpg_equilibrium {
     mfpg_control control;
@@ -106,6 +114,12 @@ typedef struct mfpg_equilibrium {
     double *social_action;   /* clients, or NULL */
     double price_of_anarchy; /* cost / social_cost; NAN likewise */
     int unique;              /* 1 yes, 0 no, -1 unknown */
+    const char *selection;   /* the rule that chose this equilibrium, in words; static text */
+    /* mean-field where the mean enters the best responses: every fixed point, ascending, at most MFPG_FIXED_POINTS_MOST of
+     * them (the smallest; more: 1 where there are others). Else empty */
+    mfpg_fixed_point *fixed_point;
+    ptrdiff_t fixed_point_count;
+    int fixed_point_more;
     int converged;
     int iterations;
     double residual;
@@ -115,8 +129,9 @@ typedef struct mfpg_equilibrium {
  *  @return MFPG_OK with out filled (out->converged 0 where a root was not reached), MFPG_ERR_INPUT where the game has
  *  no solution or a setting contradicts another (message says which), MFPG_ERR_DOMAIN for a number out of range or
  *  NaN, MFPG_ERR_MEMORY; out is then empty, and clearing it is fine. Ties on a grid go to the more private action.
- *  Interaction below 0 can have several mean-field equilibria: the one with the smallest mean is returned. Threads: safe
- *  on different contexts. */
+ *  Interaction below 0 can have several mean-field equilibria: all are listed, and the one with the smallest mean is
+ *  played. Where more than 2^20 clients tie at a mixed equilibrium, the first ones play the upper action and one mixes, to
+ *  the same mean. The same bits for any number of threads. Threads: safe on different contexts. */
 mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equilibrium *out);
 void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium);
 

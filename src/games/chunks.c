@@ -7,6 +7,19 @@
 #include "base/tasks.h"
 #include "compensated.h"
 
+double mfpg_chunk_add(const double *x, ptrdiff_t count) {
+    mfpg_compensated sum = {0};
+    for (ptrdiff_t first = 0; first < count; first += MFPG_BLOCK) {
+        ptrdiff_t n = count - first < MFPG_BLOCK ? count - first : MFPG_BLOCK, i = 0;
+        double lane[4] = {0};
+        for (; i + 4 <= n; i += 4)
+            for (int j = 0; j < 4; j++) lane[j] += x[first + i + j];
+        for (; i < n; i++) lane[0] += x[first + i];
+        mfpg_compensated_add(&sum, (lane[0] + lane[1]) + (lane[2] + lane[3]));
+    }
+    return mfpg_compensated_value(&sum);
+}
+
 typedef struct chunk_job {
     ptrdiff_t clients;
     mfpg_chunk_work work;

@@ -29,6 +29,9 @@ double mfpg_chunks_sum(const mfpg_chunks *chunks, mfpg_chunk_sum sum, const void
 typedef void (*mfpg_chunk_work)(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t count);
 void mfpg_chunks_run(mfpg_context *ctx, ptrdiff_t clients, mfpg_chunk_work work, void *arg);
 
+/* The sum of up to a chunk of numbers, in lanes by block, so that not many roundings follow one another. */
+double mfpg_chunk_add(const double *x, ptrdiff_t count);
+
 static inline ptrdiff_t mfpg_chunks_of(ptrdiff_t clients) {
     return (clients - 1) / MFPG_CHUNK + 1;
 }

@@ -20,10 +20,17 @@ typedef enum mfpg_coupling {
     MFPG_COUPLING_SHARED    /* E depends on the aggregate with the client's own share in it */
 } mfpg_coupling;
 
+/* The rules that choose an equilibrium: mfpg_equilibrium.selection. */
+#define MFPG_SELECTION_DOMINANT  "dominant strategies"
+#define MFPG_SELECTION_ONLY      "the only one"
+#define MFPG_SELECTION_SMALLEST  "smallest mean"
+#define MFPG_SELECTION_POTENTIAL "best responses in turn, a local minimum of the potential"
+
 /* How a solver ended; fields as in mfpg_equilibrium. */
 typedef struct mfpg_report {
     int unique, converged, iterations;
     double residual;
+    const char *selection;
 } mfpg_report;
 
 /* What a fixed point of the limit leaves beside the actions. */
@@ -31,6 +38,9 @@ typedef struct mfpg_field {
     double mean; /* the aggregate that the best responses used */
     mfpg_mixing *mixing;
     ptrdiff_t mixing_count;
+    mfpg_fixed_point *fixed_point;
+    ptrdiff_t fixed_point_count;
+    int fixed_point_more;
 } mfpg_field;
 
 /* How far one client's measurements can move, and how large they are at most. */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "best_response.h"
 #include "check.h"
+#include "compensated.h"
 #include "fedavg_law.h"
 #include "monotone_root.h"
 
@@ -188,13 +189,15 @@ static void reply_to_price(const market *m, ptrdiff_t first, ptrdiff_t count, do
 }
 
 static double add_replies(const void *arg, ptrdiff_t first, ptrdiff_t count) {
-    double sum = 0.0, e[MFPG_BLOCK], weight[MFPG_BLOCK];
+    mfpg_compensated sum = {0};
+    double e[MFPG_BLOCK], weight[MFPG_BLOCK];
     for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
         ptrdiff_t n = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
         reply_to_price(arg, first + i, n, e, weight);
-        for (ptrdiff_t j = 0; j < n; j++) sum += weight[j] * e[j];
+        for (ptrdiff_t j = 0; j < n; j++) e[j] *= weight[j];
+        mfpg_compensated_add(&sum, mfpg_chunk_add(e, n));
     }
-    return sum;
+    return mfpg_compensated_value(&sum);
 }
 
 static void keep_replies(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t count) {
@@ -266,7 +269,7 @@ static mfpg_status nash(
     m.price = price;
     m.action = action;
     mfpg_chunks_run(ctx, play->game->clients, keep_replies, &m);
-    *report = (mfpg_report){.unique = 1, .iterations = root.iterations};
+    *report = (mfpg_report){.unique = 1, .iterations = root.iterations, .selection = MFPG_SELECTION_ONLY};
     if (price > 0.0) report->residual = fabs(excess_price(price, &m)) / price;
     report->converged = root.converged && report->residual <= resolved;
     return MFPG_OK;

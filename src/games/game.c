@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "best_response.h"
+#include "compensated.h"
 #include "exploitability.h"
 #include "social.h"
 #include "solver.h"
@@ -94,18 +95,16 @@ static mfpg_status check_actions(mfpg_context *ctx, const mfpg_equilibrium *solu
 
 static double add_actions(const void *arg, ptrdiff_t first, ptrdiff_t count) {
     const double *action = arg;
-    double sum = 0.0;
-    for (ptrdiff_t k = first; k < first + count; k++) sum += action[k];
-    return sum;
+    return mfpg_chunk_add(action + first, count);
 }
 
 static double mean_action(const mfpg_play *play, const mfpg_equilibrium *solution) {
-    double sum = mfpg_chunks_sum(&play->chunks, add_actions, solution->action);
+    mfpg_compensated sum = {.sum = mfpg_chunks_sum(&play->chunks, add_actions, solution->action)};
     for (ptrdiff_t i = 0; i < solution->mixing_count; i++) {
         const mfpg_mixing *mix = &solution->mixing[i];
-        sum += mix->weight * (mix->upper - solution->action[mix->client]);
+        mfpg_compensated_add(&sum, mix->weight * (mix->upper - solution->action[mix->client]));
     }
-    return sum / (double)solution->clients;
+    return mfpg_compensated_value(&sum) / (double)solution->clients;
 }
 
 /* The certificate: costs, gains and the gap between the mean that was answered and the mean of the answers. */
@@ -138,10 +137,14 @@ static mfpg_status solve_play(mfpg_context *ctx, const mfpg_play *play, mfpg_equ
     mfpg_status status = mfpg_games[game->players]->solve(ctx, play, solution->action, &field, &report);
     solution->mixing = field.mixing;
     solution->mixing_count = field.mixing_count;
+    solution->fixed_point = field.fixed_point;
+    solution->fixed_point_count = field.fixed_point_count;
+    solution->fixed_point_more = field.fixed_point_more;
     if (!status) status = check_actions(ctx, solution);
     if (!status) status = certify(ctx, play, &field, solution);
     if (!status) status = mfpg_social_optimum(ctx, play, solution);
     solution->unique = report.unique;
+    solution->selection = report.selection;
     solution->converged = report.converged;
     solution->iterations = report.iterations;
     solution->residual = fmax(report.residual, solution->consistency_gap);
@@ -170,6 +173,7 @@ void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium) {
     if (!equilibrium) return;
     free(equilibrium->action);
     free(equilibrium->mixing);
+    free(equilibrium->fixed_point);
     free(equilibrium->social_action);
     *equilibrium = (mfpg_equilibrium){0};
 }

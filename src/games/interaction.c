@@ -96,7 +96,10 @@ static mfpg_status nash(
         action[k] =
             play->game->interaction < 0.0 && low > 0.0 ? low : mfpg_clamp(minimiser(play, u, v), low, high);
     }
-    *report = (mfpg_report){.unique = play->game->interaction >= 0.0 ? 1 : -1, .residual = INFINITY};
+    int one = play->game->interaction >= 0.0;
+    *report = (mfpg_report){.unique = one ? 1 : -1,
+        .residual = INFINITY,
+        .selection = one ? MFPG_SELECTION_ONLY : MFPG_SELECTION_SMALLEST};
     while (report->iterations < PASSES && !report->converged) {
         double before = report->residual;
         report->residual = respond_in_turn(play, low, high, action);
@@ -112,25 +115,25 @@ static mfpg_status nash(
     return MFPG_OK;
 }
 
+/* R_k. */
+static void ratios(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double *out) {
+    for (ptrdiff_t i = 0; i < count; i++)
+        out[i] = play->game->preference[first + i] * mfpg_play_privacy_scale(play, first + i) /
+                 mfpg_play_own_cost(play, first + i);
+}
+
 static mfpg_status fixed_point(
     mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report) {
     const mfpg_game *game = play->game;
     if (game->interaction == 0.0) {
         int tied = mfpg_respond(play, 0.0, action);
         field->mean = mfpg_aggregate(play, action);
-        *report = (mfpg_report){.unique = !tied, .converged = 1};
+        *report = (mfpg_report){.unique = !tied, .converged = 1, .selection = MFPG_SELECTION_DOMINANT};
         return MFPG_OK;
     }
-    double *ratio = mfpg_alloc(game->clients, sizeof *ratio);
-    if (!ratio) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t k = 0; k < game->clients; k++)
-        ratio[k] = game->preference[k] * mfpg_play_privacy_scale(play, k) / mfpg_play_own_cost(play, k);
-    mfpg_ratios clients = {.ratio = ratio, .count = game->clients, .slope = game->interaction};
-    mfpg_status status =
-        game->actions.grid ? mfpg_fixed_point_grid(ctx, &clients, &game->actions, action, field, report)
-                           : mfpg_fixed_point_interval(ctx, &clients, &game->actions, action, field, report);
-    free(ratio);
-    return status;
+    mfpg_crowd crowd = {.play = play, .slope = game->interaction, .ratios = ratios};
+    return game->actions.grid ? mfpg_fixed_point_grid(ctx, &crowd, action, field, report)
+                              : mfpg_fixed_point_interval(ctx, &crowd, action, field, report);
 }
 
 const mfpg_cost_ops mfpg_cost_interaction = {

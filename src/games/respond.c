@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "best_response.h"
+#include "compensated.h"
 
 _Static_assert(MFPG_BLOCK % MFPG_SWITCH_TILE == 0, "a padded block is full");
 
@@ -99,13 +100,14 @@ typedef struct profile {
 
 static double add_shares(const void *arg, ptrdiff_t first, ptrdiff_t count) {
     const profile *p = arg;
-    double sum = 0.0, share[MFPG_BLOCK];
+    mfpg_compensated sum = {0};
+    double share[MFPG_BLOCK];
     for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
         ptrdiff_t n = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
         p->play->cost->shares(p->play, first + i, n, p->action + first + i, share);
-        for (ptrdiff_t j = 0; j < n; j++) sum += share[j];
+        mfpg_compensated_add(&sum, mfpg_chunk_add(share, n));
     }
-    return sum;
+    return mfpg_compensated_value(&sum);
 }
 
 double mfpg_aggregate(const mfpg_play *play, const double *action) {

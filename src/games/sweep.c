@@ -35,7 +35,7 @@ static pass sweep_once(const mfpg_play *play, double slack, double *action) {
  * moved, computed what the certificate computes, so exploitability is exactly 0 after it. */
 mfpg_report mfpg_sweep(const mfpg_play *play, double *action) {
     const double rounding = 0x1p-48; /* 16 roundings of a cost: f alone takes about ten */
-    mfpg_report report = {.unique = -1};
+    mfpg_report report = {.unique = -1, .selection = MFPG_SELECTION_POTENTIAL};
     double slack = rounding;
     int exact_sweeps = 0;
     while (report.iterations < SWEEPS && exact_sweeps < EXACT_SWEEPS) {

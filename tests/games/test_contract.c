@@ -191,7 +191,7 @@ static void test_the_order_of_clients_does_not_matter(void **state) {
 
 /* Many clients, so that the certificate runs in several tasks. */
 static void test_one_and_four_threads_agree_to_the_bit(void **state) {
-    enum { MANY = 40000 };
+    enum { MANY = 20000 };
     const char *costs[] = {"gaussian", "entropic", "interaction", "paper", "measured", "measured-budget"};
     const double table[5] = {3, 1, 0.75, 0.5, 0.25};
     double *values = malloc(2 * MANY * sizeof *values);
