@@ -67,7 +67,7 @@ typedef struct mfpg_game {
      * paper (both). NULL: the public constants loss and gradient_norm */
     const double *measured_loss, *measured_gradient;
     /* clients, >= 0; NULL: none. What client k pays for its own noise on top: price/b^2 (gaussian) or price e (entropic);
-     * no other cost takes one. A transfer: it moves actions and exploitability, and counts in no cost */
+     * no other cost takes one (mfpg_game_corrective_price). A transfer: it moves actions and exploitability, and counts in no cost */
     const double *price;
     int skip_optimum; /* 1: no social optimum, which takes 8 bytes a client more */
     /* actions.count; T of every action of the grid, a finite number that does not fall with a client's own noise: measured
@@ -134,6 +134,13 @@ typedef struct mfpg_equilibrium {
  *  the same mean. The same bits for any number of threads. Threads: safe on different contexts. */
 mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equilibrium *out);
 void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium);
+
+/** The price on own noise at which selfish clients do what is best for all: with it as game.price the Nash or mean-field
+ *  equilibrium is the social optimum (theory S3.2; for entropic the Pigou price, what a little more noise of client k costs
+ *  the others at the optimum). Costs gaussian, and entropic on an interval. A price that the game has is left aside.
+ *  @param[out] price  clients; set only on success
+ *  Status as mfpg_game_solve; MFPG_ERR_INPUT for another cost, or entropic on a grid. */
+mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game, double *price);
 
 /** What clients could gain by deviating from given actions (clients, positive, not necessarily of the action set):
  *  the largest and the mean gain of a client's exact best response over the action set, the others fixed. With players

@@ -93,6 +93,8 @@ struct mfpg_cost_ops {
      * and the largest disutility there is, both before rounding. */
     void (*change)(const mfpg_play *play, ptrdiff_t k, double x, const mfpg_swing *swing, double *moved,
         double *largest);
+    /* takes_price: mfpg_game_corrective_price for a validated game. price is scratch until then. */
+    mfpg_status (*corrective)(mfpg_context *ctx, const mfpg_play *play, double *price);
     /* PRICE in the limit: the fixed point of the averaged best response, on a grid by mixing at ties. */
     mfpg_status (*fixed_point)(
         mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report);

@@ -275,6 +275,28 @@ static mfpg_status nash(
     return MFPG_OK;
 }
 
+/* At the optimum N w_k f'(s) + c_k = beta_k B_k/e_k^2, where client k of N players minds w_k f'(s) and one of the limit
+ * nothing of it: the rest is the price. With it the replies to s are the optimum's, and as the price only adds to c_k > 0
+ * the equilibrium is still the only one (see nash). At an end of the interval the same holds as an inequality. */
+static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *price) {
+    const mfpg_action_set *set = &play->game->actions;
+    mfpg_play planner = *play;
+    mfpg_report report;
+    planner.planner = 1;
+    if (set->grid)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "the corrective price of cost entropic is a slope: it needs actions on an interval, not on a "
+            "grid");
+    mfpg_status status = check_stability(ctx, play);
+    if (!status) status = nash(ctx, &planner, set->low, set->high, price, &report);
+    if (status) return status;
+    mfpg_fedavg_law law = law_of(play);
+    double slope = mfpg_fedavg_slope(&law, mfpg_aggregate(&planner, price));
+    double others = minded(&planner) - (play->limit ? 0.0 : 1.0);
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) price[k] = others * weight_of(play, k) * slope;
+    return MFPG_OK;
+}
+
 const mfpg_cost_ops mfpg_cost_entropic = {
     .name = "entropic",
     .help = "excess loss of entropic FedAvg at the mean strength plus c e, against beta B/e (a strength)",
@@ -293,4 +315,5 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .external = external,
     .reply = reply,
     .nash = nash,
+    .corrective = corrective,
 };

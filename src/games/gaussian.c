@@ -63,10 +63,10 @@ static double privacy(const mfpg_play *play, double b) {
     return play->game->privacy_power == 1.0 ? b : 0.5 * b * b;
 }
 
-/* What a planner minds of client k's noise: its own loss and everybody else's, Q_k of S3.2. */
-static double planner_reach(const mfpg_play *play, double q, double p) {
+/* What the others mind of the noise of a client of weight p: Q_k/A - q_k^2 of S3.2. */
+static double reach_to_others(const mfpg_play *play, double p) {
     const mfpg_game *game = play->game;
-    return q * q + (double)(game->clients - 1) * square((1.0 - game->personalisation) * p);
+    return (double)(game->clients - 1) * square((1.0 - game->personalisation) * p);
 }
 
 static void scales(
@@ -76,7 +76,7 @@ static void scales(
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
         double p = play->limit ? 0.0 : mfpg_play_weight(play, first + i), q = omega + (1.0 - omega) * p;
-        double reach = play->planner ? planner_reach(play, q, p) : q * q;
+        double reach = q * q + (play->planner ? reach_to_others(play, p) : 0.0);
         u[i] = a * reach * square(mfpg_play_noise_unit(play, first + i)) + mfpg_play_price(play, first + i);
         v[i] = game->preference[first + i];
     }
@@ -98,6 +98,16 @@ static double external(const mfpg_play *play, double aggregate) {
     return play->limit ? 0.0 : half_trace(game) * square(1.0 - game->personalisation) * aggregate;
 }
 
+/* u_k of the planner less u_k of the client. In the limit the averaged noise vanishes, and nobody harms anybody. */
+static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *price) {
+    (void)ctx;
+    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
+        double p = play->limit ? 0.0 : mfpg_play_weight(play, k);
+        price[k] = half_trace(play->game) * reach_to_others(play, p) * square(mfpg_play_noise_unit(play, k));
+    }
+    return MFPG_OK;
+}
+
 const mfpg_cost_ops mfpg_cost_gaussian = {
     .name = "gaussian",
     .help =
@@ -115,4 +125,5 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .minimiser = minimiser,
     .shares = shares,
     .external = external,
+    .corrective = corrective,
 };

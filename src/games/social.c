@@ -9,6 +9,7 @@
 #include "exploitability.h"
 #include "solver.h"
 #include "sweep.h"
+#include "validate.h"
 
 /* On a grid with coupling the planner's sweeps end where no single change helps, which may not be the best of all
  * profiles. They are run from the equilibrium too, so that the better end is never above the equilibrium. */
@@ -33,6 +34,28 @@ static mfpg_status plan(mfpg_context *ctx, const mfpg_play *play, const double *
     if (status || !play->game->actions.grid || mfpg_play_coupling(&planner) == MFPG_COUPLING_NONE)
         return status;
     return better_of_two_starts(ctx, play, &planner, equilibrium, action);
+}
+
+mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game, double *price) {
+    mfpg_game free_game = *game;
+    mfpg_play play;
+    free_game.price = NULL;
+    if (game->players == MFPG_PLAYERS_NONE)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "players none plays no game: there is nothing to correct");
+    mfpg_status status = mfpg_play_prepare(ctx, &free_game, game->players == MFPG_PLAYERS_MEAN_FIELD, &play);
+    if (status) return status;
+    double *found = mfpg_alloc(game->clients, sizeof *found);
+    if (!found)
+        status = mfpg_fail_memory(ctx);
+    else if (!play.cost->corrective)
+        status = mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "cost %s has no known optimum for a price to lead to", play.cost->name);
+    else
+        status = play.cost->corrective(ctx, &play, found);
+    if (!status) memcpy(price, found, (size_t)game->clients * sizeof *found);
+    free(found);
+    mfpg_play_release(&play);
+    return status;
 }
 
 mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_equilibrium *out) {
