@@ -22,16 +22,6 @@ double mfpg_fixed_cost(const mfpg_play *play, double others) {
     return play->cost->external && !moves_aggregate(play) ? play->cost->external(play, others) : 0.0;
 }
 
-/* Keeps the cheaper of two actions. They come in ascending order, so the later one of two equals is the more private
- * where the action is a strength, the less private where it is a budget. */
-static void keep_better(mfpg_response *best, double action, double cost, mfpg_control control) {
-    int better = cost < best->cost || (cost == best->cost && control == MFPG_CONTROL_STRENGTH);
-    best->tied = cost == best->cost || (best->tied && !better);
-    if (!better) return;
-    best->action = action;
-    best->cost = cost;
-}
-
 static mfpg_response best_on_grid(const mfpg_play *play, ptrdiff_t k, double u, double v, double others) {
     const mfpg_action_set *set = &play->game->actions;
     int shared = moves_aggregate(play);
@@ -39,21 +29,18 @@ static mfpg_response best_on_grid(const mfpg_play *play, ptrdiff_t k, double u, 
     for (ptrdiff_t j = 0; j < set->count; j++) {
         double own = u * play->utility[j] + v * play->privacy[j];
         double cost = assembled(play, k, shared, own, set->grid[j], others);
-        if (j == 0)
-            best = (mfpg_response){.action = set->grid[0], .cost = cost};
-        else
-            keep_better(&best, set->grid[j], cost, play->cost->control);
+        mfpg_response_offer(&best, j == 0, set->grid[j], cost, play->cost->control);
     }
     return best;
 }
 
-mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double others) {
+mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double others, double guess) {
     const mfpg_action_set *set = &play->game->actions;
     double u, v;
     play->cost->scales(play, k, 1, &others, &u, &v);
     if (set->grid) return best_on_grid(play, k, u, v, others);
     mfpg_response best = {0};
-    best.action = moves_aggregate(play) ? play->cost->reply(play, k, others, set->low, set->high)
+    best.action = moves_aggregate(play) ? play->cost->reply(play, k, others, set->low, set->high, guess)
                                         : mfpg_clamp(play->cost->minimiser(play, u, v), set->low, set->high);
     best.cost = mfpg_movable_cost(play, k, best.action, others);
     return best;

@@ -10,6 +10,17 @@ typedef struct mfpg_response {
     int tied;    /* another action of the grid costs exactly the same */
 } mfpg_response;
 
+/* Keeps the cheaper of two actions. They come in ascending order, so the later one of two equals is the more private
+ * where the action is a strength, the less private where it is a budget. */
+static inline void mfpg_response_offer(
+    mfpg_response *best, int first, double action, double cost, mfpg_control control) {
+    int better = first || cost < best->cost || (cost == best->cost && control == MFPG_CONTROL_STRENGTH);
+    best->tied = !first && (cost == best->cost || (best->tied && !better));
+    if (!better) return;
+    best->action = action;
+    best->cost = cost;
+}
+
 /* The part of client k's cost that its own action moves, where the others' aggregate is `others`. */
 double mfpg_movable_cost(const mfpg_play *play, ptrdiff_t k, double x, double others);
 
@@ -17,8 +28,9 @@ double mfpg_movable_cost(const mfpg_play *play, ptrdiff_t k, double x, double ot
  * field, and every client has the same rest. */
 double mfpg_fixed_cost(const mfpg_play *play, double others);
 
-/* Client k's best response over the game's action set. Ties go to the more private action. */
-mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double others);
+/* Client k's best response over the game's action set; sooner where it lies near `guess` (0: none). Ties go to the more
+ * private action. */
+mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double others, double guess);
 
 /* Clients first .. first + count - 1, count <= MFPG_BLOCK: what they meet and how they answer it. */
 typedef struct mfpg_block {

@@ -84,8 +84,9 @@ struct mfpg_cost_ops {
     /* What the clients first .. first + count - 1 add to the aggregate by playing x. */
     void (*shares)(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *x, double *out);
     double (*external)(const mfpg_play *play, double aggregate); /* E */
-    /* SHARED: the exact best response on the interval [low, high]. */
-    double (*reply)(const mfpg_play *play, ptrdiff_t k, double others, double low, double high);
+    /* SHARED: the exact best response on the interval [low, high]; quickly where it lies near `guess`, > 0. */
+    double (*reply)(const mfpg_play *play, ptrdiff_t k, double others, double low, double high, double guess);
+    int (*alike)(const mfpg_play *play); /* SHARED: an action's share is the same for all clients */
     /* Coupled: the N-player equilibrium on the interval [low, high]. */
     mfpg_status (*nash)(mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action,
         mfpg_report *report);

@@ -149,16 +149,30 @@ static double own_slope_at(double e, const void *arg) {
            own->v / (e * e);
 }
 
+/* The root of the slope where it lies within a part in 2^26 of the guess, else 0. The slope is a line there up to the square
+ * of that, so one false position is as good as rounding allows. */
+static double reply_near(const own_slope *own, double low, double top, double guess) {
+    double a = fmax(low, guess * (1.0 - 0x1p-26)), b = fmin(top, guess * (1.0 + 0x1p-26));
+    if (!(a > 0.0 && a < b)) return 0.0;
+    double at_a = own_slope_at(a, own), at_b = own_slope_at(b, own);
+    if (!(at_a < 0.0 && at_b > 0.0)) return 0.0;
+    return isfinite(at_b) ? mfpg_clamp(a - at_a * (b - a) / (at_b - at_a), a, b) : 0.0;
+}
+
 /* U_k has one minimum: its slope has the sign of e^2 (c + w f'(s)) - beta B, whose derivative
  * 2 e (c + w f') + e^2 w^2 f'' is at least 2 e c > 0, since w e <= s and s max(-f'', 0) <= 2 f' (shown below at nash).
  * So the slope changes sign once, from - to +. */
-static double reply(const mfpg_play *play, ptrdiff_t k, double others, double low, double high) {
+static double reply(
+    const mfpg_play *play, ptrdiff_t k, double others, double low, double high, double guess) {
     own_slope own = {.law = law_of(play), .others = others, .weight = weight_of(play, k)};
     own.pull = own.weight * minded(play);
     scales(play, k, 1, &others, &own.u, &own.v);
     double top = fmin(high, minimiser(play, own.u, own.v)); /* f' > 0: never above the minimiser without f */
     if (own.weight > 0.0) top = fmin(top, (mfpg_fedavg_stable_below(&own.law) - others) / own.weight);
     if (!(top > low)) return low;
+    if (low > 0.0 && (guess == low || low == high) && own_slope_at(low, &own) >= 0.0) return low;
+    double near = reply_near(&own, low, top, guess);
+    if (near > 0.0) return near;
     if (low > 0.0 && own_slope_at(low, &own) >= 0.0) return low;
     double bottom = top;
     while (bottom > low && own_slope_at(bottom, &own) > 0.0) {
@@ -297,6 +311,10 @@ static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *
     return MFPG_OK;
 }
 
+static int alike(const mfpg_play *play) {
+    return !play->game->strength_unit && !(play->limit && play->game->weight);
+}
+
 const mfpg_cost_ops mfpg_cost_entropic = {
     .name = "entropic",
     .help = "excess loss of entropic FedAvg at the mean strength plus c e, against beta B/e (a strength)",
@@ -314,6 +332,7 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .shares = shares,
     .external = external,
     .reply = reply,
+    .alike = alike,
     .nash = nash,
     .corrective = corrective,
 };

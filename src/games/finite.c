@@ -1,6 +1,8 @@
 /* The Nash equilibrium of N players, each of whom moves the aggregate by its own share. */
 #include "solver.h"
 
+#include <stdlib.h>
+
 #include "best_response.h"
 #include "sweep.h"
 
@@ -17,6 +19,27 @@ static double rounded_down(const mfpg_action_set *set, double x) {
     return set->grid[low];
 }
 
+/* From the equilibrium between the ends of the grid, rounded down: the noise is then no more than what the model bears, and
+ * a few sweeps are left to do. */
+static mfpg_status start_below(mfpg_context *ctx, const mfpg_play *play, double *action) {
+    const mfpg_action_set *set = &play->game->actions;
+    mfpg_report report;
+    mfpg_status status =
+        play->cost->nash(ctx, play, set->grid[0], set->grid[set->count - 1], action, &report);
+    for (ptrdiff_t k = 0; k < play->game->clients && !status; k++) action[k] = rounded_down(set, action[k]);
+    return status;
+}
+
+/* From the equilibrium of the limit, the lower actions where it mixes. */
+static mfpg_status start_at_limit(mfpg_context *ctx, const mfpg_play *play, double *action) {
+    mfpg_field field = {0};
+    mfpg_report report;
+    mfpg_status status = play->cost->fixed_point(ctx, play, action, &field, &report);
+    free(field.mixing);
+    free(field.fixed_point);
+    return status;
+}
+
 mfpg_status mfpg_finite_solve(mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_report *report) {
     const mfpg_action_set *set = &play->game->actions;
     if (mfpg_play_coupling(play) == MFPG_COUPLING_NONE) {
@@ -25,13 +48,10 @@ mfpg_status mfpg_finite_solve(mfpg_context *ctx, const mfpg_play *play, double *
         return MFPG_OK;
     }
     if (!set->grid) return play->cost->nash(ctx, play, set->low, set->high, action, report);
-    /* From the equilibrium between the ends of the grid, rounded down: the noise is then no more than what the model
-     * bears, and a few sweeps are left to do. */
-    mfpg_status status = play->cost->nash(ctx, play, set->grid[0], set->grid[set->count - 1], action, report);
+    mfpg_status status =
+        play->cost->fixed_point ? start_at_limit(ctx, play, action) : start_below(ctx, play, action);
     if (status) return status;
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) action[k] = rounded_down(set, action[k]);
-    *report = mfpg_sweep(play, action);
-    return MFPG_OK;
+    return mfpg_sweep(ctx, play, action, report);
 }
 
 static mfpg_status solve(

@@ -6,12 +6,12 @@
 #include "cost.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "best_response.h"
 #include "check.h"
+#include "compensated.h"
 #include "fixed_point.h"
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
@@ -63,46 +63,72 @@ static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, cons
     for (ptrdiff_t i = 0; i < count; i++) out[i] = e[i] / (double)play->game->clients;
 }
 
-/* One pass of best responses, each to the actions as they stand. Returns the largest |log new - log old|. */
-static double respond_in_turn(const mfpg_play *play, double low, double high, double *action) {
-    double total = mfpg_aggregate(play, action), change = 0.0;
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
-        double others = total - mfpg_play_share(play, k, action[k]), u, v;
-        scales(play, k, 1, &others, &u, &v);
-        double next = mfpg_clamp(minimiser(play, u, v), low, high);
-        if (next == action[k]) continue;
-        change = fmax(change, fabs(log(next / action[k])));
-        action[k] = next;
-        total = others + mfpg_play_share(play, k, next);
+/* Best responses of a block of clients to the actions as they stood before it. */
+static void respond_block(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others,
+    double low, double high, double *next) {
+    double u[MFPG_BLOCK], v[MFPG_BLOCK];
+    scales(play, first, count, others, u, v);
+    for (ptrdiff_t i = 0; i < count; i++) next[i] = mfpg_clamp(minimiser(play, u[i], v[i]), low, high);
+}
+
+/* The largest relative move, |log next - log now| where it is small. */
+static double largest_move(const double *now, const double *next, ptrdiff_t count) {
+    double most = 0.0;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double move = fabs(next[i] - now[i]) / (next[i] < now[i] ? next[i] : now[i]);
+        most = move > most ? move : most;
+    }
+    return most;
+}
+
+/* One pass of best responses, a block of clients at a time. Returns the largest relative move; infinite where an action left
+ * its range. */
+static double respond_in_turn(
+    const mfpg_play *play, ptrdiff_t block, double low, double high, double *action) {
+    mfpg_compensated total = {.sum = mfpg_aggregate(play, action)};
+    double change = 0.0, next[MFPG_BLOCK], share[MFPG_BLOCK], others[MFPG_BLOCK];
+    for (ptrdiff_t first = 0; first < play->game->clients; first += block) {
+        ptrdiff_t rest = play->game->clients - first, count = rest < block ? rest : block;
+        double *now = action + first, before = mfpg_compensated_value(&total);
+        shares(play, first, count, now, share);
+        for (ptrdiff_t i = 0; i < count; i++) others[i] = before - share[i];
+        respond_block(play, first, count, others, low, high, next);
+        double move = largest_move(now, next, count);
+        if (!isfinite(move)) return INFINITY;
+        change = move > change ? move : change;
+        mfpg_compensated_add(&total, -mfpg_chunk_add(share, count));
+        memcpy(now, next, (size_t)count * sizeof *now);
+        shares(play, first, count, now, share);
+        mfpg_compensated_add(&total, mfpg_chunk_add(share, count));
     }
     return change;
 }
 
 /* Best responses in turn, which cannot cycle here. In the logarithms of the actions the response of client k moves by
  * (1/2) |zeta| s_-k/(1 + zeta s_-k) times the largest move of the others. For zeta >= 0 that factor is below 1/2: a
- * contraction (clamping keeps it one), so the equilibrium exists, is unique, and 60 passes reach the last bit. For
- * zeta < 0 responses rise with the others' actions, and the passes start below every equilibrium: the actions only rise,
- * to the smallest one, or past every bound where there is none. */
+ * contraction (clamping keeps it one), so the equilibrium exists, is unique, and 60 passes reach the last bit, whether
+ * clients answer one after the other or, where they are many, a few of them at once. For zeta < 0 responses rise with the
+ * others' actions, and the passes start below every equilibrium: the actions only rise, to the smallest one, or past every
+ * bound where there is none. */
 static mfpg_status nash(
     mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
     enum { PASSES = 10000 };
     const double still = 0x1p-50; /* a few roundings of the logarithm's argument */
     const double rounding =
         0x1p-42; /* moves below it that do not shrink are rounding, larger where prices are near 0 */
-    double u, v;
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
-        const double none = 0.0;
-        scales(play, k, 1, &none, &u, &v);
-        action[k] =
-            play->game->interaction < 0.0 && low > 0.0 ? low : mfpg_clamp(minimiser(play, u, v), low, high);
-    }
     int one = play->game->interaction >= 0.0;
+    ptrdiff_t clients = play->game->clients, block = clients >= 64 * MFPG_BLOCK ? MFPG_BLOCK : 1;
+    const double none[MFPG_BLOCK] = {0};
+    for (ptrdiff_t k = 0; k < clients; k += MFPG_BLOCK) {
+        ptrdiff_t count = clients - k < MFPG_BLOCK ? clients - k : MFPG_BLOCK;
+        respond_block(play, k, count, none, low, one || !(low > 0.0) ? high : low, action + k);
+    }
     *report = (mfpg_report){.unique = one ? 1 : -1,
         .residual = INFINITY,
         .selection = one ? MFPG_SELECTION_ONLY : MFPG_SELECTION_SMALLEST};
     while (report->iterations < PASSES && !report->converged) {
         double before = report->residual;
-        report->residual = respond_in_turn(play, low, high, action);
+        report->residual = respond_in_turn(play, block, low, high, action);
         report->iterations++;
         report->converged =
             report->residual <= still || (report->residual <= rounding && report->residual >= before);

@@ -49,7 +49,7 @@ static int settle(const respond_job *job, mfpg_block *b) {
     int tied = 0;
     for (ptrdiff_t i = 0; i < b->count; i++) {
         if (b->best[i] == b->best[i]) continue;
-        mfpg_response exact = mfpg_best_response(job->play, b->first + i, job->others);
+        mfpg_response exact = mfpg_best_response(job->play, b->first + i, job->others, 0.0);
         b->best[i] = exact.action;
         tied |= exact.tied;
     }

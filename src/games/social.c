@@ -19,11 +19,12 @@ static mfpg_status better_of_two_starts(mfpg_context *ctx, const mfpg_play *play
     double *other = mfpg_alloc(clients, sizeof *other);
     if (!other) return mfpg_fail_memory(ctx);
     memcpy(other, equilibrium, (size_t)clients * sizeof *other);
-    mfpg_sweep(planner, other);
-    if (mfpg_total_cost(play, other) < mfpg_total_cost(play, action))
+    mfpg_report report;
+    mfpg_status status = mfpg_sweep(ctx, planner, other, &report);
+    if (!status && mfpg_total_cost(play, other) < mfpg_total_cost(play, action))
         memcpy(action, other, (size_t)clients * sizeof *other);
     free(other);
-    return MFPG_OK;
+    return status;
 }
 
 static mfpg_status plan(mfpg_context *ctx, const mfpg_play *play, const double *equilibrium, double *action) {

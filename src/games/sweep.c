@@ -3,49 +3,108 @@
 #include <math.h>
 
 #include "best_response.h"
+#include "share_table.h"
 
 enum { SWEEPS = 100000, EXACT_SWEEPS = 50 };
 
+/* One pass over the clients. */
 typedef struct pass {
+    const mfpg_play *play;
+    mfpg_share_table *table; /* or NULL */
+    double slack, *action;
+    double total; /* the aggregate of the actions as they stand */
     ptrdiff_t moves;
     double largest_gain;
 } pass;
 
-/* One sweep. A client moves if that gains more than `slack` of its cost. */
-static pass sweep_once(const mfpg_play *play, double slack, double *action) {
-    double total = mfpg_aggregate(play, action);
-    pass out = {0};
-    for (ptrdiff_t k = 0; k < play->game->clients; k++) {
-        double others = total - mfpg_play_share(play, k, action[k]);
-        double now = mfpg_movable_cost(play, k, action[k], others);
-        mfpg_response best = mfpg_best_response(play, k, others);
-        if (!(best.cost < now)) continue;
-        out.largest_gain = fmax(out.largest_gain, now - best.cost);
-        if (!(now - best.cost > slack * fabs(best.cost))) continue;
-        action[k] = best.action;
-        total = others + mfpg_play_share(play, k, best.action);
-        out.moves++;
+/* A client moves if that gains more than `slack` of its cost. Returns whether it has. */
+static int move(pass *p, ptrdiff_t k, double now, const mfpg_response *best) {
+    if (!(best->cost < now)) return 0;
+    p->largest_gain = fmax(p->largest_gain, now - best->cost);
+    if (!(now - best->cost > p->slack * fabs(best->cost))) return 0;
+    double others = p->total - mfpg_play_share(p->play, k, p->action[k]);
+    p->action[k] = best->action;
+    p->total = others + mfpg_play_share(p->play, k, best->action);
+    p->moves++;
+    return 1;
+}
+
+static int ask(pass *p, ptrdiff_t k) {
+    double others = p->total - mfpg_play_share(p->play, k, p->action[k]);
+    double now = mfpg_movable_cost(p->play, k, p->action[k], others);
+    mfpg_response best = mfpg_best_response(p->play, k, others, 0.0);
+    return move(p, k, now, &best);
+}
+
+/* Scales that no other client moves: the whole block, whoever moves in it. */
+static void ask_shared(pass *p, mfpg_block *b) {
+    p->play->cost->scales(p->play, b->first, b->count, NULL, b->u, b->v);
+    for (ptrdiff_t i = 0; i < b->count; i++) {
+        ptrdiff_t k = b->first + i, row = p->table ? mfpg_share_table_row(p->table, p->action[k]) : -1;
+        double now = 0.0;
+        if (row < 0) {
+            ask(p, k);
+            continue;
+        }
+        mfpg_share_table_update(p->table, row, p->total);
+        mfpg_response best = mfpg_share_table_answer(p->table, row, b->u[i], b->v[i], &now);
+        move(p, k, now, &best);
     }
-    return out;
+}
+
+/* Scales that every move changes: up to the first who moves. Most stay, and that is seen at once. Returns how many have
+ * been asked. */
+static ptrdiff_t ask_priced(pass *p, mfpg_block *b) {
+    const mfpg_play *play = p->play;
+    play->cost->shares(play, b->first, b->count, p->action + b->first, b->others);
+    for (ptrdiff_t i = 0; i < b->count; i++) b->others[i] = p->total - b->others[i];
+    mfpg_block_answer(play, b);
+    for (ptrdiff_t i = 0; i < b->count; i++)
+        if (b->best[i] != p->action[b->first + i] && ask(p, b->first + i)) return i + 1;
+    return b->count;
+}
+
+static void sweep_once(pass *p) {
+    mfpg_block b;
+    int shared = mfpg_play_coupling(p->play) == MFPG_COUPLING_SHARED;
+    ptrdiff_t clients = p->play->game->clients, ahead = MFPG_BLOCK;
+    p->total = mfpg_aggregate(p->play, p->action);
+    for (b.first = 0; b.first < clients;) {
+        b.count = clients - b.first < ahead ? clients - b.first : ahead;
+        if (shared) {
+            ask_shared(p, &b);
+            b.first += b.count;
+            continue;
+        }
+        ptrdiff_t before = p->moves;
+        b.first += ask_priced(p, &b);
+        /* Looking far ahead is wasted where many move. */
+        ahead = p->moves > before ? 1 : ahead < MFPG_BLOCK / 2 ? 2 * ahead : MFPG_BLOCK;
+    }
 }
 
 /* Every move lowers the mover's cost and with it the potential. The first sweeps accept only gains above the rounding of
  * the two costs, so the exact potential falls with each move and no profile comes back: they end. What is left are gains
  * of a few roundings, which the last sweeps take up too, a bounded number of times; the last sweep, in which nobody
  * moved, computed what the certificate computes, so exploitability is exactly 0 after it. */
-mfpg_report mfpg_sweep(const mfpg_play *play, double *action) {
+mfpg_status mfpg_sweep(mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_report *report) {
     const double rounding = 0x1p-48; /* 16 roundings of a cost: f alone takes about ten */
-    mfpg_report report = {.unique = -1, .selection = MFPG_SELECTION_POTENTIAL};
+    mfpg_share_table *table;
+    mfpg_status status = mfpg_share_table_create(ctx, play, &table);
+    if (status) return status;
+    *report = (mfpg_report){.unique = -1, .selection = MFPG_SELECTION_POTENTIAL};
     double slack = rounding;
     int exact_sweeps = 0;
-    while (report.iterations < SWEEPS && exact_sweeps < EXACT_SWEEPS) {
-        pass done = sweep_once(play, slack, action);
-        report.iterations++;
-        report.residual = done.largest_gain;
-        report.converged = done.largest_gain == 0.0;
-        if (report.converged) break;
+    while (report->iterations < SWEEPS && exact_sweeps < EXACT_SWEEPS) {
+        pass done = {.play = play, .table = table, .slack = slack, .action = action};
+        sweep_once(&done);
+        report->iterations++;
+        report->residual = done.largest_gain;
+        report->converged = done.largest_gain == 0.0;
+        if (report->converged) break;
         if (done.moves == 0) slack = 0.0;
         if (slack == 0.0) exact_sweeps++;
     }
-    return report;
+    mfpg_share_table_destroy(table);
+    return MFPG_OK;
 }

@@ -6,6 +6,6 @@
 
 /* Lets one client after the other move to a better action of the grid, from the actions given, until none has one: a
  * pure Nash equilibrium. For games with a potential (entropic, interaction, and every planner). report->unique is -1. */
-mfpg_report mfpg_sweep(const mfpg_play *play, double *action);
+mfpg_status mfpg_sweep(mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_report *report);
 
 #endif

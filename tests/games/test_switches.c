@@ -34,7 +34,7 @@ static void check_against_enumeration(const crowd *c) {
     CHECK_OK(ctx, mfpg_play_prepare(ctx, &c->game, 1, &play));
     int tied = mfpg_respond(&play, 0.4, found), tied_by_enumeration = 0;
     for (ptrdiff_t k = 0; k < MANY; k++) {
-        mfpg_response expected = mfpg_best_response(&play, k, 0.4);
+        mfpg_response expected = mfpg_best_response(&play, k, 0.4, 0);
         tied_by_enumeration |= expected.tied;
         if (found[k] != expected.action) {
             print_error("%s, client %td: %.17g by steps, %.17g by enumeration\n", c->game.cost, k, found[k],
