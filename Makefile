@@ -55,6 +55,12 @@ check-numbers: build ## fail where a number in README.md or docs/ differs from w
 	@scripts/setup.sh --python
 	@scripts/check_numbers.py
 
+bench-perf: ## the performance suite: one JSON line a work, its floor measured beside it (quick: MFPG_BENCH_CLIENTS=1e6)
+	@scripts/setup.sh --ci
+	@cmake --preset release --log-level=NOTICE -DMFPG_BENCH=ON
+	@cmake --build --preset release
+	@cmake --build --preset release --target bench-perf
+
 install: setup ## install program, library, headers and examples below PREFIX (default /usr/local)
 	@cmake --preset release --log-level=NOTICE -DCMAKE_INSTALL_PREFIX="$$(realpath -m -- "$(PREFIX)")"
 	@cmake --build --preset release
@@ -82,4 +88,4 @@ warnings: ## build with gcc and with clang, warnings are errors
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings clean
+.PHONY: help setup build demo test test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf clean

@@ -21,10 +21,10 @@ typedef enum mfpg_coupling {
 } mfpg_coupling;
 
 /* The rules that choose an equilibrium: mfpg_equilibrium.selection. */
-#define MFPG_SELECTION_DOMINANT  "dominant strategies"
-#define MFPG_SELECTION_ONLY      "the only one"
-#define MFPG_SELECTION_SMALLEST  "smallest mean"
-#define MFPG_SELECTION_POTENTIAL "best responses in turn, a local minimum of the potential"
+#define MFPG_CHOSEN_DOMINANT  "dominant strategies"
+#define MFPG_CHOSEN_ONLY      "the only one"
+#define MFPG_CHOSEN_SMALLEST  "smallest mean"
+#define MFPG_CHOSEN_POTENTIAL "best responses in turn, a local minimum of the potential"
 
 /* How a solver ended; fields as in mfpg_equilibrium. */
 typedef struct mfpg_report {

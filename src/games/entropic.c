@@ -283,7 +283,7 @@ static mfpg_status nash(
     m.price = price;
     m.action = action;
     mfpg_chunks_run(ctx, play->game->clients, keep_replies, &m);
-    *report = (mfpg_report){.unique = 1, .iterations = root.iterations, .selection = MFPG_SELECTION_ONLY};
+    *report = (mfpg_report){.unique = 1, .iterations = root.iterations, .selection = MFPG_CHOSEN_ONLY};
     if (price > 0.0) report->residual = fabs(excess_price(price, &m)) / price;
     report->converged = root.converged && report->residual <= resolved;
     return MFPG_OK;

@@ -151,6 +151,6 @@ mfpg_status mfpg_field_fill(
     field->mean = landings->at[0].mean;
     report->converged = 1;
     report->unique = landings->count == 1 && !landings->more;
-    report->selection = report->unique ? MFPG_SELECTION_ONLY : MFPG_SELECTION_SMALLEST;
+    report->selection = report->unique ? MFPG_CHOSEN_ONLY : MFPG_CHOSEN_SMALLEST;
     return MFPG_OK;
 }

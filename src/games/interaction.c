@@ -125,7 +125,7 @@ static mfpg_status nash(
     }
     *report = (mfpg_report){.unique = one ? 1 : -1,
         .residual = INFINITY,
-        .selection = one ? MFPG_SELECTION_ONLY : MFPG_SELECTION_SMALLEST};
+        .selection = one ? MFPG_CHOSEN_ONLY : MFPG_CHOSEN_SMALLEST};
     while (report->iterations < PASSES && !report->converged) {
         double before = report->residual;
         report->residual = respond_in_turn(play, block, low, high, action);
@@ -154,7 +154,7 @@ static mfpg_status fixed_point(
     if (game->interaction == 0.0) {
         int tied = mfpg_respond(play, 0.0, action);
         field->mean = mfpg_aggregate(play, action);
-        *report = (mfpg_report){.unique = !tied, .converged = 1, .selection = MFPG_SELECTION_DOMINANT};
+        *report = (mfpg_report){.unique = !tied, .converged = 1, .selection = MFPG_CHOSEN_DOMINANT};
         return MFPG_OK;
     }
     mfpg_crowd crowd = {.play = play, .slope = game->interaction, .ratios = ratios};
