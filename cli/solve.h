@@ -29,6 +29,7 @@ int solve_is_population(double value);
 int solve_is_draws(double value); /* a whole number from 2 */
 int solve_is_power(double value); /* 1 or 2 */
 int solve_is_number(double value);
+int solve_is_count(double value); /* a whole number from 1 to 1e6 */
 
 /* Everything that solve_options.def holds, not given. */
 solve_settings solve_settings_none(void);
@@ -61,6 +62,10 @@ typedef struct solve_game {
  * in any case by solve_game_clear. */
 int solve_read_game(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
 void solve_game_clear(solve_game *game);
+
+/* Reads "A,B,..." into a new array (free it): the number of numbers, or 0 with a message. */
+ptrdiff_t solve_read_list(const char *option, const char *text, int (*allowed)(double value),
+    const char *words, double **out);
 
 /* Its parts, for studies: the cost's constants (default where not given), players and actions. */
 int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);

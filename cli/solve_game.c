@@ -80,8 +80,7 @@ int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game 
 
 /* ---- lists ---- */
 
-/* Reads "A,B,..." into a new array: the number of numbers, or 0 with a message. */
-static ptrdiff_t read_list(
+ptrdiff_t solve_read_list(
     const char *option, const char *text, int (*allowed)(double value), const char *words, double **out) {
     ptrdiff_t count = 1, read = 0;
     for (const char *at = text; *at; at++) count += *at == ',';
@@ -125,7 +124,7 @@ int solve_read_actions(mfpg_context *ctx, const solve_settings *chosen, solve_ga
     *set = (mfpg_action_set){.low = 0.0, .high = (double)INFINITY};
     if (strcmp(text, "continuous") == 0) return 0;
     if (!colon) {
-        set->count = read_list("actions", text, cli_is_positive, words, &out->grid);
+        set->count = solve_read_list("actions", text, cli_is_positive, words, &out->grid);
         set->grid = out->grid;
         return set->grid ? check_ascends(set) : CLI_WRONG_INPUT;
     }
@@ -192,7 +191,7 @@ static int read_weights(mfpg_context *ctx, const solve_settings *chosen, solve_g
     if (is_cost(out, "gaussian") && limit && !out->named_population)
         return cli_refuse("solve", "--weights: in the mean field of cost gaussian no client's weight counts; "
                                    "they do with players finite, or with --population");
-    ptrdiff_t count = read_list("weights", chosen->weights, cli_is_not_negative,
+    ptrdiff_t count = solve_read_list("weights", chosen->weights, cli_is_not_negative,
         "P,P,... with every weight a number from 0", &out->weight);
     if (count == 0) return CLI_WRONG_INPUT;
     if (count != out->game.clients)

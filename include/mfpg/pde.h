@@ -137,6 +137,17 @@ typedef struct mfpg_pde_solution {
 mfpg_status mfpg_pde_solve(
     mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_options *options, mfpg_pde_solution **out);
 
+/** What is known of a type at time t. */
+typedef struct mfpg_pde_exact {
+    double curvature; /* V_xx, the same everywhere */
+    double control;   /* the best control, the same everywhere */
+    double mean, variance;
+} mfpg_pde_exact;
+
+/** The equilibrium in closed form, where there is one: both losses quadratic around 0, no prior, controls an interval.
+ *  @return 1 with out filled (the variance by an integral, to some 1e-8), or 0. The model is one that solve accepts. */
+int mfpg_pde_closed_form(const mfpg_pde_model *model, ptrdiff_t type, double t, mfpg_pde_exact *out);
+
 /** Frees a solution; NULL is fine. */
 void mfpg_pde_solution_destroy(mfpg_pde_solution *solution);
 

@@ -186,6 +186,47 @@ static void test_a_game_without_a_closed_form_has_its_certificate(void **state) 
     mfpg_pde_solution_destroy(other);
 }
 
+/* Without a closed form: the same game on three grids, each twice as fine in time, or in space. What is looked at is what
+ * depends on the one much more than on the other: the cost hardly changes with the steps, the mean hardly with the nodes. */
+static void test_finer_grids_agree_ever_better(void **state) {
+    (void)state;
+    mfpg_pde_model model = wells();
+    double mean[3], cost[3];
+    for (int k = 0; k < 3; k++) {
+        mfpg_pde_options in_time = grid(4, 81, 20 << k), in_space = grid(4, (40 << k) + 1, 10);
+        mfpg_pde_solution *s = solve(&model, &in_time);
+        mean[k] = s->mean_path[s->steps];
+        mfpg_pde_solution_destroy(s);
+        s = solve(&model, &in_space);
+        cost[k] = s->cost;
+        mfpg_pde_solution_destroy(s);
+    }
+    check_near(log2((mean[0] - mean[1]) / (mean[1] - mean[2])), 1, 0, 0.1, "order in time, of the mean");
+    check_near(log2((cost[0] - cost[1]) / (cost[1] - cost[2])), 2, 0, 0.1, "order in space, of the cost");
+}
+
+/* The closed form that the library offers is the one above, and is not offered where there is none. */
+static void test_the_closed_form_is_offered_where_it_holds(void **state) {
+    (void)state;
+    mfpg_pde_model model = oracle();
+    mfpg_pde_exact exact;
+    assert_int_equal(mfpg_pde_closed_form(&model, 0, 1, &exact), 1);
+    check_near(exact.variance, exact_variance(), 0, 1e-7, "variance");
+    check_near(exact.mean, exp(-1.0), 1e-15, 0, "mean");
+    assert_true(exact.curvature == 0 && exact.control == 1.5);
+    assert_int_equal(mfpg_pde_closed_form(&model, 0, 0.3, &exact), 1);
+    check_near(exact.control, exact_control(0.3), 1e-14, 0, "control");
+    /* k = 0: A grows with the time that is left */
+    model.potential = mfpg_pde_quadratic(0);
+    model.attraction = 0;
+    assert_int_equal(mfpg_pde_closed_form(&model, 0, 0.3, &exact), 1);
+    check_near(exact.curvature, 0.7, 1e-15, 0, "V_xx");
+    model.prior_variance = 1;
+    assert_int_equal(mfpg_pde_closed_form(&model, 0, 0.3, &exact), 0);
+    model = wells();
+    assert_int_equal(mfpg_pde_closed_form(&model, 0, 0.3, &exact), 0);
+}
+
 /* One turn is a reply to a population that stays where it starts: something can be gained against its true flow. Each
  * further turn leaves less, also by fictitious play. */
 static void test_what_has_not_converged_says_so_and_can_be_exploited(void **state) {
@@ -417,6 +458,8 @@ int main(void) {
         cmocka_unit_test(test_the_control_is_the_closed_form_of_the_value),
         cmocka_unit_test(test_types_are_solved_side_by_side),
         cmocka_unit_test(test_a_game_without_a_closed_form_has_its_certificate),
+        cmocka_unit_test(test_finer_grids_agree_ever_better),
+        cmocka_unit_test(test_the_closed_form_is_offered_where_it_holds),
         cmocka_unit_test(test_what_has_not_converged_says_so_and_can_be_exploited),
         cmocka_unit_test(test_few_controls_are_the_best_of_all_sequences),
         cmocka_unit_test(test_the_free_energy_falls_along_a_flow_of_constant_noise),

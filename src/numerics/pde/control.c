@@ -13,7 +13,7 @@ double mfpg_pde_optimal_control(
     if (slope <= 0.0) return high;
     /* weight 0: log 0 = -infinity, so low; the quotient is taken apart lest it overflow */
     double e = cost->offset + (log(cost->rate * weight * cost->scale) - log(slope)) / cost->rate;
-    return fmin(fmax(e, low), high);
+    return e <= low ? low : e >= high ? high : e;
 }
 
 double mfpg_node_change(const mfpg_node *node, double e) {

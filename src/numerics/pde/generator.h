@@ -24,8 +24,9 @@ static inline mfpg_rates mfpg_generator_rates(
     mfpg_pde_scheme scheme, double h, double inverse_h, double drift, double control) {
     double noise = mfpg_scheme_noise(scheme, h, drift, control) * inverse_h * inverse_h;
     double half = 0.5 * drift * inverse_h;
+    double up = noise + half, down = noise - half;
     /* where the noise just carries the drift, rounding must not make the other rate negative */
-    return (mfpg_rates){fmax(noise + half, 0.0), fmax(noise - half, 0.0)};
+    return (mfpg_rates){up > 0.0 ? up : 0.0, down > 0.0 ? down : 0.0};
 }
 
 #endif

@@ -64,8 +64,9 @@ static void evaluate(step *s, const double *next) {
 static int value_settled(const step *s) {
     double change = 0.0, size = 0.0;
     for (ptrdiff_t i = 0; i < s->problem->n; i++) {
-        change = fmax(change, fabs(s->value[i] - s->before[i]));
-        size = fmax(size, fabs(s->value[i]));
+        double moved = fabs(s->value[i] - s->before[i]), height = fabs(s->value[i]);
+        if (moved > change) change = moved;
+        if (height > size) size = height;
     }
     return change <= VALUE_TOLERANCE * size;
 }

@@ -8,9 +8,10 @@
 #include "check.h"
 
 enum {
-    BLOCK = 512,
+    BLOCK = 512, /* particles that share a stream; sums are added block by block */
+    PARALLEL_BLOCKS = 16,
     MOST_STEPS = 10000000
-}; /* particles that share a stream; sums are added block by block */
+};
 static const double MOST_PARTICLES = 2147483648.0;
 
 typedef struct cloud {
@@ -21,7 +22,7 @@ typedef struct cloud {
     double dt, mean;         /* mean of the last step */
     ptrdiff_t step;          /* number of the step being taken; -1 is the start */
     double *x;               /* count; the arrays below are parts of the same block */
-    double *sum;             /* blocks: of x, then of squares around the mean */
+    double *sum, *square;    /* blocks: of x - the last step's mean, and of its square */
     ptrdiff_t *first;        /* types+1: the first particle of each type */
 } cloud;
 
@@ -86,7 +87,7 @@ static mfpg_status move_block(mfpg_context *ctx, ptrdiff_t block, int worker, vo
     (void)worker;
     if (to > c->options->count) to = c->options->count;
     mfpg_stream_gaussian(&stream, (uint64_t)(c->step + 1), c->width, draw);
-    double sum = 0.0;
+    double sum = 0.0, square = 0.0;
     for (ptrdiff_t i = from; i < to;) {
         while (c->first[type + 1] <= i) type++;
         ptrdiff_t end = c->first[type + 1] < to ? c->first[type + 1] : to;
@@ -95,31 +96,26 @@ static mfpg_status move_block(mfpg_context *ctx, ptrdiff_t block, int worker, vo
             double z = (double)draw[i - from];
             c->x[i] = c->step < 0 ? c->model->start_mean + sqrt(c->model->start_variance) * z
                                   : moved(c, row, c->x[i], z);
-            sum += c->x[i];
+            sum += c->x[i] - c->mean;
+            square += (c->x[i] - c->mean) * (c->x[i] - c->mean);
         }
     }
     c->sum[block] = sum;
-    if (isfinite(sum)) return MFPG_OK;
+    c->square[block] = square;
+    if (isfinite(square)) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
         "particles: one left the range of numbers in step %td of %td; take more steps", c->step + 1,
         c->options->steps);
 }
 
-static mfpg_status square_block(mfpg_context *ctx, ptrdiff_t block, int worker, void *arg) {
-    cloud *c = arg;
-    ptrdiff_t from = block * BLOCK, to = from + BLOCK;
-    (void)ctx;
-    (void)worker;
-    if (to > c->options->count) to = c->options->count;
-    c->sum[block] = 0.0;
-    for (ptrdiff_t i = from; i < to; i++) c->sum[block] += (c->x[i] - c->mean) * (c->x[i] - c->mean);
+/* A cloud of a few blocks is moved sooner by one thread than many are woken. */
+static mfpg_status move_all(mfpg_context *ctx, cloud *c) {
+    if (c->blocks >= PARALLEL_BLOCKS) return mfpg_tasks_run(ctx, c->blocks, move_block, c);
+    for (ptrdiff_t block = 0; block < c->blocks; block++) {
+        mfpg_status status = move_block(ctx, block, 0, c);
+        if (status != MFPG_OK) return status;
+    }
     return MFPG_OK;
-}
-
-static double total(const cloud *c) {
-    double sum = 0.0;
-    for (ptrdiff_t i = 0; i < c->blocks; i++) sum += c->sum[i];
-    return sum / (double)c->options->count;
 }
 
 static mfpg_status check(mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_solution *s,
@@ -142,13 +138,17 @@ static mfpg_status check(mfpg_context *ctx, const mfpg_pde_model *model, const m
 
 static mfpg_status run(mfpg_context *ctx, cloud *c, double *mean, double *variance) {
     for (c->step = -1; c->step < c->options->steps; c->step++) {
-        mfpg_status status = mfpg_tasks_run(ctx, c->blocks, move_block, c);
+        mfpg_status status = move_all(ctx, c);
         if (status != MFPG_OK) return status;
-        c->mean = total(c);
-        status = mfpg_tasks_run(ctx, c->blocks, square_block, c);
-        if (status != MFPG_OK) return status;
+        double count = (double)c->options->count, shift = 0.0, squares = 0.0;
+        for (ptrdiff_t block = 0; block < c->blocks; block++) {
+            shift += c->sum[block];
+            squares += c->square[block];
+        }
+        shift /= count;
+        c->mean += shift;
         mean[c->step + 1] = c->mean;
-        variance[c->step + 1] = total(c);
+        variance[c->step + 1] = fmax(squares / count - shift * shift, 0.0);
     }
     return MFPG_OK;
 }
@@ -163,10 +163,12 @@ mfpg_status mfpg_pde_particles(mfpg_context *ctx, const mfpg_pde_model *model,
         .options = options,
         .blocks = (options->count + BLOCK - 1) / BLOCK,
         .width = options->count < BLOCK ? options->count : BLOCK,
-        .dt = model->horizon / (double)options->steps};
-    c.x = mfpg_alloc(options->count + c.blocks, sizeof *c.x);
+        .dt = model->horizon / (double)options->steps,
+        .mean = model->start_mean};
+    c.x = mfpg_alloc(options->count + 2 * c.blocks, sizeof *c.x);
     c.first = mfpg_alloc(model->types + 1, sizeof *c.first);
     c.sum = c.x ? c.x + options->count : NULL;
+    c.square = c.x ? c.sum + c.blocks : NULL;
     status = c.x && c.first ? assign_types(ctx, &c) : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = run(ctx, &c, mean, variance);
     free(c.x);

@@ -1,0 +1,205 @@
+/* mfpg solve --study continuous: the coupled HJB-FPK system. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mfpg/names.h"
+#include "mfpg/population.h"
+
+#include "options.h"
+#include "solve.h"
+#include "solve_continuous.h"
+
+/* A model with the arrays that it borrows. */
+typedef struct problem {
+    mfpg_pde_model model;
+    mfpg_pde_options options;
+    solve_game actions;
+    double *weight, *share;
+} problem;
+
+/* ---- from options to a model ---- */
+
+static int choose(mfpg_context *ctx, const char *option, const char *noun, const char *word,
+    const char *const *names, ptrdiff_t count, int *out) {
+    *out = 0;
+    for (int i = 0; word && i < count; i++)
+        if (strcmp(names[i], word) == 0) {
+            *out = i;
+            return 0;
+        }
+    if (!word) return 0;
+    mfpg_names_unknown(ctx, noun, word, names, count);
+    return cli_refuse("solve", "--%s: %s", option, mfpg_context_message(ctx));
+}
+
+/* The options of the other shape would do nothing. */
+static int refuse_strangers(const solve_settings *chosen, int double_well) {
+    const struct {
+        const char *name;
+        int given, of_double_well;
+    } options[] = {{"curvature", solve_given(chosen->curvature), 0},
+        {"running-curvature", solve_given(chosen->running_curvature), 0},
+        {"well-position", solve_given(chosen->well_position), 1},
+        {"well-barrier", solve_given(chosen->well_barrier), 1}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (options[i].given && options[i].of_double_well != double_well)
+            return cli_refuse("solve", "--%s belongs to --shape %s", options[i].name,
+                double_well ? "quadratic" : "double-well");
+    if (solve_given(chosen->seed) && !solve_given(chosen->particles))
+        return cli_refuse("solve", "--seed: nothing is drawn without --particles");
+    return 0;
+}
+
+static int read_shape(mfpg_context *ctx, const solve_settings *chosen, mfpg_pde_model *model) {
+    static const char *const names[] = {"quadratic", "double-well"};
+    int double_well, code = choose(ctx, "shape", "shape", chosen->shape, names, 2, &double_well);
+    if (!code) code = refuse_strangers(chosen, double_well);
+    if (code) return code;
+    if (double_well) {
+        model->potential =
+            mfpg_pde_double_well(solve_or(chosen->well_position, 1.0), solve_or(chosen->well_barrier, 0.5));
+        model->running = model->potential;
+    } else {
+        model->potential = mfpg_pde_quadratic(solve_or(chosen->curvature, 1.0));
+        model->running = mfpg_pde_quadratic(solve_or(chosen->running_curvature, 1.0));
+    }
+    return 0;
+}
+
+static int read_actions(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
+    solve_settings named = *chosen;
+    if (!named.actions) named.actions = "0.05:1.5";
+    if (strcmp(named.actions, "continuous") == 0)
+        return cli_refuse("solve", "--actions: continuous has no upper end, which the control reaches at the "
+                                   "horizon; give LOW:HIGH or A,B,...");
+    int code = solve_read_actions(ctx, &named, &out->actions);
+    const mfpg_action_set *set = &out->actions.game.actions;
+    out->model.control_low = set->low;
+    out->model.control_high = set->high;
+    out->model.controls = set->grid;
+    out->model.control_count = set->count;
+    return code;
+}
+
+static int read_shares(const solve_settings *chosen, problem *out) {
+    if (!chosen->weights) return 0;
+    ptrdiff_t count = solve_read_list("weights", chosen->weights, cli_is_positive,
+        "P,P,... with every share a number above 0", &out->share);
+    if (count == 0) return CLI_WRONG_INPUT;
+    if (count != out->model.types)
+        return cli_refuse(
+            "solve", "--weights: %td numbers for %td types; give one a type", count, out->model.types);
+    out->model.share = out->share;
+    return 0;
+}
+
+enum { TYPES_OF_A_LAW = 5 };
+
+static int read_types(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
+    mfpg_population law;
+    mfpg_status status = mfpg_population_parse(ctx, chosen->beta ? chosen->beta : "1", &law);
+    if (status != MFPG_OK) {
+        cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
+        return cli_exit_code(status);
+    }
+    ptrdiff_t usual = law.spread == MFPG_SPREAD_ALIKE ? 1 : law.list ? law.count : TYPES_OF_A_LAW;
+    int code = 0;
+    out->model.types = (ptrdiff_t)solve_or(chosen->population, (double)usual);
+    out->weight = calloc((size_t)out->model.types, sizeof *out->weight);
+    out->model.weight = out->weight;
+    if (!out->weight) {
+        cli_refuse("solve", "out of memory");
+        code = CLI_FAILED;
+    } else if ((status = mfpg_population_fill(ctx, &law, out->model.types, out->weight)) != MFPG_OK) {
+        cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
+        code = cli_exit_code(status);
+    }
+    mfpg_population_clear(&law);
+    return code ? code : read_shares(chosen, out);
+}
+
+static int read_grid(mfpg_context *ctx, const solve_settings *chosen, mfpg_pde_options *out) {
+    static const char *const schemes[] = {"hybrid", "upwind"};
+    int scheme, code = choose(ctx, "scheme", "scheme", chosen->scheme, schemes, 2, &scheme);
+    if (code) return code;
+    out->scheme = scheme ? MFPG_PDE_UPWIND : MFPG_PDE_HYBRID;
+    out->nodes = (ptrdiff_t)solve_or(chosen->nodes, (double)out->nodes);
+    out->steps = (ptrdiff_t)solve_or(chosen->time_steps, (double)out->steps);
+    out->iterations = (int)solve_or(chosen->iterations, (double)out->iterations);
+    if (!chosen->domain) return 0;
+    const char *colon = strchr(chosen->domain, ':');
+    char low[64] = "";
+    if (colon && colon - chosen->domain < (ptrdiff_t)sizeof low)
+        memcpy(low, chosen->domain, (size_t)(colon - chosen->domain));
+    if (colon && cli_parse_number(low, &out->low) && cli_parse_number(colon + 1, &out->high)) return 0;
+    return cli_refuse("solve", "--domain: found '%.60s'; allowed: LOW:HIGH, as in -8:8", chosen->domain);
+}
+
+static int read_problem(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
+    *out = (problem){.options = mfpg_pde_options_default(),
+        .model = {.attraction = solve_or(chosen->variance_penalty, 0.5),
+            .prior_variance = solve_or(chosen->prior_variance, (double)INFINITY),
+            .horizon = solve_or(chosen->horizon, 1.0),
+            .start_mean = solve_or(chosen->start_mean, 1.0),
+            .start_variance = solve_or(chosen->start_variance, 0.25),
+            .cost = {.scale = solve_or(chosen->privacy_scale, 0.5),
+                .rate = solve_or(chosen->privacy_rate, 2.0),
+                .offset = solve_or(chosen->privacy_offset, 0.2)}}};
+    int code = read_shape(ctx, chosen, &out->model);
+    if (!code) code = read_actions(ctx, chosen, out);
+    if (!code) code = read_types(ctx, chosen, out);
+    if (!code) code = read_grid(ctx, chosen, &out->options);
+    return code;
+}
+
+static void clear_problem(problem *made) {
+    solve_game_clear(&made->actions);
+    free(made->weight);
+    free(made->share);
+}
+
+/* ---- what is done with it ---- */
+
+static mfpg_status follow_particles(
+    mfpg_context *ctx, const solve_settings *chosen, const problem *made, continuous_answer *answer) {
+    ptrdiff_t steps = made->options.steps;
+    mfpg_key key = mfpg_key_from_seed((uint64_t)solve_or(chosen->seed, 1.0));
+    const mfpg_pde_particles_options options = {
+        .count = (ptrdiff_t)chosen->particles, .steps = steps, .key = &key};
+    double *moments = calloc((size_t)steps + 1, 2 * sizeof *moments);
+    if (!moments) return MFPG_ERR_MEMORY;
+    mfpg_status status =
+        mfpg_pde_particles(ctx, &made->model, answer->solution, &options, moments, moments + steps + 1);
+    answer->particles = options.count;
+    answer->particles_mean = moments[steps];
+    answer->particles_variance = moments[2 * steps + 1];
+    free(moments);
+    return status;
+}
+
+static int solve_and_print(mfpg_context *ctx, const solve_settings *chosen, const problem *made) {
+    mfpg_pde_solution *solution = NULL;
+    mfpg_status status = mfpg_pde_solve(ctx, &made->model, &made->options, &solution);
+    continuous_answer answer = {.model = &made->model, .options = &made->options, .solution = solution};
+    if (status == MFPG_OK && solve_given(chosen->particles))
+        status = follow_particles(ctx, chosen, made, &answer);
+    if (status == MFPG_OK && chosen->out)
+        status = mfpg_pde_solution_write(ctx, solution, &made->model, chosen->out);
+    int code = status == MFPG_OK ? continuous_print(chosen, &answer) : cli_fail(ctx, "solve", status);
+    mfpg_pde_solution_destroy(solution);
+    return code;
+}
+
+int solve_study_continuous(const solve_settings *chosen) {
+    problem made = {0};
+    int code = solve_check_options(chosen, "continuous", NULL);
+    if (code) return code;
+    if (chosen->configuration)
+        return cli_refuse("solve", "%.60s: study continuous plays no configuration", chosen->configuration);
+    mfpg_context *ctx = cli_context(0);
+    code = read_problem(ctx, chosen, &made);
+    if (!code) code = solve_and_print(ctx, chosen, &made);
+    clear_problem(&made);
+    mfpg_context_destroy(ctx);
+    return code;
+}
