@@ -46,6 +46,54 @@ static void test_formatted_numbers_read_back_equal(void **state) {
     assert_string_equal(mfpg_number_format(INFINITY, text), "inf");
 }
 
+/* The other route: what the C library prints with ever more digits, until it reads back. */
+static const char *by_trial(double value, char text[64]) {
+    for (int digits = fabs(value) < 10.0 ? 1 : 15; digits <= 17; digits++) {
+        if (digits == 2) digits = 15;
+        snprintf(text, 64, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    return text;
+}
+
+static void check_text(double value) {
+    char text[MFPG_NUMBER_SIZE], expected[64];
+    mfpg_number_format(value, text);
+    if (strcmp(text, by_trial(value, expected)) != 0) fail_msg("%a: %s, expected %s", value, text, expected);
+}
+
+static uint64_t next_bits(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void test_texts_are_those_of_the_c_library(void **state) {
+    (void)state;
+    uint64_t random = testing_seed();
+    print_message("seed %llu (set MFPG_TEST_SEED to repeat)\n", (unsigned long long)random);
+    const double ends[] = {1e-14, 1e-5, 1e-4, 9.5, 10.0, 99999.5, 1e15, 1e16, 0x1p53, 0x1p52, 1.0 / 1024};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            check_text(sign * ends[i]);
+            check_text(sign * nextafter(ends[i], 0.0));
+            check_text(sign * nextafter(ends[i], INFINITY));
+        }
+    for (int i = 0; i < 100000; i++) {
+        uint64_t bits = next_bits(&random);
+        double any, unit = (double)(bits >> 11) * 0x1p-53;
+        memcpy(&any, &bits, sizeof any);
+        if (isfinite(any)) check_text(any);
+        check_text(unit);
+        check_text(exp(80 * unit - 40)); /* over the whole fast range and beyond */
+        check_text(ldexp(1.0 + (double)(bits % 1024) / 1024, (int)(bits % 110) - 56)); /* few bits: ties */
+        check_text((double)(bits % 2000) / 1000);                                      /* few digits */
+        check_text((double)(bits >> (bits % 64)));
+        check_text((double)(float)unit);
+    }
+}
+
 static void test_nearest_name_is_a_small_edit_away(void **state) {
     (void)state;
     const char *names[] = {"gaussian", "entropic", "none"};
@@ -92,6 +140,7 @@ int main(void) {
         cmocka_unit_test(test_numbers_of_real_files_parse),
         cmocka_unit_test(test_texts_that_are_no_number_are_refused),
         cmocka_unit_test(test_formatted_numbers_read_back_equal),
+        cmocka_unit_test(test_texts_are_those_of_the_c_library),
         cmocka_unit_test(test_promises_are_printed_from_above),
         cmocka_unit_test(test_utf8_is_told_from_other_bytes),
         cmocka_unit_test(test_nearest_name_is_a_small_edit_away),
