@@ -57,9 +57,8 @@ check-numbers: build ## fail where a number in README.md or docs/ differs from w
 
 bench-perf: ## the performance suite: one JSON line a work, its floor measured beside it (quick: MFPG_BENCH_CLIENTS=1e6)
 	@scripts/setup.sh --ci
-	@cmake --preset release --log-level=NOTICE -DMFPG_BENCH=ON
-	@cmake --build --preset release
-	@cmake --build --preset release --target bench-perf
+	@$(call build,gcc)
+	@cmake --build --preset gcc --target bench-perf
 
 install: setup ## install program, library, headers and examples below PREFIX (default /usr/local)
 	@cmake --preset release --log-level=NOTICE -DCMAKE_INSTALL_PREFIX="$$(realpath -m -- "$(PREFIX)")"

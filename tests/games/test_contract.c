@@ -428,7 +428,7 @@ static void test_bad_action_sets_are_refused(void **state) {
     g.grid[2] = 0.75;
     refused(&g, MFPG_ERR_INPUT, "0.75 follows 1");
     g.grid[2] = 1;
-    refused(&g, MFPG_ERR_INPUT, "must ascend");
+    refused(&g, MFPG_ERR_INPUT, "must ascend without repeats, but 1 follows 1 (actions 1 and 2)");
     g.grid[0] = 0;
     refused(&g, MFPG_ERR_DOMAIN, "action 0");
     g.grid[0] = NAN;
@@ -445,6 +445,60 @@ static void test_bad_action_sets_are_refused(void **state) {
     refused(&g, MFPG_ERR_DOMAIN, "largest action");
     g.game.actions = interval_of(0, 0);
     refused(&g, MFPG_ERR_DOMAIN, "largest action");
+}
+
+/* Shapes and scales that rounding turns into 0, infinity or no number at all are refused by action and by client, whatever
+ * the cost. */
+static void test_costs_out_of_range_are_refused_by_action_and_client(void **state) {
+    valid_game g;
+    (void)state;
+    make_valid("gaussian", &g);
+    g.grid[0] = 1e-200; /* 1/b^2 */
+    refused(&g, MFPG_ERR_DOMAIN, "utility loss of action 1e-200");
+    make_valid("gaussian", &g);
+    g.game.privacy_power = 2;
+    g.grid[2] = 1e200; /* b^2/2 */
+    refused(&g, MFPG_ERR_DOMAIN, "privacy cost of action 1e+200");
+    const char *strengths[] = {"entropic", "interaction", "measured"};
+    for (int i = 0; i < 3; i++) {
+        make_valid(strengths[i], &g);
+        g.game.players = MFPG_PLAYERS_MEAN_FIELD;
+        g.grid[0] = 1e-310; /* 1/e */
+        refused(&g, MFPG_ERR_DOMAIN, "privacy cost of action");
+        make_valid(strengths[i], &g);
+        g.preference[1] = g.privacy_scale[1] = 1e-200;
+        refused(&g, MFPG_ERR_DOMAIN, "costs of client 1");
+        g.preference[1] = g.privacy_scale[1] = 1e200;
+        refused(&g, MFPG_ERR_DOMAIN, "costs of client 1");
+    }
+    make_valid("gaussian", &g);
+    g.noise_unit[2] = 1e200;
+    refused(&g, MFPG_ERR_DOMAIN, "costs of client 2");
+}
+
+/* Two equal clients, e^2 (1 - .1 e) = R: just above the top of the cubic nobody's answer stands still, but next to it the
+ * passes hardly move. They stop early with the last profile and what it leaves to gain. */
+static void test_a_solver_that_stops_early_returns_its_profile(void **state) {
+    valid_game g;
+    (void)state;
+    make_valid("interaction", &g);
+    g.game.players = MFPG_PLAYERS_FINITE;
+    g.game.clients = 2;
+    g.game.weight = NULL;
+    g.game.interaction = -0.2;
+    g.game.actions = interval_of(0, INFINITY);
+    fill(4 / (27 * 0.1 * 0.1) * (1 + 2e-8), 2, g.privacy_scale);
+    mfpg_equilibrium e = solved(ctx, &g.game);
+    assert_int_equal(e.converged, 0);
+    assert_true(e.residual > 0 && e.residual < 1e-3);
+    assert_true(e.exploitability_max > 0 && e.exploitability_max < 1e-6);
+    check_near(e.mean_action, 20.0 / 3, 0.05, 0, "the top of the cubic");
+    mfpg_equilibrium_clear(&e);
+    fill(4 / (27 * 0.1 * 0.1) * (1 - 1e-3), 2, g.privacy_scale);
+    e = solved(ctx, &g.game);
+    assert_int_equal(e.converged, 1);
+    assert_string_equal(e.selection, "smallest mean");
+    mfpg_equilibrium_clear(&e);
 }
 
 static void test_unknown_names_come_with_the_nearest(void **state) {
@@ -553,6 +607,8 @@ int main(void) {
         cmocka_unit_test(test_bad_clients_are_refused_by_number),
         cmocka_unit_test(test_missing_arrays_are_refused),
         cmocka_unit_test(test_bad_action_sets_are_refused),
+        cmocka_unit_test(test_costs_out_of_range_are_refused_by_action_and_client),
+        cmocka_unit_test(test_a_solver_that_stops_early_returns_its_profile),
         cmocka_unit_test(test_unknown_names_come_with_the_nearest),
         cmocka_unit_test(test_overflow_is_an_error),
         cmocka_unit_test(test_lists_name_and_explain_everything),

@@ -78,6 +78,27 @@ static void test_disutilities_survive_too(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static void test_corrective_prices_survive_too(void **state) {
+    uint64_t seed = testing_seed();
+    mfpg_context *ctx = testing_context(1);
+    const char *costs[] = {"gaussian", "entropic"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        random_game r;
+        draw_game(&seed, costs[i], MFPG_PLAYERS_FINITE, 1, &r);
+        int failed = 1;
+        for (long k = 0; failed; k++) {
+            double price[MOST] = {-1};
+            begin_failing(k, 0);
+            mfpg_status status = mfpg_game_corrective_price(ctx, &r.game, price);
+            failed = end_failing();
+            assert_int_equal(status, failed ? MFPG_ERR_MEMORY : MFPG_OK);
+            assert_true(failed ? price[0] == -1 : price[0] >= 0);
+        }
+    }
+    mfpg_context_destroy(ctx);
+}
+
 /* Four clients that tie: the list of who mixes is one allocation more. */
 static void test_mixing_survives_too(void **state) {
     double ones[4], scale[4];
@@ -103,6 +124,7 @@ int main(void) {
         cmocka_unit_test(test_every_failing_allocation_is_reported),
         cmocka_unit_test(test_mixing_survives_too),
         cmocka_unit_test(test_disutilities_survive_too),
+        cmocka_unit_test(test_corrective_prices_survive_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
