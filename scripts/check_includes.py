@@ -18,7 +18,7 @@ OWNER = {"status": "base", "context": "base", "names": "base", "random": "base",
          "hidden_state": "accountants",
          "federation": "federation", "config": "experiment",
          "experiment": "experiment", "solution": "experiment", "population": "experiment", "loss_table": "experiment",
-         "bench": "experiment", "mfpg": "cli"}
+         "bench": "experiment", "study": "experiment", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.
 BESIDE = {("models", "dataset")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

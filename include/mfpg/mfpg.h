@@ -25,6 +25,7 @@
 #include "release.h"
 #include "solution.h"
 #include "status.h"
+#include "study.h"
 #include "transport.h"
 
 #endif

@@ -41,4 +41,8 @@ void mfpg_population_clear(mfpg_population *population);
 mfpg_status mfpg_population_fill(
     mfpg_context *ctx, const mfpg_population *population, ptrdiff_t clients, double *out);
 
+/** The value below which a share p in (0, 1) of a law's types lies: uniform, lognormal, or evenly spaced, which stands for
+ *  the uniform law. NAN for one value and for a list. */
+double mfpg_population_quantile(const mfpg_population *population, double p);
+
 #endif

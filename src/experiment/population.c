@@ -111,16 +111,26 @@ void mfpg_population_clear(mfpg_population *population) {
 
 /* ---- the clients ---- */
 
+double mfpg_population_quantile(const mfpg_population *population, double p) {
+    double first = population->first, second = population->second;
+    switch (population->spread) {
+    case MFPG_SPREAD_EVEN:
+    case MFPG_SPREAD_UNIFORM: return first + (second - first) * p;
+    case MFPG_SPREAD_LOGNORMAL: return first * exp(second * mfpg_normal_quantile(p));
+    default: return (double)NAN;
+    }
+}
+
 static double preference_of(const mfpg_population *population, ptrdiff_t k, ptrdiff_t clients) {
-    double first = population->first, second = population->second,
-           middle = ((double)k + 0.5) / (double)clients;
+    double first = population->first, second = population->second;
     switch (population->spread) {
     case MFPG_SPREAD_LIST: return population->list[k];
     case MFPG_SPREAD_EVEN:
         return clients == 1 ? 0.5 * (first + second)
                             : first + (second - first) * (double)k / (double)(clients - 1);
-    case MFPG_SPREAD_UNIFORM: return first + (second - first) * middle;
-    case MFPG_SPREAD_LOGNORMAL: return first * exp(second * mfpg_normal_quantile(middle));
+    case MFPG_SPREAD_UNIFORM:
+    case MFPG_SPREAD_LOGNORMAL:
+        return mfpg_population_quantile(population, ((double)k + 0.5) / (double)clients);
     default: return first;
     }
 }

@@ -1,0 +1,116 @@
+/* What the paper's best response may mean (reproduction 3), and the constants with which each reading is drawn. */
+#include <math.h>
+
+#include "readings.h"
+
+const double mfpg_reading_action[MFPG_READING_ACTIONS] = {0.1, 0.3, 0.5, 1.0, 2.0};
+
+/* The paper's quadratic task: d = N = 5, ten rounds, so that C_d/sqrt(N) = 1; its logistic task counts the bias. */
+#define QUADRATIC                                                                                            \
+    { .dimension = 5, .clients = 5, .alpha = 1, .variance_penalty = 0.01, .gradient_norm = 1, .step = 0.1 }
+#define LOGISTIC                                                                                             \
+    {                                                                                                        \
+        .dimension = 21, .clients = 8, .alpha = 1, .variance_penalty = 0.01, .gradient_norm = 0.6,           \
+        .step = 0.1, .envelope = 1                                                                           \
+    }
+
+static const mfpg_reading readings[] = {
+    {.name = "literal",
+        .says = "L/(e + c) + beta delta(e): eq. (br) with eq. (dpbound) at the client's own strength",
+        .loss_form = MFPG_READING_LOSS_INVERSE,
+        .privacy_form = MFPG_READING_PRIVACY_BOUND,
+        .loss = 0.01,
+        .offset = 0.01,
+        .bound = QUADRATIC,
+        .rounds = 10},
+    {.name = "literal-mean",
+        .says = "L/(e + c) + beta delta(mean): the same at the current mean, as the text says",
+        .loss_form = MFPG_READING_LOSS_INVERSE,
+        .privacy_form = MFPG_READING_PRIVACY_BOUND_AT_MEAN,
+        .loss = 0.01,
+        .offset = 0.01,
+        .bound = QUADRATIC,
+        .rounds = 10},
+    {.name = "budget",
+        .says = "L/(e + c) + beta e: e is a budget, which leaks more the larger it is",
+        .loss_form = MFPG_READING_LOSS_INVERSE,
+        .privacy_form = MFPG_READING_PRIVACY_BUDGET,
+        .loss = 0.2,
+        .offset = 0.001,
+        .bound = QUADRATIC,
+        .rounds = 10},
+    {.name = "envelope",
+        .says =
+            "L/(e + c) + beta delta(e; G_k), delta replaced by C_d/sqrt(N)/(K + 1) where it does not fall",
+        .loss_form = MFPG_READING_LOSS_INVERSE,
+        .privacy_form = MFPG_READING_PRIVACY_BOUND,
+        .loss = 0.1,
+        .offset = 0.5,
+        .bound = LOGISTIC,
+        .gradient_spread = 0.35,
+        .rounds = 15},
+    {.name = "hamiltonian",
+        .says =
+            "L e + beta delta(e): the minimum in the Hamiltonian, whose closed form is eq. (epsstar), M = L",
+        .loss_form = MFPG_READING_LOSS_PROPORTIONAL,
+        .privacy_form = MFPG_READING_PRIVACY_BOUND,
+        .loss = 0.2,
+        .bound = QUADRATIC,
+        .rounds = 10},
+    {.name = "consistent",
+        .says = "c e + beta B/e: loss grows with the own noise, a sound privacy cost falls (entropic, mean "
+                "field)",
+        .loss_form = MFPG_READING_LOSS_PROPORTIONAL,
+        .privacy_form = MFPG_READING_PRIVACY_RECIPROCAL,
+        .loss = 1,
+        .privacy_scale = 0.2,
+        .bound = QUADRATIC,
+        .rounds = 10},
+    {.name = "coupled",
+        .says = "c e (1 + mean) + beta B/e: the same where the others' noise makes one's own costlier "
+                "(interaction)",
+        .loss_form = MFPG_READING_LOSS_PROPORTIONAL,
+        .privacy_form = MFPG_READING_PRIVACY_RECIPROCAL,
+        .loss = 1,
+        .interaction = 1,
+        .privacy_scale = 0.2,
+        .bound = QUADRATIC,
+        .rounds = 10},
+};
+
+const mfpg_reading *mfpg_reading_get(ptrdiff_t index) {
+    return index >= 0 && index < (ptrdiff_t)(sizeof readings / sizeof readings[0]) ? &readings[index] : NULL;
+}
+
+double mfpg_reading_delta(const mfpg_reading *reading, double strength, double gradient_norm) {
+    mfpg_paper_bound bound = reading->bound;
+    bound.gradient_norm = gradient_norm;
+    return mfpg_paper_lsi_delta(&bound, strength, reading->rounds);
+}
+
+double mfpg_reading_privacy_term(const mfpg_reading *reading, double e, double mean, double gradient_norm) {
+    switch (reading->privacy_form) {
+    case MFPG_READING_PRIVACY_BOUND: return mfpg_reading_delta(reading, e, gradient_norm);
+    case MFPG_READING_PRIVACY_BOUND_AT_MEAN: return mfpg_reading_delta(reading, mean, gradient_norm);
+    case MFPG_READING_PRIVACY_BUDGET: return e;
+    case MFPG_READING_PRIVACY_RECIPROCAL: return reading->privacy_scale / e;
+    }
+    return (double)NAN;
+}
+
+double mfpg_reading_cost(
+    const mfpg_reading *reading, double e, double mean, double beta, double gradient_norm) {
+    double loss = reading->loss_form == MFPG_READING_LOSS_INVERSE
+                      ? reading->loss / (e + reading->offset)
+                      : reading->loss * e * (1.0 + reading->interaction * mean);
+    return loss + beta * mfpg_reading_privacy_term(reading, e, mean, gradient_norm);
+}
+
+double mfpg_reading_closed_form(const mfpg_reading *reading, double beta, double m, double low, double high) {
+    const mfpg_paper_bound *bound = &reading->bound;
+    if (!(m > 0.0)) return high;
+    double theta = 0.5 * bound->alpha * reading->rounds * bound->step;
+    double offset = (bound->variance_penalty + bound->gradient_norm) / bound->alpha;
+    double front = fmin(sqrt(bound->dimension), 10.0) / sqrt(bound->clients);
+    return fmin(fmax(offset + log(beta * theta * front / m) / theta, low), high);
+}
