@@ -67,6 +67,10 @@ int solve_is_count(double value) {
     return value >= 1 && value <= 1e6 && value == floor(value);
 }
 
+int solve_is_repeats(double value) {
+    return value >= 2 && value <= 100000 && value == floor(value);
+}
+
 solve_settings solve_settings_none(void) {
     solve_settings none = {0};
     for (int i = 0; i < OPTIONS; i++)

@@ -1,0 +1,181 @@
+/* mfpg solve --study limit: how N players near the mean field. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mfpg/study.h"
+
+#include "options.h"
+#include "solve.h"
+
+enum { MOST_RUNGS = 64 };
+
+/* What is studied, read from the options. */
+typedef struct limit_request {
+    solve_game game; /* of clients that are alike */
+    mfpg_limit_options options;
+    const char *types;
+    ptrdiff_t population[MOST_RUNGS];
+} limit_request;
+
+/* ---- options ---- */
+
+static int read_ladder(const char *text, limit_request *out) {
+    out->options.rungs = 0;
+    out->options.population = out->population;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        char copy[32] = "";
+        double value = 0;
+        if (length < sizeof copy) memcpy(copy, at, length);
+        if (!cli_parse_number(copy, &value) || !solve_is_population(value) ||
+            out->options.rungs == MOST_RUNGS)
+            return cli_refuse("solve",
+                "--populations: found '%.60s'; allowed: N,N,... from 3 to 64 whole numbers that ascend", at);
+        out->population[out->options.rungs++] = (ptrdiff_t)value;
+        at += length;
+        if (*at == 0) return 0;
+    }
+}
+
+/* Without --cost the example of theory S3.3; options then change one of its numbers each. */
+static solve_settings with_example(const solve_settings *chosen) {
+    solve_settings example = *chosen;
+    if (chosen->cost) return example;
+    example.cost = "entropic";
+    example.dimension = solve_or(chosen->dimension, 5.0);
+    if (!solve_given(chosen->personalisation)) example.own_cost = solve_or(chosen->own_cost, 0.045);
+    if (!chosen->beta) example.beta = "uniform:0.025:0.075";
+    return example;
+}
+
+/* The costs' constants are read as for one client of the mean field. */
+static int read_game(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
+    solve_settings one = *chosen;
+    one.study = one.populations = one.out = NULL;
+    one.seed = one.repeats = (double)NAN;
+    one.beta = "1";
+    if (!one.actions) one.actions = "continuous";
+    return solve_read_game(ctx, &one, &out->game);
+}
+
+static int read_request(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
+    *out = (limit_request){.options = mfpg_limit_options_default()};
+    out->types = chosen->beta ? chosen->beta : "0.5:1.5";
+    int code = solve_check_options(chosen, "limit", chosen->cost);
+    if (!code) code = read_game(ctx, chosen, out);
+    if (!code && chosen->populations) code = read_ladder(chosen->populations, out);
+    if (code) return code;
+    out->options.repeats = (ptrdiff_t)solve_or(chosen->repeats, (double)out->options.repeats);
+    out->options.seed = (uint64_t)solve_or(chosen->seed, (double)out->options.seed);
+    mfpg_status status = mfpg_population_parse(ctx, out->types, &out->options.types);
+    if (status == MFPG_OK) return 0;
+    cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
+    return cli_exit_code(status);
+}
+
+/* ---- words ---- */
+
+static void print_values(const mfpg_convergence *of) {
+    printf("%8s", "N");
+    for (ptrdiff_t l = 0; l < of->line_count; l++)
+        printf("  %*s", of->line[l].repeats ? 19 : 12, of->line[l].name);
+    putchar('\n');
+    for (ptrdiff_t i = 0; i < of->rungs; i++) {
+        printf("%8td", of->population[i]);
+        for (ptrdiff_t l = 0; l < of->line_count; l++) {
+            const mfpg_convergence_line *line = &of->line[l];
+            if (line->repeats)
+                printf("  %9.3e ±%8.1e", line->value[i], line->standard_error[i]);
+            else
+                printf("  %12.3e", line->value[i]);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_slope(const mfpg_convergence *of, const mfpg_convergence_line *line) {
+    const mfpg_slope *fit = &line->slope;
+    printf("%-15s  ", line->name);
+    if (isnan(fit->slope))
+        printf("%-16s", "no slope");
+    else
+        printf("%7.4f ± %.4f", fit->slope, fit->standard_error);
+    printf(
+        "  %4.1f ± %.1f  %-9s  %s", fit->expected, fit->window, mfpg_verdict_name(fit->verdict), line->says);
+    if (line->first > 0 && line->first < of->rungs) printf(" (from N = %td)", of->population[line->first]);
+    if (isnan(fit->slope)) printf(" (%td points; a slope needs 3)", fit->points);
+    putchar('\n');
+}
+
+static void print_words(const limit_request *request, const mfpg_convergence *of) {
+    printf("Cost %s, preferences %s, %td draws of random types at every N, seed %llu.\n"
+           "Mean action of the law's mean field: %.9g, known to %.0e.\n\n",
+        request->game.game.cost, request->types, request->options.repeats,
+        (unsigned long long)request->options.seed, of->limit, of->limit_error);
+    print_values(of);
+    printf("\n± is one standard error: of the root mean square over the draws above, of the least-squares "
+           "slope of "
+           "log value on\nlog N below. A slope agrees with theory (holds) where two standard errors on "
+           "either side "
+           "of it lie inside theory's range.\n\n%-15s  %-16s  %-10s  %-9s  what it is\n",
+        "line", "slope", "theory", "verdict");
+    for (ptrdiff_t l = 0; l < of->line_count; l++) print_slope(of, &of->line[l]);
+}
+
+/* ---- JSON ---- */
+
+static json_t *line_json(const mfpg_convergence *of, const mfpg_convergence_line *line) {
+    const mfpg_slope *fit = &line->slope;
+    json_t *values = json_array(), *errors = json_array();
+    for (ptrdiff_t i = 0; i < of->rungs; i++) {
+        json_array_append_new(values, cli_json_number(line->value[i]));
+        json_array_append_new(errors, cli_json_number(line->standard_error[i]));
+    }
+    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:I, s:o, s:o, s:I, s:f, s:f, s:s}", "line", line->name,
+        "says", line->says, "repeats", (json_int_t)line->repeats, "value", values, "standard_error", errors,
+        "first", (json_int_t)line->first, "slope", cli_json_number(fit->slope), "slope_standard_error",
+        cli_json_number(fit->standard_error), "points", (json_int_t)fit->points, "expected", fit->expected,
+        "window", fit->window, "verdict", mfpg_verdict_name(fit->verdict));
+}
+
+static json_t *answer_json(const limit_request *request, const mfpg_convergence *of) {
+    json_t *population = json_array(), *lines = json_array();
+    for (ptrdiff_t i = 0; i < of->rungs; i++)
+        json_array_append_new(population, json_integer(of->population[i]));
+    for (ptrdiff_t l = 0; l < of->line_count; l++) json_array_append_new(lines, line_json(of, &of->line[l]));
+    return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:o, s:o}", "study", "limit", "cost",
+        request->game.game.cost, "beta", request->types, "seed", (json_int_t)request->options.seed,
+        "mean_action", of->limit, "mean_action_error", of->limit_error, "population", population, "lines",
+        lines);
+}
+
+/* ---- the study ---- */
+
+static int tell(
+    mfpg_context *ctx, const solve_settings *chosen, const limit_request *request, mfpg_convergence *of) {
+    const mfpg_convergence *const all[] = {of};
+    mfpg_status status = chosen->out ? mfpg_convergence_write(ctx, all, 1, chosen->out) : MFPG_OK;
+    if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
+    if (chosen->common.json) return cli_json_print("solve", answer_json(request, of));
+    print_words(request, of);
+    if (chosen->out) printf("\nEvery number: %s\n", chosen->out);
+    return cli_finish("solve", CLI_DONE);
+}
+
+int solve_study_limit(const solve_settings *chosen) {
+    solve_settings complete = with_example(chosen);
+    mfpg_context *ctx = cli_context(0);
+    limit_request request;
+    mfpg_convergence measured = {0};
+    int code = read_request(ctx, &complete, &request);
+    if (!code) {
+        mfpg_status status = mfpg_study_limit(ctx, &request.game.game, &request.options, &measured);
+        code = status == MFPG_OK ? tell(ctx, &complete, &request, &measured) : cli_fail(ctx, "solve", status);
+    }
+    mfpg_convergence_clear(&measured);
+    mfpg_population_clear(&request.options.types);
+    solve_game_clear(&request.game);
+    mfpg_context_destroy(ctx);
+    return code;
+}
