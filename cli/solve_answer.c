@@ -63,9 +63,31 @@ static json_t *warnings_json(const mfpg_solution *solution) {
     return list;
 }
 
+static json_t *fixed_points_json(const mfpg_equilibrium *q) {
+    json_t *list = json_array();
+    for (ptrdiff_t i = 0; i < q->fixed_point_count; i++)
+        json_array_append_new(
+            list, json_pack("{s:o, s:b}", "mean_action", cli_json_number(q->fixed_point[i].mean), "mixes",
+                      q->fixed_point[i].mixes));
+    return list;
+}
+
+static json_t *price_json(mfpg_context *ctx, const mfpg_priced *priced, ptrdiff_t clients, int quantiles) {
+    return json_pack("{s:o, s:o, s:o, s:o}", "clients", actions_json(ctx, priced->price, clients, quantiles),
+        "mean_action", cli_json_number(priced->mean_action), "difference",
+        cli_json_number(priced->difference), "exploitability", cli_json_number(priced->exploitability));
+}
+
 /* Keys that are there only where they say something. */
-static void add_extras(json_t *object, const mfpg_solution *solution, int quantiles) {
+static void add_extras(mfpg_context *ctx, json_t *object, const mfpg_solution *solution, int quantiles) {
     const mfpg_equilibrium *q = solution->equilibrium;
+    if (q->selection) json_object_set_new(object, "selection", json_string(q->selection));
+    if (q->fixed_point_count > 0) {
+        json_object_set_new(object, "fixed_points", fixed_points_json(q));
+        json_object_set_new(object, "more_fixed_points", json_boolean(q->fixed_point_more));
+    }
+    if (solution->priced)
+        json_object_set_new(object, "price", price_json(ctx, solution->priced, q->clients, quantiles));
     json_t *warnings = warnings_json(solution);
     if (json_array_size(warnings) > 0)
         json_object_set_new(object, "warnings", warnings);
@@ -96,11 +118,12 @@ static json_t *answer_json(mfpg_context *ctx, const solve_settings *chosen, cons
         "cost", cli_json_number(q->cost), "price_of_anarchy", cli_json_number(q->price_of_anarchy), "unique",
         unique_json(q->unique), "converged", q->converged, "iterations", q->iterations, "residual",
         cli_json_number(q->residual));
-    if (object) add_extras(object, solution, quantiles);
+    if (object) add_extras(ctx, object, solution, quantiles);
     return object;
 }
 
-int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
+/* Prints the solution with what else was asked for. */
+static int print_answer(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
     int code = CLI_DONE, converged = solution->equilibrium->converged;
     mfpg_status status = chosen->out ? mfpg_solution_write(ctx, solution, chosen->out) : MFPG_OK;
     if (status == MFPG_OK && !chosen->common.json) status = mfpg_solution_print(ctx, solution, stdout);
@@ -116,4 +139,20 @@ int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solu
         "profile that was found\n",
         solution->equilibrium->residual, solution->equilibrium->iterations);
     return CLI_FAILED;
+}
+
+int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
+    mfpg_solution told = *solution;
+    mfpg_priced priced = {0};
+    mfpg_status status = chosen->price ? mfpg_solution_find_price(ctx, solution, &priced) : MFPG_OK;
+    if (chosen->price) told.priced = &priced;
+    int code = CLI_DONE;
+    if (status != MFPG_OK) {
+        cli_refuse("solve", "--price: %s", mfpg_context_message(ctx));
+        code = cli_exit_code(status);
+    } else {
+        code = print_answer(ctx, chosen, &told);
+    }
+    mfpg_priced_clear(&priced);
+    return code;
 }

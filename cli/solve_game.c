@@ -72,6 +72,9 @@ int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game 
     game->gradient_norm = solve_or(chosen->gradient_norm, game->gradient_norm);
     game->variance_penalty = solve_or(chosen->variance_penalty, game->variance_penalty);
     game->rounds = solve_or(chosen->rounds, game->rounds);
+    if (chosen->price && chosen->no_optimum)
+        return cli_refuse(
+            "solve", "--price and --no-optimum exclude each other: the price leads to the optimum");
     if (is_cost(out, "entropic") && solve_given(chosen->own_cost) && solve_given(chosen->personalisation))
         return cli_refuse("solve", "--own-cost and --personalisation exclude each other: the own cost is (h "
                                    "d/2) omega^2 2 tau unless it is given");

@@ -8,6 +8,14 @@
 #include "context.h"
 #include "game.h"
 
+/** What a price on everybody's own noise makes of a game (mfpg_solution_find_price). */
+typedef struct mfpg_priced {
+    double *price;         /* clients, owned: x/b^2 for a budget b, x e for a strength e */
+    double mean_action;    /* of the equilibrium under the price */
+    double difference;     /* the largest |action - optimum|/optimum of a client there */
+    double exploitability; /* the largest gain there, the price paid */
+} mfpg_priced;
+
 /** Borrowed for the call. */
 typedef struct mfpg_solution {
     const mfpg_game *game; /* with the preferences that were solved for */
@@ -15,6 +23,7 @@ typedef struct mfpg_solution {
     /* The returned actions played in the game of N players (mfpg_solution_judge_finite); NAN where that is not asked or not
      * known. */
     double finite_max, finite_mean;
+    const mfpg_priced *priced; /* NULL: not asked */
     /* Of clients that have names; NULL: their numbers. */
     const char *(*name)(const void *user, ptrdiff_t client);
     const void *name_user;
@@ -29,6 +38,12 @@ const char *mfpg_solution_control(const mfpg_solution *solution);
  *  @return MFPG_OK, or MFPG_ERR_MEMORY */
 mfpg_status mfpg_solution_judge_finite(
     mfpg_context *ctx, const mfpg_game *game, const mfpg_equilibrium *equilibrium, double *max, double *mean);
+
+/** The corrective price of a solved game (mfpg_game_corrective_price), and the game solved under it to show that the optimum
+ *  is then an equilibrium. Status as mfpg_game_solve; MFPG_ERR_INPUT too where the optimum is not known. Free with
+ *  mfpg_priced_clear. */
+mfpg_status mfpg_solution_find_price(mfpg_context *ctx, const mfpg_solution *solution, mfpg_priced *out);
+void mfpg_priced_clear(mfpg_priced *priced);
 
 /** The certificate in one sentence without its period. */
 void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t size);
@@ -46,7 +61,7 @@ enum { MFPG_SOLUTION_LISTED = 24 };
 /** Clients or quantiles, certificate, uniqueness, mixing, optimum and price of anarchy, warnings; for people. */
 mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *solution, FILE *out);
 
-/** A CSV file, whole or absent: client,name,preference,action,upper_action,upper_weight,social_action, one row a client
+/** A CSV file, whole or absent: client,name,preference,action,upper_action,upper_weight,social_action,price, one row a client
  *  (numbered from 0). A client that mixes plays upper_action with probability upper_weight; fields that do not exist are
  *  empty. */
 mfpg_status mfpg_solution_write(mfpg_context *ctx, const mfpg_solution *solution, const char *path);

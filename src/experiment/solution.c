@@ -54,6 +54,46 @@ mfpg_status mfpg_solution_judge_finite(mfpg_context *ctx, const mfpg_game *game,
     return MFPG_OK;
 }
 
+/* ---- the price ---- */
+
+static double largest_difference(const double *action, const double *optimum, ptrdiff_t clients) {
+    double largest = 0.0;
+    for (ptrdiff_t k = 0; k < clients; k++)
+        largest = fmax(largest, fabs(action[k] - optimum[k]) / optimum[k]);
+    return largest;
+}
+
+mfpg_status mfpg_solution_find_price(mfpg_context *ctx, const mfpg_solution *solution, mfpg_priced *out) {
+    const mfpg_equilibrium *q = solution->equilibrium;
+    mfpg_game game = *solution->game;
+    mfpg_equilibrium found;
+    *out = (mfpg_priced){0};
+    if (!q->social_action)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "a corrective price leads to the social optimum, and that of this game is not known");
+    double *price = mfpg_alloc(game.clients, sizeof *price);
+    if (!price) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_game_corrective_price(ctx, &game, price);
+    game.price = price;
+    game.skip_optimum = 1;
+    if (status == MFPG_OK) status = mfpg_game_solve(ctx, &game, &found);
+    if (status != MFPG_OK) {
+        free(price);
+        return status;
+    }
+    *out = (mfpg_priced){.price = price,
+        .mean_action = found.mean_action,
+        .difference = largest_difference(found.action, q->social_action, game.clients),
+        .exploitability = found.exploitability_max};
+    mfpg_equilibrium_clear(&found);
+    return MFPG_OK;
+}
+
+void mfpg_priced_clear(mfpg_priced *priced) {
+    free(priced->price);
+    *priced = (mfpg_priced){0};
+}
+
 /* ---- quantiles ---- */
 
 static int ascends(const double *values, ptrdiff_t count) {
@@ -104,6 +144,7 @@ static void write_client(
     mfpg_csv_number(csv, mixing ? mixing->upper : (double)NAN);
     mfpg_csv_number(csv, mixing ? mixing->weight : (double)NAN);
     mfpg_csv_number(csv, q->social_action ? q->social_action[k] : (double)NAN);
+    mfpg_csv_number(csv, solution->priced ? solution->priced->price[k] : (double)NAN);
     mfpg_csv_end_row(csv);
 }
 
@@ -114,7 +155,7 @@ mfpg_status mfpg_solution_write(mfpg_context *ctx, const mfpg_solution *solution
     mfpg_status status = mfpg_file_create(ctx, path, &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "client,name,preference,action,upper_action,upper_weight,social_action");
+    mfpg_csv_header(&csv, "client,name,preference,action,upper_action,upper_weight,social_action,price");
     for (ptrdiff_t k = 0; k < q->clients; k++) {
         int mixes = mixing && mixing < end && mixing->client == k;
         write_client(&csv, solution, k, mixes ? mixing++ : NULL);

@@ -49,6 +49,7 @@ static int name_width(const mfpg_solution *s) {
 static void print_columns(const mfpg_solution *s, int width, const char *first, FILE *out) {
     fprintf(out, "  %-*s %12s %12s", width, first, "preference", mfpg_solution_control(s));
     if (s->equilibrium->social_action) fprintf(out, " %12s", "optimum");
+    if (s->priced) fprintf(out, " %12s", "price");
     fprintf(out, "\n");
 }
 
@@ -64,6 +65,7 @@ static void print_clients(const mfpg_solution *s, FILE *out) {
             fprintf(out, "  %-*td", width, k);
         fprintf(out, " %12.6g %12.6g", s->game->preference[k], q->action[k]);
         if (q->social_action) fprintf(out, " %12.6g", q->social_action[k]);
+        if (s->priced) fprintf(out, " %12.6g", s->priced->price[k]);
         if (next < q->mixing_count && q->mixing[next].client == k) {
             fprintf(out, "  or %g, with probability %.6g", q->mixing[next].upper, q->mixing[next].weight);
             next++;
@@ -76,11 +78,13 @@ static void print_clients(const mfpg_solution *s, FILE *out) {
 static mfpg_status print_quantiles(mfpg_context *ctx, const mfpg_solution *s, FILE *out) {
     enum { POINTS = 11 };
     const mfpg_equilibrium *q = s->equilibrium;
-    double preference[POINTS], action[POINTS], optimum[POINTS];
+    double preference[POINTS], action[POINTS], optimum[POINTS], price[POINTS];
     mfpg_status status = mfpg_solution_quantiles(ctx, s->game->preference, q->clients, POINTS, preference);
     if (status == MFPG_OK) status = mfpg_solution_quantiles(ctx, q->action, q->clients, POINTS, action);
     if (status == MFPG_OK && q->social_action)
         status = mfpg_solution_quantiles(ctx, q->social_action, q->clients, POINTS, optimum);
+    if (status == MFPG_OK && s->priced)
+        status = mfpg_solution_quantiles(ctx, s->priced->price, q->clients, POINTS, price);
     if (status != MFPG_OK) return status;
     print_columns(s, NARROW, "quantile", out);
     int alike = preference[0] == preference[POINTS - 1] && action[0] == action[POINTS - 1];
@@ -91,6 +95,7 @@ static mfpg_status print_quantiles(mfpg_context *ctx, const mfpg_solution *s, FI
             fprintf(out, "  %3d %%     ", i * 10);
         fprintf(out, " %12.6g %12.6g", preference[i], action[i]);
         if (q->social_action) fprintf(out, " %12.6g", optimum[i]);
+        if (s->priced) fprintf(out, " %12.6g", price[i]);
         fprintf(out, "\n");
     }
     if (!alike) fprintf(out, "  (quantiles over clients, each column by itself)\n");
@@ -98,6 +103,26 @@ static mfpg_status print_quantiles(mfpg_context *ctx, const mfpg_solution *s, FI
 }
 
 /* ---- sentences ---- */
+
+enum { MOST_FIXED_POINTS = 8 }; /* that are printed */
+
+/* Which equilibria there are, and by which rule it is this one. */
+static void print_uniqueness(const mfpg_equilibrium *q, FILE *out) {
+    if (q->unique == 1) {
+        fprintf(out, "It is the only equilibrium.\n");
+        return;
+    }
+    fprintf(out, "%s%s%s.\n",
+        q->unique == 0 ? "It is not the only equilibrium" : "Whether it is the only equilibrium is not known",
+        q->selection ? "; it was chosen by this rule: " : "", q->selection ? q->selection : "");
+    if (q->fixed_point_count < 2) return;
+    fprintf(out, "Means that answer themselves:");
+    for (ptrdiff_t i = 0; i < q->fixed_point_count && i < MOST_FIXED_POINTS; i++)
+        fprintf(out, "%s %.6g%s", i ? "," : "", q->fixed_point[i].mean,
+            q->fixed_point[i].mixes ? " (mixing)" : "");
+    fprintf(
+        out, "%s.\n", q->fixed_point_more || q->fixed_point_count > MOST_FIXED_POINTS ? ", and more" : "");
+}
 
 static void print_certificate(const mfpg_solution *s, FILE *out) {
     const mfpg_equilibrium *q = s->equilibrium;
@@ -115,10 +140,7 @@ static void print_certificate(const mfpg_solution *s, FILE *out) {
         fprintf(out, "  The mean that was answered and the mean of the answers differ by %.3g.\n",
             q->consistency_gap);
     if (!q->converged) return;
-    fprintf(out, "%s\n",
-        q->unique == 1   ? "It is the only equilibrium."
-        : q->unique == 0 ? "It is not the only equilibrium."
-                         : "Whether it is the only equilibrium is not known.");
+    print_uniqueness(q, out);
 }
 
 static void print_mixing(const mfpg_solution *s, FILE *out) {
@@ -160,11 +182,24 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
             q->price_of_anarchy, 100.0 * (q->price_of_anarchy - 1.0));
 }
 
+static void print_price(const mfpg_solution *s, FILE *out) {
+    const mfpg_priced *priced = s->priced;
+    if (!priced) return;
+    fprintf(out,
+        "Corrective price: a client that pays price %s for its own noise does by itself what is best for "
+        "all. Solved with "
+        "it: mean %s %.6g, everybody within %.1g of the optimum's action, largest gain by deviating alone "
+        "%.1g.\n",
+        s->equilibrium->control == MFPG_CONTROL_BUDGET ? "/ budget^2" : "x strength",
+        mfpg_solution_control(s), priced->mean_action, priced->difference, priced->exploitability);
+}
+
 void mfpg_print_sentences(const mfpg_solution *s, FILE *out) {
     char text[TEXT_SIZE];
     print_certificate(s, out);
     print_mixing(s, out);
     print_optimum(s, out);
+    print_price(s, out);
     for (ptrdiff_t i = 0; mfpg_solution_warning(s, i, text, sizeof text); i++)
         fprintf(out, "Warning: %s.\n", text);
 }

@@ -233,6 +233,57 @@ static void test_many_clients_are_told_by_quantiles(void **state) {
     remove_from_folder("a.csv");
 }
 
+/* Under the corrective price the selfish equilibrium is the optimum. source of the optima: theory_vectors T190, T170 */
+static void test_corrective_price_leads_to_the_optimum(void **state) {
+    (void)state;
+    const struct {
+        const char *game;
+        double optimum;
+        int clients;
+    } rows[] = {
+        {"--cost entropic --players finite --population 5 --beta 0.025:0.075 --dimension 5 --own-cost 0.045",
+            0.310509298806, 5},
+        {"--cost gaussian --players finite --population 100 --beta 1.5 --dimension 5 --learning-rate 0.05 "
+         "--clip 2 "
+         "--privacy-power 2",
+            0.191088558441, 100},
+    };
+    for (int i = 0; i < 2; i++) {
+        char arguments[512];
+        snprintf(arguments, sizeof arguments, "%s --actions continuous --price --out a.csv", rows[i].game);
+        json_t *object = solve(arguments);
+        const json_t *price = json_object_get(object, "price");
+        check_near(json_get_number(price, "mean_action"), rows[i].optimum, 1e-6, 0, "mean under the price");
+        assert_true(
+            json_get_number(price, "difference") < 1e-9 && json_get_number(price, "exploitability") < 1e-9);
+        assert_int_equal(json_array_size(json_object_get(price, "clients")), rows[i].clients);
+        assert_true(
+            field("a.csv", 1, 7) == json_number_value(json_array_get(json_object_get(price, "clients"), 1)));
+        assert_true(field("a.csv", 1, 7) > 0);
+        assert_true(json_get_number(object, "mean_action") != json_get_number(price, "mean_action"));
+        json_decref(object);
+    }
+    remove_from_folder("a.csv");
+}
+
+/* Strengths that raise each other (interaction below 0): one client type of R = 0.2 on two actions. The averaged best response
+ * plays 1 where R/(1 - 0.8 s) >= 0.5, s >= 0.75: the means 0.5 and 1 answer themselves, and 0.75 by mixing. */
+static void test_all_fixed_points_are_told_with_the_rule(void **state) {
+    (void)state;
+    json_t *object = solve("--cost interaction --interaction -0.8 --beta 0.2 --population 4 --actions 0.5,1");
+    const json_t *points = json_object_get(object, "fixed_points");
+    assert_int_equal(json_array_size(points), 3);
+    const double means[] = {0.5, 0.75, 1};
+    for (size_t i = 0; i < 3; i++) {
+        check_near(json_get_number(json_array_get(points, i), "mean_action"), means[i], 1e-12, 0, "mean");
+        assert_true(json_is_true(json_object_get(json_array_get(points, i), "mixes")) == (i == 1));
+    }
+    assert_true(json_get_number(object, "mean_action") == 0.5);
+    assert_true(json_is_false(json_object_get(object, "unique")));
+    assert_string_equal(json_string_value(json_object_get(object, "selection")), "smallest mean");
+    json_decref(object);
+}
+
 /* A million clients are a matter of a second. */
 static void test_a_million_clients_are_quick(void **state) {
     (void)state;
@@ -261,6 +312,10 @@ static void test_text_says_what_numbers_mean(void **state) {
         "strength (more means more noise)", "in the limit of many clients, no client");
     TELLS("solve --cost interaction --beta 1 --population 4 --privacy-scale 0.2 --interaction 1",
         "Mixing: 4 clients", "probability 0.166667");
+    TELLS("solve --cost gaussian --players finite --population 30 --actions continuous --price",
+        "price / budget^2", "price\n");
+    TELLS("solve --cost interaction --interaction -0.8 --beta 0.2 --population 4 --actions 0.5,1",
+        "smallest mean", "0.5, 0.75 (mixing), 1");
     TELLS("solve --cost paper --beta 1", "both of its terms");
     TELLS("solve clinics", "valley", "coast");
 }
@@ -407,6 +462,9 @@ static void test_wrong_input_says_what_where_and_what_is_allowed(void **state) {
             "bound the actions"},
         {"--cost paper --actions continuous", "falls with the strength", "maximum"},
         {"--cost measured-budget", "loss table", "game.loss_table"},
+        {"--cost entropic --price", "--price", "on an interval"},
+        {"--cost gaussian --price --no-optimum", "--price", "--no-optimum"},
+        {"--cost interaction --price", "--price", "does nothing with cost interaction"},
         {"--cost paper --no-optimum", "--no-optimum", "does nothing with cost paper"},
         {"--cost entropic --stp 1", "--stp", "did you mean --step"},
         {"--cost entropic game.cost=paper", "game.cost=paper", "configuration"},
@@ -433,6 +491,8 @@ int main(void) {
         cmocka_unit_test(test_letters_and_defaults),
         cmocka_unit_test(test_mean_field_is_judged_among_its_clients),
         cmocka_unit_test(test_many_clients_are_told_by_quantiles),
+        cmocka_unit_test(test_corrective_price_leads_to_the_optimum),
+        cmocka_unit_test(test_all_fixed_points_are_told_with_the_rule),
         cmocka_unit_test(test_a_million_clients_are_quick),
         cmocka_unit_test(test_text_says_what_numbers_mean),
         cmocka_unit_test(test_every_printed_number_parses),

@@ -202,8 +202,8 @@ static void test_file_has_a_row_a_client(void **state) {
     assert_non_null(file);
     assert_true(fread(text, 1, sizeof text - 1, file) > 0);
     fclose(file);
-    assert_string_equal(text, "client,name,preference,action,upper_action,upper_weight,social_action\n"
-                              "0,\"north, upper\",0.25,0.5,,,\n1,south,4,2,,,\n");
+    assert_string_equal(text, "client,name,preference,action,upper_action,upper_weight,social_action,price\n"
+                              "0,\"north, upper\",0.25,0.5,,,,\n1,south,4,2,,,,\n");
     assert_int_equal(mfpg_solution_write(ctx, &solution, "/dev/null/x.csv"), MFPG_ERR_IO);
     close(descriptor);
     remove(path);
