@@ -21,12 +21,18 @@ static int among_finite(const mfpg_solution *solution) {
     return solution->game->players == MFPG_PLAYERS_FINITE;
 }
 
+/* Gains below this share of what a client pays are differences of two costs' last digits. */
+static const double ROUNDING = 1e-15;
+
 /* "can gain anything", "can gain more than 0.01 (a client pays 3 on average)" */
 static void gain_text(const mfpg_equilibrium *q, char *text, size_t size) {
     char bound[MFPG_NUMBER_SIZE];
     double pays = q->cost / (double)q->clients;
     if (q->exploitability_max == 0.0)
         snprintf(text, size, "can gain anything");
+    else if (isfinite(pays) && q->exploitability_max <= ROUNDING * fabs(pays))
+        snprintf(text, size,
+            "can gain anything beyond rounding (1e-15 of the %.4g that a client pays on average)", pays);
     else if (isfinite(pays))
         snprintf(text, size, "can gain more than %s (a client pays %.4g on average)",
             up(q->exploitability_max, bound), pays);
