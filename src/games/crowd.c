@@ -48,7 +48,8 @@ MFPG_WIDE static double sum_roots(const double *x, ptrdiff_t count, double low, 
     double root[MFPG_BLOCK], lane[4] = {0};
     for (ptrdiff_t i = 0; i < count; i++) {
         double r = sqrt(x[i]);
-        root[i] = (x[i] > low) & (x[i] <= high) ? r : 0.0;
+        int inside = (x[i] > low) & (x[i] <= high);
+        root[i] = inside ? r : 0.0;
     }
     for (ptrdiff_t i = count; i % 4; i++) root[i] = 0.0;
     for (ptrdiff_t i = 0; i < count; i += 4)
