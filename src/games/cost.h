@@ -132,6 +132,17 @@ static inline double mfpg_play_own_cost(const mfpg_play *play, ptrdiff_t k) {
     return game->own_cost ? game->own_cost[k] : game->own_cost_all;
 }
 
+/* The same for the clients first .. first + count - 1: values of the array, or the number for all. */
+static inline void mfpg_play_numbers(
+    const double *values, double all, ptrdiff_t first, ptrdiff_t count, double *out) {
+    for (ptrdiff_t i = 0; i < count; i++) out[i] = values ? values[first + i] : all;
+}
+
+static inline void mfpg_play_add_prices(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double *u) {
+    if (!play->game->price || play->planner) return;
+    for (ptrdiff_t i = 0; i < count; i++) u[i] += play->game->price[first + i];
+}
+
 static inline double mfpg_play_price(const mfpg_play *play, ptrdiff_t k) {
     return play->game->price && !play->planner ? play->game->price[k] : 0.0;
 }

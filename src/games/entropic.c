@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/wide.h"
 #include "best_response.h"
 #include "check.h"
 #include "compensated.h"
@@ -112,13 +113,14 @@ static double privacy(const mfpg_play *play, double e) {
     return 1.0 / e;
 }
 
-static void scales(
+MFPG_WIDE static void scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        u[i] = mfpg_play_own_cost(play, first + i) + mfpg_play_price(play, first + i);
-        v[i] = play->game->preference[first + i] * mfpg_play_privacy_scale(play, first + i);
-    }
+    const mfpg_game *game = play->game;
+    mfpg_play_numbers(game->own_cost, game->own_cost_all, first, count, u);
+    mfpg_play_add_prices(play, first, count, u);
+    for (ptrdiff_t i = 0; i < count; i++)
+        v[i] = game->preference[first + i] * mfpg_play_privacy_scale(play, first + i);
 }
 
 /* u e + v/e. */

@@ -8,9 +8,11 @@
 #include "cost.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/wide.h"
 #include "check.h"
 
 static double square(double x) {
@@ -69,17 +71,25 @@ static double reach_to_others(const mfpg_play *play, double p) {
     return (double)(game->clients - 1) * square((1.0 - game->personalisation) * p);
 }
 
-static void scales(
+/* A q_k^2 of a client of weight p, or what a planner minds of its noise. */
+static double trace_felt(const mfpg_play *play, double p) {
+    double omega = play->game->personalisation, q = omega + (1.0 - omega) * p;
+    return half_trace(play->game) * (q * q + (play->planner ? reach_to_others(play, p) : 0.0));
+}
+
+MFPG_WIDE static void scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
-    double omega = game->personalisation, a = half_trace(game);
     (void)others;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        double p = play->limit ? 0.0 : mfpg_play_weight(play, first + i), q = omega + (1.0 - omega) * p;
-        double reach = q * q + (play->planner ? reach_to_others(play, p) : 0.0);
-        u[i] = a * reach * square(mfpg_play_noise_unit(play, first + i)) + mfpg_play_price(play, first + i);
-        v[i] = game->preference[first + i];
+    mfpg_play_numbers(game->noise_unit, game->noise_unit_all, first, count, u);
+    if (play->limit || !game->weight) {
+        double a = trace_felt(play, play->limit ? 0.0 : mfpg_play_weight(play, first));
+        for (ptrdiff_t i = 0; i < count; i++) u[i] = a * square(u[i]);
+    } else {
+        for (ptrdiff_t i = 0; i < count; i++) u[i] = trace_felt(play, game->weight[first + i]) * square(u[i]);
     }
+    mfpg_play_add_prices(play, first, count, u);
+    memcpy(v, game->preference + first, (size_t)count * sizeof *v);
 }
 
 /* u/b^2 + v b^p/p is least at b = (2u/v)^(1/(p+2)). */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/wide.h"
 #include "best_response.h"
 #include "check.h"
 #include "compensated.h"
@@ -43,7 +44,7 @@ static double privacy(const mfpg_play *play, double e) {
     return 1.0 / e;
 }
 
-static void scales(
+MFPG_WIDE static void scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
     for (ptrdiff_t i = 0; i < count; i++) {
