@@ -130,7 +130,8 @@ typedef struct mfpg_equilibrium {
  *  no solution or a setting contradicts another (message says which), MFPG_ERR_DOMAIN for a number out of range or
  *  NaN, MFPG_ERR_MEMORY; out is then empty, and clearing it is fine. Ties on a grid go to the more private action.
  *  Interaction below 0 can have several mean-field equilibria: all are listed, and the one with the smallest mean is
- *  played. Where more than 2^20 clients tie at a mixed equilibrium, the first ones play the upper action and one mixes, to
+ *  played; of several Nash equilibria on a grid the smallest one. Other finite games on a grid have a potential, of which
+ *  the equilibrium returned is a local minimum: other equilibria may exist (unique -1). Where more than 2^20 clients tie at a mixed equilibrium, the first ones play the upper action and one mixes, to
  *  the same mean. The same bits for any number of threads. Threads: safe on different contexts. */
 mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equilibrium *out);
 void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium);

@@ -90,6 +90,9 @@ struct mfpg_cost_ops {
     /* Coupled: the N-player equilibrium on the interval [low, high]. */
     mfpg_status (*nash)(mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action,
         mfpg_report *report);
+    /* Coupled, on a grid: actions from which best responses in turn end at the equilibrium that *rule names; NULL: those of
+     * nash, rounded down. */
+    mfpg_status (*start)(mfpg_context *ctx, const mfpg_play *play, double *action, const char **rule);
     /* Costs that measure: how far client k's disutility of x can move with its measurements (mfpg_game_disutility_changes),
      * and the largest disutility there is, both before rounding. */
     void (*change)(const mfpg_play *play, ptrdiff_t k, double x, const mfpg_swing *swing, double *moved,

@@ -1,8 +1,6 @@
 /* The Nash equilibrium of N players, each of whom moves the aggregate by its own share. */
 #include "solver.h"
 
-#include <stdlib.h>
-
 #include "best_response.h"
 #include "sweep.h"
 
@@ -21,22 +19,13 @@ static double rounded_down(const mfpg_action_set *set, double x) {
 
 /* From the equilibrium between the ends of the grid, rounded down: the noise is then no more than what the model bears, and
  * a few sweeps are left to do. */
-static mfpg_status start_below(mfpg_context *ctx, const mfpg_play *play, double *action) {
+static mfpg_status start_below(mfpg_context *ctx, const mfpg_play *play, double *action, const char **rule) {
     const mfpg_action_set *set = &play->game->actions;
     mfpg_report report;
     mfpg_status status =
         play->cost->nash(ctx, play, set->grid[0], set->grid[set->count - 1], action, &report);
     for (ptrdiff_t k = 0; k < play->game->clients && !status; k++) action[k] = rounded_down(set, action[k]);
-    return status;
-}
-
-/* From the equilibrium of the limit, the lower actions where it mixes. */
-static mfpg_status start_at_limit(mfpg_context *ctx, const mfpg_play *play, double *action) {
-    mfpg_field field = {0};
-    mfpg_report report;
-    mfpg_status status = play->cost->fixed_point(ctx, play, action, &field, &report);
-    free(field.mixing);
-    free(field.fixed_point);
+    *rule = MFPG_CHOSEN_POTENTIAL;
     return status;
 }
 
@@ -48,10 +37,11 @@ mfpg_status mfpg_finite_solve(mfpg_context *ctx, const mfpg_play *play, double *
         return MFPG_OK;
     }
     if (!set->grid) return play->cost->nash(ctx, play, set->low, set->high, action, report);
-    mfpg_status status =
-        play->cost->fixed_point ? start_at_limit(ctx, play, action) : start_below(ctx, play, action);
-    if (status) return status;
-    return mfpg_sweep(ctx, play, action, report);
+    const char *rule = NULL;
+    mfpg_status status = (play->cost->start ? play->cost->start : start_below)(ctx, play, action, &rule);
+    if (!status) status = mfpg_sweep(ctx, play, action, report);
+    report->selection = rule;
+    return status;
 }
 
 static mfpg_status solve(

@@ -6,6 +6,7 @@
 #include "cost.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -163,6 +164,25 @@ static mfpg_status fixed_point(
                               : mfpg_fixed_point_interval(ctx, &crowd, action, field, report);
 }
 
+/* zeta < 0: responses rise with the others' actions, so from the responses to everybody's lowest, which lie below every
+ * equilibrium, actions only rise, to the smallest one. Else from the equilibrium of the limit, the lower actions where it
+ * mixes. */
+static mfpg_status start(mfpg_context *ctx, const mfpg_play *play, double *action, const char **rule) {
+    double n = (double)play->game->clients;
+    mfpg_field field = {0};
+    mfpg_report report;
+    if (play->game->interaction < 0.0) {
+        mfpg_respond(play, play->game->actions.grid[0] * ((n - 1.0) / n), action);
+        *rule = MFPG_CHOSEN_SMALLEST;
+        return MFPG_OK;
+    }
+    mfpg_status status = fixed_point(ctx, play, action, &field, &report);
+    free(field.mixing);
+    free(field.fixed_point);
+    *rule = MFPG_CHOSEN_POTENTIAL;
+    return status;
+}
+
 const mfpg_cost_ops mfpg_cost_interaction = {
     .name = "interaction",
     .help = "test game: own cost c e (1 + zeta mean strength), against beta B/e (a strength)",
@@ -178,5 +198,6 @@ const mfpg_cost_ops mfpg_cost_interaction = {
     .minimiser = minimiser,
     .shares = shares,
     .nash = nash,
+    .start = start,
     .fixed_point = fixed_point,
 };

@@ -92,7 +92,7 @@ mfpg_status mfpg_sweep(mfpg_context *ctx, const mfpg_play *play, double *action,
     mfpg_share_table *table;
     mfpg_status status = mfpg_share_table_create(ctx, play, &table);
     if (status) return status;
-    *report = (mfpg_report){.unique = -1, .selection = MFPG_CHOSEN_POTENTIAL};
+    *report = (mfpg_report){.unique = -1};
     double slack = rounding;
     int exact_sweeps = 0;
     while (report->iterations < SWEEPS && exact_sweeps < EXACT_SWEEPS) {

@@ -168,7 +168,7 @@ static void test_random_grids_agree_with_enumeration(void **state) {
     for (int repeat = 0; repeat < testing_repeats(150); repeat++) {
         random_game r;
         draw_game(&seed, "entropic", MFPG_PLAYERS_FINITE, 0, &r);
-        r.game.clients = 1 + r.game.clients % 4;
+        r.game.clients = 1 + (r.game.clients - 1) % 4;
         mfpg_equilibrium e = solved(ctx, &r.game);
         assert_true(is_nash(&r.game, e.action));
         assert_true(e.exploitability_max == 0.0);

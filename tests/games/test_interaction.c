@@ -245,6 +245,43 @@ static void test_finite_grid_games_have_pure_equilibria(void **state) {
     mfpg_equilibrium_clear(&e);
 }
 
+/* Walks through all profiles of count actions for N clients. Returns 0 after the last. */
+static int next_profile(int *level, ptrdiff_t clients, ptrdiff_t count) {
+    for (ptrdiff_t k = 0; k < clients; k++) {
+        if (++level[k] < count) return 1;
+        level[k] = 0;
+    }
+    return 0;
+}
+
+/* Complements: of all Nash equilibria that enumeration finds, the one that nobody's action exceeds. */
+static void test_finite_complements_return_the_smallest_equilibrium(void **state) {
+    uint64_t seed = testing_seed();
+    int several = 0;
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    for (int repeat = 0; repeat < testing_repeats(200); repeat++) {
+        random_game r;
+        draw_game(&seed, "interaction", MFPG_PLAYERS_FINITE, 0, &r);
+        r.game.clients = 1 + (r.game.clients - 1) % 4;
+        r.game.interaction = -0.95 / r.grid[0] * uniform(&seed);
+        mfpg_equilibrium e = solved(ctx, &r.game);
+        int level[4] = {0}, found = 0;
+        do {
+            double action[4];
+            for (ptrdiff_t k = 0; k < e.clients; k++) action[k] = r.grid[level[k]];
+            if (!is_nash(&r.game, action)) continue;
+            found++;
+            for (ptrdiff_t k = 0; k < e.clients; k++) assert_true(e.action[k] <= action[k]);
+        } while (next_profile(level, e.clients, r.game.actions.count));
+        assert_true(found > 0);
+        assert_string_equal(e.selection, "smallest mean");
+        several += found > 1;
+        mfpg_equilibrium_clear(&e);
+    }
+    assert_true(several > 0);
+}
+
 static void test_finite_interval_equilibria_survive_searches(void **state) {
     uint64_t seed = testing_seed();
     (void)state;
@@ -317,6 +354,7 @@ int main(void) {
         cmocka_unit_test(test_complements_without_bound_may_have_no_fixed_point),
         cmocka_unit_test(test_without_interaction_everybody_answers_alone),
         cmocka_unit_test(test_finite_grid_games_have_pure_equilibria),
+        cmocka_unit_test(test_finite_complements_return_the_smallest_equilibrium),
         cmocka_unit_test(test_finite_interval_equilibria_survive_searches),
         cmocka_unit_test(test_equal_clients_meet_their_cubic_and_its_limit),
         cmocka_unit_test(test_noise_that_pays_is_refused),
