@@ -164,9 +164,25 @@ static mfpg_status fixed_point(
                               : mfpg_fixed_point_interval(ctx, &crowd, action, field, report);
 }
 
+/* Clients that mix play purely instead, the first ones the upper action, to the same mean up to half an action. */
+static void share_out(const mfpg_field *field, double *action) {
+    mfpg_compensated left = {0};
+    for (ptrdiff_t i = 0; i < field->mixing_count; i++) {
+        const mfpg_mixing *mix = &field->mixing[i];
+        mfpg_compensated_add(&left, mix->weight * (mix->upper - action[mix->client]));
+    }
+    for (ptrdiff_t i = 0; i < field->mixing_count; i++) {
+        const mfpg_mixing *mix = &field->mixing[i];
+        double jump = mix->upper - action[mix->client];
+        if (mfpg_compensated_value(&left) < 0.5 * jump) return;
+        mfpg_compensated_add(&left, -jump);
+        action[mix->client] = mix->upper;
+    }
+}
+
 /* zeta < 0: responses rise with the others' actions, so from the responses to everybody's lowest, which lie below every
- * equilibrium, actions only rise, to the smallest one. Else from the equilibrium of the limit, the lower actions where it
- * mixes. */
+ * equilibrium, actions only rise, to the smallest one. Else from the equilibrium of the limit: from elsewhere, types that
+ * tie at one mean can take turns for as long as there are clients. */
 static mfpg_status start(mfpg_context *ctx, const mfpg_play *play, double *action, const char **rule) {
     double n = (double)play->game->clients;
     mfpg_field field = {0};
@@ -177,6 +193,7 @@ static mfpg_status start(mfpg_context *ctx, const mfpg_play *play, double *actio
         return MFPG_OK;
     }
     mfpg_status status = fixed_point(ctx, play, action, &field, &report);
+    if (!status) share_out(&field, action);
     free(field.mixing);
     free(field.fixed_point);
     *rule = MFPG_CHOSEN_POTENTIAL;

@@ -5,7 +5,14 @@
 #include "best_response.h"
 #include "share_table.h"
 
-enum { SWEEPS = 100000, EXACT_SWEEPS = 50 };
+enum { SWEEPS_LEAST = 200, SWEEPS_MOST = 100000, EXACT_SWEEPS = 50 };
+
+/* Sweeps end by themselves, most often after a few; that they do within minutes is not known, so there is an end of patience:
+ * 2^34 clients asked. */
+static int patience(ptrdiff_t clients) {
+    ptrdiff_t sweeps = (((ptrdiff_t)1) << 34) / clients;
+    return sweeps < SWEEPS_LEAST ? SWEEPS_LEAST : sweeps > SWEEPS_MOST ? SWEEPS_MOST : (int)sweeps;
+}
 
 /* One pass over the clients. */
 typedef struct pass {
@@ -95,7 +102,7 @@ mfpg_status mfpg_sweep(mfpg_context *ctx, const mfpg_play *play, double *action,
     *report = (mfpg_report){.unique = -1};
     double slack = rounding;
     int exact_sweeps = 0;
-    while (report->iterations < SWEEPS && exact_sweeps < EXACT_SWEEPS) {
+    while (report->iterations < patience(play->game->clients) && exact_sweeps < EXACT_SWEEPS) {
         pass done = {.play = play, .table = table, .slack = slack, .action = action};
         sweep_once(&done);
         report->iterations++;

@@ -245,6 +245,27 @@ static void test_finite_grid_games_have_pure_equilibria(void **state) {
     mfpg_equilibrium_clear(&e);
 }
 
+/* Seven types, two of which tie at one mean up to a rounding: with all of them at their lower actions they would take turns,
+ * one pair a sweep. From the equilibrium of the limit a few sweeps are enough. */
+static void test_types_that_tie_together_do_not_take_turns(void **state) {
+    enum { CLIENTS = 7000 };
+    static double preference[CLIENTS];
+    (void)state;
+    for (ptrdiff_t k = 0; k < CLIENTS; k++) preference[k] = 0.2 * (double)(k % 7 + 1);
+    mfpg_game g = mfpg_game_default();
+    g.cost = "interaction";
+    g.players = MFPG_PLAYERS_FINITE;
+    g.clients = CLIENTS;
+    g.preference = preference;
+    g.privacy_scale_all = 0.05;
+    g.own_cost_all = 0.25;
+    g.interaction = 1;
+    g.actions = grid_of(PAPER_GRID, 5);
+    mfpg_equilibrium e = solved(ctx, &g);
+    assert_true(e.converged && e.iterations <= 10 && e.exploitability_max == 0.0);
+    mfpg_equilibrium_clear(&e);
+}
+
 /* Walks through all profiles of count actions for N clients. Returns 0 after the last. */
 static int next_profile(int *level, ptrdiff_t clients, ptrdiff_t count) {
     for (ptrdiff_t k = 0; k < clients; k++) {
@@ -354,6 +375,7 @@ int main(void) {
         cmocka_unit_test(test_complements_without_bound_may_have_no_fixed_point),
         cmocka_unit_test(test_without_interaction_everybody_answers_alone),
         cmocka_unit_test(test_finite_grid_games_have_pure_equilibria),
+        cmocka_unit_test(test_types_that_tie_together_do_not_take_turns),
         cmocka_unit_test(test_finite_complements_return_the_smallest_equilibrium),
         cmocka_unit_test(test_finite_interval_equilibria_survive_searches),
         cmocka_unit_test(test_equal_clients_meet_their_cubic_and_its_limit),
