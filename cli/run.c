@@ -62,9 +62,9 @@ static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
 static const struct argp argp = {.options = options,
     .parser = parse,
     .args_doc = "CONFIG.yaml|EXAMPLE [KEY=VALUE...]",
-    .doc = "Trains a federation and writes a run folder: config.yaml, ledger, rounds.csv, clients.csv, "
-           "summary.json, "
-           "model.npy, timings.csv. EXAMPLE is a name of `mfpg list examples`. seed=1..10 runs once a seed. "
+    .doc = "Trains a federation and writes a run folder: config.yaml, ledger, rounds.csv, free_energy.csv "
+           "(entropic runs), clients.csv, summary.json, model.npy, timings.csv. EXAMPLE is a name of `mfpg "
+           "list examples`. seed=1..10 runs once a seed. "
            "Without "
            "arguments the shortest configuration that works is shown."
            "\vExit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted after a complete round.",

@@ -35,8 +35,8 @@ typedef struct mfpg_run_options {
     void *progress_user;
 } mfpg_run_options;
 
-/** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, clients.csv, summary.json, model.npy,
- *  timings.csv). A folder that exists must be empty; of several runs that are given one folder at once, one has it and
+/** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, free_energy.csv of entropic runs, clients.csv,
+ *  summary.json, model.npy, timings.csv). A folder that exists must be empty; of several runs that are given one folder at once, one has it and
  *  the others fail with MFPG_ERR_INPUT. Once a run.
  *  @return MFPG_OK; MFPG_ERR_INTERRUPTED after a stop, with the files of all complete rounds written; else as usual,
  *  and then the ledger, which tells what was released, and the files before the failure are left. The message counts the

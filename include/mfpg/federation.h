@@ -73,6 +73,7 @@ typedef struct mfpg_federation_options {
     mfpg_paper_bound paper;
     const unsigned char *colluder; /* clients flags, or NULL */
     int participants;              /* average view: other participants watch */
+    int free_energy; /* 1: entropic mechanisms report it (mfpg_free_energy) in the rounds of evaluate_every */
     double
         stop_at_epsilon; /* a client whose budget would be overspent takes no further part; +INFINITY: none */
     mfpg_filter_kind filter; /* what decides that; acting: a GDP filter, also where accountant is said */
@@ -87,6 +88,23 @@ typedef struct mfpg_federation_options {
 /** 20 rounds, weights by examples, everybody each round, start zero, test metrics, delta 1e-5, gdp, no paper columns. */
 mfpg_federation_options mfpg_federation_options_default(void);
 
+/** The paper's free energy (eq. freeenergy) of an entropic federation, F = E[L] + e KL(mu | nu) + lambda/2 Var, mu the law of
+ *  what is noised, nu = N(0, sigma^2 I). An observable of a run: no certificate comes of it, and nothing minimises it exactly.
+ *  Parameters: the state is the global model in R^d, whose d entries are taken as independent particles of one law. Data:
+ *  the states are a client's noised records in R^p, whose features are taken as independent, each with a law of its own; KL is
+ *  then a lower bound of the joint one; KL and Var are of up to 256 records a client, and all is the mean over the clients by
+ *  their weights.
+ *  KL is estimated by spacings (Vasicek, less its bias for uniform numbers): a state of fewer than 3 particles has none. */
+typedef struct mfpg_free_energy {
+    double
+        loss; /* parameters: that of the round's report; data: the mean loss of the noised records at the global model */
+    double
+        kl; /* in nats, of the state: d times that of an entry; the sum of those of the features. +INFINITY: no density */
+    double variance; /* of the state: the sum of squares around its mean */
+    double mean_strength;
+    double total; /* F; with data the mean over the clients of their own. NAN where a part of it is */
+} mfpg_free_energy;
+
 /** One round, after it is complete. Metrics (loss, accuracy, noise_to_signal) come from private data and are covered
  *  by no certificate. */
 typedef struct mfpg_round_report {
@@ -100,6 +118,8 @@ typedef struct mfpg_round_report {
     double paper_epsilon,
         paper_delta;  /* the paper's formulas at the population (mean strength); NAN without */
     ptrdiff_t cohort; /* clients that took part */
+    mfpg_free_energy
+        free_energy; /* all NAN where it was not asked for, in other rounds, and for other mechanisms */
 } mfpg_round_report;
 
 /** One client at the end. */

@@ -66,6 +66,14 @@ mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism); /* the con
  *  (mfpg_mechanism_update_records); mfpg_mechanism_update is then refused. */
 mfpg_particles mfpg_mechanism_particles(const mfpg_mechanism *mechanism);
 
+/** The flow of an entropic mechanism: tau, sigma^2 and lambda of its options. Strength e of a release is noise_sd^2/(2 tau). */
+typedef struct mfpg_flow {
+    double step, prior_variance, variance_penalty;
+} mfpg_flow;
+
+/** 1 and the flow where the mechanism is entropic, over parameters or data; 0 and zeros where there is none. */
+int mfpg_mechanism_flow(const mfpg_mechanism *mechanism, mfpg_flow *out);
+
 /** The zero-out sensitivity S_z of the quantity that is clipped. Data particles: C for an example, C sqrt(rows) for a
  *  client. Parameters: C for a client or an update; C/rows for an example
  *  with all rows, C/(rate rows) with Poisson batches. rows is the declared public row count: gradients are divided by

@@ -76,6 +76,7 @@ static void relax(mfpg_experiment *experiment) {
     if (!(experiment->reference > 0.0)) return;
     experiment->options.stop_at_epsilon = (double)INFINITY;
     experiment->options.evaluate = MFPG_EVALUATE_NONE;
+    experiment->options.free_energy = 0;
 }
 
 static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {

@@ -44,6 +44,8 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     o->client_rate = mfpg_config_number(config, "train.client_rate");
     o->evaluate = evaluate_of(config);
     o->evaluate_every = mfpg_config_whole(config, "evaluate_every");
+    o->free_energy = strcmp(experiment->method.mechanism, "entropic") == 0 &&
+                     mfpg_config_truth(config, "entropic.free_energy");
     o->paper_accountant = experiment->method.paper_accountant;
     if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
         o->paper_accountant = NULL; /* the paper's formulas are about parameters */

@@ -84,6 +84,9 @@ static mfpg_status train(mfpg_context *ctx, mfpg_experiment *experiment, const m
 
 static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
     mfpg_status status = mfpg_run_write_rounds(ctx, folder, experiment->rounds, experiment->round_count);
+    if (status == MFPG_OK && experiment->options.free_energy)
+        status = mfpg_run_write_free_energy(ctx, folder, mfpg_config_particles(experiment->config),
+            experiment->rounds, experiment->round_count);
     if (status == MFPG_OK)
         status = mfpg_run_write_clients(ctx, folder, experiment->federation, experiment->preference);
     if (status == MFPG_OK)

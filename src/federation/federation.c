@@ -162,6 +162,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     if (status == MFPG_OK) status = check_particles(ctx, f);
     if (status == MFPG_OK) status = start_filters(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_prepare_acting(ctx, f);
+    if (status == MFPG_OK) status = mfpg_federation_prepare_free_energy(ctx, f);
     if (status != MFPG_OK) {
         mfpg_federation_destroy(f);
         return status;
@@ -185,6 +186,7 @@ void mfpg_federation_destroy(mfpg_federation *f) {
     mfpg_accountant_destroy(f->population);
     mfpg_federation_clear_records(f);
     mfpg_federation_clear_acting(f);
+    mfpg_federation_clear_free_energy(f);
     free(f->client);
     free(f->plan);
     free(f->cohort);

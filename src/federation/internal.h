@@ -31,6 +31,8 @@ typedef struct client_state {
 typedef struct workspace {
     float *model;   /* the client's local model */
     float *scratch; /* mfpg_mechanism_workspace floats of the largest client */
+    float *
+        sorting; /* free energy: two samples, of the model or of the rows of the largest client; NULL without */
     mfpg_fixed_sum sum;
 } workspace;
 
@@ -59,6 +61,7 @@ struct mfpg_federation {
     mfpg_release *fresh;      /* clients: data particles, the members of the cohort that release something */
     float *first; /* dimension: data particles, the public start that every client's records are pushed at */
     acting_state acting;         /* empty where actions stay */
+    mfpg_free_energy *energy;    /* clients: data particles with a free energy; NULL without */
     double *draw;                /* clients: uniforms of the cohort's choice */
     ptrdiff_t *order;            /* clients: likewise */
     mfpg_metrics *metrics;       /* clients: of the evaluation sets */
@@ -127,6 +130,12 @@ mfpg_status mfpg_certificate_ask(mfpg_context *ctx, const mfpg_federation_option
 /* The largest certified epsilon of a client. Most are plainly, or at little cost, no worse than the worst so far. */
 mfpg_status mfpg_federation_largest_epsilon(
     mfpg_context *ctx, const mfpg_federation *federation, double *epsilon);
+
+/* free_energy.c: memory for it, where it is asked for; and its value in this round, whose loss is reported already. */
+mfpg_status mfpg_federation_prepare_free_energy(mfpg_context *ctx, mfpg_federation *federation);
+void mfpg_federation_clear_free_energy(mfpg_federation *federation);
+mfpg_status mfpg_federation_free_energy(
+    mfpg_context *ctx, mfpg_federation *federation, double loss, mfpg_free_energy *out);
 
 /* Loss and accuracy of the global model for the round's report (NAN where nothing is evaluated). */
 mfpg_status mfpg_federation_evaluate(

@@ -156,9 +156,13 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
     mfpg_status status = mfpg_federation_largest_epsilon(ctx, federation, &report->epsilon);
     if (status == MFPG_OK) status = paper_columns(ctx, federation, report);
     report->loss = report->accuracy = (double)NAN;
+    report->free_energy = (mfpg_free_energy){NAN, NAN, NAN, NAN, NAN};
     const mfpg_federation_options *o = &federation->options;
-    if (status == MFPG_OK && (federation->round % o->evaluate_every == 0 || federation->round == o->rounds))
+    if (federation->round % o->evaluate_every != 0 && federation->round != o->rounds) return status;
+    if (status == MFPG_OK)
         status = mfpg_federation_evaluate(ctx, federation, &report->loss, &report->accuracy);
+    if (status == MFPG_OK)
+        status = mfpg_federation_free_energy(ctx, federation, report->loss, &report->free_energy);
     return status;
 }
 

@@ -12,8 +12,8 @@
 #include "npy.h"
 
 const char *mfpg_run_file(size_t index) {
-    static const char *const names[MFPG_RUN_FILES] = {
-        "ledger", "config.yaml", "rounds.csv", "clients.csv", "model.npy", "timings.csv", "summary.json"};
+    static const char *const names[MFPG_RUN_FILES] = {"ledger", "config.yaml", "rounds.csv",
+        "free_energy.csv", "clients.csv", "model.npy", "timings.csv", "summary.json"};
     return index < MFPG_RUN_FILES ? names[index] : NULL;
 }
 
@@ -44,6 +44,30 @@ mfpg_status mfpg_run_write_rounds(
         mfpg_csv_number(&csv, r->paper_epsilon);
         mfpg_csv_number(&csv, r->paper_delta);
         mfpg_csv_text(&csv, MFPG_METRICS_NOTE);
+        mfpg_csv_end_row(&csv);
+    }
+    return mfpg_file_commit(ctx, &file);
+}
+
+mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mfpg_particles particles,
+    const mfpg_round_report *rounds, ptrdiff_t count) {
+    mfpg_file file;
+    mfpg_status status = open_in(ctx, folder, "free_energy.csv", &file);
+    if (status != MFPG_OK) return status;
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv, "round,loss,kl,variance,mean_strength,free_energy,metrics");
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const mfpg_free_energy *f = &rounds[i].free_energy;
+        if (isnan(f->mean_strength)) continue;
+        mfpg_csv_integer(&csv, rounds[i].round);
+        mfpg_csv_number(&csv, f->loss);
+        mfpg_csv_number(&csv, f->kl);
+        mfpg_csv_number(&csv, f->variance);
+        mfpg_csv_number(&csv, f->mean_strength);
+        mfpg_csv_number(&csv, f->total);
+        mfpg_csv_text(&csv, particles == MFPG_PARTICLES_DATA
+                                ? "an observable, no certificate; computed on noised records"
+                                : "an observable, no certificate; " MFPG_METRICS_NOTE);
         mfpg_csv_end_row(&csv);
     }
     return mfpg_file_commit(ctx, &file);

@@ -9,13 +9,17 @@
 /* The words that go with every metric. */
 #define MFPG_METRICS_NOTE "computed on private data; not covered by any certificate"
 
-/* The files of a complete run, in the order in which they are written. */
-enum { MFPG_RUN_FILES = 7 };
+/* The files of a complete run, in the order in which they are written; free_energy.csv of entropic runs only. */
+enum { MFPG_RUN_FILES = 8 };
 const char *mfpg_run_file(size_t index);
 
 /* rounds.csv */
 mfpg_status mfpg_run_write_rounds(
     mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count);
+
+/* free_energy.csv, of the rounds that have one. */
+mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mfpg_particles particles,
+    const mfpg_round_report *rounds, ptrdiff_t count);
 
 /* clients.csv; preference: clients numbers, or NULL without a game. */
 mfpg_status mfpg_run_write_clients(

@@ -81,6 +81,15 @@ mfpg_particles mfpg_mechanism_particles(const mfpg_mechanism *mechanism) {
     return mechanism->ops->particles;
 }
 
+/* Strengths are the entropic flow's alone. */
+int mfpg_mechanism_flow(const mfpg_mechanism *mechanism, mfpg_flow *out) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    *out = (mfpg_flow){0};
+    if (mechanism->ops->control != MFPG_CONTROL_STRENGTH) return 0;
+    *out = (mfpg_flow){o->step, o->prior_variance, o->variance_penalty};
+    return 1;
+}
+
 int mfpg_mechanism_projects(const mfpg_mechanism *mechanism) {
     return mechanism->ops->project && mechanism->options.regularisation > 0.0;
 }

@@ -368,9 +368,9 @@ static void test_game_of_a_configuration_is_that_of_its_run(void **state) {
     assert_non_null(strstr(json_string_value(json_object_get(game, "certificate")), "can gain"));
     json_decref(run);
     json_decref(object);
-    const char *files[] = {"r/ledger", "r/config.yaml", "r/rounds.csv", "r/clients.csv", "r/model.npy",
-        "r/timings.csv", "r/summary.json"};
-    for (size_t i = 0; i < 7; i++) remove_from_folder(files[i]);
+    const char *files[] = {"r/ledger", "r/config.yaml", "r/rounds.csv", "r/free_energy.csv", "r/clients.csv",
+        "r/model.npy", "r/timings.csv", "r/summary.json"};
+    for (size_t i = 0; i < 8; i++) remove_from_folder(files[i]);
     remove_from_folder("r");
 }
 

@@ -22,6 +22,7 @@ static fixture begin(const char *mechanism, const char *accountant) {
     fixture f = fixture_open(1, "logistic", 3, 20, &options, action);
     f.options.accountant = accountant;
     f.options.paper_accountant = strcmp(mechanism, "entropic") == 0 ? "paper_lsi" : NULL;
+    f.options.free_energy = strcmp(mechanism, "entropic") == 0;
     return f;
 }
 
@@ -139,6 +140,11 @@ static mfpg_status write_rounds(fixture *f) {
     return mfpg_run_write_rounds(f->ctx, folder, &report, 1);
 }
 
+static mfpg_status write_free_energy(fixture *f) {
+    mfpg_round_report report = {.round = 1, .free_energy = {1, 2, 3, 4, 5}};
+    return mfpg_run_write_free_energy(f->ctx, folder, MFPG_PARTICLES_PARAMETERS, &report, 1);
+}
+
 static mfpg_status write_clients(fixture *f) {
     return mfpg_run_write_clients(f->ctx, folder, f->federation, NULL);
 }
@@ -181,7 +187,7 @@ static void test_files_of_a_run_are_whole_or_absent(void **state) {
         const char *name;
         mfpg_status (*write)(fixture *f);
     } files[] = {{"rounds.csv", write_rounds}, {"clients.csv", write_clients}, {"timings.csv", write_timings},
-        {"summary.json", write_json}, {"model.npy", write_model}};
+        {"free_energy.csv", write_free_energy}, {"summary.json", write_json}, {"model.npy", write_model}};
     fixture f = begin("gaussian", "gdp");
     CHECK_OK(f.ctx, fixture_start(&f));
     fixture_round(&f);
