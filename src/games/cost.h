@@ -81,6 +81,7 @@ struct mfpg_cost_ops {
     double (*minimiser)(const mfpg_play *play, double u, double v);
 
     /* Where the cost has none of these, NULL. */
+    int (*decoupled)(const mfpg_play *play); /* with these numbers nothing couples the clients after all */
     /* What the clients first .. first + count - 1 add to the aggregate by playing x. */
     void (*shares)(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *x, double *out);
     double (*external)(const mfpg_play *play, double aggregate); /* E */
@@ -110,6 +111,7 @@ struct mfpg_cost_ops {
 
 /* The planner of the limit moves the aggregate, so it meets the coupling of N players. */
 static inline mfpg_coupling mfpg_play_coupling(const mfpg_play *play) {
+    if (play->cost->decoupled && play->cost->decoupled(play)) return MFPG_COUPLING_NONE;
     return play->limit && !play->planner ? play->cost->limit : play->cost->finite;
 }
 

@@ -194,7 +194,8 @@ typedef struct market {
 } market;
 
 /* The replies of a block of clients and what each counts in s. */
-static void reply_to_price(const market *m, ptrdiff_t first, ptrdiff_t count, double *e, double *weight) {
+MFPG_WIDE static void reply_to_price(
+    const market *m, ptrdiff_t first, ptrdiff_t count, double *e, double *weight) {
     double u[MFPG_BLOCK], v[MFPG_BLOCK];
     scales(m->play, first, count, NULL, u, v);
     for (ptrdiff_t i = 0; i < count; i++) weight[i] = weight_of(m->play, first + i);

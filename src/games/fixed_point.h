@@ -63,7 +63,7 @@ struct mfpg_crowd {
         mfpg_landings *landings);
 };
 
-/* Where a client passes: R at which s is the ambient noise of indifference at a step, and the side it stands on. */
+/* The ambient noise at which a client of that ratio passes the step. */
 static inline double mfpg_passing_at(const mfpg_crowd *crowd, ptrdiff_t step, double ratio) {
     return (ratio / crowd->product[step] - 1.0) / crowd->slope;
 }
@@ -74,7 +74,7 @@ double mfpg_crowd_limit(const mfpg_crowd *crowd, ptrdiff_t step, double s);
 /* One pass over the clients. */
 void mfpg_crowd_stand(const mfpg_crowd *crowd, double s, mfpg_standing *out);
 
-/* Fills out with all passings in (low, high], count of them, sorted; scratch order does not matter. */
+/* Fills out with all passings in (low, high], count of them, sorted by position. */
 void mfpg_crowd_list(const mfpg_crowd *crowd, double low, double high, ptrdiff_t count, mfpg_passing *out);
 
 /* Ignores what repeats the last one. */

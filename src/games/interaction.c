@@ -153,12 +153,6 @@ static void ratios(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, doub
 static mfpg_status fixed_point(
     mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report) {
     const mfpg_game *game = play->game;
-    if (game->interaction == 0.0) {
-        int tied = mfpg_respond(play, 0.0, action);
-        field->mean = mfpg_aggregate(play, action);
-        *report = (mfpg_report){.unique = !tied, .converged = 1, .selection = MFPG_CHOSEN_DOMINANT};
-        return MFPG_OK;
-    }
     mfpg_crowd crowd = {.play = play, .slope = game->interaction, .ratios = ratios};
     return game->actions.grid ? mfpg_fixed_point_grid(ctx, &crowd, action, field, report)
                               : mfpg_fixed_point_interval(ctx, &crowd, action, field, report);
@@ -200,6 +194,10 @@ static mfpg_status start(mfpg_context *ctx, const mfpg_play *play, double *actio
     return status;
 }
 
+static int decoupled(const mfpg_play *play) {
+    return play->game->interaction == 0.0;
+}
+
 const mfpg_cost_ops mfpg_cost_interaction = {
     .name = "interaction",
     .help = "test game: own cost c e (1 + zeta mean strength), against beta B/e (a strength)",
@@ -213,6 +211,7 @@ const mfpg_cost_ops mfpg_cost_interaction = {
     .privacy = privacy,
     .scales = scales,
     .minimiser = minimiser,
+    .decoupled = decoupled,
     .shares = shares,
     .nash = nash,
     .start = start,

@@ -563,6 +563,7 @@ static void test_directions_are_asserted_for_consistent_costs(void **state) {
         claimed.control =
             claimed.control == MFPG_CONTROL_BUDGET ? MFPG_CONTROL_STRENGTH : MFPG_CONTROL_BUDGET;
         assert_int_equal(mfpg_check_directions(ctx, &play), MFPG_ERR_INPUT);
+        assert_non_null(strstr(mfpg_context_message(ctx), "but from action"));
     }
 }
 

@@ -206,9 +206,19 @@ static void test_without_interaction_everybody_answers_alone(void **state) {
     test_game g;
     make_game(beta, 3, 1, 0, &g);
     g.game.actions = interval_of(0, INFINITY);
-    mfpg_equilibrium e = solved(ctx, &g.game);
-    for (int k = 0; k < 3; k++) check_near(e.action[k], sqrt(beta[k]), 1e-15, 0, "sqrt R");
-    mfpg_equilibrium_clear(&e);
+    for (int players = MFPG_PLAYERS_FINITE; players <= MFPG_PLAYERS_MEAN_FIELD; players++) {
+        g.game.players = (mfpg_players)players;
+        g.game.actions = interval_of(0, INFINITY);
+        mfpg_equilibrium e = solved(ctx, &g.game);
+        for (int k = 0; k < 3; k++) check_near(e.action[k], sqrt(beta[k]), 1e-15, 0, "sqrt R");
+        mfpg_equilibrium_clear(&e);
+        g.game.actions = grid_of(PAPER_GRID, 5);
+        e = solved(ctx, &g.game);
+        for (int k = 0; k < 3; k++) assert_true(e.action[k] == (k == 2 ? 2.0 : 1.0)); /* R = 2 ties 1 and 2 */
+        assert_int_equal(e.unique, 0);
+        assert_string_equal(e.selection, "dominant strategies");
+        mfpg_equilibrium_clear(&e);
+    }
 }
 
 static int is_nash(const mfpg_game *game, const double *action) {
