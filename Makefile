@@ -57,7 +57,7 @@ check-numbers: build ## fail where a number in README.md or docs/ differs from w
 
 bench-perf: ## the performance suite: one JSON line a work, its floor measured beside it (quick: MFPG_BENCH_CLIENTS=1e6)
 	@scripts/setup.sh --ci
-	@$(call build,gcc)
+	@cmake --preset gcc --log-level=NOTICE
 	@cmake --build --preset gcc --target bench-perf
 
 install: setup ## install program, library, headers and examples below PREFIX (default /usr/local)
