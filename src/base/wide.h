@@ -4,10 +4,10 @@
 
 #include <features.h>
 
-/* Before a static function (clang 14 loses others): it is compiled for AVX2 registers too, and the loader picks by
- * processor. The twins do the same operations on the same elements and nothing is contracted, so they give the same
- * bits; only the time differs. Not under the thread sanitizer, whose start-up code cannot yet run when the loader asks,
- * nor where the C library has no such choice. */
+/* Before a static function (clang 14 loses others, and mixes up two of one name, in different files too): it is compiled for
+ * AVX2 registers too, and the loader picks by processor. The twins do the same operations on the same elements and nothing is
+ * contracted, so they give the same bits; only the time differs. Not under the thread sanitizer, whose start-up code cannot
+ * yet run when the loader asks, nor where the C library has no such choice. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define MFPG_WIDE

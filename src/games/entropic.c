@@ -113,7 +113,7 @@ static double privacy(const mfpg_play *play, double e) {
     return 1.0 / e;
 }
 
-MFPG_WIDE static void scales(
+MFPG_WIDE static void entropic_scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
     const mfpg_game *game = play->game;
@@ -168,7 +168,7 @@ static double reply(
     const mfpg_play *play, ptrdiff_t k, double others, double low, double high, double guess) {
     own_slope own = {.law = law_of(play), .others = others, .weight = weight_of(play, k)};
     own.pull = own.weight * minded(play);
-    scales(play, k, 1, &others, &own.u, &own.v);
+    entropic_scales(play, k, 1, &others, &own.u, &own.v);
     double top = fmin(high, minimiser(play, own.u, own.v)); /* f' > 0: never above the minimiser without f */
     if (own.weight > 0.0) top = fmin(top, (mfpg_fedavg_stable_below(&own.law) - others) / own.weight);
     if (!(top > low)) return low;
@@ -197,7 +197,7 @@ typedef struct market {
 MFPG_WIDE static void reply_to_price(
     const market *m, ptrdiff_t first, ptrdiff_t count, double *e, double *weight) {
     double u[MFPG_BLOCK], v[MFPG_BLOCK];
-    scales(m->play, first, count, NULL, u, v);
+    entropic_scales(m->play, first, count, NULL, u, v);
     for (ptrdiff_t i = 0; i < count; i++) weight[i] = weight_of(m->play, first + i);
     for (ptrdiff_t i = 0; i < count; i++) {
         double x = sqrt(v[i] / (u[i] + weight[i] * m->price));
@@ -330,7 +330,7 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .validate = validate,
     .utility = utility,
     .privacy = privacy,
-    .scales = scales,
+    .scales = entropic_scales,
     .minimiser = minimiser,
     .shares = shares,
     .external = external,

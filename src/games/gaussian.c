@@ -77,7 +77,7 @@ static double trace_felt(const mfpg_play *play, double p) {
     return half_trace(play->game) * (q * q + (play->planner ? reach_to_others(play, p) : 0.0));
 }
 
-MFPG_WIDE static void scales(
+MFPG_WIDE static void gaussian_scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
     (void)others;
@@ -131,7 +131,7 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .validate = validate,
     .utility = utility,
     .privacy = privacy,
-    .scales = scales,
+    .scales = gaussian_scales,
     .minimiser = minimiser,
     .shares = shares,
     .external = external,

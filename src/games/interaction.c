@@ -45,7 +45,7 @@ static double privacy(const mfpg_play *play, double e) {
     return 1.0 / e;
 }
 
-MFPG_WIDE static void scales(
+MFPG_WIDE static void interaction_scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
     for (ptrdiff_t i = 0; i < count; i++) {
@@ -69,7 +69,7 @@ static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, cons
 static void respond_block(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others,
     double low, double high, double *next) {
     double u[MFPG_BLOCK], v[MFPG_BLOCK];
-    scales(play, first, count, others, u, v);
+    interaction_scales(play, first, count, others, u, v);
     for (ptrdiff_t i = 0; i < count; i++) next[i] = mfpg_clamp(minimiser(play, u[i], v[i]), low, high);
 }
 
@@ -209,7 +209,7 @@ const mfpg_cost_ops mfpg_cost_interaction = {
     .validate = validate,
     .utility = utility,
     .privacy = privacy,
-    .scales = scales,
+    .scales = interaction_scales,
     .minimiser = minimiser,
     .decoupled = decoupled,
     .shares = shares,
