@@ -14,6 +14,7 @@ enum { MOST_RUNGS = 64 };
 typedef struct limit_request {
     solve_game game; /* of clients that are alike */
     mfpg_limit_options options;
+    mfpg_chaos_options chaos;
     const char *types;
     ptrdiff_t population[MOST_RUNGS];
 } limit_request;
@@ -60,14 +61,15 @@ static int read_game(mfpg_context *ctx, const solve_settings *chosen, limit_requ
 }
 
 static int read_request(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
-    *out = (limit_request){.options = mfpg_limit_options_default()};
+    *out = (limit_request){.options = mfpg_limit_options_default(), .chaos = mfpg_chaos_options_default()};
     out->types = chosen->beta ? chosen->beta : "0.5:1.5";
     int code = solve_check_options(chosen, "limit", chosen->cost);
     if (!code) code = read_game(ctx, chosen, out);
     if (!code && chosen->populations) code = read_ladder(chosen->populations, out);
     if (code) return code;
     out->options.repeats = (ptrdiff_t)solve_or(chosen->repeats, (double)out->options.repeats);
-    out->options.seed = (uint64_t)solve_or(chosen->seed, (double)out->options.seed);
+    out->chaos.repeats = (ptrdiff_t)solve_or(chosen->repeats, (double)out->chaos.repeats);
+    out->options.seed = out->chaos.seed = (uint64_t)solve_or(chosen->seed, (double)out->options.seed);
     mfpg_status status = mfpg_population_parse(ctx, out->types, &out->options.types);
     if (status == MFPG_OK) return 0;
     cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
@@ -108,19 +110,33 @@ static void print_slope(const mfpg_convergence *of, const mfpg_convergence_line 
     putchar('\n');
 }
 
-static void print_words(const limit_request *request, const mfpg_convergence *of) {
+static void print_slopes(const mfpg_convergence *of) {
+    printf("\n%-15s  %-16s  %-10s  %-9s  what it is\n", "line", "slope", "theory", "verdict");
+    for (ptrdiff_t l = 0; l < of->line_count; l++) print_slope(of, &of->line[l]);
+}
+
+static void print_words(
+    const limit_request *request, const mfpg_convergence *of, const mfpg_convergence *chaos) {
     printf("Cost %s, preferences %s, %td draws of random types at every N, seed %llu.\n"
            "Mean action of the law's mean field: %.9g, known to %.0e.\n\n",
         request->game.game.cost, request->types, request->options.repeats,
         (unsigned long long)request->options.seed, of->limit, of->limit_error);
     print_values(of);
-    printf("\n± is one standard error: of the root mean square over the draws above, of the least-squares "
-           "slope of "
-           "log value on\nlog N below. A slope agrees with theory (holds) where two standard errors on "
-           "either side "
-           "of it lie inside theory's range.\n\n%-15s  %-16s  %-10s  %-9s  what it is\n",
-        "line", "slope", "theory", "verdict");
-    for (ptrdiff_t l = 0; l < of->line_count; l++) print_slope(of, &of->line[l]);
+    print_slopes(of);
+    printf("\nPropagation of chaos: N particles of three types in a double well, who feel their own mean and "
+           "play the "
+           "equilibrium's\ncontrol of the HJB-FPK system, against the moments of its law; %td runs at every "
+           "N, seed "
+           "%llu.\nMean of the law at the horizon: %.4f, known to %.0e, the particles' steps of time "
+           "included.\n\n",
+        request->chaos.repeats, (unsigned long long)request->chaos.seed, chaos->limit, chaos->limit_error);
+    print_values(chaos);
+    print_slopes(chaos);
+    printf("\n± is one standard error: of the root mean square over the draws in the tables, of the "
+           "least-squares "
+           "slope of log\nvalue on log N below them. A slope agrees with theory (holds) where two standard "
+           "errors on "
+           "either side of it lie\ninside theory's range.\n");
 }
 
 /* ---- JSON ---- */
@@ -132,48 +148,68 @@ static json_t *line_json(const mfpg_convergence *of, const mfpg_convergence_line
         json_array_append_new(values, cli_json_number(line->value[i]));
         json_array_append_new(errors, cli_json_number(line->standard_error[i]));
     }
-    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:I, s:o, s:o, s:I, s:f, s:f, s:s}", "line", line->name,
+    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:I, s:f, s:f, s:s}", "line", line->name,
         "says", line->says, "repeats", (json_int_t)line->repeats, "value", values, "standard_error", errors,
-        "first", (json_int_t)line->first, "slope", cli_json_number(fit->slope), "slope_standard_error",
-        cli_json_number(fit->standard_error), "points", (json_int_t)fit->points, "expected", fit->expected,
-        "window", fit->window, "verdict", mfpg_verdict_name(fit->verdict));
+        "first", (json_int_t)line->first, "floor", cli_json_number(line->floor), "slope",
+        cli_json_number(fit->slope), "slope_standard_error", cli_json_number(fit->standard_error), "points",
+        (json_int_t)fit->points, "expected", fit->expected, "window", fit->window, "verdict",
+        mfpg_verdict_name(fit->verdict));
 }
 
-static json_t *answer_json(const limit_request *request, const mfpg_convergence *of) {
+/* {"population": ..., "lines": ...} with what it tends to. */
+static json_t *convergence_json(const mfpg_convergence *of, const char *limit, const char *limit_error) {
     json_t *population = json_array(), *lines = json_array();
     for (ptrdiff_t i = 0; i < of->rungs; i++)
         json_array_append_new(population, json_integer(of->population[i]));
     for (ptrdiff_t l = 0; l < of->line_count; l++) json_array_append_new(lines, line_json(of, &of->line[l]));
-    return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:o, s:o}", "study", "limit", "cost",
-        request->game.game.cost, "beta", request->types, "seed", (json_int_t)request->options.seed,
-        "mean_action", of->limit, "mean_action_error", of->limit_error, "population", population, "lines",
-        lines);
+    return json_pack("{s:o, s:o, s:o, s:o}", limit, cli_json_number(of->limit), limit_error,
+        cli_json_number(of->limit_error), "population", population, "lines", lines);
+}
+
+static json_t *answer_json(
+    const limit_request *request, const mfpg_convergence *of, const mfpg_convergence *chaos) {
+    json_t *object = json_pack("{s:s, s:s, s:s, s:I}", "study", "limit", "cost", request->game.game.cost,
+        "beta", request->types, "seed", (json_int_t)request->options.seed);
+    json_t *game = convergence_json(of, "mean_action", "mean_action_error");
+    if (object && game) {
+        json_object_update(object, game);
+        json_object_set_new(object, "chaos", convergence_json(chaos, "mean", "mean_error"));
+    }
+    json_decref(game);
+    return object;
 }
 
 /* ---- the study ---- */
 
-static int tell(
-    mfpg_context *ctx, const solve_settings *chosen, const limit_request *request, mfpg_convergence *of) {
-    const mfpg_convergence *const all[] = {of};
-    mfpg_status status = chosen->out ? mfpg_convergence_write(ctx, all, 1, chosen->out) : MFPG_OK;
+static int tell(mfpg_context *ctx, const solve_settings *chosen, const limit_request *request,
+    const mfpg_convergence *of, const mfpg_convergence *chaos) {
+    const mfpg_convergence *const all[] = {of, chaos};
+    mfpg_status status = chosen->out ? mfpg_convergence_write(ctx, all, 2, chosen->out) : MFPG_OK;
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
-    if (chosen->common.json) return cli_json_print("solve", answer_json(request, of));
-    print_words(request, of);
+    if (chosen->common.json) return cli_json_print("solve", answer_json(request, of, chaos));
+    print_words(request, of, chaos);
     if (chosen->out) printf("\nEvery number: %s\n", chosen->out);
     return cli_finish("solve", CLI_DONE);
+}
+
+static int study(mfpg_context *ctx, const solve_settings *chosen, const limit_request *request) {
+    mfpg_convergence measured = {0}, chaos = {0};
+    mfpg_pde_model model = mfpg_chaos_model();
+    mfpg_status status = mfpg_study_limit(ctx, &request->game.game, &request->options, &measured);
+    if (status == MFPG_OK) status = mfpg_study_chaos(ctx, &model, &request->chaos, &chaos);
+    int code =
+        status == MFPG_OK ? tell(ctx, chosen, request, &measured, &chaos) : cli_fail(ctx, "solve", status);
+    mfpg_convergence_clear(&measured);
+    mfpg_convergence_clear(&chaos);
+    return code;
 }
 
 int solve_study_limit(const solve_settings *chosen) {
     solve_settings complete = with_example(chosen);
     mfpg_context *ctx = cli_context(0);
     limit_request request;
-    mfpg_convergence measured = {0};
     int code = read_request(ctx, &complete, &request);
-    if (!code) {
-        mfpg_status status = mfpg_study_limit(ctx, &request.game.game, &request.options, &measured);
-        code = status == MFPG_OK ? tell(ctx, &complete, &request, &measured) : cli_fail(ctx, "solve", status);
-    }
-    mfpg_convergence_clear(&measured);
+    if (!code) code = study(ctx, &complete, &request);
     mfpg_population_clear(&request.options.types);
     solve_game_clear(&request.game);
     mfpg_context_destroy(ctx);

@@ -9,6 +9,7 @@
 
 #include "accountant.h"
 #include "game.h"
+#include "pde.h"
 #include "population.h"
 
 typedef enum mfpg_verdict {
@@ -40,6 +41,7 @@ typedef struct mfpg_convergence_line {
     double *value;           /* rungs; a root mean square where repeats > 0 */
     double *standard_error;  /* rungs; of value over the repeats, 0 without */
     ptrdiff_t first;         /* the slope is fitted from this rung on */
+    double floor; /* and to no value below this: what it is measured against is not known better; 0: none */
     mfpg_slope slope;
 } mfpg_convergence_line;
 
@@ -47,7 +49,7 @@ typedef struct mfpg_convergence {
     ptrdiff_t rungs;
     ptrdiff_t *population; /* rungs, ascending */
     double limit;          /* what the quantities tend to; mean action of the limit's equilibrium */
-    double limit_error;    /* by how much that may be off; values below 10 times it are not fitted */
+    double limit_error;    /* by how much that may be off */
     ptrdiff_t line_count;
     mfpg_convergence_line *line;
 } mfpg_convergence;
@@ -88,6 +90,34 @@ mfpg_limit_options mfpg_limit_options_default(void);
  *          mfpg_game_solve. out is set on success. The same numbers for any number of threads. */
 mfpg_status mfpg_study_limit(
     mfpg_context *ctx, const mfpg_game *game, const mfpg_limit_options *options, mfpg_convergence *out);
+
+typedef struct mfpg_chaos_options {
+    const ptrdiff_t *population; /* of particles; ascending, each in 2 .. 1000000 */
+    ptrdiff_t rungs;             /* 3 .. 64 */
+    ptrdiff_t repeats;           /* 2 .. 100000 runs at every population */
+    uint64_t seed;
+    mfpg_pde_options grid; /* of the law; the particles take its steps of time */
+} mfpg_chaos_options;
+
+/** 16, 32, ..., 4096 particles, 100 repeats, seed 1; 401 nodes on [-4, 4], 100 steps. */
+mfpg_chaos_options mfpg_chaos_options_default(void);
+
+/** Three types (weights 0.5, 1 and 1.5) in a double well, attracted to the mean of all: a drift that is not linear, so that
+ *  the law of one particle does depend on the others' number. Its arrays live as long as the program. */
+mfpg_pde_model mfpg_chaos_model(void);
+
+/** Propagation of chaos: N particles who feel their own mean, each playing the equilibrium's control, against the moments of
+ *  the law of the forward equation. Root mean squares over the repeats, each of which falls as N^-1/2:
+ *
+ *    chaos-mean, chaos-variance  at the horizon
+ *    chaos-path                  of the mean, the largest along the way
+ *
+ *  The law's moments are extrapolated to small steps from two grids, of which the difference, twice, is taken for what the
+ *  steps of the particles and of the law leave; values below three times that are not fitted.
+ *  @return as mfpg_pde_solve, with MFPG_ERR_NUMERIC where the law's equilibrium does not converge; out is set on success.
+ *          The same numbers for any number of threads. */
+mfpg_status mfpg_study_chaos(
+    mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_chaos_options *options, mfpg_convergence *out);
 
 /* ---- the paper's equilibrium figure ---- */
 

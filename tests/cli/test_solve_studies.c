@@ -1,7 +1,7 @@
 /* mfpg solve --study limit, figure and output as a person meets them. */
 #include "program.h"
 
-#define SMALL "--study limit --populations 32,64,128,256,512 --repeats 20 "
+#define SMALL "--study limit --populations 32,64,128,256,512 --repeats 10 "
 
 static const json_t *line_of(const json_t *answer, const char *name) {
     const json_t *lines = json_object_get(answer, "lines"), *line;
@@ -32,14 +32,18 @@ static void test_limit_shows_the_slopes_of_theory(void **state) {
         assert_true(json_get_number(line, "slope_standard_error") > 0);
         assert_int_equal(json_array_size(json_object_get(line, "value")), 5);
     }
-    assert_int_equal(json_integer_value(json_object_get(line_of(answer, "random-whole"), "repeats")), 20);
+    assert_int_equal(json_integer_value(json_object_get(line_of(answer, "random-whole"), "repeats")), 10);
+    const json_t *chaos = json_object_get(answer, "chaos");
+    /* of 10 draws a root mean square is known to 1/sqrt(20), the slope of nine to 0.05 */
+    check_near(json_get_number(line_of(chaos, "chaos-mean"), "slope"), -0.5, 0, 0.2, "chaos");
+    assert_int_equal(json_array_size(json_object_get(chaos, "population")), 9);
     json_decref(answer);
 }
 
 static void test_limit_in_words_and_as_a_file(void **state) {
     (void)state;
     expect("solve " SMALL "--cost gaussian --beta lognormal:1:0.5 --seed 7 --out limit.csv", 0);
-    const char *parts[] = {"Cost gaussian, preferences lognormal:1:0.5, 20 draws", "seed 7", "even-mean",
+    const char *parts[] = {"Cost gaussian, preferences lognormal:1:0.5, 10 draws", "seed 7", "even-mean",
         "-1.0 ± 0.1", "holds", "limit.csv"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) assert_non_null(strstr(ran.out, parts[i]));
     char path[128], line[256];
@@ -51,7 +55,7 @@ static void test_limit_in_words_and_as_a_file(void **state) {
         if (lines++ == 0) assert_string_equal(line, "line,population,repeats,value,standard_error,fitted\n");
     }
     fclose(file);
-    assert_int_equal(lines, 1 + 7 * 5);
+    assert_int_equal(lines, 1 + 7 * 5 + 3 * 9);
     remove_from_folder("limit.csv");
 }
 

@@ -24,6 +24,23 @@ static mfpg_status study_limit(void *arg) {
     return status;
 }
 
+static mfpg_status study_chaos(void *arg) {
+    static const ptrdiff_t ladder[3] = {2, 3, 4};
+    mfpg_pde_model model = mfpg_chaos_model();
+    mfpg_chaos_options options = mfpg_chaos_options_default();
+    mfpg_convergence of = {0};
+    (void)arg;
+    options.population = ladder;
+    options.rungs = 3;
+    options.repeats = 2;
+    options.grid.nodes = 41;
+    options.grid.steps = 10;
+    mfpg_status status = mfpg_study_chaos(ctx, &model, &options, &of);
+    assert_int_equal(status == MFPG_OK, of.line != NULL);
+    mfpg_convergence_clear(&of);
+    return status;
+}
+
 static mfpg_status study_figure(void *arg) {
     mfpg_figure_options options = mfpg_figure_options_default();
     mfpg_figure figure = {0};
@@ -53,6 +70,7 @@ static void test_every_allocation(void **state) {
     (void)state;
     ctx = testing_context(1); /* the failing allocation is not for several threads */
     assert_true(sweep_allocations(study_limit, NULL) > 30);
+    assert_true(sweep_allocations(study_chaos, NULL) > 20);
     assert_true(sweep_allocations(study_figure, NULL) > 30);
     assert_int_equal(sweep_allocations(study_output, NULL), 1);
     mfpg_context_destroy(ctx);

@@ -7,11 +7,13 @@
 #include "base/memory.h"
 #include "study.h"
 
+enum { MOST_RUNGS = 64 };
+
 mfpg_status mfpg_check_ladder(
     mfpg_context *ctx, const ptrdiff_t *population, ptrdiff_t rungs, ptrdiff_t least, ptrdiff_t most) {
-    if (!population || rungs < 3 || rungs > 64)
-        return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "populations: found %td of them; a slope needs from 3 to 64", rungs);
+    if (!population || rungs < 3 || rungs > MOST_RUNGS)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "populations: found %td of them; a slope needs from 3 to %d",
+            rungs, MOST_RUNGS);
     for (ptrdiff_t i = 0; i < rungs; i++) {
         if (population[i] < least || population[i] > most)
             return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "populations: found %td; allowed: from %td to %td",
@@ -71,4 +73,13 @@ void mfpg_root_mean_square(const double *x, ptrdiff_t count, double *value, doub
     for (ptrdiff_t i = 0; i < count; i++) spread += (x[i] * x[i] - mean) * (x[i] * x[i] - mean);
     *value = sqrt(mean);
     *standard_error = mean > 0.0 ? sqrt(spread / (n - 1.0) / n) / (2.0 * *value) : 0.0;
+}
+
+void mfpg_fit_line(mfpg_convergence *of, ptrdiff_t number) {
+    mfpg_convergence_line *line = &of->line[number];
+    double usable[MOST_RUNGS];
+    for (ptrdiff_t i = line->first; i < of->rungs; i++)
+        usable[i - line->first] = line->value[i] >= line->floor ? line->value[i] : (double)NAN;
+    line->slope = mfpg_slope_fit(of->population + line->first, usable, of->rungs - line->first,
+        line->slope.expected, line->slope.window);
 }

@@ -252,17 +252,6 @@ static ptrdiff_t sampling_rules_from(const mfpg_convergence *out) {
     return first;
 }
 
-static void fit(mfpg_convergence *out, int number) {
-    mfpg_convergence_line *line = &out->line[number];
-    double usable[64];
-    int against_limit = number == EVEN_MEAN || number == SAMPLING || number == WHOLE;
-    for (ptrdiff_t i = 0; i < out->rungs; i++)
-        usable[i] =
-            against_limit && !(line->value[i] >= 10.0 * out->limit_error) ? (double)NAN : line->value[i];
-    line->slope = mfpg_slope_fit(out->population + line->first, usable + line->first,
-        out->rungs - line->first, line->slope.expected, line->slope.window);
-}
-
 static void summarise(const limit_study *study) {
     mfpg_convergence *out = study->out;
     ptrdiff_t repeats = study->options->repeats;
@@ -271,7 +260,11 @@ static void summarise(const limit_study *study) {
             mfpg_root_mean_square(study->gap[i] + rung * repeats, repeats, &out->line[i].value[rung],
                 &out->line[i].standard_error[rung]);
     out->line[WHOLE].first = sampling_rules_from(out);
-    for (int i = 0; i < LINES; i++) fit(out, i);
+    for (int i = 0; i < LINES; i++) {
+        int against_law = i == EVEN_MEAN || i == SAMPLING || i == WHOLE;
+        if (against_law) out->line[i].floor = 10.0 * out->limit_error;
+        mfpg_fit_line(out, i);
+    }
 }
 
 mfpg_status mfpg_study_limit(

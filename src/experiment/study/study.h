@@ -15,6 +15,9 @@ typedef struct mfpg_line_plan {
 mfpg_status mfpg_convergence_create(mfpg_context *ctx, const ptrdiff_t *population, ptrdiff_t rungs,
     const mfpg_line_plan *plans, ptrdiff_t count, ptrdiff_t repeats, mfpg_convergence *out);
 
+/* Fits the slope of a line to its values from rung `first` on that are not below its floor. */
+void mfpg_fit_line(mfpg_convergence *of, ptrdiff_t number);
+
 /* Root mean square of count numbers and its standard error over them. */
 void mfpg_root_mean_square(const double *x, ptrdiff_t count, double *value, double *standard_error);
 

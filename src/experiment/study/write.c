@@ -12,7 +12,7 @@ static void write_line(mfpg_csv *csv, const mfpg_convergence *of, const mfpg_con
         mfpg_csv_integer(csv, line->repeats);
         mfpg_csv_number(csv, line->value[i]);
         mfpg_csv_number(csv, line->standard_error[i]);
-        mfpg_csv_integer(csv, i >= line->first);
+        mfpg_csv_integer(csv, i >= line->first && line->value[i] > 0.0 && line->value[i] >= line->floor);
         mfpg_csv_end_row(csv);
     }
 }
