@@ -65,8 +65,8 @@ int solve_read_game(mfpg_context *ctx, const solve_settings *chosen, solve_game 
 void solve_game_clear(solve_game *game);
 
 /* Reads "A,B,..." into a new array (free it): the number of numbers, or 0 with a message. */
-ptrdiff_t solve_read_list(const char *option, const char *text, int (*allowed)(double value),
-    const char *words, double **out);
+ptrdiff_t solve_read_list(
+    const char *option, const char *text, int (*allowed)(double value), const char *words, double **out);
 
 /* Its parts, for studies: the cost's constants (default where not given), players and actions. */
 int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);

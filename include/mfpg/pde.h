@@ -72,7 +72,8 @@ typedef enum mfpg_pde_scheme {
 
 /** How the path of the mean is iterated. */
 typedef enum mfpg_pde_method {
-    MFPG_PDE_AUTO, /* Anderson for the first half of the iterations, then fictitious play from the best path */
+    MFPG_PDE_AUTO, /* full steps while they contract, else Anderson, shorter from the best path where that led
+                      away; after half of the iterations fictitious play from there */
     MFPG_PDE_PICARD,    /* the path becomes the mean of the flow of the replies to it */
     MFPG_PDE_FICTITIOUS /* the path moves 1/(k+1) of the way: slow, never wild */
 } mfpg_pde_method;
@@ -87,7 +88,8 @@ typedef struct mfpg_pde_options {
     double tolerance; /* converged: the path moves by no more than this times (high - low) */
 } mfpg_pde_options;
 
-/** -8 to 8, 401 nodes, 200 steps, hybrid, auto, 200 iterations, 1e-12. */
+/** -8 to 8, 401 nodes, 200 steps, hybrid, auto, 200 iterations, 1e-10: controls are known to 1e-7 (a
+ *  reply stays where another gains less than rounding), so that paths below 1e-11 of the domain tremble. */
 mfpg_pde_options mfpg_pde_options_default(void);
 
 typedef struct mfpg_pde_moments {

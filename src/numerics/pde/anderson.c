@@ -58,7 +58,7 @@ static void remember(mfpg_anderson *s, const double *x, const double *f) {
 
 /* The least squares |f - sum_j gamma_j df_j| by modified Gram-Schmidt, newest difference first, so that it is the old
  * ones that are dropped where they say nothing new. */
-void mfpg_anderson_step(mfpg_anderson *s, double *x, const double *f) {
+void mfpg_anderson_step(mfpg_anderson *s, double damping, double *x, const double *f) {
     double upper[MFPG_ANDERSON_DEPTH][MFPG_ANDERSON_DEPTH], gamma[MFPG_ANDERSON_DEPTH];
     int column[MFPG_ANDERSON_DEPTH], rank = 0;
     ptrdiff_t n = s->n;
@@ -83,9 +83,9 @@ void mfpg_anderson_step(mfpg_anderson *s, double *x, const double *f) {
         for (int j = k + 1; j < rank; j++) gamma[k] -= upper[k][j] * gamma[j];
         gamma[k] /= upper[k][k];
     }
-    for (ptrdiff_t i = 0; i < n; i++) x[i] += f[i];
+    for (ptrdiff_t i = 0; i < n; i++) x[i] += damping * f[i];
     for (int k = 0; k < rank; k++) {
         const double *dx = s->dx + column[k] * n, *df = s->df + column[k] * n;
-        for (ptrdiff_t i = 0; i < n; i++) x[i] -= gamma[k] * (dx[i] + df[i]);
+        for (ptrdiff_t i = 0; i < n; i++) x[i] -= gamma[k] * (dx[i] + damping * df[i]);
     }
 }

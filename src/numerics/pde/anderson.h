@@ -23,7 +23,7 @@ void mfpg_anderson_clear(mfpg_anderson *state);
 /* Forgets the differences: what follows begins anew. */
 void mfpg_anderson_restart(mfpg_anderson *state);
 
-/* x becomes the next point, given f = F(x) - x. The first one is F(x). */
-void mfpg_anderson_step(mfpg_anderson *state, double *x, const double *f);
+/* x becomes the next point, given f = F(x) - x. The first one is x + damping f, 0 < damping <= 1. */
+void mfpg_anderson_step(mfpg_anderson *state, double damping, double *x, const double *f);
 
 #endif

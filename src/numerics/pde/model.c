@@ -28,5 +28,5 @@ mfpg_pde_options mfpg_pde_options_default(void) {
         .scheme = MFPG_PDE_HYBRID,
         .method = MFPG_PDE_AUTO,
         .iterations = 200,
-        .tolerance = 1e-12};
+        .tolerance = 1e-10};
 }

@@ -3,24 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "anderson.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "flow.h"
 #include "hjb.h"
 #include "moments.h"
+#include "path.h"
 
 static const double MOST_EDGE_MASS = 1e-4, MOST_ADDED_NOISE = 0.5, MOST_DRIFT_STEP = 0.5;
-static const double CONTRACTS = 0.25; /* of the residual: Picard is quick enough by itself */
 
 typedef struct loop {
     mfpg_problem problem;
-    mfpg_anderson anderson;
-    double *path;            /* steps+1: what is replied to; the arrays below are parts of the same block */
-    double *flow_path;       /* steps+1: the mean of the flow of the replies */
-    double *best;            /* steps+1: the path of the least residual so far */
-    double *difference;      /* steps+1: flow_path - path */
+    mfpg_path_search search;
+    double *
+        flow_path; /* steps+1: the mean of the flow of the replies; the arrays below are parts of the same block */
     double *cost;            /* types: what is paid */
     double *current;         /* types x n: the masses of a step */
     double *start_value;     /* types x n */
@@ -37,7 +34,7 @@ static mfpg_status reply(mfpg_context *ctx, ptrdiff_t type, int worker, void *ar
     ptrdiff_t field = type * (p->steps + 1) * p->n;
     (void)ctx;
     (void)worker;
-    mfpg_hjb_report report = mfpg_hjb_solve(p, type, l->path, l->certify ? NULL : l->control + field,
+    mfpg_hjb_report report = mfpg_hjb_solve(p, type, l->search.path, l->certify ? NULL : l->control + field,
         l->turns > 0, l->value ? l->value + field : NULL, l->start_value + type * p->n);
     l->report[type].unfinished = report.unfinished;
     if (report.rounds > l->report[type].rounds) l->report[type].rounds = report.rounds;
@@ -51,59 +48,31 @@ static mfpg_status turn(mfpg_context *ctx, loop *l, double *residual) {
     if (status != MFPG_OK) return status;
     mfpg_flow_run(p, l->control, l->flow_path, l->cost, l->current, NULL, NULL);
     l->turns++;
-    *residual = 0.0;
-    for (ptrdiff_t n = 0; n < p->steps; n++) { /* nothing depends on the mean at T */
-        l->difference[n] = l->flow_path[n] - l->path[n];
-        *residual = fmax(*residual, fabs(l->difference[n]));
-    }
+    for (ptrdiff_t n = 0; n < p->steps; n++) /* nothing depends on the mean at T */
+        l->search.difference[n] = l->flow_path[n] - l->search.path[n];
+    *residual = mfpg_path_residual(&l->search);
     return MFPG_OK;
 }
 
-/* The next path. While the plain step contracts well there is nothing to accelerate, and where the controls are few the
- * replies jump, which Anderson's secants take badly. Fictitious play moves 1/(k+1) of the way: the k-th turn counts as one
- * of k+1 that are averaged. */
-static void move(loop *l, mfpg_pde_method method, int contracts, int turns) {
-    const mfpg_problem *p = &l->problem;
-    if (method == MFPG_PDE_AUTO && !contracts) {
-        mfpg_anderson_step(&l->anderson, l->path, l->difference);
-    } else {
-        double share = method == MFPG_PDE_FICTITIOUS ? 1.0 / (turns + 1.0) : 1.0;
-        mfpg_anderson_restart(&l->anderson);
-        for (ptrdiff_t n = 0; n < p->steps; n++) l->path[n] += share * l->difference[n];
-    }
-}
-
-/* Leaves the best path in l->path, and its replies in l->control. */
+/* Leaves the best path in the search, and its replies in l->control. */
 static mfpg_status iterate(mfpg_context *ctx, loop *l, mfpg_pde_solution *s) {
-    const mfpg_problem *p = &l->problem;
-    const mfpg_pde_options *o = &p->options;
-    double tolerance = o->tolerance * (o->high - o->low), least = (double)INFINITY;
-    size_t bytes = (size_t)(p->steps + 1) * sizeof *l->path;
-    mfpg_pde_method method = o->method;
-    double before = (double)INFINITY;
-    int turns = 0;
+    const mfpg_pde_options *o = &l->problem.options;
+    mfpg_path_search *search = &l->search;
+    double tolerance = o->tolerance * (o->high - o->low);
     for (s->iterations = 1;; s->iterations++) {
         mfpg_status status = turn(ctx, l, &s->residual);
         if (status != MFPG_OK) return status;
-        if (s->residual < least) {
-            least = s->residual;
-            memcpy(l->best, l->path, bytes);
-        }
         s->converged = s->residual <= tolerance;
         if (s->converged || s->iterations >= o->iterations) break;
-        if (o->method == MFPG_PDE_AUTO && method == MFPG_PDE_AUTO && s->iterations > o->iterations / 2) {
-            method = MFPG_PDE_FICTITIOUS;
+        if (search->method == MFPG_PDE_AUTO && s->iterations > o->iterations / 2) {
+            mfpg_path_play(search);
             s->fictitious = 1;
-            memcpy(l->path, l->best, bytes);
-            turns = 0;
-            continue;
         }
-        move(l, method, s->residual <= CONTRACTS * before, ++turns);
-        before = s->residual;
+        mfpg_path_next(search, s->residual);
     }
-    if (s->residual <= least) return MFPG_OK;
-    memcpy(l->path, l->best, bytes); /* not converged: the last turn is not the best one */
-    return turn(ctx, l, &s->residual);
+    if (s->residual <= search->least) return MFPG_OK;
+    memcpy(search->path, search->best, (size_t)search->n * sizeof *search->path);
+    return turn(ctx, l, &s->residual); /* not converged: the last turn was not the best one */
 }
 
 /* What the flow of the replies looks like, and what a player could still gain against it: its cost minus the value of
@@ -115,7 +84,7 @@ static mfpg_status certify(mfpg_context *ctx, loop *l, mfpg_pde_solution *s, mfp
         if (l->report[k].rounds > s->policy_rounds) s->policy_rounds = l->report[k].rounds;
     }
     mfpg_flow_run(p, l->control, s->mean_path, l->cost, l->current, s->density, report);
-    memcpy(l->path, s->mean_path, (size_t)(p->steps + 1) * sizeof *l->path);
+    memcpy(l->search.path, s->mean_path, (size_t)p->steps * sizeof *s->mean_path);
     l->certify = 1;
     l->value = s->value;
     mfpg_status status = mfpg_tasks_run(ctx, p->types, reply, l);
@@ -158,13 +127,12 @@ static mfpg_status check_grid(mfpg_context *ctx, const mfpg_problem *p, const mf
 
 static mfpg_status allocate_loop(mfpg_context *ctx, loop *l) {
     const mfpg_problem *p = &l->problem;
-    l->path = mfpg_alloc(4 * (p->steps + 1) + p->types + 2 * p->types * p->n, sizeof *l->path);
+    l->flow_path = mfpg_alloc(p->steps + 1 + p->types + 2 * p->types * p->n, sizeof *l->flow_path);
     l->report = mfpg_alloc(p->types, sizeof *l->report);
-    if (!l->path || !l->report || !mfpg_anderson_create(p->steps, &l->anderson)) return mfpg_fail_memory(ctx);
-    l->flow_path = l->path + p->steps + 1;
-    l->best = l->flow_path + p->steps + 1;
-    l->difference = l->best + p->steps + 1;
-    l->cost = l->difference + p->steps + 1;
+    if (!l->flow_path || !l->report ||
+        !mfpg_path_create(p->steps, p->options.method, p->model->start_mean, &l->search))
+        return mfpg_fail_memory(ctx);
+    l->cost = l->flow_path + p->steps + 1;
     l->current = l->cost + p->types;
     l->start_value = l->current + p->types * p->n;
     return MFPG_OK;
@@ -213,7 +181,6 @@ mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const
         goto done;
     }
     l.control = s->control;
-    for (ptrdiff_t n = 0; n <= s->steps; n++) l.path[n] = model->start_mean; /* as if nobody moved */
     status = iterate(ctx, &l, s);
     if (status == MFPG_OK) status = certify(ctx, &l, s, &report);
     if (status != MFPG_OK) goto done;
@@ -228,8 +195,8 @@ mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const
     finish(&l.problem, s);
 done:
     mfpg_problem_clear(&l.problem);
-    mfpg_anderson_clear(&l.anderson);
-    free(l.path);
+    mfpg_path_clear(&l.search);
+    free(l.flow_path);
     free(l.report);
     if (status == MFPG_OK)
         *out = s;
