@@ -21,9 +21,10 @@
 typedef struct mfpg_loss_study {
     double
         reference; /* the action of everybody whose loss is not being measured; 0: the middle one of game.actions */
-    int64_t rounds;           /* R >= 1: the last R of train.rounds are measured; at most train.rounds */
-    int64_t draws;            /* D >= 2 a round, each with its own noise for everybody */
-    const volatile int *stop; /* looked at after each round; not 0: MFPG_ERR_INTERRUPTED. NULL: never */
+    int64_t rounds; /* R >= 1: the last R of train.rounds are measured; at most train.rounds */
+    int64_t draws;  /* D >= 2 a round, each with its own noise for everybody */
+    const volatile int
+        *stop; /* looked at before each round and draw; not 0: MFPG_ERR_INTERRUPTED. NULL: never */
 } mfpg_loss_study;
 
 /** The middle action, 10 rounds of 8 draws. */

@@ -86,10 +86,18 @@ static void name_actions(study *s) {
     }
 }
 
+static mfpg_status look_at_stop(mfpg_context *ctx, const study *s, int64_t round) {
+    if (!s->options.stop || !*s->options.stop) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted in round %lld of %lld; no table yet",
+        (long long)round + 1, (long long)s->experiment->options.rounds);
+}
+
 /* One round's draws, each reduced to its mean over clients. */
-static mfpg_status measure_round(mfpg_context *ctx, study *s, double *sample) {
+static mfpg_status measure_round(mfpg_context *ctx, study *s, int64_t round, double *sample) {
     mfpg_status status = MFPG_OK;
     for (int64_t d = 0; d < s->options.draws && status == MFPG_OK; d++, sample += s->count) {
+        status = look_at_stop(ctx, s, round);
+        if (status != MFPG_OK) return status;
         status = mfpg_federation_own_losses(
             ctx, s->experiment->federation, s->action, s->count, s->personalisation, d, s->loss);
         for (ptrdiff_t j = 0; j < s->count && status == MFPG_OK; j++) {
@@ -107,10 +115,9 @@ static mfpg_status run(mfpg_context *ctx, study *s) {
     for (int64_t t = 0; t < planned && status == MFPG_OK; t++) {
         mfpg_round_report unused;
         int done;
-        if (s->options.stop && *s->options.stop)
-            return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted before round %lld of %lld; no table yet",
-                (long long)t + 1, (long long)planned);
-        if (t >= first) status = measure_round(ctx, s, s->sample + (t - first) * s->options.draws * s->count);
+        status = look_at_stop(ctx, s, t);
+        if (status == MFPG_OK && t >= first)
+            status = measure_round(ctx, s, t, s->sample + (t - first) * s->options.draws * s->count);
         if (status == MFPG_OK && t + 1 < planned)
             status = mfpg_federation_round(ctx, s->experiment->federation, &unused, &done);
     }

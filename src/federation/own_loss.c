@@ -65,18 +65,20 @@ static void deploy(const probe *p, ptrdiff_t k, const float *shared, float *depl
     }
 }
 
+/* The loss as the model states it: the sum over the client's rows, or their mean. */
+static double loss_at(const probe *p, ptrdiff_t k, const float *w, float *work) {
+    const mfpg_dataset *rows = &p->f->data->client[k].train;
+    double sum = mfpg_model_clipped_loss(p->f->model, w, rows, (double)INFINITY, work);
+    return mfpg_model_sums_rows(p->f->model) ? sum : sum / (double)rows->rows;
+}
+
 static mfpg_status probe_action(
     mfpg_context *ctx, const probe *p, ptrdiff_t k, ptrdiff_t j, workspace *own, const float *shared) {
-    const mfpg_federation *f = p->f;
-    mfpg_metrics metrics;
     mfpg_status status = update_at(ctx, p, k, p->action[j], own, own->model);
     if (status != MFPG_OK) return status;
     deploy(p, k, shared, own->model);
-    status = mfpg_model_evaluate(ctx, f->model, own->model, &f->data->client[k].train, &metrics);
-    p->loss[k * p->count + j] = metrics.loss;
-    if (status == MFPG_OK && !isfinite(metrics.loss))
-        status = mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the loss is no finite number");
-    return status;
+    double loss = p->loss[k * p->count + j] = loss_at(p, k, own->model, own->scratch);
+    return isfinite(loss) ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the loss is no finite number");
 }
 
 static mfpg_status probe_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
