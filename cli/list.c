@@ -9,6 +9,7 @@
 #include "mfpg/names.h"
 
 #include "options.h"
+#include "solve.h"
 
 typedef struct settings {
     cli_common common;
@@ -25,6 +26,7 @@ static const struct kind {
     {"mechanisms", mfpg_mechanism_name, mfpg_mechanism_help},
     {"games", mfpg_game_name, mfpg_game_help},
     {"costs", mfpg_cost_name, mfpg_cost_help},
+    {"studies", solve_name_of_study, solve_help_of_study},
     {"accountants", mfpg_accountant_name, mfpg_accountant_help},
     {"models", mfpg_model_kind_name, mfpg_model_kind_help},
     {"readers", mfpg_reader_name, mfpg_reader_help},
@@ -47,7 +49,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 
 static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
 static const struct argp argp = {.parser = parse,
-    .args_doc = "[methods|mechanisms|games|costs|accountants|models|readers|examples]",
+    .args_doc = "[methods|mechanisms|games|costs|studies|accountants|models|readers|examples]",
     .doc = "Lists what is built in, one line each; without an argument everything.",
     .children = children};
 

@@ -10,19 +10,27 @@
 
 /* ---- studies ---- */
 
-#define STUDY(name, help) {#name, solve_study_##name},
+#define STUDY(name, help) {#name, help, solve_study_##name},
 static const struct study {
-    const char *name;
+    const char *name, *help;
     int (*run)(const solve_settings *chosen);
 } studies[] = {
 #include "studies.def"
-    {NULL, NULL}};
+};
 #undef STUDY
 
-enum { STUDIES = sizeof studies / sizeof studies[0] - 1 };
+enum { STUDIES = sizeof studies / sizeof studies[0] };
+
+const char *solve_name_of_study(ptrdiff_t index) {
+    return index >= 0 && index < STUDIES ? studies[index].name : NULL;
+}
+
+const char *solve_help_of_study(ptrdiff_t index) {
+    return index >= 0 && index < STUDIES ? studies[index].help : NULL;
+}
 
 static int solve_study(const solve_settings *chosen) {
-    const char *names[STUDIES + 1];
+    const char *names[STUDIES];
     for (int i = 0; i < STUDIES; i++) {
         if (strcmp(studies[i].name, chosen->study) == 0) return studies[i].run(chosen);
         names[i] = studies[i].name;

@@ -81,6 +81,10 @@ int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solu
 
 /* ---- studies ---- */
 
+/* Names and help of studies.def; NULL past the end. */
+const char *solve_name_of_study(ptrdiff_t index);
+const char *solve_help_of_study(ptrdiff_t index);
+
 #define STUDY(name, help) int solve_study_##name(const solve_settings *chosen);
 #include "studies.def"
 #undef STUDY

@@ -86,6 +86,8 @@ static void add_extras(mfpg_context *ctx, json_t *object, const mfpg_solution *s
         json_object_set_new(object, "fixed_points", fixed_points_json(q));
         json_object_set_new(object, "more_fixed_points", json_boolean(q->fixed_point_more));
     }
+    if (solution->preference_factor != 0.0)
+        json_object_set_new(object, "preference_factor", cli_json_number(solution->preference_factor));
     if (solution->priced)
         json_object_set_new(object, "price", price_json(ctx, solution->priced, q->clients, quantiles));
     json_t *warnings = warnings_json(solution);

@@ -23,6 +23,7 @@ typedef struct mfpg_solution {
     /* The returned actions played in the game of N players (mfpg_solution_judge_finite); NAN where that is not asked or not
      * known. */
     double finite_max, finite_mean;
+    double preference_factor;  /* what all given preferences were multiplied with; 0: nothing */
     const mfpg_priced *priced; /* NULL: not asked */
     /* Of clients that have names; NULL: their numbers. */
     const char *(*name)(const void *user, ptrdiff_t client);

@@ -171,6 +171,7 @@ int mfpg_experiment_solution(const mfpg_experiment *experiment, mfpg_solution *o
         .equilibrium = &experiment->equilibrium,
         .finite_max = experiment->finite.max,
         .finite_mean = experiment->finite.mean,
+        .preference_factor = experiment->preference_factor == 1.0 ? 0.0 : experiment->preference_factor,
         .name = name_of,
         .name_user = experiment};
     return 1;

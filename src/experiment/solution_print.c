@@ -212,6 +212,8 @@ mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *s, FILE 
     else
         status = print_quantiles(ctx, s, out);
     if (status != MFPG_OK) return status;
+    if (s->preference_factor != 0.0)
+        fprintf(out, "  (all preferences times %.6g, to meet the target epsilon)\n", s->preference_factor);
     fprintf(out, "\n");
     mfpg_print_sentences(s, out);
     return MFPG_OK;

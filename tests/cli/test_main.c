@@ -121,6 +121,8 @@ static void test_list_shows_every_table(void **state) {
     check_list(object, "readers", mfpg_reader_name);
     assert_true(json_is_array(json_object_get(object, "examples")));
     json_decref(object);
+    expect("list studies", 0);
+    assert_non_null(strstr(ran.out, "limit"));
     expect("list methods", 0);
     assert_non_null(strstr(ran.out, "mapg-dp"));
     assert_null(strstr(ran.out, "mechanisms"));
