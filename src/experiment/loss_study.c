@@ -59,9 +59,11 @@ static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config, pt
     return MFPG_OK;
 }
 
-/* omega as the game of a run would have it (theory S3.1). */
+/* omega as the game of a run has it (theory S3.1): auto is the pure public good among N players with Gaussian noise. */
 static double personalisation_of(const mfpg_config *config) {
-    if (mfpg_config_is(config, "game.personalisation", "auto")) return 0.5;
+    mfpg_method method = mfpg_config_method(config);
+    int public_good = strcmp(method.mechanism, "gaussian") == 0 && method.players == MFPG_PLAYERS_FINITE;
+    if (mfpg_config_is(config, "game.personalisation", "auto")) return public_good ? 0.0 : 0.5;
     return mfpg_config_number(config, "game.personalisation");
 }
 
@@ -220,9 +222,9 @@ static mfpg_status prepare(mfpg_context *ctx, const mfpg_config *config, study *
     status = check_options(ctx, &s->options, mfpg_config_whole(config, "train.rounds"));
     if (status != MFPG_OK) return status;
     if (s->options.reference == 0.0) s->options.reference = s->grid[s->count / 2];
-    s->personalisation = personalisation_of(config);
     status = build(ctx, config, s);
     if (status != MFPG_OK) return status;
+    s->personalisation = personalisation_of(config);
     s->clients = s->experiment->data->clients;
     status = allocate(ctx, s);
     if (status == MFPG_OK) name_actions(s);

@@ -131,6 +131,7 @@ static void test_budgets_have_tables_too(void **state) {
     set(config, argument);
     mfpg_loss_table t = measured(config, &study);
     assert_int_equal(t.control, MFPG_CONTROL_BUDGET);
+    assert_true(t.personalisation == 0.0); /* of mapg-dp */
     for (ptrdiff_t j = 1; j < t.count; j++) assert_true(t.row[j].loss <= t.row[j - 1].loss);
     assert_true(t.row[3].difference < -5 * t.row[3].difference_error);
     CHECK_OK(ctx, mfpg_loss_table_write(ctx, &t, path));
@@ -232,8 +233,12 @@ static void test_studies_that_cannot_be_are_refused(void **state) {
     REFUSE_STUDY("adds no noise", good, "method=none");
     REFUSE_STUDY("records are noised once", good, "entropic.particles=data");
     REFUSE_STUDY("unstable", good, "game.actions=[1, 1000]"); /* tau e/sigma^2 = 10 */
-    mfpg_config *config = load(CONFIG);
+    mfpg_config *half = load("data: {format: synthetic}\nmethod: {mechanism: gaussian}\n");
     mfpg_loss_table table;
+    assert_int_equal(mfpg_loss_table_measure(ctx, half, &good, &table), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS("method.players");
+    mfpg_config_destroy(half);
+    mfpg_config *config = load(CONFIG);
     mfpg_loss_study stopped = good;
     volatile int flag = 1;
     stopped.stop = &flag;
