@@ -85,6 +85,9 @@ int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solu
 const char *solve_name_of_study(ptrdiff_t index);
 const char *solve_help_of_study(ptrdiff_t index);
 
+/* 0, or CLI_WRONG_INPUT with a message where the study plays no configuration and one was given. */
+int solve_refuse_configuration(const solve_settings *chosen, const char *study);
+
 #define STUDY(name, help) int solve_study_##name(const solve_settings *chosen);
 #include "studies.def"
 #undef STUDY

@@ -193,9 +193,8 @@ static int solve_and_print(mfpg_context *ctx, const solve_settings *chosen, cons
 int solve_study_continuous(const solve_settings *chosen) {
     problem made = {0};
     int code = solve_check_options(chosen, "continuous", NULL);
+    if (!code) code = solve_refuse_configuration(chosen, "continuous");
     if (code) return code;
-    if (chosen->configuration)
-        return cli_refuse("solve", "%.60s: study continuous plays no configuration", chosen->configuration);
     mfpg_context *ctx = cli_context(0);
     code = read_problem(ctx, chosen, &made);
     if (!code) code = solve_and_print(ctx, chosen, &made);

@@ -64,6 +64,7 @@ static int read_request(mfpg_context *ctx, const solve_settings *chosen, limit_r
     *out = (limit_request){.options = mfpg_limit_options_default(), .chaos = mfpg_chaos_options_default()};
     out->types = chosen->beta ? chosen->beta : "0.5:1.5";
     int code = solve_check_options(chosen, "limit", chosen->cost);
+    if (!code) code = solve_refuse_configuration(chosen, "limit");
     if (!code) code = read_game(ctx, chosen, out);
     if (!code && chosen->populations) code = read_ladder(chosen->populations, out);
     if (code) return code;

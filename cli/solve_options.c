@@ -187,3 +187,10 @@ int solve_check_options(const solve_settings *chosen, const char *mode, const ch
             return refuse(&table[i], mode, cost);
     return 0;
 }
+
+int solve_refuse_configuration(const solve_settings *chosen, const char *study) {
+    const char *given = chosen->configuration        ? chosen->configuration
+                        : chosen->argument_count > 0 ? chosen->arguments[0]
+                                                     : NULL;
+    return given ? cli_refuse("solve", "%.60s: study %s plays no configuration", given, study) : 0;
+}

@@ -26,6 +26,7 @@ typedef struct output_request {
 
 static int read_request(const solve_settings *chosen, output_request *out) {
     int code = solve_check_options(chosen, "output", NULL);
+    if (!code) code = solve_refuse_configuration(chosen, "output");
     if (code) return code;
     double dimension = solve_or(chosen->dimension, 5), clients = solve_or(chosen->population, 4);
     if (!(dimension >= 1 && dimension <= 64) || dimension != floor(dimension))

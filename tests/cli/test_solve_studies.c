@@ -121,6 +121,9 @@ static void test_what_does_not_go_together_is_refused(void **state) {
     REFUSED("solve --study output --repeats 5", "--repeats");
     REFUSED("solve --study output --dimension 2.5", "--dimension");
     REFUSED("solve --study output --beta 0", "--beta");
+    REFUSED("solve clinics --study limit", "clinics", "no configuration");
+    REFUSED("solve game.cost=entropic --study figure", "game.cost=entropic", "no configuration");
+    REFUSED("solve clinics --study output", "clinics", "no configuration");
     REFUSED("solve --study figur", "figur", "figure");
     REFUSED("solve --cost entropic --seed 3", "--seed");
 }

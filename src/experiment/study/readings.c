@@ -108,9 +108,8 @@ double mfpg_reading_cost(
 
 double mfpg_reading_closed_form(const mfpg_reading *reading, double beta, double m, double low, double high) {
     const mfpg_paper_bound *bound = &reading->bound;
-    if (!(m > 0.0)) return high;
-    double theta = 0.5 * bound->alpha * reading->rounds * bound->step;
-    double offset = (bound->variance_penalty + bound->gradient_norm) / bound->alpha;
-    double front = fmin(sqrt(bound->dimension), 10.0) / sqrt(bound->clients);
-    return fmin(fmax(offset + log(beta * theta * front / m) / theta, low), high);
+    mfpg_pde_cost cost = {.scale = fmin(sqrt(bound->dimension), 10.0) / sqrt(bound->clients),
+        .rate = 0.5 * bound->alpha * reading->rounds * bound->step,
+        .offset = (bound->variance_penalty + bound->gradient_norm) / bound->alpha};
+    return mfpg_pde_optimal_control(&cost, beta, m, low, high);
 }
