@@ -30,7 +30,7 @@ int solve_is_draws(double value); /* a whole number from 2 */
 int solve_is_power(double value); /* 1 or 2 */
 int solve_is_number(double value);
 int solve_is_repeats(double value); /* whole, from 2 to 100000 */
-int solve_is_count(double value); /* a whole number from 1 to 1e6 */
+int solve_is_count(double value);   /* a whole number from 1 to 1e6 */
 
 /* Everything that solve_options.def holds, not given. */
 solve_settings solve_settings_none(void);
