@@ -98,10 +98,10 @@ static void print_types(const continuous_answer *answer) {
         "The control is a strength: more of it means more noise, and more privacy. Means over each law:\n\n"
         "    beta   share  control at 0  over time  before T  mean at T  variance  free energy 0 -> T\n");
     for (ptrdiff_t k = 0; k < s->types; k++) {
-        type_answer told = answer_of(answer, k);
-        printf("%8.4g  %6.4g  %12.4f  %9.4f  %8.4f  %9.6f  %8.6f  %9.4f -> %.4f\n", told.weight, told.share,
-            told.control_start, told.control_mean, told.control_end, told.last->mean, told.last->variance,
-            told.first->free_energy, told.last->free_energy);
+        type_answer type = answer_of(answer, k);
+        printf("%8.4g  %6.4g  %12.4f  %9.4f  %8.4f  %9.6f  %8.6f  %9.4f -> %.4f\n", type.weight, type.share,
+            type.control_start, type.control_mean, type.control_end, type.last->mean, type.last->variance,
+            type.first->free_energy, type.last->free_energy);
     }
     printf("\n%-22s mean %.6f, variance %.6f, cost %.6f\n", "population at T", s->mean_path[s->steps],
         continuous_variance(answer), s->cost);
@@ -112,10 +112,10 @@ static void print_exact(const continuous_answer *answer) {
     printf("\nThis game has a closed form. Distance from it:\n\n"
            "    beta  mean at T  variance  V_xx at 0  control at 0\n");
     for (ptrdiff_t k = 0; k < answer->solution->types; k++) {
-        type_answer told = answer_of(answer, k);
-        printf("%8.4g  %9.1e  %8.1e  %9.1e  %12.1e\n", told.weight, fabs(told.last->mean - told.exact.mean),
-            fabs(told.last->variance - told.exact.variance), fabs(told.curvature - told.exact.curvature),
-            fabs(told.control_start - told.exact.control));
+        type_answer type = answer_of(answer, k);
+        printf("%8.4g  %9.1e  %8.1e  %9.1e  %12.1e\n", type.weight, fabs(type.last->mean - type.exact.mean),
+            fabs(type.last->variance - type.exact.variance), fabs(type.curvature - type.exact.curvature),
+            fabs(type.control_start - type.exact.control));
     }
 }
 
@@ -130,24 +130,29 @@ static void print_printed_form(const continuous_answer *answer) {
         "mass as printed", least, most);
 }
 
-/* What rounding leaves below 0 is 0 for people; the JSON holds it as it is. */
-static double shown(double value) {
-    return value > 0.0 ? value : 0.0;
+/* A number that tells nothing but how sums were rounded is told by a bound; the JSON holds it as it is. */
+static const char *told(double value, double rounding, char text[24]) {
+    snprintf(text, 24, value < rounding ? "below %.0e" : "%.1e", value < rounding ? rounding : value);
+    return text;
 }
 
 static void print_certificate(const continuous_answer *answer) {
     const mfpg_pde_solution *s = answer->solution;
-    printf("\n%-22s %s after %d iteration%s of the path of the mean, which then moved by %.1e%s\n",
+    char one[24], two[24];
+    printf("\n%-22s %s after %d iteration%s of the path of the mean; the last moved it by %s%s\n",
         "equilibrium", s->converged ? "converged" : "NOT converged", s->iterations,
-        s->iterations == 1 ? "" : "s", s->residual, s->fictitious ? " (fictitious play)" : "");
-    printf("%-22s %.1e, of the worst-off type %.1e: no player can pay less than that by another control\n",
-        "exploitability", shown(s->exploitability), shown(s->exploitability_largest));
-    printf("%-22s %.1e at most; least density %.1e\n", "mass error", s->mass_error, s->least_density);
+        s->iterations == 1 ? "" : "s", told(s->residual, 1e-12, one),
+        s->fictitious ? " (fictitious play)" : "");
+    printf("%-22s %s, of the type that gains most %s: nobody can gain more by another control\n",
+        "exploitability", told(s->exploitability, 1e-12, one), told(s->exploitability_largest, 1e-12, two));
+    printf("%-22s %s; %s\n", "mass error", told(s->mass_error, 1e-13, one),
+        s->least_density >= 0.0 ? "no density is negative" : "a density is NEGATIVE");
     print_printed_form(answer);
-    printf("%-22s %td nodes from %g to %g, %td steps of time to %g, %s; it adds %.1e of the noise, its ends "
-           "hold back %.1e of the mass\n",
+    printf("%-22s %td nodes from %g to %g, %td steps of time to %g, %s; it adds %.1e of the noise, the mass "
+           "at its ends is %s\n",
         "grid", s->nodes, answer->options->low, answer->options->high, s->steps, answer->model->horizon,
-        answer->options->scheme == MFPG_PDE_UPWIND ? "upwind" : "hybrid", s->added_noise, s->edge_mass);
+        answer->options->scheme == MFPG_PDE_UPWIND ? "upwind" : "hybrid", s->added_noise,
+        told(s->edge_mass, 1e-12, one));
     printf("%-22s at most %d rounds a step", "policy iteration", s->policy_rounds);
     printf(s->policy_unfinished ? "; %td steps were cut off\n" : "\n", s->policy_unfinished);
 }

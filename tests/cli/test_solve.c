@@ -355,7 +355,7 @@ static void test_game_of_a_configuration_is_that_of_its_run(void **state) {
     assert_int_equal(json_array_size(names), 4);
     assert_string_equal(json_string_value(json_array_get(names, 3)), "valley");
     assert_true(json_get_number(object, "preference_factor") > 0); /* a target epsilon */
-    assert_int_equal(files_in_folder(), 0); /* nothing is written */
+    assert_int_equal(files_in_folder(), 0);                        /* nothing is written */
     json_t *run = run_json("run clinics train.rounds=30 --json --out r");
     assert_non_null(strstr(ran.err, "game: mean strength"));
     assert_non_null(strstr(ran.err, "exact best response"));
