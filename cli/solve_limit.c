@@ -88,7 +88,9 @@ static void print_values(const mfpg_convergence *of) {
         printf("%8td", of->population[i]);
         for (ptrdiff_t l = 0; l < of->line_count; l++) {
             const mfpg_convergence_line *line = &of->line[l];
-            if (line->repeats)
+            if (isnan(line->value[i]))
+                printf("  %*s", line->repeats ? 19 : 12, "-");
+            else if (line->repeats)
                 printf("  %9.3e ±%8.1e", line->value[i], line->standard_error[i]);
             else
                 printf("  %12.3e", line->value[i]);
