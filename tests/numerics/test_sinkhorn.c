@@ -337,7 +337,7 @@ static void test_bad_arguments_are_refused_and_change_nothing(void **state) {
     for (int i = 0; i < 5; i++)
         assert_int_equal(mfpg_sinkhorn_project(ctx, 2, bad[i], x, &result), MFPG_ERR_DOMAIN);
     assert_int_equal(mfpg_sinkhorn_project(ctx, -1, 1, x, &result), MFPG_ERR_DOMAIN);
-    assert_int_equal(mfpg_sinkhorn_project(ctx, 4097, 1, x, &result), MFPG_ERR_DOMAIN);
+    assert_int_equal(mfpg_sinkhorn_project(ctx, (ptrdiff_t)1 << 31, 1, x, &result), MFPG_ERR_DOMAIN);
     x[2] = NAN;
     assert_int_equal(mfpg_sinkhorn_project(ctx, 3, 1, x, &result), MFPG_ERR_DOMAIN);
     assert_non_null(strstr(mfpg_context_message(ctx), "entry 2"));

@@ -1,0 +1,365 @@
+#include "kernel_boxes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/wide.h"
+#include "gaussian_kernel.h"
+
+/* In units of h = sqrt(eta) a box is `width` wide; x in box b at s and y in box b - m at t, both in [-1, 1], are
+ * width m + (width/2)(s - t) apart, and
+ *
+ *     exp(-(x - y)^2/eta) = sum_kl C^m_kl T_k(s) T_l(t)  to  e_p = 2 * 1.0865 (sqrt2 width/4)^p / sqrt(p!) (1 + L_p),
+ *
+ * L_p <= (2/pi) ln p + 1 (Cramer's bound on Hermite functions and Lebesgue's constant). Mirrored points have the same
+ * distance, so C^-m_kl = (-1)^(k+l) C^m_kl, which is C^m_lk. */
+
+enum { ORDER = 12, LANES = 4, GROUP = 2 * LANES };
+static const double WIDTH = 0.5; /* at most; see box_width */
+#define REACH 12 /* boxes: further ones are beyond the cutoff; MFPG_GAUSSIAN_CUTOFF = 36 is 6 units of h */
+
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+typedef struct box {
+    ptrdiff_t from, to; /* its points */
+    ptrdiff_t
+        place; /* its column in the expansions; empty boxes between have columns too, but at most REACH + 1 */
+} box;
+
+struct mfpg_kernel_boxes {
+    ptrdiff_t n, count,
+        columns;             /* columns: with REACH empty ones at both ends, a multiple of LANES between */
+    double half;             /* of a box's width, in the units of x */
+    box *boxes;              /* count */
+    double *t;               /* n: place of every point in its box, in [-1, 1] */
+    double *moments, *pulls; /* ORDER x columns each: of u, and of u t */
+    double *near, *far;      /* ORDER x columns each: local expansions */
+    double table[REACH + 1][ORDER][ORDER];
+};
+
+/* ---- where the boxes are ---- */
+
+/* Of twenty bits, so that the middles of 2^32 boxes are exact, and distances between boxes with them. Not wider than the
+ * points reach: places in a box far wider would be all but equal, and their differences rounding. */
+static double box_width(double range, double eta) {
+    int exponent;
+    double most = WIDTH * sqrt(eta), all = 1.001 * range;
+    double fraction = frexp(range > 0.0 && all < most ? all : most, &exponent);
+    return ldexp(floor(fraction * 0x1p20), exponent - 20);
+}
+
+/* A box is skipped over where nothing reaches across. */
+static ptrdiff_t step_to(double last, double next) {
+    double gap = next - last;
+    return gap > REACH + 1 ? REACH + 1 : (ptrdiff_t)gap;
+}
+
+/* The boxes of n ascending points from 0, into out where it is given; *columns becomes how many columns they take. */
+static ptrdiff_t find_boxes(ptrdiff_t n, const double *x, double width, box *out, ptrdiff_t *columns) {
+    double last = -1.0;
+    ptrdiff_t count = 0, place = -1;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double index = floor(x[i] / width);
+        if (index != last) {
+            place = count == 0 ? 0 : place + step_to(last, index);
+            if (out) out[count] = (box){.from = i, .place = place};
+            count++;
+            last = index;
+        }
+        if (out) out[count - 1].to = i + 1;
+    }
+    *columns = place + 1;
+    return count;
+}
+
+double mfpg_kernel_boxes_cost(ptrdiff_t n, const double *x, double eta) {
+    ptrdiff_t columns;
+    ptrdiff_t count = find_boxes(n, x, box_width(x[n - 1], eta), NULL, &columns);
+    /* measured: a point's two passes, a box's ends, a column's (REACH + 1) tables of ORDER^2 */
+    return 20.0 * (double)n + 100.0 * (double)count + 1.2 * ORDER * ORDER * (double)columns;
+}
+
+/* ---- the tables ---- */
+
+/* Chebyshev coefficients of n values at the nodes cos(pi (i + 1/2)/n), in place of them; stride between them. */
+static void to_coefficients(double *values, ptrdiff_t stride, double cosine[ORDER][ORDER]) {
+    double out[ORDER];
+    for (int k = 0; k < ORDER; k++) {
+        out[k] = 0.0;
+        for (int i = 0; i < ORDER; i++) out[k] += cosine[k][i] * values[i * stride];
+        out[k] *= (k == 0 ? 1.0 : 2.0) / ORDER;
+    }
+    for (int k = 0; k < ORDER; k++) values[k * stride] = out[k];
+}
+
+/* Both symmetries hold to the bit afterwards. */
+static void make_symmetric(double table[ORDER][ORDER], int self) {
+    for (int k = 0; k < ORDER; k++)
+        for (int l = k; l < ORDER; l++) {
+            int odd = (k + l) % 2;
+            double mean = 0.5 * (table[k][l] + (odd ? -table[l][k] : table[l][k]));
+            table[k][l] = self && odd ? 0.0 : mean;
+            table[l][k] = odd ? -table[k][l] : table[k][l];
+        }
+}
+
+static void make_tables(mfpg_kernel_boxes *boxes, double eta) {
+    double width = 2.0 * boxes->half / sqrt(eta);
+    double node[ORDER], cosine[ORDER][ORDER];
+    const double pi = 3.14159265358979323846;
+    for (int i = 0; i < ORDER; i++) {
+        node[i] = cos(pi * (i + 0.5) / ORDER);
+        for (int k = 0; k < ORDER; k++) cosine[k][i] = cos(pi * k * (i + 0.5) / ORDER);
+    }
+    for (int m = 0; m <= REACH; m++) {
+        double(*table)[ORDER] = boxes->table[m];
+        for (int i = 0; i < ORDER; i++)
+            for (int j = 0; j < ORDER; j++) {
+                double apart = width * m + 0.5 * width * (node[i] - node[j]);
+                table[i][j] = exp(-apart * apart);
+            }
+        for (int i = 0; i < ORDER; i++) to_coefficients(table[i], 1, cosine);
+        for (int j = 0; j < ORDER; j++) to_coefficients(&table[0][j], ORDER, cosine);
+        make_symmetric(table, m == 0);
+    }
+}
+
+/* ---- making ---- */
+
+static void place_points(mfpg_kernel_boxes *boxes, const double *x) {
+    for (ptrdiff_t b = 0; b < boxes->count; b++) {
+        const box *at = &boxes->boxes[b];
+        double middle = (floor(x[at->from] / (2.0 * boxes->half)) + 0.5) * 2.0 * boxes->half;
+        for (ptrdiff_t i = at->from; i < at->to; i++)
+            boxes->t[i] = fmax(-1.0, fmin((x[i] - middle) / boxes->half, 1.0));
+    }
+}
+
+mfpg_status mfpg_kernel_boxes_create(
+    mfpg_context *ctx, ptrdiff_t n, const double *x, double eta, mfpg_kernel_boxes **out) {
+    mfpg_kernel_boxes *boxes = mfpg_alloc(1, sizeof *boxes);
+    if (!boxes) return mfpg_fail_memory(ctx);
+    *boxes = (mfpg_kernel_boxes){.n = n, .half = 0.5 * box_width(x[n - 1], eta)};
+    ptrdiff_t used, size;
+    boxes->count = find_boxes(n, x, 2.0 * boxes->half, NULL, &used);
+    boxes->columns = (used + LANES - 1) / LANES * LANES + 2 * REACH;
+    size = ORDER * boxes->columns;
+    boxes->boxes = mfpg_alloc(boxes->count, sizeof *boxes->boxes);
+    boxes->t = mfpg_alloc(n, sizeof *boxes->t);
+    boxes->moments = mfpg_alloc(4 * size, sizeof *boxes->moments); /* zeros: empty columns stay so */
+    if (!boxes->boxes || !boxes->t || !boxes->moments) {
+        mfpg_kernel_boxes_destroy(boxes);
+        return mfpg_fail_memory(ctx);
+    }
+    boxes->pulls = boxes->moments + size;
+    boxes->near = boxes->pulls + size;
+    boxes->far = boxes->near + size;
+    find_boxes(n, x, 2.0 * boxes->half, boxes->boxes, &used);
+    place_points(boxes, x);
+    make_tables(boxes, eta);
+    *out = boxes;
+    return MFPG_OK;
+}
+
+void mfpg_kernel_boxes_destroy(mfpg_kernel_boxes *boxes) {
+    if (!boxes) return;
+    free(boxes->boxes);
+    free(boxes->t);
+    free(boxes->moments);
+    free(boxes);
+}
+
+/* ---- from points to moments ---- */
+
+/* No function returns a vector: without AVX its registers would be another calling convention. */
+static inline __attribute__((always_inline)) void load(const double *from, lanes *to) {
+    memcpy(to, from, sizeof *to);
+}
+
+/* moment[k] += sum_i T_k(t_i) v_i over GROUP points, two rows of lanes side by side. */
+static inline __attribute__((always_inline)) void gather(
+    const double *t, const double *u, int by_place, lanes moment[ORDER]) {
+    lanes twice[2], before[2], now[2];
+    for (int half = 0; half < 2; half++) {
+        lanes at, v;
+        load(t + LANES * half, &at);
+        load(u + LANES * half, &v);
+        before[half] = by_place ? v * at : v;
+        now[half] = at * before[half];
+        twice[half] = at + at;
+    }
+    moment[0] += before[0] + before[1];
+    moment[1] += now[0] + now[1];
+    for (int k = 2; k < ORDER; k++) {
+        for (int half = 0; half < 2; half++) {
+            lanes next = twice[half] * now[half] - before[half];
+            before[half] = now[half];
+            now[half] = next;
+        }
+        moment[k] += now[0] + now[1];
+    }
+}
+
+static inline __attribute__((always_inline)) void gather_box(
+    ptrdiff_t count, const double *t, const double *u, int by_place, double *out, ptrdiff_t stride) {
+    lanes moment[ORDER] = {{0}};
+    ptrdiff_t i = 0;
+    for (; i + GROUP <= count; i += GROUP) gather(t + i, u + i, by_place, moment);
+    if (i < count) {
+        double rest[2][GROUP] = {{0}};
+        memcpy(rest[0], t + i, (size_t)(count - i) * sizeof *t);
+        memcpy(rest[1], u + i, (size_t)(count - i) * sizeof *u);
+        gather(rest[0], rest[1], by_place, moment);
+    }
+    for (int k = 0; k < ORDER; k++)
+        out[k * stride] = (moment[k][0] + moment[k][2]) + (moment[k][1] + moment[k][3]);
+}
+
+MFPG_WIDE static void gather_weights(const mfpg_kernel_boxes *boxes, const double *u) {
+    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++)
+        gather_box(at->to - at->from, boxes->t + at->from, u + at->from, 0,
+            boxes->moments + REACH + at->place, boxes->columns);
+}
+
+MFPG_WIDE static void gather_pulls(const mfpg_kernel_boxes *boxes, const double *u) {
+    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++)
+        gather_box(at->to - at->from, boxes->t + at->from, u + at->from, 1, boxes->pulls + REACH + at->place,
+            boxes->columns);
+}
+
+/* ---- from box to box ---- */
+
+/* For LANES columns from c: local += sum over both neighbours m away of their tables, times factor; odd: with the sign of
+ * the side they are on. */
+static inline __attribute__((always_inline)) void translate_from(double table[ORDER][ORDER],
+    const double *moments, ptrdiff_t columns, int m, int odd, lanes local[ORDER]) {
+    lanes sum[ORDER], difference[ORDER];
+    for (int l = 0; l < ORDER; l++) {
+        lanes below, above;
+        load(moments + l * columns - m, &below);
+        load(moments + l * columns + m, &above);
+        sum[l] = below + above;
+        difference[l] = below - above;
+    }
+    for (int k = 0; k < ORDER; k++) {
+        lanes total = {0};
+        for (int l = 0; l < ORDER; l++)
+            total += table[k][l] * ((k + l + odd) % 2 == 0 ? sum[l] : difference[l]);
+        local[k] += odd ? (double)(-2 * m) * total : total;
+    }
+}
+
+/* local = sum over boxes of their tables times the moments; odd: each times the distance 2 m of the middles in half
+ * widths, which is what x_j - x_i has beside the places in the boxes. */
+static inline __attribute__((always_inline)) void translate_all(
+    mfpg_kernel_boxes *boxes, const double *moments, int odd, double *local) {
+    ptrdiff_t columns = boxes->columns;
+    for (ptrdiff_t c = REACH; c < columns - REACH; c += LANES) {
+        lanes sum[ORDER] = {{0}};
+        for (int l = 0; l < ORDER && !odd; l++) {
+            lanes own;
+            load(moments + l * columns + c, &own);
+            for (int k = l % 2; k < ORDER; k += 2) sum[k] += boxes->table[0][k][l] * own;
+        }
+        for (int m = 1; m <= REACH; m++) translate_from(boxes->table[m], moments + c, columns, m, odd, sum);
+        for (int k = 0; k < ORDER; k++) memcpy(local + k * columns + c, &sum[k], sizeof sum[k]);
+    }
+}
+
+MFPG_WIDE static void translate(mfpg_kernel_boxes *boxes, const double *moments, double *local) {
+    translate_all(boxes, moments, 0, local);
+}
+
+MFPG_WIDE static void translate_distances(mfpg_kernel_boxes *boxes, const double *moments, double *local) {
+    translate_all(boxes, moments, 1, local);
+}
+
+/* ---- from expansions to points ---- */
+
+/* value = sum_k local[k] T_k(t) at GROUP points. */
+static inline __attribute__((always_inline)) void evaluate(
+    const double *t, const double local[ORDER], lanes value[2]) {
+    lanes twice[2], before[2], now[2];
+    for (int half = 0; half < 2; half++) {
+        load(t + LANES * half, &now[half]);
+        twice[half] = now[half] + now[half];
+        before[half] = (lanes){1.0, 1.0, 1.0, 1.0};
+        value[half] = local[0] + local[1] * now[half];
+    }
+    for (int k = 2; k < ORDER; k++)
+        for (int half = 0; half < 2; half++) {
+            lanes next = twice[half] * now[half] - before[half];
+            before[half] = now[half];
+            now[half] = next;
+            value[half] += local[k] * next;
+        }
+}
+
+/* out = the expansion of each point's box at the point. */
+MFPG_WIDE static void spread(const mfpg_kernel_boxes *boxes, const double *expansion, double *out) {
+    double local[ORDER];
+    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++) {
+        lanes value[2];
+        ptrdiff_t i = at->from;
+        for (int k = 0; k < ORDER; k++) local[k] = expansion[k * boxes->columns + REACH + at->place];
+        for (; i + GROUP <= at->to; i += GROUP) {
+            evaluate(boxes->t + i, local, value);
+            memcpy(out + i, value, sizeof value);
+        }
+        if (i < at->to) {
+            double rest[GROUP] = {0};
+            size_t left = (size_t)(at->to - i) * sizeof *rest;
+            memcpy(rest, boxes->t + i, left);
+            evaluate(rest, local, value);
+            memcpy(out + i, value, left);
+        }
+    }
+}
+
+/* ---- the products ---- */
+
+void mfpg_kernel_boxes_weigh(mfpg_kernel_boxes *boxes, const double *u, double *out) {
+    gather_weights(boxes, u);
+    translate(boxes, boxes->moments, boxes->near);
+    spread(boxes, boxes->near, out);
+}
+
+/* x_j - x_i = half (t_j - 2 m - t_i) for x_j in the box m below: of the first two the sums are expansions as of the
+ * weights, of the last it is the weight itself. */
+void mfpg_kernel_boxes_pull(mfpg_kernel_boxes *boxes, const double *u, double *out, double *work) {
+    mfpg_kernel_boxes_weigh(boxes, u, work);
+    gather_pulls(boxes, u);
+    translate(boxes, boxes->pulls, boxes->near);
+    translate_distances(boxes, boxes->moments, boxes->far);
+    for (ptrdiff_t i = 0; i < ORDER * boxes->columns; i++) boxes->near[i] += boxes->far[i];
+    spread(boxes, boxes->near, out);
+    for (ptrdiff_t i = 0; i < boxes->n; i++) out[i] = boxes->half * (out[i] - boxes->t[i] * work[i]);
+}
+
+/* ---- the certificate ---- */
+
+/* e_p of the interpolation, and what double arithmetic adds: the coefficients' and the sums' roundings, each relative to
+ * the weights of a box, |T_k| <= 1 and sum_kl |C_kl| <= 4 (measured 1.3 to 3.1). */
+static double entry_error(void) {
+    double lebesgue = 2.0 / 3.14159265358979323846 * log(ORDER) + 1.0;
+    double interpolation =
+        2.0 * 1.0865 * pow(sqrt(2.0) * WIDTH / 4.0, ORDER) / sqrt(tgamma(ORDER + 1.0)) * (1.0 + lebesgue);
+    return interpolation + 4.0 * ORDER * ORDER * 0x1p-53;
+}
+
+/* sum_B U_B over the boxes that box b reaches, for which it stands: U_B is moment 0 of the last weights. */
+double mfpg_kernel_boxes_error(const mfpg_kernel_boxes *boxes, const double *u) {
+    double total = 0.0, worst = 0.0, interpolation = entry_error();
+    const double *sums = boxes->moments;
+    for (ptrdiff_t c = REACH; c < boxes->columns - REACH; c++) total += sums[c];
+    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++) {
+        double reached = 0.0, largest = 0.0;
+        for (ptrdiff_t c = at->place; c <= at->place + 2 * REACH; c++) reached += sums[c];
+        for (ptrdiff_t i = at->from; i < at->to; i++) largest = fmax(largest, u[i]);
+        worst = fmax(worst, largest * (interpolation * reached + exp(-MFPG_GAUSSIAN_CUTOFF) * total));
+    }
+    return worst;
+}

@@ -1,0 +1,168 @@
+#include "kernel_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/wide.h"
+#include "gaussian_kernel.h"
+
+enum { MOST_STORED = 512 * 512 };
+static const double COST_OF_MAKING = 6.0; /* an entry made anew, in stored ones */
+
+typedef struct columns {
+    ptrdiff_t from, to;
+} columns;
+
+struct mfpg_kernel_rows {
+    ptrdiff_t n;
+    const double *x;
+    double inverse;
+    columns *near;  /* n: the columns of each row whose entries count */
+    double *row;    /* n: one row, where they are not stored */
+    double *stored; /* the near columns of all rows, one after the other; or NULL */
+};
+
+/* The near columns of the row after those of `last`. Exponents grow with distance, so both ends move up with the row; an
+ * entry is near for its row exactly where it is near for its column. */
+static columns near_row(ptrdiff_t n, const double *x, double inverse, ptrdiff_t i, columns last) {
+    while (mfpg_gaussian_exponent(x[i], x[last.from], inverse) > MFPG_GAUSSIAN_CUTOFF) last.from++;
+    while (last.to < n && mfpg_gaussian_exponent(x[i], x[last.to], inverse) <= MFPG_GAUSSIAN_CUTOFF)
+        last.to++;
+    return last;
+}
+
+mfpg_rows_size mfpg_kernel_rows_size(ptrdiff_t n, const double *x, double inverse) {
+    mfpg_rows_size size = {0};
+    columns near = {0};
+    for (ptrdiff_t i = 0; i < n; i++) {
+        near = near_row(n, x, inverse, i, near);
+        size.entries += (double)(near.to - near.from);
+    }
+    size.cost = size.entries > MOST_STORED ? COST_OF_MAKING * size.entries : size.entries;
+    return size;
+}
+
+static ptrdiff_t find_near(mfpg_kernel_rows *rows) {
+    ptrdiff_t entries = 0;
+    columns near = {0};
+    for (ptrdiff_t i = 0; i < rows->n; i++) {
+        rows->near[i] = near = near_row(rows->n, rows->x, rows->inverse, i, near);
+        if (entries <= MOST_STORED) entries += near.to - near.from; /* more need not be counted */
+    }
+    return entries;
+}
+
+static void make_row(const mfpg_kernel_rows *rows, ptrdiff_t i, double *out) {
+    columns near = rows->near[i];
+    mfpg_gaussian_row(near.to - near.from, rows->x + near.from, rows->x[i], rows->inverse, out);
+}
+
+static void store(mfpg_kernel_rows *rows) {
+    double *row = rows->stored;
+    for (ptrdiff_t i = 0; i < rows->n; i++) {
+        make_row(rows, i, row);
+        row += rows->near[i].to - rows->near[i].from;
+    }
+}
+
+mfpg_status mfpg_kernel_rows_create(
+    mfpg_context *ctx, ptrdiff_t n, const double *x, double inverse, mfpg_kernel_rows **out) {
+    mfpg_kernel_rows *rows = mfpg_alloc(1, sizeof *rows);
+    if (!rows) return mfpg_fail_memory(ctx);
+    *rows = (mfpg_kernel_rows){.n = n, .x = x, .inverse = inverse};
+    rows->near = mfpg_alloc(n, sizeof *rows->near);
+    rows->row = mfpg_alloc(n, sizeof *rows->row);
+    if (!rows->near || !rows->row) goto no_memory;
+    ptrdiff_t entries = find_near(rows);
+    if (entries <= MOST_STORED) {
+        rows->stored = mfpg_alloc(entries, sizeof *rows->stored);
+        if (!rows->stored) goto no_memory;
+        store(rows);
+    }
+    *out = rows;
+    return MFPG_OK;
+no_memory:
+    mfpg_kernel_rows_destroy(rows);
+    return mfpg_fail_memory(ctx);
+}
+
+void mfpg_kernel_rows_destroy(mfpg_kernel_rows *rows) {
+    if (!rows) return;
+    free(rows->near);
+    free(rows->row);
+    free(rows->stored);
+    free(rows);
+}
+
+typedef double (*row_use)(ptrdiff_t n, const double *kernel, const double *u, const double *x, double at);
+
+/* out_i = use(row i) for all rows: the only place that walks the kernel. */
+static void for_rows(mfpg_kernel_rows *rows, row_use use, const double *u, double *out) {
+    const double *stored = rows->stored;
+    for (ptrdiff_t i = 0; i < rows->n; i++) {
+        columns near = rows->near[i];
+        if (!rows->stored) make_row(rows, i, rows->row);
+        out[i] = use(
+            near.to - near.from, stored ? stored : rows->row, u + near.from, rows->x + near.from, rows->x[i]);
+        if (stored) stored += near.to - near.from;
+    }
+}
+
+enum { LANES = 4 };
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+/* sum_j K_ij u_j where x is NULL, otherwise sum_j K_ij u_j (x_j - x_i). */
+static inline __attribute__((always_inline)) double row_product(
+    ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
+    lanes sums[2] = {{0}, {0}};
+    ptrdiff_t j = 0;
+    for (; j + 2 * LANES <= n; j += 2 * LANES) {
+        for (int half = 0; half < 2; half++) {
+            lanes k, v;
+            memcpy(&k, kernel + j + LANES * half, sizeof k);
+            memcpy(&v, u + j + LANES * half, sizeof v);
+            k *= v;
+            if (x) {
+                memcpy(&v, x + j + LANES * half, sizeof v);
+                k *= v - at;
+            }
+            sums[half] += k;
+        }
+    }
+    sums[0] += sums[1];
+    double sum = (sums[0][0] + sums[0][2]) + (sums[0][1] + sums[0][3]);
+    for (; j < n; j++) sum += kernel[j] * u[j] * (x ? x[j] - at : 1.0);
+    return sum;
+}
+
+MFPG_WIDE static double weight(
+    ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
+    (void)x;
+    return row_product(n, kernel, u, NULL, at);
+}
+
+MFPG_WIDE static double pull(ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
+    return row_product(n, kernel, u, x, at);
+}
+
+void mfpg_kernel_rows_weigh(mfpg_kernel_rows *rows, const double *u, double *out) {
+    for_rows(rows, weight, u, out);
+}
+
+void mfpg_kernel_rows_pull(mfpg_kernel_rows *rows, const double *u, double *out) {
+    for_rows(rows, pull, u, out);
+}
+
+double mfpg_kernel_rows_error(const mfpg_kernel_rows *rows, const double *u) {
+    double total = 0.0, largest = 0.0, window = 0.0;
+    for (ptrdiff_t i = 0; i < rows->n; i++) {
+        total += u[i];
+        largest = fmax(largest, u[i]);
+        window = fmax(window, (double)(rows->near[i].to - rows->near[i].from));
+    }
+    /* u_i (K u)_i is 1 and more where it is not: entries to 1e-15, sums of so many terms of one sign */
+    return largest * total * exp(-MFPG_GAUSSIAN_CUTOFF) + 2.0 * (1e-15 + (4.0 + window / LANES) * 0x1p-53);
+}
