@@ -18,4 +18,7 @@ static inline double mfpg_gaussian_exponent(double at, double x, double inverse)
  * error below 1e-15. Additions and multiplications only: the same bits on every x86-64. */
 void mfpg_gaussian_row(ptrdiff_t n, const double *x, double at, double inverse, double *out);
 
+/* entry_j becomes exp(-entry_j) for n numbers from 0 to 700, in the same way. */
+void mfpg_gaussian_entries(ptrdiff_t n, double *entry);
+
 #endif

@@ -307,7 +307,8 @@ MFPG_WIDE static void spread(const mfpg_kernel_boxes *boxes, const double *expan
         for (int k = 0; k < ORDER; k++) local[k] = expansion[k * boxes->columns + REACH + at->place];
         for (; i + GROUP <= at->to; i += GROUP) {
             evaluate(boxes->t + i, local, value);
-            memcpy(out + i, value, sizeof value);
+            for (int half = 0; half < 2; half++) /* each its own store: no detour over the stack */
+                memcpy(out + i + LANES * half, &value[half], sizeof value[half]);
         }
         if (i < at->to) {
             double rest[GROUP] = {0};

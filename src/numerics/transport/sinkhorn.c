@@ -7,18 +7,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/wide.h"
 #include "kernel_boxes.h"
 #include "kernel_rows.h"
 #include "order.h"
+#include "scaling.h"
 
-/* The symmetric relaxed iteration on sorted points. Near the solution the errors of log u obey d <- (I - theta (I+P)) d,
- * and P has its spectrum in [0,1] because the Gaussian kernel is positive semidefinite: theta = 2/3 contracts by 1/3,
- * whatever n and eta. K_ii = 1 gives r_i >= u_i^2, so u <= 1 and K u >= 1 at the solution: no logarithms are needed. */
-
-static const double TOLERANCE = 1e-9; /* of the row sums, and so of log u: I+P has no eigenvalue below 1 */
 static const double SMALLEST_ETA = 1e-100; /* from there down all different floats are beyond the cutoff */
-enum { MOST_ITERATIONS = 200 };
 
 typedef struct problem {
     ptrdiff_t n;
@@ -61,11 +55,14 @@ static mfpg_status prepare(mfpg_context *ctx, ptrdiff_t n, double eta, const flo
     return choose_kernel(ctx, fmax(eta, SMALLEST_ETA), p);
 }
 
-static void weigh(problem *p, double *out) {
+static mfpg_status weigh(mfpg_context *ctx, void *kernel, const double *u, double *out) {
+    problem *p = kernel;
+    (void)ctx;
     if (p->boxes)
-        mfpg_kernel_boxes_weigh(p->boxes, p->u, out);
+        mfpg_kernel_boxes_weigh(p->boxes, u, out);
     else
-        mfpg_kernel_rows_weigh(p->rows, p->u, out);
+        mfpg_kernel_rows_weigh(p->rows, u, out);
+    return MFPG_OK;
 }
 
 static void pull(problem *p, double *out) {
@@ -73,58 +70,6 @@ static void pull(problem *p, double *out) {
         mfpg_kernel_boxes_pull(p->boxes, p->u, out, p->work);
     else
         mfpg_kernel_rows_pull(p->rows, p->u, out);
-}
-
-/* Row sums of the plan; returns max |r_i - 1|. */
-static double measure(problem *p) {
-    double worst = 0.0;
-    weigh(p, p->row_sum);
-    for (ptrdiff_t i = 0; i < p->n; i++) {
-        p->row_sum[i] *= p->u[i];
-        double error = fabs(p->row_sum[i] - 1.0);
-        if (!(error <= worst)) worst = error;
-    }
-    return worst;
-}
-
-/* u r^(-2/3) for r within 0.1 of 1: seven terms of the series, which is off by 2e-9 at most and by nothing at 1. */
-MFPG_WIDE static void scale_near_one(ptrdiff_t n, const double *restrict r, double *restrict u) {
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double e = r[i] - 1.0;
-        u[i] *=
-            1.0 +
-            e * (-2.0 / 3 +
-                    e * (5.0 / 9 +
-                            e * (-40.0 / 81 +
-                                    e * (110.0 / 243 + e * (-308.0 / 729 + e * (2618.0 / 6561 -
-                                                                                   e * (7480.0 / 19683)))))));
-    }
-}
-
-static void scale(problem *p, double residual) {
-    if (residual < 0.1) {
-        scale_near_one(p->n, p->row_sum, p->u);
-        return;
-    }
-    for (ptrdiff_t i = 0; i < p->n; i++) {
-        double root = cbrt(p->row_sum[i]);
-        p->u[i] /= root * root;
-    }
-}
-
-static void iterate(problem *p, mfpg_sinkhorn_result *result) {
-    for (ptrdiff_t i = 0; i < p->n; i++) p->u[i] = 1.0;
-    weigh(p, p->row_sum);
-    for (ptrdiff_t i = 0; i < p->n; i++) p->u[i] = 1.0 / sqrt(p->row_sum[i]);
-    result->residual = measure(p);
-    while (result->residual > TOLERANCE && result->iterations < MOST_ITERATIONS) {
-        scale(p, result->residual);
-        result->iterations++;
-        result->residual = measure(p);
-    }
-    result->converged = result->residual <= TOLERANCE;
-    result->kernel_error =
-        p->boxes ? mfpg_kernel_boxes_error(p->boxes, p->u) : mfpg_kernel_rows_error(p->rows, p->u);
 }
 
 static double variance(ptrdiff_t n, const double *x) {
@@ -173,7 +118,10 @@ mfpg_status mfpg_sinkhorn_project(
     if (n == 0) goto done;
     status = prepare(ctx, n, regularisation, x, &p);
     if (status != MFPG_OK) goto done;
-    iterate(&p, &found);
+    status = mfpg_scaling_solve(ctx, n, weigh, &p, p.u, p.row_sum, &found);
+    if (status != MFPG_OK) goto done;
+    found.kernel_error =
+        p.boxes ? mfpg_kernel_boxes_error(p.boxes, p.u) : mfpg_kernel_rows_error(p.rows, p.u);
     project(&p, x, &found);
 done:
     forget(&p);
