@@ -1,9 +1,10 @@
 #include "sort_floats.h"
 
-#include <stdint.h>
 #include <string.h>
 
-enum { RUN = 16, FEW = 4096, DIGITS = 3, DIGIT_BITS = 11, BINS = 1 << DIGIT_BITS };
+#include "float_key.h"
+
+enum { RUN = 16, FEW = 4096, DIGITS = MFPG_KEY_DIGITS, BINS = MFPG_KEY_BINS };
 
 static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b) {
     return a < b ? a : b;
@@ -48,15 +49,8 @@ static void sort_few(ptrdiff_t n, float *x, float *work) {
     if (from != x) memcpy(x, from, (size_t)n * sizeof *x);
 }
 
-/* Whole numbers in the order of the floats: the sign's bit is turned, and where it was set all others too. */
-static uint32_t key_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits ^ (bits >> 31 ? UINT32_MAX : UINT32_C(0x80000000));
-}
-
 static uint32_t digit_of(float x, int digit) {
-    return (key_of(x) >> (DIGIT_BITS * digit)) & (BINS - 1);
+    return mfpg_key_digit(mfpg_float_key(x), digit);
 }
 
 /* Digit by digit from the last one, each pass stable: three passes of 11 bits. */

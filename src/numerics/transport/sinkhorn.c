@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "kernel_boxes.h"
 #include "kernel_rows.h"
-#include "order.h"
+#include "numerics/order_floats.h"
 #include "scaling.h"
 
 static const double SMALLEST_ETA = 1e-100; /* from there down all different floats are beyond the cutoff */

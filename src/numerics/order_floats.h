@@ -1,6 +1,6 @@
 /* Numbers put in order in linear time. */
-#ifndef MFPG_NUMERICS_ORDER_H
-#define MFPG_NUMERICS_ORDER_H
+#ifndef MFPG_NUMERICS_ORDER_FLOATS_H
+#define MFPG_NUMERICS_ORDER_FLOATS_H
 
 #include <stddef.h>
 #include <stdint.h>
