@@ -23,6 +23,10 @@ setup: ## install what is missing to build and test (apt; nothing where nothing 
 build: setup ## set-up and release build: build/release/mfpg
 	@$(call build,release)
 
+mpi: ## set-up and release build of mfpg-mpi, for an MPI launcher: build/mpi/mfpg-mpi
+	@scripts/setup.sh --mpi
+	@$(call build,mpi)
+
 demo: build ## set-up, build, and the four cells side by side
 	@build/release/mfpg bench
 
@@ -84,7 +88,12 @@ warnings: ## build with gcc and with clang, warnings are errors
 	@$(call build,gcc)
 	@$(call build,clang)
 
+test-mpi: ## runs under an MPI launcher with 1, 2 and 4 ranks, against the bytes of mfpg
+	@scripts/setup.sh --ci
+	@$(call build,gcc)
+	@ctest --preset gcc -R '^mpi\.'
+
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build demo test test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf clean
+.PHONY: help setup build mpi demo test test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf clean

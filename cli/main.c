@@ -46,6 +46,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
     char title[64];
     snprintf(title, sizeof title, "mfpg %s", command->name);
     argv[1] = title; /* argp begins its messages with this */
+    if (strcmp(command->name, "run") != 0) cli_group_leave();
     return command->run(argc - 1, argv + 1);
 }
 
@@ -61,6 +62,7 @@ static void guard_streams(void) {
 
 int main(int argc, char **argv) {
     guard_streams();
+    cli_group_start(&argc, &argv);
     argp_err_exit_status = CLI_WRONG_INPUT;
     if (argc < 2) {
         print_help(stderr);

@@ -95,6 +95,7 @@ mfpg_context *cli_context(int threads) {
     mfpg_context *ctx = NULL;
     options.threads = threads;
     options.warn = print_warning;
+    options.group = cli_group();
     mfpg_status status = mfpg_context_create(&options, &ctx);
     if (status != MFPG_OK) {
         fprintf(stderr, "mfpg: cannot start: %s\n", mfpg_status_text(status));

@@ -29,6 +29,16 @@ int cli_exit_code(mfpg_status status);
 /* A context whose warnings go to stderr; exits with CLI_FAILED where there is none to be had. threads 0: all. */
 mfpg_context *cli_context(int threads);
 
+/* What the program's processes are to each other: cli/group.c, alone, or cli/group_mpi.c, through MPI. Called once, before
+ * anything is printed; the processes but the first fall silent. */
+void cli_group_start(int *argc, char ***argv);
+
+/* NULL: this process is alone. */
+const mfpg_group *cli_group(void);
+
+/* Only the first process works on from here: the others end, well. For commands that share no work. */
+void cli_group_leave(void);
+
 /* Prints "mfpg COMMAND: message" of the context to stderr and returns the exit code of the status. */
 int cli_fail(const mfpg_context *ctx, const char *command, mfpg_status status);
 

@@ -168,6 +168,12 @@ static mfpg_status print_run(
 }
 
 /* One run. print: as the only one; show: its game. */
+/* 1 in the process that makes folders and prints. */
+static int speaks(void) {
+    const mfpg_group *group = cli_group();
+    return !group || group->rank == 0;
+}
+
 static mfpg_status run_once(mfpg_context *ctx, const settings *chosen, const mfpg_config *config,
     const char *folder, const volatile int *stop, int print, int show, outcome *result) {
     display shown = {.bar = progress_start(), .quiet = !print};
@@ -177,7 +183,7 @@ static mfpg_status run_once(mfpg_context *ctx, const settings *chosen, const mfp
     if (status == MFPG_OK && show) status = show_game(ctx, experiment, print && shown.bar.terminal);
     if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
     progress_end(&shown.bar);
-    if (status == MFPG_OK && print) status = print_run(ctx, chosen, experiment, folder);
+    if (status == MFPG_OK && print && speaks()) status = print_run(ctx, chosen, experiment, folder);
     if (status == MFPG_OK) {
         mfpg_round_report last = mfpg_experiment_last_round(experiment);
         *result = (outcome){.loss = last.loss, .accuracy = last.accuracy, .epsilon = last.epsilon};
@@ -283,7 +289,7 @@ static int run(mfpg_context *ctx, const settings *chosen) {
     outcome result;
     mfpg_status status = mfpg_config_open(ctx, chosen->configuration, &config);
     if (status == MFPG_OK) status = apply_arguments(ctx, chosen, config, &sweep, &first, &last);
-    if (status == MFPG_OK) choose_folder(chosen, config, &to);
+    if (status == MFPG_OK && speaks()) choose_folder(chosen, config, &to);
     if (status == MFPG_OK)
         status = sweep ? run_seeds(ctx, chosen, config, first, last, to.folder, stop)
                        : run_once(ctx, chosen, config, to.folder, stop, 1, 1, &result);

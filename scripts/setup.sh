@@ -3,7 +3,8 @@
 #
 #   scripts/setup.sh            what the build and the tests need
 #   scripts/setup.sh --python   and Python 3, for the scripts that check the tree
-#   scripts/setup.sh --ci       and clang with its sanitizers, OpenMP and formatter, and what the benchmarks need
+#   scripts/setup.sh --mpi      and an MPI library with its launcher
+#   scripts/setup.sh --ci       and both, clang with its sanitizers, OpenMP and formatter, and what the benchmarks need
 #
 # A requirement is tested by what it provides (a program or a pkg-config module), not by its package name, so a
 # library from another source counts and other systems than Debian work once they have everything.
@@ -43,8 +44,14 @@ want_images() {
     [ -e /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz ] || missing+=(dataset-fashion-mnist)
 }
 
+need_mpi() {
+    need_program libopenmpi-dev mpicc
+    need_program openmpi-bin mpirun
+}
+
 need_ci() {
     need_program python3 python3
+    need_mpi
     need_module libopenblas-dev openblas # the benchmarks measure against it
     need_program clang clang
     need_program clang-format clang-format
@@ -79,9 +86,10 @@ check_requirements() {
     case "$1" in
     "") ;;
     --python) need_program python3 python3 ;;
+    --mpi) need_mpi ;;
     --ci) need_ci ;;
     *)
-        echo "usage: scripts/setup.sh [--python | --ci]" >&2
+        echo "usage: scripts/setup.sh [--python | --mpi | --ci]" >&2
         exit 2
         ;;
     esac

@@ -3,6 +3,7 @@
 #ifndef MFPG_CONTEXT_H
 #define MFPG_CONTEXT_H
 
+#include "group.h"
 #include "status.h"
 
 typedef struct mfpg_context mfpg_context;
@@ -12,15 +13,16 @@ typedef struct mfpg_context_options {
     void (*warn)(
         void *user, const char *text); /* called for each warning, from the calling thread; may be NULL */
     void *warn_user;                   /* handed to warn */
+    const mfpg_group *group; /* processes that train together (group.h), borrowed; NULL: this one alone */
 } mfpg_context_options;
 
-/** All threads, warnings dropped. */
+/** All threads, warnings dropped, no group. */
 mfpg_context_options mfpg_context_options_default(void);
 
 /** Makes a context.
  *  @param[in]  options  NULL means the defaults; copied
  *  @param[out] out      the context, set only on success; free it with mfpg_context_destroy
- *  @return MFPG_OK, MFPG_ERR_DOMAIN for a negative thread count, MFPG_ERR_MEMORY, or MFPG_ERR_IO where the
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN for a negative thread count or a rank outside its group, MFPG_ERR_MEMORY, or MFPG_ERR_IO where the
  *          system has no randomness. Threads: one context serves one calling thread at a time. */
 mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_context **out);
 

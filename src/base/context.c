@@ -15,7 +15,9 @@ mfpg_context_options mfpg_context_options_default(void) {
 
 mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_context **out) {
     mfpg_context_options chosen = options ? *options : mfpg_context_options_default();
+    const mfpg_group *group = chosen.group;
     if (chosen.threads < 0) return MFPG_ERR_DOMAIN;
+    if (group && (group->rank < 0 || group->rank >= group->size || !group->sum)) return MFPG_ERR_DOMAIN;
     /* Without this call libsodium falls back to plain C, four times slower, and draws no system randomness. */
     if (sodium_init() < 0) return MFPG_ERR_IO;
     if (chosen.threads == 0) chosen.threads = omp_get_max_threads();

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "memory.h"
 #include "number.h"
+#include "ranks.h"
 #include "wide.h"
 
 static const int64_t LARGEST_BOUND = (int64_t)1 << 62; /* MFPG_FIXED_SUM_LIMIT in units */
@@ -107,6 +108,21 @@ mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const m
     for (ptrdiff_t i = 0; i < sum->count; i++) sum->units[i] += other->units[i];
     sum->bound += other->bound;
     return MFPG_OK;
+}
+
+/* The bounds' sum may leave an int64, which its two halves cannot. */
+mfpg_status mfpg_fixed_sum_merge_ranks(mfpg_context *ctx, mfpg_fixed_sum *sum) {
+    int64_t halves[2] = {sum->bound >> 32, sum->bound & 0xffffffff};
+    char limit[MFPG_NUMBER_SIZE];
+    mfpg_status status = mfpg_ranks_sum(ctx, halves, 2);
+    if (status != MFPG_OK) return status;
+    halves[0] += halves[1] >> 32;
+    if (halves[0] > LARGEST_BOUND >> 32 || (halves[0] == LARGEST_BOUND >> 32 && (halves[1] & 0xffffffff) > 0))
+        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+            "sum: the ranks together leave the range of the sum: %s for all terms together",
+            mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
+    sum->bound = halves[0] * ((int64_t)1 << 32) + (halves[1] & 0xffffffff);
+    return mfpg_ranks_sum(ctx, sum->units, sum->count);
 }
 
 void mfpg_fixed_sum_read(const mfpg_fixed_sum *sum, double *out) {

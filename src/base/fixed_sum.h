@@ -43,6 +43,9 @@ mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double we
 /* sum += other, of the same count. MFPG_ERR_NUMERIC where the range would be left; the sum is unchanged then. */
 mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const mfpg_fixed_sum *other);
 
+/* sum becomes the sum over all ranks, the same on each. MFPG_ERR_NUMERIC, on all, where the range would be left. */
+mfpg_status mfpg_fixed_sum_merge_ranks(mfpg_context *ctx, mfpg_fixed_sum *sum);
+
 /* The sum as doubles or as floats, count entries, each rounded once. */
 void mfpg_fixed_sum_read(const mfpg_fixed_sum *sum, double *out);
 void mfpg_fixed_sum_read_float(const mfpg_fixed_sum *sum, float *out);

@@ -7,8 +7,23 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "federation/npy.h"
 #include "internal.h"
+
+/* A key of the system belongs to one federation: the first rank draws it for all. */
+static mfpg_status draw_key(mfpg_context *ctx, mfpg_key *key) {
+    int64_t words[sizeof key->bytes / sizeof(int64_t)] = {0};
+    mfpg_status status = MFPG_OK;
+    if (mfpg_ranks_first(ctx) && (status = mfpg_key_from_system(key)) != MFPG_OK)
+        status = mfpg_fail(ctx, status, "the system gives no randomness");
+    status = mfpg_ranks_agree(ctx, status);
+    if (status != MFPG_OK || mfpg_ranks_size(ctx) == 1) return status;
+    if (mfpg_ranks_first(ctx)) memcpy(words, key->bytes, sizeof words);
+    status = mfpg_ranks_share(ctx, words, sizeof words / sizeof *words);
+    memcpy(key->bytes, words, sizeof words);
+    return status;
+}
 
 static mfpg_status open_key(mfpg_context *ctx, mfpg_experiment *experiment) {
     int64_t seed = mfpg_config_whole(experiment->config, "seed");
@@ -16,8 +31,7 @@ static mfpg_status open_key(mfpg_context *ctx, mfpg_experiment *experiment) {
         experiment->key = mfpg_key_from_seed((uint64_t)seed);
         return MFPG_OK;
     }
-    mfpg_status status = mfpg_key_from_system(&experiment->key);
-    return status == MFPG_OK ? MFPG_OK : mfpg_fail(ctx, status, "the system gives no randomness");
+    return draw_key(ctx, &experiment->key);
 }
 
 static mfpg_status load_start(mfpg_context *ctx, mfpg_experiment *experiment) {
@@ -105,6 +119,7 @@ mfpg_status mfpg_experiment_create_shared(
     experiment->reference = reference;
     mfpg_status status = mfpg_config_copy(ctx, config, &experiment->config);
     if (status == MFPG_OK) status = build(ctx, experiment);
+    status = mfpg_ranks_agree(ctx, status); /* a file may be missing on one machine only */
     if (status != MFPG_OK) {
         mfpg_experiment_destroy(experiment);
         return status;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "federation/run_folder.h"
 #include "internal.h"
 
@@ -77,7 +78,10 @@ static mfpg_status train(mfpg_context *ctx, mfpg_experiment *experiment, const m
         if (done) break;
         experiment->seconds[experiment->round_count++] = seconds_now() - begun;
         if (options->progress) options->progress(options->progress_user, report, planned);
-        experiment->interrupted = options->stop && *options->stop && experiment->round_count < planned;
+        int stop = options->stop && *options->stop;
+        status = mfpg_ranks_any(ctx, &stop);
+        if (status != MFPG_OK) return status;
+        experiment->interrupted = stop && experiment->round_count < planned;
     }
     return MFPG_OK;
 }
@@ -136,11 +140,12 @@ static mfpg_status tell_what_is_left(
 
 /* Everything from the first round to the last file. */
 static mfpg_status train_and_write(
-    mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
-    const char *folder = options->folder;
+    mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options, const char *folder) {
     mfpg_status status = train(ctx, experiment, options);
-    if (status == MFPG_OK) status = mfpg_federation_certify(ctx, experiment->federation);
+    if (status == MFPG_OK && mfpg_ranks_first(ctx))
+        status = mfpg_federation_certify(ctx, experiment->federation);
     if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
+    status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK && experiment->interrupted)
         status = mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
     return status;
@@ -148,7 +153,7 @@ static mfpg_status train_and_write(
 
 mfpg_status mfpg_experiment_run(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
-    const char *folder = options->folder;
+    const char *folder = mfpg_ranks_first(ctx) ? options->folder : NULL; /* the others write nothing */
     if (experiment->rounds) return mfpg_fail(ctx, MFPG_ERR_INPUT, "an experiment runs once");
     if (experiment->equilibrium.action && !experiment->equilibrium.converged)
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
@@ -159,8 +164,10 @@ mfpg_status mfpg_experiment_run(
     mfpg_status status = allocate_reports(ctx, experiment);
     if (status == MFPG_OK && folder) status = find_empty_folder(ctx, folder);
     if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);
+    status = mfpg_ranks_agree(ctx, status);
     if (status != MFPG_OK) return status;
     if (folder) status = write_config(ctx, experiment, folder);
-    if (status == MFPG_OK) status = train_and_write(ctx, experiment, options);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status == MFPG_OK) status = train_and_write(ctx, experiment, options, folder);
     return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, experiment, folder, status);
 }

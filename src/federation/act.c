@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "base/number.h"
 #include "base/tasks.h"
 #include "internal.h"
@@ -257,6 +258,7 @@ static mfpg_status measure_member(mfpg_context *ctx, ptrdiff_t member, int worke
     ptrdiff_t k = f->order[member];
     const mfpg_dataset *data = &f->data->client[k].train;
     int measures = mfpg_cost_measures(acting->game->cost);
+    if (!mfpg_federation_owns(f, k)) return MFPG_OK;
     float *work = f->worker[worker].scratch;
     mfpg_measurement measured = {0}; /* what the cost does not read is not measured */
     if (measures & MFPG_MEASURES_LOSS)
@@ -272,6 +274,24 @@ static mfpg_status measure_member(mfpg_context *ctx, ptrdiff_t member, int worke
     f->acting.loss[k] = measured.loss;
     f->acting.gradient[k] = measured.gradient_norm;
     return MFPG_OK;
+}
+
+/* Members that another rank measured. */
+static mfpg_status share_measurements(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
+    if (f->ranks == 1) return MFPG_OK;
+    memset(f->words, 0, 2 * (size_t)members * sizeof *f->words);
+    for (ptrdiff_t i = 0; i < members; i++) {
+        ptrdiff_t k = f->order[i];
+        if (!mfpg_federation_owns(f, k)) continue;
+        memcpy(&f->words[2 * i], &f->acting.loss[k], sizeof *f->words);
+        memcpy(&f->words[2 * i + 1], &f->acting.gradient[k], sizeof *f->words);
+    }
+    mfpg_status status = mfpg_ranks_share(ctx, f->words, 2 * members);
+    for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++) {
+        memcpy(&f->acting.loss[f->order[i]], &f->words[2 * i], sizeof *f->words);
+        memcpy(&f->acting.gradient[f->order[i]], &f->words[2 * i + 1], sizeof *f->words);
+    }
+    return status;
 }
 
 /* Accountants and the ledger know of the choices before anybody can see an action. The paper's formulas know nothing of
@@ -319,8 +339,9 @@ mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t
         status = mfpg_federation_charge(ctx, f, f->acting.chosen, *members);
     }
     if (status != MFPG_OK || *members == 0) return status;
-    status = mfpg_tasks_run(ctx, *members, measure_member, f);
-    if (status == MFPG_OK) status = account(ctx, f, *members);
+    status = mfpg_ranks_agree(ctx, mfpg_tasks_run(ctx, *members, measure_member, f));
+    if (status == MFPG_OK) status = share_measurements(ctx, f, *members);
+    if (status == MFPG_OK) status = mfpg_ranks_agree(ctx, account(ctx, f, *members));
     if (status == MFPG_OK)
         status = f->options.acting->selection == MFPG_SELECTION_EXPONENTIAL
                      ? draw_actions(ctx, f, *members)

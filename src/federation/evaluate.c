@@ -2,9 +2,12 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/ranks.h"
 #include "base/tasks.h"
 #include "internal.h"
 #include "pool.h"
+
+_Static_assert(sizeof(mfpg_metrics) == 4 * sizeof(double) + sizeof(int64_t), "metrics are words of 64 bits");
 
 static const mfpg_dataset *evaluation_set(const mfpg_federation *federation, ptrdiff_t k) {
     const mfpg_client_data *client = &federation->data->client[k];
@@ -18,6 +21,8 @@ static int uses_common_test(const mfpg_federation *federation) {
 static mfpg_status evaluate_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     (void)worker;
     mfpg_federation *federation = arg;
+    federation->metrics[k] = (mfpg_metrics){0}; /* what another rank shares */
+    if (!mfpg_federation_owns(federation, k)) return MFPG_OK;
     return mfpg_model_evaluate(
         ctx, federation->model, federation->w, evaluation_set(federation, k), &federation->metrics[k]);
 }
@@ -52,6 +57,10 @@ mfpg_status mfpg_federation_evaluate(
         return status;
     }
     mfpg_status status = mfpg_tasks_run(ctx, federation->clients, evaluate_client, federation);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status == MFPG_OK)
+        status = mfpg_ranks_share(
+            ctx, federation->metrics, federation->clients * (ptrdiff_t)(sizeof(mfpg_metrics) / 8));
     if (status == MFPG_OK) combine(federation, loss, accuracy);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "internal.h"
 
 mfpg_federation_options mfpg_federation_options_default(void) {
@@ -127,6 +128,10 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     f->order = mfpg_alloc(f->clients, sizeof *f->order);
     f->metrics = mfpg_alloc(f->clients, sizeof *f->metrics);
     f->w = mfpg_alloc(f->dimension, sizeof *f->w);
+    f->ranks = mfpg_ranks_size(ctx);
+    f->rank = mfpg_ranks_rank(ctx);
+    if (f->ranks > 1 && !(f->words = mfpg_alloc(f->clients, 2 * sizeof *f->words)))
+        return mfpg_fail_memory(ctx);
     if (!f->client || !f->plan || !f->cohort || !f->draw || !f->order || !f->metrics || !f->w)
         return mfpg_fail_memory(ctx);
     return allocate_workers(ctx, f);
@@ -193,6 +198,7 @@ void mfpg_federation_destroy(mfpg_federation *f) {
     free(f->draw);
     free(f->order);
     free(f->metrics);
+    free(f->words);
     free(f->w);
     free(f->worker);
     free(f);

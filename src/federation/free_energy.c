@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "base/tasks.h"
 #include "internal.h"
 #include "numerics/sort_floats.h"
@@ -100,7 +101,7 @@ static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, voi
     mfpg_flow flow;
     (void)ctx;
     *out = (mfpg_free_energy){0};
-    if (!f->client[k].noised) return MFPG_OK;
+    if (!f->client[k].noised || !mfpg_federation_owns(f, k)) return MFPG_OK;
     mfpg_mechanism_flow(f->mechanism[k], &flow);
     out->loss = mean_loss(f, records, own->scratch);
     out->mean_strength = strength_of(&f->plan[k], &flow);
@@ -142,7 +143,9 @@ mfpg_status mfpg_federation_free_energy(
         of_parameters(f, loss, out);
         return MFPG_OK;
     }
-    mfpg_status status = mfpg_tasks_run(ctx, f->clients, client_energy, f);
+    mfpg_status status = mfpg_ranks_agree(ctx, mfpg_tasks_run(ctx, f->clients, client_energy, f));
+    if (status == MFPG_OK)
+        status = mfpg_ranks_share(ctx, f->energy, f->clients * (ptrdiff_t)(sizeof *f->energy / 8));
     if (status == MFPG_OK) average(f, out);
     return status;
 }

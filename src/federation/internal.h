@@ -19,6 +19,7 @@ typedef struct client_state {
     mfpg_accountant *paper; /* NULL without */
     mfpg_filter filter; /* where a filter decides what is affordable: charged before anything is released */
     double signal_norm; /* of this round's update, private */
+    int64_t nonfinite_now; /* gradients of this round's update that were not finite */
     int64_t rounds, nonfinite;
     int64_t stopped_before; /* a round, from 1; 0 unless stopped */
     unsigned char stopped;
@@ -69,10 +70,17 @@ struct mfpg_federation {
     float *w;                    /* dimension: the global model */
     workspace *worker;
     int workers;
+    int rank, ranks;         /* this process trains the clients k with k mod ranks = rank */
+    int64_t *words;          /* 2 clients: what ranks tell each other; NULL for one rank */
     mfpg_ledger *ledger;     /* NULL: releases are not written down */
     int64_t round;           /* completed rounds */
     int64_t certified_round; /* when mfpg_federation_certify ran; -1: never */
 };
+
+/* 1 where client k is this rank's to train and measure; what is found is then shared. */
+static inline int mfpg_federation_owns(const mfpg_federation *federation, ptrdiff_t k) {
+    return federation->ranks == 1 || k % federation->ranks == federation->rank;
+}
 
 /* 1 where the noise of all clients stands in their sum as it was added, so that the average view's formula holds. */
 int mfpg_noise_adds_up(const mfpg_mechanism *const *mechanism, ptrdiff_t clients);

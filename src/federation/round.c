@@ -1,7 +1,9 @@
 /* One round of Algorithm 1: act, update, account, average. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/ranks.h"
 #include "base/tasks.h"
 #include "internal.h"
 
@@ -29,6 +31,7 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
     const mfpg_client_data *data = &federation->data->client[k];
     workspace *own = &federation->worker[worker];
     mfpg_update_report report = {0};
+    if (!mfpg_federation_owns(federation, k)) return MFPG_OK;
     mfpg_status status =
         federation->particles == MFPG_PARTICLES_DATA
             ? mfpg_federation_update_records(ctx, federation, k, action_of(federation, k), own, &report)
@@ -38,13 +41,40 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
         return mfpg_fail_in(
             ctx, status, "round %lld, client '%s'", (long long)federation->round + 1, data->name);
     federation->client[k].signal_norm = report.signal_norm;
-    federation->client[k].nonfinite += report.nonfinite;
+    federation->client[k].nonfinite_now = report.nonfinite;
     return MFPG_OK;
+}
+
+/* What each rank found out about its members, told to all. */
+static mfpg_status share_reports(mfpg_context *ctx, mfpg_federation *federation) {
+    int64_t *words = federation->words;
+    ptrdiff_t count = federation->cohort_size;
+    memset(words, 0, 2 * (size_t)count * sizeof *words);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const client_state *client = &federation->client[federation->cohort[i].client];
+        if (!mfpg_federation_owns(federation, (ptrdiff_t)federation->cohort[i].client)) continue;
+        memcpy(&words[2 * i], &client->signal_norm, sizeof *words);
+        words[2 * i + 1] = client->nonfinite_now;
+    }
+    mfpg_status status = mfpg_ranks_share(ctx, words, 2 * count);
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        client_state *client = &federation->client[federation->cohort[i].client];
+        memcpy(&client->signal_norm, &words[2 * i], sizeof *words);
+        client->nonfinite_now = words[2 * i + 1];
+    }
+    return status;
 }
 
 static mfpg_status update(mfpg_context *ctx, mfpg_federation *federation) {
     for (int i = 0; i < federation->workers; i++) mfpg_fixed_sum_reset(&federation->worker[i].sum);
-    return mfpg_tasks_run(ctx, federation->cohort_size, update_member, federation);
+    mfpg_status status = mfpg_tasks_run(ctx, federation->cohort_size, update_member, federation);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status == MFPG_OK && federation->ranks > 1) status = share_reports(ctx, federation);
+    for (ptrdiff_t i = 0; i < federation->cohort_size && status == MFPG_OK; i++) {
+        client_state *client = &federation->client[federation->cohort[i].client];
+        client->nonfinite += client->nonfinite_now;
+    }
+    return status;
 }
 
 /* The members of the cohort that released something: all, but of noised records those whose first round this is. What they
@@ -76,15 +106,17 @@ static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
     }
     if (status == MFPG_OK && federation->ledger)
         status = mfpg_ledger_append(ctx, federation->ledger, released, count);
-    return status;
+    return mfpg_ranks_agree(ctx, status); /* the first rank keeps the ledger */
 }
 
-/* FedAvg: w <- sum_k p_k w_k. Integer sums: neither threads nor their order can change a bit. */
+/* FedAvg: w <- sum_k p_k w_k. Integer sums: neither threads, ranks nor their order can change a bit. */
 static mfpg_status average(mfpg_context *ctx, mfpg_federation *federation) {
     mfpg_fixed_sum *total = &federation->worker[0].sum;
     mfpg_status status = MFPG_OK;
     for (int i = 1; i < federation->workers && status == MFPG_OK; i++)
         status = mfpg_fixed_sum_merge(ctx, total, &federation->worker[i].sum);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status == MFPG_OK) status = mfpg_fixed_sum_merge_ranks(ctx, total);
     if (status == MFPG_OK) mfpg_fixed_sum_read_float(total, federation->w);
     return status;
 }
@@ -155,6 +187,7 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
     report->noise_to_signal = noise_to_signal(federation);
     mfpg_status status = mfpg_federation_largest_epsilon(ctx, federation, &report->epsilon);
     if (status == MFPG_OK) status = paper_columns(ctx, federation, report);
+    status = mfpg_ranks_agree(ctx, status);
     report->loss = report->accuracy = (double)NAN;
     report->free_energy = (mfpg_free_energy){NAN, NAN, NAN, NAN, NAN};
     const mfpg_federation_options *o = &federation->options;
@@ -163,7 +196,7 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
         status = mfpg_federation_evaluate(ctx, federation, &report->loss, &report->accuracy);
     if (status == MFPG_OK)
         status = mfpg_federation_free_energy(ctx, federation, report->loss, &report->free_energy);
-    return status;
+    return mfpg_ranks_agree(ctx, status);
 }
 
 mfpg_status mfpg_federation_round(
@@ -172,6 +205,7 @@ mfpg_status mfpg_federation_round(
     *done = 0;
     mfpg_status status = mfpg_federation_act(ctx, federation, &members);
     if (status == MFPG_OK) status = mfpg_federation_admit(ctx, federation, members, done);
+    status = mfpg_ranks_agree(ctx, status);
     if (status != MFPG_OK || *done) return status;
     if (federation->cohort_size > 0) {
         status = update(ctx, federation);

@@ -7,6 +7,7 @@
 
 #include "base/csv_writer.h"
 #include "base/error.h"
+#include "base/ranks.h"
 #include "base/file.h"
 #include "internal.h"
 #include "npy.h"
@@ -141,12 +142,13 @@ mfpg_status mfpg_run_write_timings(
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "round,seconds,host,threads");
+    mfpg_csv_header(&csv, "round,seconds,host,threads,ranks");
     for (ptrdiff_t i = 0; i < count; i++) {
         mfpg_csv_integer(&csv, i + 1);
         mfpg_csv_number(&csv, seconds[i]);
         mfpg_csv_text(&csv, host);
         mfpg_csv_integer(&csv, mfpg_context_threads(ctx));
+        mfpg_csv_integer(&csv, mfpg_ranks_size(ctx));
         mfpg_csv_end_row(&csv);
     }
     return mfpg_file_commit(ctx, &file);
