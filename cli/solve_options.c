@@ -164,6 +164,7 @@ static int is_read(const struct solve_option *option, const char *mode, const ch
 }
 
 static int refuse(const struct solve_option *option, const char *mode, const char *cost) {
+    if (mode && !has_word(option->others, mode)) cost = NULL; /* it is the study that does not read it */
     const char *readers = !mode || cost ? option->costs : option->others;
     char where[96];
     if (mode && strcmp(mode, "configuration") == 0)
