@@ -90,6 +90,12 @@ static void print_warning(void *user, const char *text) {
     fprintf(stderr, "mfpg: warning: %s\n", text);
 }
 
+void cli_warn_of_game(const mfpg_solution *solution) {
+    char text[1024];
+    for (ptrdiff_t i = 0; mfpg_solution_warning(solution, i, text, sizeof text); i++)
+        print_warning(NULL, text);
+}
+
 mfpg_context *cli_context(int threads) {
     mfpg_context_options options = mfpg_context_options_default();
     mfpg_context *ctx = NULL;

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "mfpg/context.h"
+#include "mfpg/solution.h"
 
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_WRONG_INPUT = 2, CLI_BROKEN_PROMISE = 3, CLI_INTERRUPTED = 130 };
 
@@ -28,6 +29,9 @@ int cli_exit_code(mfpg_status status);
 
 /* A context whose warnings go to stderr; exits with CLI_FAILED where there is none to be had. threads 0: all. */
 mfpg_context *cli_context(int threads);
+
+/* What makes a game worthless, to stderr. */
+void cli_warn_of_game(const mfpg_solution *solution);
 
 /* What the program's processes are to each other: cli/group.c, alone, or cli/group_mpi.c, through MPI. Called once, before
  * anything is printed; the processes but the first fall silent. */

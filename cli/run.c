@@ -100,14 +100,14 @@ static mfpg_status show_game(mfpg_context *ctx, const mfpg_experiment *experimen
     int anew = mfpg_config_is(mfpg_experiment_config(experiment), "game.update", "each-round");
     if (terminal && !anew) {
         mfpg_status status = mfpg_solution_print(ctx, &solution, stderr);
+        cli_warn_of_game(&solution);
         fputc('\n', stderr);
         return status;
     }
     mfpg_solution_line(&solution, text, sizeof text);
     fprintf(stderr, "game%s: %s\n",
         anew ? " before the first round, for the public constants (actions are then chosen anew)" : "", text);
-    for (ptrdiff_t i = 0; mfpg_solution_warning(&solution, i, text, sizeof text); i++)
-        fprintf(stderr, "mfpg: warning: %s\n", text);
+    cli_warn_of_game(&solution);
     return MFPG_OK;
 }
 

@@ -110,16 +110,19 @@ static void add_extras(mfpg_context *ctx, json_t *object, const mfpg_solution *s
 static json_t *answer_json(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
     const mfpg_equilibrium *q = solution->equilibrium;
     int quantiles = tells_quantiles(chosen, solution);
-    json_t *object = json_pack("{s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:b, s:i, s:o}",
-        "mean_action", cli_json_number(q->mean_action), "actions",
-        actions_json(ctx, q->action, q->clients, quantiles), "mixing", mixing_json(q, quantiles),
-        "exploitability", gains_json(q->exploitability_max, q->exploitability_mean), "exploitability_finite",
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:b, s:i, s:o, s:o}", "mean_action",
+        cli_json_number(q->mean_action), "actions", actions_json(ctx, q->action, q->clients, quantiles),
+        "mixing", mixing_json(q, quantiles), "exploitability",
+        gains_json(q->exploitability_max, q->exploitability_mean), "exploitability_finite",
         gains_json(solution->finite_max, solution->finite_mean), "social", "mean_action",
         cli_json_number(q->social_mean), "actions",
         actions_json(ctx, q->social_action, q->clients, quantiles), "cost", cli_json_number(q->social_cost),
         "cost", cli_json_number(q->cost), "price_of_anarchy", cli_json_number(q->price_of_anarchy), "unique",
         unique_json(q->unique), "converged", q->converged, "iterations", q->iterations, "residual",
-        cli_json_number(q->residual));
+        cli_json_number(q->residual), "consistency_gap", cli_json_number(q->consistency_gap));
+    if (object && q->social_action && !q->social_exact)
+        json_object_set_new(json_object_get(object, "social"), "exact", json_false());
     if (object) add_extras(ctx, object, solution, quantiles);
     return object;
 }
@@ -130,6 +133,7 @@ static int print_answer(mfpg_context *ctx, const solve_settings *chosen, const m
     mfpg_status status = chosen->out ? mfpg_solution_write(ctx, solution, chosen->out) : MFPG_OK;
     if (status == MFPG_OK && !chosen->common.json) status = mfpg_solution_print(ctx, solution, stdout);
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
+    cli_warn_of_game(solution);
     if (chosen->common.json)
         code = cli_json_print("solve", answer_json(ctx, chosen, solution));
     else if (chosen->out)

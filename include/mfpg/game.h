@@ -111,7 +111,8 @@ typedef struct mfpg_equilibrium {
     /* the social optimum; NAN where it is not computed (interaction, paper, measured, skip_optimum) or no profile has a finite cost. Entropic
      * on a grid: the best profile found, which no change of one action improves */
     double social_mean, social_cost;
-    double *social_action;   /* clients, or NULL */
+    double *social_action; /* clients, or NULL */
+    int social_exact; /* 1: no profile is better; 0: the best of those found, which no change of one action improves */
     double price_of_anarchy; /* cost / social_cost; NAN likewise */
     int unique;              /* 1 yes, 0 no, -1 unknown */
     const char *selection;   /* the rule that chose this equilibrium, in words; static text */

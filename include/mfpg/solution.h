@@ -59,7 +59,8 @@ int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *
 /** Up to so many clients are told one by one, more by quantiles. */
 enum { MFPG_SOLUTION_LISTED = 24 };
 
-/** Clients or quantiles, certificate, uniqueness, mixing, optimum and price of anarchy, warnings; for people. */
+/** Clients or quantiles, certificate, uniqueness, mixing, optimum and price of anarchy; for people. Warnings are not
+ *  printed: they belong where the caller's other warnings go (mfpg_solution_warning). */
 mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *solution, FILE *out);
 
 /** A CSV file, whole or absent: client,name,preference,action,upper_action,upper_weight,social_action,price, one row a client

@@ -111,6 +111,7 @@ static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FI
 
 static void print_game(const mfpg_experiment *e, FILE *out) {
     mfpg_solution solution;
+    char text[MFPG_MESSAGE_SIZE];
     if (!mfpg_experiment_solution(e, &solution)) return;
     if (e->options.acting) {
         fprintf(out, "\nGame: %s players, cost %s, actions chosen each round (selection %s)",
@@ -127,6 +128,8 @@ static void print_game(const mfpg_experiment *e, FILE *out) {
     if (e->preference_factor != 1.0)
         fprintf(out, "All preferences times %.6g, to meet the target epsilon.\n", e->preference_factor);
     mfpg_print_sentences(&solution, out);
+    for (ptrdiff_t i = 0; mfpg_solution_warning(&solution, i, text, sizeof text); i++)
+        fprintf(out, "Warning: %s.\n", text);
 }
 
 static mfpg_status print_metrics(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {

@@ -25,12 +25,19 @@ static void print_actions(const mfpg_action_set *set, FILE *out) {
     }
 }
 
+static int own_units(const mfpg_game *game) {
+    for (ptrdiff_t k = 0; game->strength_unit && k < game->clients; k++)
+        if (game->strength_unit[k] != 1.0) return 1;
+    return 0;
+}
+
 static void print_heading(const mfpg_solution *s, FILE *out) {
     int budget = s->equilibrium->control == MFPG_CONTROL_BUDGET;
     fprintf(out, "Game: cost %s, players %s, %td client%s\n", s->game->cost,
         mfpg_players_name(s->game->players), s->game->clients, s->game->clients == 1 ? "" : "s");
-    fprintf(out, "Each chooses a %s (more means %s noise). Actions: ", mfpg_solution_control(s),
-        budget ? "less" : "more");
+    fprintf(out, "Each chooses a %s (more means %s noise%s). Actions: ", mfpg_solution_control(s),
+        budget ? "less" : "more",
+        own_units(s->game) ? ", in units of the client's own squared sensitivity" : "");
     print_actions(&s->game->actions, out);
     fprintf(out, "\n\n");
 }
@@ -163,23 +170,37 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
     const mfpg_equilibrium *q = s->equilibrium;
     if (s->game->skip_optimum) return;
     if (isnan(q->social_mean) && isinf(q->cost)) {
-        fprintf(out,
-            "At these actions the averaged model of cost %s diverges, so that there is no cost to compare.\n",
-            s->game->cost);
+        double reach = s->game->curvature * s->game->step;
+        if (reach >= 2.0)
+            fprintf(out,
+                "With step x curvature %.4g, 2 or more, the averaged model diverges whatever the actions, so "
+                "that "
+                "there is no cost to compare; a smaller step or curvature is needed.\n",
+                reach);
+        else
+            fprintf(
+                out, "At these actions the averaged model diverges, so that there is no cost to compare.\n");
         return;
     }
     if (isnan(q->social_mean)) {
-        fprintf(out, "What the clients would choose together is not computed for cost %s.\n", s->game->cost);
+        fprintf(out,
+            "What the clients would choose together is not known: for cost %s it is computed on grids with "
+            "few "
+            "profiles only.\n",
+            s->game->cost);
         return;
     }
-    fprintf(out,
-        "Had they agreed (social optimum): mean %s %.6g, and all together pay %.6g instead of %.6g.\n",
+    fprintf(out, "Had they agreed (%s): mean %s %.6g, and all together pay %.6g instead of %.6g.\n",
+        q->social_exact
+            ? "social optimum"
+            : "the best profile found, which no single change improves; there may be a better one",
         mfpg_solution_control(s), q->social_mean, q->social_cost, q->cost);
     if (isfinite(q->price_of_anarchy))
         fprintf(out,
-            "Price of anarchy %.6g: each looking after itself costs all together %.3g %% more than agreeing "
+            "Price of anarchy %s%.6g: each looking after itself costs all together %.3g %% more than "
+            "agreeing "
             "would.\n",
-            q->price_of_anarchy, 100.0 * (q->price_of_anarchy - 1.0));
+            q->social_exact ? "" : "at least ", q->price_of_anarchy, 100.0 * (q->price_of_anarchy - 1.0));
 }
 
 static void print_price(const mfpg_solution *s, FILE *out) {
@@ -195,13 +216,10 @@ static void print_price(const mfpg_solution *s, FILE *out) {
 }
 
 void mfpg_print_sentences(const mfpg_solution *s, FILE *out) {
-    char text[TEXT_SIZE];
     print_certificate(s, out);
     print_mixing(s, out);
     print_optimum(s, out);
     print_price(s, out);
-    for (ptrdiff_t i = 0; mfpg_solution_warning(s, i, text, sizeof text); i++)
-        fprintf(out, "Warning: %s.\n", text);
 }
 
 mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *s, FILE *out) {

@@ -88,6 +88,26 @@ static int is_public_good(const mfpg_solution *solution) {
            solution->game->clients > 1;
 }
 
+/* Q/(A q^2) of theory S3.2 with equal weights: what a client's noise costs all together, in what it costs its owner. */
+static double felt_by_all(const mfpg_game *game) {
+    double n = (double)game->clients, omega = game->personalisation, own = omega + (1.0 - omega) / n;
+    return 1.0 + (1.0 - omega) * (1.0 - omega) * (n - 1.0) / (n * n) / (own * own);
+}
+
+static const double HARDLY_FELT = 10.0;
+
+static int warn_of_little_personalisation(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    if (!is_cost(solution, "gaussian") || !among_finite(solution) || is_public_good(solution)) return 0;
+    if (!(felt_by_all(game) >= HARDLY_FELT)) return 0;
+    snprintf(text, size,
+        "free riding: with personalisation %g among %td clients a client's noise costs all together %.3g "
+        "times what "
+        "its owner feels of it; more personalisation keeps the game sound",
+        game->personalisation, game->clients, felt_by_all(game));
+    return 1;
+}
+
 static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
     if (!is_public_good(solution)) return 0;
@@ -139,6 +159,20 @@ static int warn_of_small_own_cost(const mfpg_solution *solution, char *text, siz
     return 1;
 }
 
+/* Theory S3.1 (i): with interaction below 0 the others' noise can turn the price of one's own. */
+static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    double price = 1.0 + game->interaction * solution->equilibrium->mean_action;
+    if (!is_cost(solution, "interaction") || price > 0.0) return 0;
+    snprintf(text, size,
+        "where the clients settle, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
+        "own cost x "
+        "%.4g: own noise is a gain there, which no model of a loss has; interaction above %.4g would keep it "
+        "one",
+        price, -1.0 / solution->equilibrium->mean_action);
+    return 1;
+}
+
 static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_t size) {
     if (!is_cost(solution, "paper")) return 0;
     snprintf(text, size,
@@ -172,8 +206,9 @@ static int warn_of_corner(const mfpg_solution *solution, char *text, size_t size
 }
 
 int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *text, size_t size) {
-    int (*const warnings[])(const mfpg_solution *, char *, size_t) = {
-        warn_of_public_good, warn_of_small_own_cost, warn_of_literal_cost, warn_of_corner};
+    int (*const warnings[])(const mfpg_solution *, char *, size_t) = {warn_of_public_good,
+        warn_of_little_personalisation, warn_of_small_own_cost, warn_of_gain_by_noise, warn_of_literal_cost,
+        warn_of_corner};
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
         if (warnings[i](solution, text, size) && index-- == 0) return 1;
     return 0;

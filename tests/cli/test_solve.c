@@ -102,7 +102,7 @@ static void test_paper_cost_sits_in_the_corner(void **state) {
               "--population 5 --rounds 10 --step 0.1 --variance-penalty 0.01 --prior-variance 1 "
               "--actions 0.1,0.3,0.5,1,2");
     assert_true(json_get_number(object, "mean_action") == 2.0);
-    assert_true(json_is_null(json_object_get(object, "price_of_anarchy")));
+    assert_true(json_get_number(object, "price_of_anarchy") == 1.0); /* nobody moves anybody else */
     assert_true(of(object, "exploitability_finite", "max") == 0.0);
     assert_true(json_array_size(json_object_get(object, "warnings")) == 1);
     json_decref(object);
@@ -307,7 +307,15 @@ static void test_text_says_what_numbers_mean(void **state) {
     (void)state;
     TELLS("solve --cost gaussian --players finite --population 4 --beta 1", "budget (more means less noise)",
         "no client can gain anything by changing its own budget alone", "only equilibrium",
-        "Price of anarchy", "free riding");
+        "Price of anarchy", "(social optimum)");
+    assert_non_null(strstr(ran.err, "warning: free riding"));
+    TELLS("solve --cost gaussian --players finite --population 1000 --beta 1 --personalisation 0.001",
+        "only equilibrium");
+    assert_non_null(strstr(ran.err, "times what its owner feels of it"));
+    TELLS("solve --cost entropic --players finite --population 40 --beta 0.1:3", "the best profile found",
+        "Price of anarchy at least 1.00");
+    TELLS("solve --cost interaction --interaction -5", "Mean strength 2.");
+    assert_non_null(strstr(ran.err, "own noise is a gain there"));
     TELLS("solve --cost entropic --own-cost 0.05 --beta 0.01:0.05 --population 40", "quantile",
         "strength (more means more noise)", "in the limit of many clients, no client");
     TELLS("solve --cost interaction --beta 1 --population 4 --privacy-scale 0.2 --interaction 1",
@@ -316,7 +324,8 @@ static void test_text_says_what_numbers_mean(void **state) {
         "price / budget^2", "price\n");
     TELLS("solve --cost interaction --interaction -0.8 --beta 0.2 --population 4 --actions 0.5,1",
         "smallest mean", "0.5, 0.75 (mixing), 1");
-    TELLS("solve --cost paper --beta 1", "both of its terms");
+    TELLS("solve --cost paper --beta 1", "Price of anarchy 1:");
+    assert_non_null(strstr(ran.err, "both of its terms"));
     TELLS("solve clinics", "valley", "coast");
 }
 

@@ -261,4 +261,20 @@ static inline int playable(const char *cost, int shape) {
     return shape == 0 || (strcmp(cost, "measured-budget") != 0 && (shape == 1 || strcmp(cost, "paper") != 0));
 }
 
+/* Few profiles: no other is cheaper for all together. */
+static inline void check_optimum(const mfpg_game *game, const mfpg_equilibrium *e) {
+    double action[MOST], least = (double)INFINITY;
+    ptrdiff_t m = game->actions.count, profiles = 1;
+    for (ptrdiff_t k = 0; k < game->clients; k++) profiles *= m;
+    assert_true(e->social_exact && profiles <= 100000);
+    for (ptrdiff_t p = 0; p < profiles; p++) {
+        double sum = 0;
+        for (ptrdiff_t k = 0, rest = p; k < game->clients; k++, rest /= m)
+            action[k] = game->actions.grid[rest % m];
+        for (ptrdiff_t k = 0; k < game->clients; k++) sum += reference_cost(game, action, k, action[k]);
+        least = fmin(least, sum);
+    }
+    check_near(e->social_cost, least, 1e-12, 1e-12, "least cost of all profiles");
+}
+
 #endif

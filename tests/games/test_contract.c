@@ -79,7 +79,7 @@ static void test_wild_numbers_end_in_a_solution_or_a_refusal(void **state) {
         assert_true(e.exploitability_max <= 1e-9 * fabs(e.cost));
         if (isinf(e.cost)) assert_true(e.exploitability_max == 0.0);
         if (r.game.actions.grid && e.mixing_count == 0) assert_true(e.exploitability_max == 0.0);
-        if (e.social_action) assert_true(e.price_of_anarchy >= 1.0);
+        if (e.social_action) assert_true(e.price_of_anarchy >= 1.0 || e.social_cost <= 0.0);
         mfpg_equilibrium_clear(&e);
     }
     assert_true(solutions > refusals && refusals > 0);

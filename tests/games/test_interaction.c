@@ -242,7 +242,7 @@ static void test_finite_grid_games_have_pure_equilibria(void **state) {
         mfpg_equilibrium e = solved(ctx, &r.game);
         assert_true(is_nash(&r.game, e.action));
         assert_true(e.exploitability_max == 0.0 && e.converged);
-        assert_true(isnan(e.social_cost) && isnan(e.price_of_anarchy) && !e.social_action);
+        if (e.social_action) check_optimum(&r.game, &e);
         mfpg_equilibrium_clear(&e);
     }
     const double beta[] = {1, 1, 1, 1};
