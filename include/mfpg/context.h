@@ -22,8 +22,10 @@ mfpg_context_options mfpg_context_options_default(void);
 /** Makes a context.
  *  @param[in]  options  NULL means the defaults; copied
  *  @param[out] out      the context, set only on success; free it with mfpg_context_destroy
- *  @return MFPG_OK, MFPG_ERR_DOMAIN for a negative thread count or a rank outside its group, MFPG_ERR_MEMORY, or MFPG_ERR_IO where the
- *          system has no randomness. Threads: one context serves one calling thread at a time. */
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN for a negative thread count or a rank outside its group, MFPG_ERR_MEMORY, MFPG_ERR_IO
+ *          where the system has no randomness, or MFPG_ERR_NUMERIC where the library's vector code of ChaCha20 and
+ *          libsodium disagree on this processor: there is no noise to rely on then. Threads: one context serves one
+ *          calling thread at a time. */
 mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_context **out);
 
 /** Frees a context; NULL is fine. */

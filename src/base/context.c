@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chacha20.h"
 #include "error.h"
 
 mfpg_context_options mfpg_context_options_default(void) {
@@ -20,6 +21,7 @@ mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_contex
     if (group && (group->rank < 0 || group->rank >= group->size || !group->sum)) return MFPG_ERR_DOMAIN;
     /* Without this call libsodium falls back to plain C, four times slower, and draws no system randomness. */
     if (sodium_init() < 0) return MFPG_ERR_IO;
+    if (!mfpg_chacha20_agrees()) return MFPG_ERR_NUMERIC; /* noise is not what it is certified to be */
     if (chosen.threads == 0) chosen.threads = omp_get_max_threads();
     mfpg_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx) return MFPG_ERR_MEMORY;

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "mfpg/random.h"
-#include "wide.h"
+#include "chacha20.h"
 
 #if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
 #error "noise must have the same bits everywhere: plain float arithmetic, without -ffast-math"
@@ -21,7 +20,8 @@ enum {
     PIECE_BLOCKS = 128, /* made at once: 8 KiB of key stream, 2048 draws */
     PIECE_DRAWS = PIECE_BLOCKS * BLOCK_WORDS,
     LONGEST_SEQUENTIAL = 512, /* draws of the longest vector in the sequential layout */
-    LANES = 8                 /* pairs transformed side by side, in either layout */
+    LANES = GROUP_BLOCKS,     /* pairs transformed side by side */
+    BROAD = MFPG_CHACHA20_BLOCKS
 };
 
 typedef enum layout { SEQUENTIAL, WORD_MAJOR } layout;
@@ -104,11 +104,11 @@ void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle
     draws[1] = radius * sine;
 }
 
-/* LANES pairs; the result is nonzero where a radius is rare and waits for its refinement. */
-static inline __attribute__((always_inline)) uint32_t transform(const uint32_t *restrict radius,
+/* Pairs side by side; the result is nonzero where a radius is rare and waits for its refinement. */
+static inline __attribute__((always_inline)) uint32_t transform(int lanes, const uint32_t *restrict radius,
     const uint32_t *restrict angle, float *restrict first, float *restrict second) {
     uint32_t rare = 0;
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < lanes; i++) {
         float cosine, sine, r = common_radius(radius[i]);
         direction(angle[i], &cosine, &sine);
         first[i] = r * cosine;
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) uint32_t transform(const uint32_t *
     return rare;
 }
 
-static inline __attribute__((always_inline)) uint32_t sequential_blocks(
+static inline __attribute__((always_inline)) uint32_t sequential(
     const uint32_t *words, ptrdiff_t blocks, float *z) {
     uint32_t rare = 0;
     for (ptrdiff_t b = 0; b < blocks; b++, words += BLOCK_WORDS, z += BLOCK_WORDS) {
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) uint32_t sequential_blocks(
             radius[i] = le32toh(words[2 * i]);
             angle[i] = le32toh(words[2 * i + 1]);
         }
-        rare |= transform(radius, angle, first, second);
+        rare |= transform(LANES, radius, angle, first, second);
         for (int i = 0; i < LANES; i++) {
             z[2 * i] = first[i];
             z[2 * i + 1] = second[i];
@@ -137,22 +137,50 @@ static inline __attribute__((always_inline)) uint32_t sequential_blocks(
     return rare;
 }
 
-static inline __attribute__((always_inline)) uint32_t word_major_blocks(
-    const uint32_t *words, ptrdiff_t blocks, float *z) {
+typedef uint32_t (*sequential_maker)(const uint32_t *words, ptrdiff_t blocks, float *z);
+
+static uint32_t sequential_plain(const uint32_t *words, ptrdiff_t blocks, float *z) {
+    return sequential(words, blocks, z);
+}
+
+MFPG_FOR_AVX2 static uint32_t sequential_avx2(const uint32_t *words, ptrdiff_t blocks, float *z) {
+    return sequential(words, blocks, z);
+}
+
+/* A block has eight pairs: broader registers would be half empty. */
+static const sequential_maker MAKE_SEQUENTIAL[] = {sequential_plain, sequential_avx2, sequential_avx2};
+
+/* Two groups of eight blocks that lie side by side. */
+static inline __attribute__((always_inline)) uint32_t two_groups(
+    int lanes, const mfpg_chacha20 *words, float *z) {
     uint32_t rare = 0;
-    for (ptrdiff_t b = 0; b < blocks; b += GROUP_BLOCKS, words += GROUP_DRAWS, z += GROUP_DRAWS) {
-        uint32_t by_word[BLOCK_WORDS][LANES];
-        for (int lane = 0; lane < LANES; lane++)
-            for (int w = 0; w < BLOCK_WORDS; w++) by_word[w][lane] = le32toh(words[BLOCK_WORDS * lane + w]);
-        for (int w = 0; w < BLOCK_WORDS; w += 2)
-            rare |= transform(by_word[w], by_word[w + 1], z + LANES * w, z + LANES * (w + 1));
+    for (int w = 0; w < BLOCK_WORDS; w += 2) {
+        float first[BROAD], second[BROAD], *to = z + LANES * w;
+        for (int i = 0; i < BROAD; i += lanes)
+            rare |= transform(lanes, words->word[w] + i, words->word[w + 1] + i, first + i, second + i);
+        memcpy(to, first, LANES * sizeof *to);
+        memcpy(to + LANES, second, LANES * sizeof *to);
+        memcpy(to + GROUP_DRAWS, first + LANES, LANES * sizeof *to);
+        memcpy(to + GROUP_DRAWS + LANES, second + LANES, LANES * sizeof *to);
     }
     return rare;
 }
 
-MFPG_WIDE static uint32_t transform_blocks(layout order, const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return order == SEQUENTIAL ? sequential_blocks(words, blocks, z) : word_major_blocks(words, blocks, z);
+typedef uint32_t (*groups_maker)(const mfpg_chacha20 *words, float *z);
+
+static uint32_t two_groups_plain(const mfpg_chacha20 *words, float *z) {
+    return two_groups(LANES, words, z);
 }
+
+MFPG_FOR_AVX2 static uint32_t two_groups_avx2(const mfpg_chacha20 *words, float *z) {
+    return two_groups(LANES, words, z);
+}
+
+MFPG_FOR_AVX512 static uint32_t two_groups_avx512(const mfpg_chacha20 *words, float *z) {
+    return two_groups(BROAD, words, z);
+}
+
+static const groups_maker TWO_GROUPS[] = {two_groups_plain, two_groups_avx2, two_groups_avx512};
 
 /* Place of word w of block b among the draws, both counted from the start of the vector. */
 static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
@@ -161,12 +189,13 @@ static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
 }
 
 /* Makes the pairs with a rare radius anew, eight bytes of a block of their own for each pair of the block. */
-static void refine(const mfpg_stream *stream, uint64_t first_block, layout order, const uint32_t *words,
-    ptrdiff_t blocks, float *z) {
+static void refine(
+    const mfpg_stream *stream, uint64_t first_block, layout order, ptrdiff_t blocks, float *z) {
     for (ptrdiff_t b = 0; b < blocks; b++) {
+        uint32_t words[BLOCK_WORDS];
+        mfpg_stream_bytes(stream, first_block + (uint64_t)b, sizeof words, (unsigned char *)words);
         for (int w = 0; w < BLOCK_WORDS; w += 2) {
-            uint32_t radius = le32toh(words[BLOCK_WORDS * b + w]);
-            uint32_t angle = le32toh(words[BLOCK_WORDS * b + w + 1]);
+            uint32_t radius = le32toh(words[w]), angle = le32toh(words[w + 1]);
             if (radius >= MFPG_RARE_RADIUS) continue;
             uint64_t further[BLOCK_PAIRS];
             float draws[2];
@@ -179,12 +208,23 @@ static void refine(const mfpg_stream *stream, uint64_t first_block, layout order
     }
 }
 
-/* Draws of `blocks` blocks from number first_block on; a piece starts at a group's start. */
-static void make_piece(
-    const mfpg_stream *stream, uint64_t first_block, layout order, ptrdiff_t blocks, float *z) {
-    _Alignas(64) uint32_t words[PIECE_DRAWS];
+static void make_sequential(
+    mfpg_registers registers, const mfpg_stream *stream, uint64_t first_block, ptrdiff_t blocks, float *z) {
+    uint32_t words[LONGEST_SEQUENTIAL];
     mfpg_stream_bytes(stream, first_block, BLOCK_BYTES * blocks, (unsigned char *)words);
-    if (transform_blocks(order, words, blocks, z)) refine(stream, first_block, order, words, blocks, z);
+    if (MAKE_SEQUENTIAL[registers](words, blocks, z)) refine(stream, first_block, SEQUENTIAL, blocks, z);
+}
+
+/* Draws of `blocks` blocks, whole groups, from number first_block on; room for an even number of groups. */
+static void make_word_major(
+    mfpg_registers registers, const mfpg_stream *stream, uint64_t first_block, ptrdiff_t blocks, float *z) {
+    uint32_t rare = 0;
+    for (ptrdiff_t b = 0; b < blocks; b += BROAD) {
+        mfpg_chacha20 words;
+        mfpg_chacha20_make(registers, stream, first_block + (uint64_t)b, &words);
+        rare |= TWO_GROUPS[registers](&words, z + BLOCK_WORDS * b);
+    }
+    if (rare) refine(stream, first_block, WORD_MAJOR, blocks, z);
 }
 
 static ptrdiff_t blocks_a_vector(ptrdiff_t n) {
@@ -192,40 +232,47 @@ static ptrdiff_t blocks_a_vector(ptrdiff_t n) {
     return ((n - 1) / GROUP_DRAWS + 1) * GROUP_BLOCKS;
 }
 
-typedef void (*piece_user)(ptrdiff_t n, const float *z, float scale, float *out);
-
-static void copy_piece(ptrdiff_t n, const float *z, float scale, float *out) {
-    (void)scale;
-    memcpy(out, z, (size_t)n * sizeof *z);
-}
-
-static void add_piece(ptrdiff_t n, const float *z, float scale, float *out) {
-    for (ptrdiff_t i = 0; i < n; i++) out[i] += scale * z[i];
-}
-
-static void walk(
-    const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, piece_user use, float scale, float *out) {
-    _Alignas(64) float z[PIECE_DRAWS];
-    layout order = n <= LONGEST_SEQUENTIAL ? SEQUENTIAL : WORD_MAJOR;
+void mfpg_stream_gaussian_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector,
+    ptrdiff_t n, mfpg_gaussian_visitor visit, void *arg) {
+    float z[PIECE_DRAWS] __attribute__((aligned(64)));
     ptrdiff_t left = blocks_a_vector(n);
     uint64_t block = vector * (uint64_t)left;
-    while (n > 0) {
-        ptrdiff_t blocks = left < PIECE_BLOCKS ? left : PIECE_BLOCKS;
-        ptrdiff_t draws = n < BLOCK_WORDS * blocks ? n : BLOCK_WORDS * blocks;
-        make_piece(stream, block, order, blocks, z);
-        use(draws, z, scale, out);
-        block += (uint64_t)blocks;
-        left -= blocks;
-        out += draws;
-        n -= draws;
+    if (n > 0 && n <= LONGEST_SEQUENTIAL) {
+        make_sequential(registers, stream, block, left, z);
+        visit(0, n, z, arg);
+        return;
+    }
+    for (ptrdiff_t first = 0; first < n; first += PIECE_DRAWS, left -= PIECE_BLOCKS, block += PIECE_BLOCKS) {
+        make_word_major(registers, stream, block, left < PIECE_BLOCKS ? left : PIECE_BLOCKS, z);
+        visit(first, n - first < PIECE_DRAWS ? n - first : PIECE_DRAWS, z, arg);
     }
 }
 
+typedef struct output {
+    float *at, scale;
+} output;
+
+static void copy_piece(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    output *out = arg;
+    memcpy(out->at + first, z, (size_t)n * sizeof *z);
+}
+
+MFPG_WIDE static void add_draws(ptrdiff_t n, float scale, const float *restrict z, float *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] += scale * z[i];
+}
+
+static void add_piece(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    output *out = arg;
+    add_draws(n, out->scale, z, out->at + first);
+}
+
 void mfpg_stream_gaussian(const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float *out) {
-    walk(stream, vector, n, copy_piece, 1.0f, out);
+    output to = {.at = out};
+    mfpg_stream_gaussian_visit(mfpg_widest_registers(), stream, vector, n, copy_piece, &to);
 }
 
 void mfpg_stream_gaussian_add(
     const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float scale, float *inout) {
-    walk(stream, vector, n, add_piece, scale, inout);
+    output to = {.at = inout, .scale = scale};
+    mfpg_stream_gaussian_visit(mfpg_widest_registers(), stream, vector, n, add_piece, &to);
 }

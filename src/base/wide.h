@@ -1,25 +1,64 @@
-/* Hot loops for the processor at hand. */
+/* Hot loops for the processor at hand. Every variant does the same operations on the same elements and nothing is
+ * contracted, so all give the same bits; only the time differs. */
 #ifndef MFPG_BASE_WIDE_H
 #define MFPG_BASE_WIDE_H
 
 #include <features.h>
 
 /* Before a static function (clang 14 loses others, and mixes up two of one name, in different files too): it is compiled for
- * AVX2 registers too, and the loader picks by processor. The twins do the same operations on the same elements and nothing is
- * contracted, so they give the same bits; only the time differs. Not under the thread sanitizer, whose start-up code cannot
+ * AVX2 and AVX-512 registers too, and the loader picks by processor. MFPG_WIDE_SHORT: for AVX2 only; loops of a few dozen
+ * rounds lose more by what is left over of sixteen than they gain. Not under the thread sanitizer, whose start-up code cannot
  * yet run when the loader asks, nor where the C library has no such choice. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define MFPG_WIDE
+#define MFPG_WIDE_SHORT
 #endif
 #elif defined(__SANITIZE_THREAD__)
 #define MFPG_WIDE
+#define MFPG_WIDE_SHORT
 #endif
 
 #if !defined(MFPG_WIDE) && defined(__x86_64__) && defined(__GLIBC__)
-#define MFPG_WIDE __attribute__((target_clones("avx2", "default")))
+#define MFPG_WIDE       __attribute__((target_clones("avx512f", "avx2", "default")))
+#define MFPG_WIDE_SHORT __attribute__((target_clones("avx2", "default")))
 #elif !defined(MFPG_WIDE)
 #define MFPG_WIDE
+#define MFPG_WIDE_SHORT
 #endif
+
+/* Where more registers, or other instructions, want another shape of the loop: one function a shape, this before the
+ * function, and a choice by mfpg_widest_registers(). */
+#if defined(__x86_64__)
+#define MFPG_FOR_AVX2   __attribute__((target("avx2")))
+#define MFPG_FOR_AVX512 __attribute__((target("avx2,avx512f,avx512vl")))
+#else
+#define MFPG_FOR_AVX2
+#define MFPG_FOR_AVX512
+#endif
+
+/* Before a loop of at most 16 rounds, known when compiling, over arrays that are to become registers. */
+#if defined(__clang__)
+#define MFPG_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define MFPG_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* In rising order: what a processor has, it has all of what stands before, too. */
+typedef enum mfpg_registers {
+    MFPG_REGISTERS_PLAIN,
+    MFPG_REGISTERS_AVX2,  /* 16 of eight floats */
+    MFPG_REGISTERS_AVX512 /* 32, of eight floats or of 16; rotations */
+} mfpg_registers;
+
+static inline mfpg_registers mfpg_widest_registers(void) {
+#if defined(__x86_64__)
+    if (!__builtin_cpu_supports("avx2")) return MFPG_REGISTERS_PLAIN;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return MFPG_REGISTERS_AVX512;
+    return MFPG_REGISTERS_AVX2;
+#else
+    return MFPG_REGISTERS_PLAIN;
+#endif
+}
 
 #endif

@@ -165,6 +165,40 @@ static void test_every_draw_is_its_pair_made_alone(void **state) {
     }
 }
 
+typedef struct collected {
+    float z[9000];
+    ptrdiff_t next; /* where the next piece must begin */
+} collected;
+
+static void collect(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    collected *all = arg;
+    assert_int_equal(first, all->next);
+    assert_int_equal(first % 128, 0);
+    memcpy(all->z + first, z, (size_t)n * sizeof *z);
+    all->next = first + n;
+}
+
+/* Pieces with every kind of registers that this processor has; among them draws of a refined radius (block 70113 of
+ * client 4, see above). */
+static void test_pieces_and_registers_do_not_change_a_bit(void **state) {
+    (void)state;
+    const ptrdiff_t lengths[] = {0, 1, 512, 513, 640, 1024, 2048, 2049, 2300, 9000};
+    mfpg_stream stream = stream_of(1, MFPG_PURPOSE_TEST, 0, 4);
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        static float whole[9000];
+        static collected all;
+        ptrdiff_t n = lengths[k];
+        const uint64_t vector = n == 1024 ? 70113 / 64 : 3;
+        mfpg_stream_gaussian(&stream, vector, n, whole);
+        for (int r = MFPG_REGISTERS_PLAIN; r <= (int)mfpg_widest_registers(); r++) {
+            all.next = 0;
+            mfpg_stream_gaussian_visit((mfpg_registers)r, &stream, vector, n, collect, &all);
+            assert_int_equal(all.next, n);
+            assert_memory_equal(all.z, whole, (size_t)n * sizeof *whole);
+        }
+    }
+}
+
 static void test_vectors_can_be_read_in_any_order_and_added(void **state) {
     (void)state;
     mfpg_stream stream = stream_of(testing_seed(), MFPG_PURPOSE_TEST, 0, 1);
@@ -292,6 +326,7 @@ int main(void) {
         cmocka_unit_test(test_layouts_have_their_known_draws),
         cmocka_unit_test(test_bits_of_the_draws_never_change),
         cmocka_unit_test(test_every_draw_is_its_pair_made_alone),
+        cmocka_unit_test(test_pieces_and_registers_do_not_change_a_bit),
         cmocka_unit_test(test_vectors_can_be_read_in_any_order_and_added),
         cmocka_unit_test(test_short_vectors_follow_each_other_without_overlap),
         cmocka_unit_test(test_moments_and_tails_are_those_of_the_normal_law),

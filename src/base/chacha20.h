@@ -1,0 +1,26 @@
+/* The key stream of ChaCha20, sixteen blocks side by side, as vector code wants it: the noise of long vectors takes most
+ * of its time here. libsodium remains the reference (and the fallback where there are no AVX2 registers); every context
+ * compares the two once. */
+#ifndef MFPG_BASE_CHACHA20_H
+#define MFPG_BASE_CHACHA20_H
+
+#include <stdint.h>
+
+#include "mfpg/random.h"
+#include "wide.h"
+
+enum { MFPG_CHACHA20_WORDS = 16, MFPG_CHACHA20_BLOCKS = 16 };
+
+/* Word w of block `block` + b of the stream is at word[w][b]. */
+typedef struct mfpg_chacha20 {
+    uint32_t word[MFPG_CHACHA20_WORDS][MFPG_CHACHA20_BLOCKS] __attribute__((aligned(64)));
+} mfpg_chacha20;
+
+/* The processor must have the registers. Threads: safe. */
+void mfpg_chacha20_make(
+    mfpg_registers registers, const mfpg_stream *stream, uint64_t block, mfpg_chacha20 *out);
+
+/* 1 where this processor's code and libsodium give the same words, also where the counter's lower half overflows. */
+int mfpg_chacha20_agrees(void);
+
+#endif
