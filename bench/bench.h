@@ -12,6 +12,11 @@ enum { BENCH_ROUNDS = 21 };
 
 typedef void (*bench_run)(void *arg);
 
+/* n floats from the start of a cache line on, not filled, or NULL. */
+static inline float *bench_floats(size_t n) {
+    return aligned_alloc(64, (n * sizeof(float) / 64 + 1) * 64);
+}
+
 static inline double bench_cpu_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

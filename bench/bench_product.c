@@ -28,14 +28,15 @@ static void blas(void *arg) {
 static int bench_shape(product p) {
     size_t a = (size_t)p.rows * (size_t)p.depth, b = (size_t)p.depth * (size_t)p.cols,
            c = (size_t)p.rows * (size_t)p.cols;
-    p.a = malloc(a * sizeof(float));
-    p.b = malloc(b * sizeof(float));
-    p.c = calloc(c, sizeof(float));
+    p.a = bench_floats(a);
+    p.b = bench_floats(b);
+    p.c = bench_floats(c);
     int ready = p.a && p.b && p.c;
     if (ready) {
         char name[64];
         for (size_t i = 0; i < a; i++) p.a[i] = (float)(i % 101) * 0.01f - 0.5f;
         for (size_t i = 0; i < b; i++) p.b[i] = (float)(i % 97) * 0.01f - 0.5f;
+        for (size_t i = 0; i < c; i++) p.c[i] = 0.0f;
         snprintf(name, sizeof name, "product_%dx%dx%d%s%s", p.rows, p.depth, p.cols,
             p.a_transposed ? "_left_transposed" : "", p.b_transposed ? "_right_transposed" : "");
         bench_work(name, own, blas, &p, 2.0 * p.rows * p.cols * p.depth, "operation");

@@ -187,6 +187,49 @@ static void test_norm_is_not_finite_exactly_where_an_entry_is_not(void **state) 
     }
 }
 
+static void test_scaling_rounds_once_and_keeps_no_subnormals(void **state) {
+    (void)state;
+    const float values[] = {
+        1.0f, -3.3f, 1e-38f, -1.2e-38f, 2e-38f, -2.4e-38f, 1e-42f, 3e38f, 0.0f, -0.0f, 1e-30f, 7.7f};
+    const double factors[] = {1.0, 0.5, -0.99999994, 1e-9, 1.7, (double)0.3f};
+    enum { N = sizeof values / sizeof values[0] };
+    for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++)
+        for (ptrdiff_t n = 0; n <= N; n++) {
+            float plain[N + 1], normal[N + 1];
+            memcpy(plain, values, sizeof values);
+            memcpy(normal, values, sizeof values);
+            plain[n] = normal[n] = 99.0f; /* behind the end */
+            mfpg_vector_scale(n, factors[f], plain);
+            mfpg_vector_scale_normal(n, factors[f], normal);
+            for (ptrdiff_t i = 0; i < n; i++) {
+                double exact = (double)values[i] * factors[f];
+                assert_true(plain[i] == (float)exact);
+                assert_true(normal[i] == (fabs(exact) < 0x1p-126 ? 0.0f : (float)exact));
+            }
+            assert_true(plain[n] == 99.0f && normal[n] == 99.0f);
+        }
+    float nan[9] = {0, 0, 0, NAN, 0, 0, 0, 0, NAN};
+    mfpg_vector_scale_normal(9, 0.5, nan);
+    assert_true(isnan(nan[3]) && isnan(nan[8]) && nan[2] == 0.0f);
+}
+
+static void test_distance_is_the_norm_of_the_difference(void **state) {
+    (void)state;
+    float x[LONGEST], y[LONGEST], difference[LONGEST];
+    fill(31, LONGEST, x);
+    fill(32, LONGEST, y);
+    for (ptrdiff_t n = 0; n <= LONGEST; n++) {
+        double sum = 0.0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            difference[i] = x[i] - y[i];
+            sum += (double)difference[i] * (double)difference[i];
+        }
+        check_near(
+            mfpg_vector_distance(n, x, y), sqrt(sum), 1e-14, 0, "distance"); /* seventy roundings of double */
+        assert_true(mfpg_vector_distance(n, x, y) == mfpg_vector_norm(n, difference));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products_match_plain_loops_for_every_shape),
@@ -196,6 +239,8 @@ int main(void) {
         cmocka_unit_test(test_a_row_has_the_same_product_alone_and_among_others),
         cmocka_unit_test(test_dot_and_axpy_match_plain_loops),
         cmocka_unit_test(test_norm_is_right_from_the_smallest_to_the_largest_floats),
+        cmocka_unit_test(test_scaling_rounds_once_and_keeps_no_subnormals),
+        cmocka_unit_test(test_distance_is_the_norm_of_the_difference),
         cmocka_unit_test(test_largest_is_that_of_the_sizes),
         cmocka_unit_test(test_norm_is_not_finite_exactly_where_an_entry_is_not),
     };

@@ -1,5 +1,6 @@
 #include "linalg.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,6 @@
 enum { LANES = 8, ROWS = 4, HALF = LANES / 2 };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef float half_lanes __attribute__((vector_size(HALF * sizeof(float))));
-typedef double wide_lanes __attribute__((vector_size(HALF * sizeof(double))));
 
 /* *to += entries * factors, lane by lane. */
 static inline __attribute__((always_inline)) void add_product(
@@ -70,7 +70,7 @@ static void apply_narrow(ptrdiff_t rows, ptrdiff_t cols, const float *a, const i
     }
 }
 
-MFPG_WIDE static void apply_broad(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list,
+MFPG_WIDE_SHORT static void apply_broad(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list,
     const float *x, float bias, float *y) {
     lanes last = {0};
     for (ptrdiff_t j = cols - cols % LANES; j < cols; j++) last[j - (cols - LANES)] = x[j];
@@ -96,7 +96,7 @@ void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int
 }
 
 /* Four rows a pass, so that y is read and written a quarter as often; rows of factor 0 are passed over. */
-MFPG_WIDE static void add_transposed(
+MFPG_WIDE_SHORT static void add_transposed(
     ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x, float *restrict y) {
     const float *row[ROWS];
     float factor[ROWS];
@@ -120,7 +120,7 @@ void mfpg_matrix_add_transposed(
     add_transposed(rows, cols, a, list, x, y);
 }
 
-MFPG_WIDE static void axpy(ptrdiff_t n, float factor, const float *restrict x, float *restrict y) {
+MFPG_WIDE_SHORT static void axpy(ptrdiff_t n, float factor, const float *restrict x, float *restrict y) {
     for (ptrdiff_t i = 0; i < n; i++) y[i] += factor * x[i];
 }
 
@@ -128,26 +128,74 @@ void mfpg_vector_axpy(ptrdiff_t n, float factor, const float *x, float *y) {
     axpy(n, factor, x, y);
 }
 
-MFPG_WIDE static double dot(ptrdiff_t n, const float *x, const float *y) {
-    wide_lanes first = {0}, second = {0};
-    ptrdiff_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        half_lanes a, b, c, d;
-        memcpy(&a, x + i, sizeof a);
-        memcpy(&b, y + i, sizeof b);
-        memcpy(&c, x + i + HALF, sizeof c);
-        memcpy(&d, y + i + HALF, sizeof d);
-        first += __builtin_convertvector(a, wide_lanes) * __builtin_convertvector(b, wide_lanes);
-        second += __builtin_convertvector(c, wide_lanes) * __builtin_convertvector(d, wide_lanes);
+MFPG_WIDE static void scale_once(ptrdiff_t n, double by, float *x) {
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = (float)((double)x[i] * by);
+}
+
+void mfpg_vector_scale(ptrdiff_t n, double by, float *x) {
+    scale_once(n, by, x);
+}
+
+static const int64_t SMALLEST_NORMAL = (int64_t)(1023 - 126) << 52; /* bits of the double FLT_MIN */
+
+MFPG_WIDE static void scale_normal(ptrdiff_t n, double by, float *x) {
+    ptrdiff_t whole = n - n % LANES;
+    for (ptrdiff_t j = 0; j < whole; j += LANES) {
+        double scaled[LANES];
+        int64_t kept[LANES];
+        float rounded[LANES];
+        int32_t bits[LANES];
+        for (int i = 0; i < LANES; i++) scaled[i] = (double)x[j + i] * by;
+        memcpy(kept, scaled, sizeof kept); /* magnitudes are ordered as their bits are */
+        for (int i = 0; i < LANES; i++) kept[i] = (kept[i] & INT64_MAX) >= SMALLEST_NORMAL ? -1 : 0;
+        for (int i = 0; i < LANES; i++) rounded[i] = (float)scaled[i];
+        memcpy(bits, rounded, sizeof bits);
+        for (int i = 0; i < LANES; i++) bits[i] &= (int32_t)kept[i];
+        memcpy(x + j, bits, sizeof bits);
     }
-    first += second;
-    double sum = (first[0] + first[2]) + (first[1] + first[3]);
-    for (; i < n; i++) sum += (double)x[i] * (double)y[i];
+    for (ptrdiff_t i = whole; i < n; i++) {
+        double scaled = (double)x[i] * by;
+        x[i] = fabs(scaled) < (double)FLT_MIN ? 0.0F : (float)scaled;
+    }
+}
+
+void mfpg_vector_scale_normal(ptrdiff_t n, double by, float *x) {
+    scale_normal(n, by, x);
+}
+
+/* Loops of eight over arrays, because gcc 12 converts vector types two numbers at a time. */
+MFPG_WIDE static double dot(ptrdiff_t n, const float *x, const float *y) {
+    double s[LANES] = {0};
+    ptrdiff_t whole = n - n % LANES;
+    for (ptrdiff_t j = 0; j < whole; j += LANES)
+        for (int i = 0; i < LANES; i++) s[i] += (double)x[j + i] * (double)y[j + i];
+    double sum = mfpg_lanes_sum(s);
+    for (ptrdiff_t i = whole; i < n; i++) sum += (double)x[i] * (double)y[i];
     return sum;
 }
 
 double mfpg_vector_dot(ptrdiff_t n, const float *x, const float *y) {
     return dot(n, x, y);
+}
+
+MFPG_WIDE static void add_differences(ptrdiff_t n, const float *x, const float *y, double *squares) {
+    double s[LANES];
+    memcpy(s, squares, sizeof s);
+    for (ptrdiff_t j = 0; j < n; j += LANES)
+        for (int i = 0; i < LANES; i++) {
+            double difference = (double)(x[j + i] - y[j + i]);
+            s[i] += difference * difference;
+        }
+    memcpy(squares, s, sizeof s);
+}
+
+double mfpg_vector_distance(ptrdiff_t n, const float *x, const float *y) {
+    double s[LANES] = {0};
+    ptrdiff_t whole = n - n % LANES;
+    add_differences(whole, x, y, s);
+    double sum = mfpg_lanes_sum(s);
+    for (ptrdiff_t i = whole; i < n; i++) sum += (double)(x[i] - y[i]) * (double)(x[i] - y[i]);
+    return sqrt(sum);
 }
 
 double mfpg_vector_norm(ptrdiff_t n, const float *x) {

@@ -2,137 +2,331 @@
 
 #include <string.h>
 
-#include "base/wide.h"
-
-/* C is made in tiles of TALL rows and BROAD columns that stay in registers while the depth runs: with separate
- * multiplications and additions these sizes keep all arithmetic units of a processor with 16 AVX registers busy. The
- * BROAD columns of B that a tile needs are packed behind each other, DEEP of them at most, so that they stay in the
- * nearest cache while the tiles of a block of HIGH rows are made; and so is such a block of A where its rows are columns
- * in memory, since each of their entries would lie on a page of its own. */
-enum { LANES = 8, BROAD = 2 * LANES, TALL = 4, DEEP = 256, HIGH = 32 * TALL };
+/* C is made in tiles of BROAD columns and so many rows that the sums stay in registers while the depth runs: four where
+ * there are 16 registers of eight floats, twelve where there are 32 of sixteen. With separate multiplications and
+ * additions these sizes keep all arithmetic units busy.
+ *
+ * The BROAD columns of B that a tile needs are DEEP at most, so that they stay in the nearest cache while the tiles of a
+ * block of HIGH rows are made. They are copied where they do not lie side by side, and also where MANY rows take them in
+ * low tiles, since lines a power of two apart push each other out of that cache. A block of A is copied where its rows are
+ * columns in memory, since each of their entries would lie on a page of its own, unless they are FEW. */
+enum {
+    LANES = 8,
+    BROAD = 2 * LANES,
+    FEW_LANES = LANES / 2,
+    TALL = 4,
+    TALLEST = 12,
+    DEEP = MFPG_PRODUCT_DEPTH,
+    HIGH = 16 * TALLEST,
+    FEW = 64,
+    MANY = 32
+};
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef float few_lanes __attribute__((vector_size(FEW_LANES * sizeof(float))));
+typedef float broad_lanes __attribute__((vector_size(BROAD * sizeof(float))));
 
 typedef struct block {
-    ptrdiff_t rows, cols, depth;                           /* at most HIGH, BROAD, DEEP */
-    float left[HIGH * DEEP];                               /* of A, TALL rows at a time, depth by depth */
-    float right[DEEP][BROAD] __attribute__((aligned(32))); /* of B; beyond cols 0 */
+    ptrdiff_t rows, cols, depth; /* at most HIGH, BROAD, DEEP */
+    ptrdiff_t tall;              /* rows of a tile, at most */
+    int packed;                  /* A lies in left */
+    int scaled;
+    float factor;
+    const float *right;                                     /* BROAD columns of B; from row to row it is */
+    ptrdiff_t right_down;                                   /* so far */
+    float copied[DEEP][BROAD] __attribute__((aligned(64))); /* of B; beyond cols 0 */
+    float left[HIGH * DEEP] __attribute__((aligned(64))); /* of A, a tile's rows at a time, depth by depth */
 } block;
+
+/* Where a tile of C lies, and what it starts from. */
+typedef struct place {
+    float *c;
+    ptrdiff_t c_down;
+    const float *start; /* NULL: zero */
+    ptrdiff_t start_down;
+} place;
 
 static ptrdiff_t at_most(ptrdiff_t count, ptrdiff_t limit) {
     return count < limit ? count : limit;
 }
 
-/* BROAD rows at a time, a line of the cache in memory. */
+/* The rows of the next tile, with `left` rows to go: few rows make few sums, which wait for each other, so the last two
+ * tiles share what is left. */
+static inline ptrdiff_t next_tall(ptrdiff_t tall, ptrdiff_t left) {
+    if (left <= tall) return left;
+    return left < 2 * tall ? (left + 1) / 2 : tall;
+}
+
 static void pack_left(block *p, mfpg_matrix a) {
-    for (ptrdiff_t i = 0; i < p->rows; i += BROAD) {
-        ptrdiff_t count = at_most(p->rows - i, BROAD);
-        for (ptrdiff_t k = 0; k < p->depth; k++) {
-            const float *from = a.at + i * a.down + k * a.across;
-            float *to = p->left + i * p->depth + k * TALL;
-            if (count == BROAD && a.down == 1) {
-                for (int r = 0; r < BROAD; r += TALL) memcpy(to + r * p->depth, from + r, TALL * sizeof *to);
-                continue;
-            }
-            for (ptrdiff_t r = 0; r < count; r++)
-                to[r / TALL * TALL * p->depth + r % TALL] = from[r * a.down];
+    for (ptrdiff_t i = 0, tall; i < p->rows; i += tall) {
+        const float *from = a.at + i * a.down;
+        float *to = p->left + i * p->depth;
+        tall = next_tall(p->tall, p->rows - i);
+        for (ptrdiff_t k = 0; k < p->depth; k++, from += a.across, to += tall) {
+            if (tall == TALLEST && a.down == 1)
+                memcpy(to, from, TALLEST * sizeof *to);
+            else if (tall == TALL && a.down == 1)
+                memcpy(to, from, TALL * sizeof *to);
+            else
+                for (ptrdiff_t r = 0; r < tall; r++) to[r] = from[r * a.down];
         }
     }
 }
 
-static void pack_right(block *p, mfpg_matrix b) {
-    for (ptrdiff_t k = 0; k < p->depth; k++) {
-        const float *from = b.at + k * b.down;
-        if (p->cols == BROAD && b.across == 1) {
-            memcpy(p->right[k], from, sizeof p->right[k]);
-            continue;
+/* to[k][j] = entry k of column j, columns `step` floats apart, for four of each. */
+static inline __attribute__((always_inline)) void turn_four(
+    const float *from, ptrdiff_t step, float (*to)[BROAD]) {
+    few_lanes a, b, c, d;
+    memcpy(&a, from, sizeof a);
+    memcpy(&b, from + step, sizeof b);
+    memcpy(&c, from + 2 * step, sizeof c);
+    memcpy(&d, from + 3 * step, sizeof d);
+    few_lanes ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+              ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+              cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+              cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+    b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+    c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+    d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+    memcpy(to[0], &a, sizeof a);
+    memcpy(to[1], &b, sizeof b);
+    memcpy(to[2], &c, sizeof c);
+    memcpy(to[3], &d, sizeof d);
+}
+
+static void take_right(block *p, mfpg_matrix b) {
+    p->right = b.at;
+    p->right_down = b.down;
+    int lies_so = p->cols == BROAD && b.across == 1;
+    if (lies_so && (p->tall > TALL || p->rows <= MANY)) return;
+    p->right = p->copied[0];
+    p->right_down = BROAD;
+    if (p->cols < BROAD) memset(p->copied, 0, (size_t)p->depth * sizeof p->copied[0]);
+    ptrdiff_t k = 0;
+    for (; lies_so && k < p->depth; k++) memcpy(p->copied[k], b.at + k * b.down, sizeof p->copied[k]);
+    for (; p->cols == BROAD && b.down == 1 && k + FEW_LANES <= p->depth; k += FEW_LANES)
+        for (ptrdiff_t j = 0; j < BROAD; j += FEW_LANES)
+            turn_four(b.at + k + j * b.across, b.across, (float(*)[BROAD])(p->copied[k] + j));
+    for (; k < p->depth; k++)
+        for (ptrdiff_t j = 0; j < p->cols; j++) p->copied[k][j] = b.at[k * b.down + j * b.across];
+}
+
+/* One tile: `tall` rows of A, entry (r, k) at a[r * down + k * across], times the columns of B. Sums in pairs of low and
+ * high; written out for every number of rows, or they would lie in memory. */
+static inline __attribute__((always_inline)) void make_tile(
+    int tall, const block *p, const float *a, ptrdiff_t down, ptrdiff_t across, const place *at) {
+    lanes low[TALL], high[TALL], l, r;
+    const float *b = p->right, *start = at->start;
+    const ptrdiff_t depth = p->depth, b_down = p->right_down, start_down = at->start_down,
+                    c_down = at->c_down;
+    float *c = at->c;
+    MFPG_UNROLL
+    for (int i = 0; i < tall; i++) low[i] = high[i] = (lanes){0};
+    if (start && !p->scaled) {
+        MFPG_UNROLL
+        for (int i = 0; i < tall; i++) {
+            memcpy(&low[i], start + i * start_down, sizeof l);
+            memcpy(&high[i], start + i * start_down + LANES, sizeof r);
         }
-        for (ptrdiff_t j = 0; j < BROAD; j++) p->right[k][j] = j < p->cols ? from[j * b.across] : 0.0F;
+    }
+    for (ptrdiff_t k = 0; k < depth; k++, a += across, b += b_down) {
+        memcpy(&l, b, sizeof l);
+        memcpy(&r, b + LANES, sizeof r);
+        MFPG_UNROLL
+        for (int i = 0; i < tall; i++) {
+            low[i] += a[i * down] * l;
+            high[i] += a[i * down] * r;
+        }
+    }
+    const float factor = p->factor;
+    if (p->scaled) {
+        MFPG_UNROLL
+        for (int i = 0; i < tall; i++) {
+            memcpy(&l, start + i * start_down, sizeof l);
+            memcpy(&r, start + i * start_down + LANES, sizeof r);
+            low[i] = l + factor * low[i];
+            high[i] = r + factor * high[i];
+        }
+    }
+    MFPG_UNROLL
+    for (int i = 0; i < tall; i++) {
+        memcpy(c + i * c_down, &low[i], sizeof l);
+        memcpy(c + i * c_down + LANES, &high[i], sizeof r);
     }
 }
 
-static inline __attribute__((always_inline)) void load(lanes *to, const float *from) {
-    memcpy(to, from, sizeof *to);
-}
-
-static inline __attribute__((always_inline)) void store(float *to, const lanes *from) {
-    memcpy(to, from, sizeof *from);
-}
-
-/* The tile at c, whose rows lie step floats apart, += TALL rows of A, `across` from entry to entry, times
- * the columns of B. */
-static inline __attribute__((always_inline)) void add_tile(
-    const block *p, const float *const row[TALL], ptrdiff_t across, ptrdiff_t step, float *c) {
-    const float *a0 = row[0], *a1 = row[1], *a2 = row[2], *a3 = row[3], *b = p->right[0];
-    float *c0 = c, *c1 = c0 + step, *c2 = c1 + step, *c3 = c2 + step;
-    lanes l, l0, l1, l2, l3, r, r0, r1, r2, r3;
-    load(&l0, c0);
-    load(&r0, c0 + LANES);
-    load(&l1, c1);
-    load(&r1, c1 + LANES);
-    load(&l2, c2);
-    load(&r2, c2 + LANES);
-    load(&l3, c3);
-    load(&r3, c3 + LANES);
-    for (ptrdiff_t k = 0, at = 0; k < p->depth; k++, at += across, b += BROAD) {
-        load(&l, b);
-        load(&r, b + LANES);
-        l0 += a0[at] * l;
-        r0 += a0[at] * r;
-        l1 += a1[at] * l;
-        r1 += a1[at] * r;
-        l2 += a2[at] * l;
-        r2 += a2[at] * r;
-        l3 += a3[at] * l;
-        r3 += a3[at] * r;
+/* The same with one register a row: a factor from memory is then spread over the lanes by the multiplication itself. */
+static inline __attribute__((always_inline)) void make_broad_tile(
+    int tall, const block *p, const float *a, ptrdiff_t down, ptrdiff_t across, const place *at) {
+    broad_lanes sum[TALLEST], x;
+    const float *b = p->right, *start = at->start;
+    const ptrdiff_t depth = p->depth, b_down = p->right_down, start_down = at->start_down,
+                    c_down = at->c_down;
+    float *c = at->c;
+    MFPG_UNROLL
+    for (int i = 0; i < tall; i++) sum[i] = (broad_lanes){0};
+    if (start && !p->scaled) {
+        MFPG_UNROLL
+        for (int i = 0; i < tall; i++) memcpy(&sum[i], start + i * start_down, sizeof x);
     }
-    store(c0, &l0);
-    store(c0 + LANES, &r0);
-    store(c1, &l1);
-    store(c1 + LANES, &r1);
-    store(c2, &l2);
-    store(c2 + LANES, &r2);
-    store(c3, &l3);
-    store(c3 + LANES, &r3);
+    /* what the next tile will wait for; beyond the end of C it does nothing */
+    MFPG_UNROLL
+    for (int i = 0; i < tall; i++) __builtin_prefetch(c + (tall + i) * c_down, 1);
+    const float *a3 = a + 3 * down, *a6 = a3 + 3 * down, *a9 = a6 + 3 * down; /* fewer addresses than rows */
+    for (ptrdiff_t k = 0; k < depth; k++, b += b_down) {
+        memcpy(&x, b, sizeof x);
+        MFPG_UNROLL
+        for (int i = 0; i < tall; i++) sum[i] += (i < 3 ? a : i < 6 ? a3 : i < 9 ? a6 : a9)[i % 3 * down] * x;
+        a += across;
+        a3 += across;
+        a6 += across;
+        a9 += across;
+    }
+    const float factor = p->factor;
+    if (p->scaled) {
+        MFPG_UNROLL
+        for (int i = 0; i < tall; i++) {
+            memcpy(&x, start + i * start_down, sizeof x);
+            sum[i] = x + factor * sum[i];
+        }
+    }
+    MFPG_UNROLL
+    for (int i = 0; i < tall; i++) memcpy(c + i * c_down, &sum[i], sizeof x);
 }
 
-/* The block of C at c, tile by tile. A tile that reaches over the edge of C is made beside C, with the last row of A in
- * the stead of its missing rows. */
-MFPG_WIDE static void add_block(const block *p, mfpg_matrix a, ptrdiff_t step, float *c) {
-    int packed = a.across != 1;
-    for (ptrdiff_t i = 0; i < p->rows; i += TALL) {
-        ptrdiff_t tall = p->rows - i < TALL ? p->rows - i : TALL;
-        const float *row[TALL];
-        for (ptrdiff_t r = 0; r < TALL; r++) {
-            ptrdiff_t known = r < tall ? r : tall - 1;
-            row[r] = packed ? p->left + i * p->depth + known : a.at + (i + known) * a.down;
+/* Rows first to first + rows - 1 of a block; `at` is the place of the first. */
+typedef void (*rows_maker)(const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at);
+
+/* Where the next tile's rows of A lie: in p->left side by side, or in a itself. */
+static inline __attribute__((always_inline)) mfpg_matrix rows_of_tile(
+    const block *p, ptrdiff_t first, ptrdiff_t tall, mfpg_matrix a) {
+    if (p->packed) return (mfpg_matrix){p->left + first * p->depth, 1, tall};
+    return (mfpg_matrix){a.at + first * a.down, a.down, a.across};
+}
+
+static inline __attribute__((always_inline)) void next_rows(place *at, ptrdiff_t tall) {
+    at->c += tall * at->c_down;
+    if (at->start) at->start += tall * at->start_down;
+}
+
+#define TILE(maker, height)                                                                                  \
+    case height: maker(height, p, of_a.at, of_a.down, of_a.across, &at); break
+
+static inline __attribute__((always_inline)) void make_rows(
+    const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at) {
+    for (ptrdiff_t end = first + rows, tall; first < end; first += tall, next_rows(&at, tall)) {
+        tall = next_tall(TALL, end - first);
+        mfpg_matrix of_a = rows_of_tile(p, first, tall, a);
+        switch (tall) {
+            TILE(make_tile, 4);
+            TILE(make_tile, 3);
+            TILE(make_tile, 2);
+            TILE(make_tile, 1);
         }
-        if (tall == TALL && p->cols == BROAD) {
-            add_tile(p, row, packed ? TALL : 1, step, c + i * step);
-            continue;
-        }
-        float edge[TALL * BROAD] = {0};
-        size_t bytes = (size_t)p->cols * sizeof *c;
-        for (ptrdiff_t r = 0; r < tall; r++) memcpy(edge + r * BROAD, c + (i + r) * step, bytes);
-        add_tile(p, row, packed ? TALL : 1, BROAD, edge);
-        for (ptrdiff_t r = 0; r < tall; r++) memcpy(c + (i + r) * step, edge + r * BROAD, bytes);
     }
+}
+
+static void make_rows_plain(const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at) {
+    make_rows(p, first, rows, a, at);
+}
+
+MFPG_FOR_AVX2 static void make_rows_avx2(
+    const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at) {
+    make_rows(p, first, rows, a, at);
+}
+
+MFPG_FOR_AVX512 static void make_rows_avx512(
+    const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at) {
+    for (ptrdiff_t end = first + rows, tall; first < end; first += tall, next_rows(&at, tall)) {
+        tall = next_tall(TALLEST, end - first);
+        mfpg_matrix of_a = rows_of_tile(p, first, tall, a);
+        switch (tall) {
+            TILE(make_broad_tile, 12);
+            TILE(make_broad_tile, 11);
+            TILE(make_broad_tile, 10);
+            TILE(make_broad_tile, 9);
+            TILE(make_broad_tile, 8);
+            TILE(make_broad_tile, 7);
+            TILE(make_broad_tile, 6);
+            TILE(make_broad_tile, 5);
+            TILE(make_broad_tile, 4);
+            TILE(make_broad_tile, 3);
+            TILE(make_broad_tile, 2);
+            TILE(make_broad_tile, 1);
+        }
+    }
+}
+
+static const rows_maker MAKERS[] = {make_rows_plain, make_rows_avx2, make_rows_avx512};
+
+/* Fewer than BROAD columns: every tile is made beside C. */
+static void make_edge(rows_maker make, const block *p, mfpg_matrix a, place at) {
+    size_t bytes = (size_t)p->cols * sizeof(float);
+    for (ptrdiff_t first = 0, tall; first < p->rows; first += tall, next_rows(&at, tall)) {
+        float c[TALLEST * BROAD], start[TALLEST * BROAD] = {0};
+        place edge = {.c = c, .c_down = BROAD, .start = at.start ? start : NULL, .start_down = BROAD};
+        tall = next_tall(p->tall, p->rows - first);
+        for (ptrdiff_t r = 0; r < tall && at.start; r++)
+            memcpy(start + r * BROAD, at.start + r * at.start_down, bytes);
+        make(p, first, tall, a, edge);
+        for (ptrdiff_t r = 0; r < tall; r++) memcpy(at.c + r * at.c_down, c + r * BROAD, bytes);
+    }
+}
+
+/* The part of C that comes of depth k to k + p->depth; it starts from `at`. */
+static void add_depth(rows_maker make, block *p, const mfpg_product *product, ptrdiff_t k, const place *at) {
+    mfpg_matrix a = product->a, b = product->b;
+    p->packed = a.across != 1 && (p->depth > FEW || p->tall == TALL);
+    ptrdiff_t high = a.across != 1 ? HIGH : product->rows;
+    for (ptrdiff_t i = 0; i < product->rows; i += high) {
+        mfpg_matrix of_a = {a.at + i * a.down + k * a.across, a.down, a.across};
+        p->rows = at_most(product->rows - i, high);
+        if (p->packed) pack_left(p, of_a);
+        for (ptrdiff_t j = 0; j < product->cols; j += BROAD) {
+            place corner = *at;
+            corner.c += i * at->c_down + j;
+            if (at->start) corner.start += i * at->start_down + j;
+            p->cols = at_most(product->cols - j, BROAD);
+            take_right(p, (mfpg_matrix){b.at + k * b.down + j * b.across, b.down, b.across});
+            if (p->cols == BROAD)
+                make(p, 0, p->rows, of_a, corner);
+            else
+                make_edge(make, p, of_a, corner);
+        }
+    }
+}
+
+void mfpg_matrix_product_by(mfpg_registers registers, const mfpg_product *product) {
+    block p;
+    place at = {product->c, product->cols, product->start, product->start_down};
+    p.tall = registers == MFPG_REGISTERS_AVX512 ? TALLEST : TALL;
+    p.scaled = product->scaled;
+    p.factor = product->factor;
+    ptrdiff_t k = 0;
+    do { /* once at least: without depth C is what it starts from */
+        p.depth = at_most(product->depth - k, DEEP);
+        add_depth(MAKERS[registers], &p, product, k, &at);
+        at.start = product->c;
+        at.start_down = product->cols;
+        k += DEEP;
+    } while (k < product->depth);
 }
 
 void mfpg_matrix_add_product(
     ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t depth, mfpg_matrix a, mfpg_matrix b, float *c) {
-    block p;
-    ptrdiff_t high = a.across == 1 ? rows : HIGH;
-    for (ptrdiff_t k = 0; k < depth; k += DEEP) {
-        p.depth = at_most(depth - k, DEEP);
-        for (ptrdiff_t i = 0; i < rows; i += high) {
-            mfpg_matrix of_a = {a.at + i * a.down + k * a.across, a.down, a.across};
-            p.rows = at_most(rows - i, high);
-            if (a.across != 1) pack_left(&p, of_a);
-            for (ptrdiff_t j = 0; j < cols; j += BROAD) {
-                p.cols = at_most(cols - j, BROAD);
-                pack_right(&p, (mfpg_matrix){b.at + k * b.down + j * b.across, b.down, b.across});
-                add_block(&p, of_a, cols, c + i * cols + j);
-            }
-        }
-    }
+    mfpg_product product = {rows, cols, depth, .a = a, .b = b, .start = c, .start_down = cols, .c = c};
+    mfpg_matrix_product_by(mfpg_widest_registers(), &product);
+}
+
+void mfpg_matrix_product(
+    ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t depth, mfpg_matrix a, mfpg_matrix b, const float *s, float *c) {
+    mfpg_product product = {rows, cols, depth, .a = a, .b = b, .start = s, .c = c};
+    mfpg_matrix_product_by(mfpg_widest_registers(), &product);
+}
+
+void mfpg_matrix_add_scaled_product(ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t depth, mfpg_matrix a,
+    mfpg_matrix b, float factor, const float *s, float *c) {
+    mfpg_product product = {rows, cols, depth, .a = a, .b = b, .start = s, .start_down = cols, .scaled = 1,
+        .factor = factor, .c = c};
+    mfpg_matrix_product_by(mfpg_widest_registers(), &product);
 }
