@@ -49,7 +49,7 @@ static void run_products(void *arg) {
 }
 
 static float *normals(mfpg_stream *stream, ptrdiff_t n) {
-    float *out = malloc((size_t)n * sizeof *out);
+    float *out = bench_floats((size_t)n);
     stream->client++;
     if (out) mfpg_stream_gaussian(stream, 0, n, out);
     return out;
@@ -74,9 +74,9 @@ static int fill(job *j, ptrdiff_t rows) {
     j->data.x = normals(&j->stream, rows * WIDTH[0]);
     j->data.y = malloc((size_t)rows * sizeof(float));
     j->data.norm2 = calloc((size_t)rows, sizeof(double));
-    j->w = malloc((size_t)d * sizeof(float));
-    j->out = malloc((size_t)d * sizeof(float));
-    j->work = malloc((size_t)mfpg_mechanism_workspace(j->mechanism, j->model, rows) * sizeof(float));
+    j->w = bench_floats((size_t)d);
+    j->out = bench_floats((size_t)d);
+    j->work = bench_floats((size_t)mfpg_mechanism_workspace(j->mechanism, j->model, rows));
     if (!ready || !j->data.x || !j->data.y || !j->data.norm2 || !j->w || !j->out || !j->work) return 0;
     mfpg_model_start(j->model, &key, 1, j->w);
     for (ptrdiff_t i = 0; i < rows; i++) j->data.y[i] = (float)(i % WIDTH[LAYERS]);

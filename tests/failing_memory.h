@@ -29,6 +29,10 @@ void *mfpg_alloc(ptrdiff_t count, size_t size) {
     return may_allocate(count, size) ? calloc(count > 0 ? (size_t)count : 1, size) : NULL;
 }
 
+float *mfpg_alloc_floats(ptrdiff_t count) {
+    return mfpg_alloc(count, sizeof(float));
+}
+
 void *mfpg_resize(void *block, ptrdiff_t count, size_t size) {
     return may_allocate(count, size) ? realloc(block, (count > 0 ? (size_t)count : 1) * size) : NULL;
 }

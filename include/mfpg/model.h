@@ -70,7 +70,12 @@ void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, floa
 void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work);
 
-/** The same with every example's gradient scaled to norm at most clip (flattened vector, bias included), through
+/** out = w - rate * grad, with the gradient at w on the batch: the same bits as mfpg_model_gradient and then the step. out
+ *  may be w. grad is room for mfpg_model_parameters floats, which may stay unused. */
+void mfpg_model_descend(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double divisor, float rate, float *out, float *grad, float *work);
+
+/** The same as mfpg_model_gradient with every example's gradient scaled to norm at most clip (flattened vector, bias included), through
  *  per-example norms. An example whose gradient is not finite counts as zero.
  *  @return the number of such examples. */
 int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,

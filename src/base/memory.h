@@ -8,6 +8,9 @@
  * A count of 0 yields a valid pointer, so that NULL always means failure. */
 void *mfpg_alloc(ptrdiff_t count, size_t size);
 
+/* The same for floats of hot loops, from the start of a cache line on. */
+float *mfpg_alloc_floats(ptrdiff_t count);
+
 /* Grows (or makes) an array to count things; the new part is not zeroed. On failure NULL, the old block untouched. */
 void *mfpg_resize(void *block, ptrdiff_t count, size_t size);
 

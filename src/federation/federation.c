@@ -111,8 +111,8 @@ static mfpg_status allocate_workers(mfpg_context *ctx, mfpg_federation *f) {
     if (!f->worker) return mfpg_fail_memory(ctx);
     for (int i = 0; i < f->workers; i++) {
         workspace *own = &f->worker[i];
-        own->model = mfpg_alloc(f->dimension, sizeof *own->model);
-        own->scratch = mfpg_alloc(scratch, sizeof *own->scratch);
+        own->model = mfpg_alloc_floats(f->dimension);
+        own->scratch = mfpg_alloc_floats(scratch);
         if (!own->model || !own->scratch) return mfpg_fail_memory(ctx);
         mfpg_status status = mfpg_fixed_sum_init(ctx, f->dimension, &own->sum);
         if (status != MFPG_OK) return status;
@@ -127,7 +127,7 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     f->draw = mfpg_alloc(f->clients, sizeof *f->draw);
     f->order = mfpg_alloc(f->clients, sizeof *f->order);
     f->metrics = mfpg_alloc(f->clients, sizeof *f->metrics);
-    f->w = mfpg_alloc(f->dimension, sizeof *f->w);
+    f->w = mfpg_alloc_floats(f->dimension);
     f->ranks = mfpg_ranks_size(ctx);
     f->rank = mfpg_ranks_rank(ctx);
     if (f->ranks > 1 && !(f->words = mfpg_alloc(f->clients, 2 * sizeof *f->words)))

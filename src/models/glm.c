@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "clip_factor.h"
 #include "numerics/linalg/linalg.h"
@@ -58,7 +59,8 @@ int64_t mfpg_glm_clip(
 }
 
 void mfpg_glm_accumulate(
-    const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target) {
+    const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target) {
+    if (fresh) memset(target, 0, (size_t)model->parameters * sizeof *target);
     float sum = 0.0F;
     for (ptrdiff_t i = 0; i < batch->count; i++) {
         work[i] *= alpha;

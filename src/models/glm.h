@@ -12,7 +12,7 @@ void mfpg_glm_backward(const mfpg_model *model, const float *w, const mfpg_batch
 int64_t mfpg_glm_clip(
     const mfpg_model *model, const mfpg_batch *batch, double clip, double scale, float *work);
 void mfpg_glm_accumulate(
-    const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target);
+    const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target);
 void mfpg_glm_predict(
     const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);
 double mfpg_glm_weights_norm2(const mfpg_model *model, const float *w);

@@ -7,10 +7,10 @@
  *
  * Workspace of a batch: whether its inputs were copied, the copies, then the output of every layer, one row an example,
  * then the deltas of the hidden layers. The output of the last layer becomes its delta in place. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/wide.h"
 #include "clip_factor.h"
 #include "cross_entropy.h"
 #include "mfpg/random.h"
@@ -107,8 +107,13 @@ static ptrdiff_t label_of(const mfpg_model *model, const mfpg_batch *batch, ptrd
 }
 
 /* max(0, x), but NaN stays. */
-static void rectify(ptrdiff_t n, float *x) {
+MFPG_WIDE static void rectify(ptrdiff_t n, float *x) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] = x[i] < 0.0F ? 0.0F : x[i];
+}
+
+/* The derivative of rectify: 0 where its value is not above 0. */
+MFPG_WIDE static void mask(ptrdiff_t n, const float *restrict value, float *restrict below) {
+    for (ptrdiff_t i = 0; i < n; i++) below[i] = value[i] > 0.0F ? below[i] : 0.0F;
 }
 
 /* The outputs of all layers; those of the last are margins. */
@@ -119,10 +124,8 @@ static void forward(const mfpg_model *model, const float *w, const mfpg_batch *b
     for (ptrdiff_t l = 0; l <= last; l++) {
         ptrdiff_t from = inputs(model, l), to = units(model, l);
         float *out = output(model, batch, l, work);
-        for (ptrdiff_t i = 0; i < count; i++)
-            memcpy(out + i * to, biases(model, w, l), (size_t)to * sizeof *out);
         mfpg_matrix x = {input(model, batch, l, work), from, 1}, weight = {weights(model, w, l), to, 1};
-        mfpg_matrix_add_product(count, to, from, x, weight, out);
+        mfpg_matrix_product(count, to, from, x, weight, biases(model, w, l), out);
         if (l < last) rectify(count * to, out);
     }
 }
@@ -139,9 +142,8 @@ static void backward(const mfpg_model *model, const float *w, const mfpg_batch *
         float *below = delta(model, batch, l - 1, work);
         const float *value = input(model, batch, l, work);
         mfpg_matrix above = {delta(model, batch, l, work), to, 1}, turned = {weights(model, w, l), 1, to};
-        memset(below, 0, (size_t)n * sizeof *below);
-        mfpg_matrix_add_product(count, from, to, above, turned, below);
-        for (ptrdiff_t i = 0; i < n; i++) below[i] = value[i] > 0.0F ? below[i] : 0.0F;
+        mfpg_matrix_product(count, from, to, above, turned, NULL, below);
+        mask(n, value, below);
     }
 }
 
@@ -161,16 +163,12 @@ static double gradient_norm(const mfpg_model *model, const mfpg_batch *batch, pt
     return sqrt(squares);
 }
 
+/* A subnormal's rounding is not relative: times a huge input it could exceed the clip. */
 static void scale_example(
     const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, double by, float *work) {
     for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
         ptrdiff_t to = units(model, l);
-        float *out = delta(model, batch, l, work) + i * to;
-        for (ptrdiff_t u = 0; u < to; u++) {
-            double scaled = (double)out[u] * by;
-            /* a subnormal's rounding is not relative: times a huge input it could exceed the clip */
-            out[u] = fabs(scaled) < (double)FLT_MIN ? 0.0F : (float)scaled;
-        }
+        mfpg_vector_scale_normal(to, by, delta(model, batch, l, work) + i * to);
     }
 }
 
@@ -199,18 +197,49 @@ static int64_t clip(
     return nonfinite;
 }
 
+MFPG_WIDE static void scale_signals(ptrdiff_t n, float by, float *v) {
+    for (ptrdiff_t i = 0; i < n; i++) v[i] *= by;
+}
+
+/* sum += the rows, one after the other. */
+MFPG_WIDE static void add_rows(ptrdiff_t rows, ptrdiff_t cols, const float *restrict x, float *restrict sum) {
+    for (ptrdiff_t i = 0; i < rows; i++)
+        for (ptrdiff_t u = 0; u < cols; u++) sum[u] += x[i * cols + u];
+}
+
 static void accumulate(
-    const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target) {
+    const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target) {
     ptrdiff_t count = batch->count;
     for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
         ptrdiff_t from = inputs(model, l), to = units(model, l);
         float *signal = delta(model, batch, l, work), *bias = target + model->tensor[2 * l + 1].offset;
-        if (alpha != 1.0F)
-            for (ptrdiff_t k = 0; k < count * to; k++) signal[k] *= alpha;
-        for (ptrdiff_t i = 0; i < count; i++)
-            for (ptrdiff_t u = 0; u < to; u++) bias[u] += signal[i * to + u];
+        float *weight = target + model->tensor[2 * l].offset;
         mfpg_matrix turned = {input(model, batch, l, work), 1, from}, above = {signal, to, 1};
-        mfpg_matrix_add_product(from, to, count, turned, above, target + model->tensor[2 * l].offset);
+        if (alpha != 1.0F) scale_signals(count * to, alpha, signal);
+        if (fresh) memset(bias, 0, (size_t)to * sizeof *bias);
+        add_rows(count, to, signal, bias);
+        if (fresh)
+            mfpg_matrix_product(from, to, count, turned, above, NULL, weight);
+        else
+            mfpg_matrix_add_product(from, to, count, turned, above, weight);
+    }
+}
+
+/* The sum of the biases' gradients takes the place of the first example's, which nobody reads any more. */
+static void descend(const mfpg_model *model, const mfpg_batch *batch, float alpha, float factor,
+    const float *from_w, float *work, float *to_w) {
+    ptrdiff_t count = batch->count;
+    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
+        ptrdiff_t from = inputs(model, l), to = units(model, l);
+        float *signal = delta(model, batch, l, work);
+        mfpg_matrix turned = {input(model, batch, l, work), 1, from}, above = {signal, to, 1};
+        scale_signals(count * to, alpha, signal);
+        ptrdiff_t weight = model->tensor[2 * l].offset, bias = model->tensor[2 * l + 1].offset;
+        mfpg_matrix_add_scaled_product(
+            from, to, count, turned, above, factor, from_w + weight, to_w + weight);
+        add_rows(count - 1, to, signal + to, signal);
+        if (from_w != to_w) memcpy(to_w + bias, from_w + bias, (size_t)to * sizeof *to_w);
+        mfpg_vector_axpy(to, factor, signal, to_w + bias);
     }
 }
 
@@ -236,5 +265,6 @@ const mfpg_model_ops mfpg_model_mlp = {
     .backward = backward,
     .clip = clip,
     .accumulate = accumulate,
+    .descend = descend,
     .predict = predict,
 };

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "numerics/linalg/linalg.h"
 #include "ops.h"
 
 #define ENTRY(id) extern const mfpg_model_ops mfpg_model_##id;
@@ -182,26 +183,39 @@ mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_datas
 void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work) {
     mfpg_batch batch = batch_of(data, rows, count);
-    memset(grad, 0, (size_t)model->parameters * sizeof *grad);
+    if (batch.count == 0) memset(grad, 0, (size_t)model->parameters * sizeof *grad);
     for (ptrdiff_t first = 0; first < batch.count; first += MFPG_BLOCK_ROWS) {
         mfpg_dataset part;
         mfpg_batch block = mfpg_batch_block(&batch, first, &part);
         model->ops->backward(model, w, &block, work);
-        model->ops->accumulate(model, &block, (float)(1.0 / divisor), work, grad);
+        model->ops->accumulate(model, &block, (float)(1.0 / divisor), first == 0, work, grad);
     }
+}
+
+void mfpg_model_descend(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double divisor, float rate, float *out, float *grad, float *work) {
+    mfpg_batch batch = batch_of(data, rows, count);
+    if (model->ops->descend && batch.count > 0 && batch.count <= MFPG_BLOCK_ROWS) {
+        model->ops->backward(model, w, &batch, work);
+        model->ops->descend(model, &batch, (float)(1.0 / divisor), -rate, w, work, out);
+        return;
+    }
+    mfpg_model_gradient(model, w, data, rows, count, divisor, grad, work);
+    if (out != w) memcpy(out, w, (size_t)model->parameters * sizeof *out);
+    mfpg_vector_axpy(model->parameters, -rate, grad, out);
 }
 
 int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work) {
     mfpg_batch batch = batch_of(data, rows, count);
     int64_t nonfinite = 0;
-    memset(grad, 0, (size_t)model->parameters * sizeof *grad);
+    if (batch.count == 0) memset(grad, 0, (size_t)model->parameters * sizeof *grad);
     for (ptrdiff_t first = 0; first < batch.count; first += MFPG_BLOCK_ROWS) {
         mfpg_dataset part;
         mfpg_batch block = mfpg_batch_block(&batch, first, &part);
         model->ops->backward(model, w, &block, work);
         nonfinite += model->ops->clip(model, &block, clip, 1.0 / divisor, work);
-        model->ops->accumulate(model, &block, 1.0F, work, grad);
+        model->ops->accumulate(model, &block, 1.0F, first == 0, work, grad);
     }
     return nonfinite;
 }

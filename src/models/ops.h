@@ -60,9 +60,13 @@ typedef struct mfpg_model_ops {
     /* Multiplies every signal by scale mfpg_clip_factor(norm of the example's gradient, clip). An example of factor 0
      * must not reach accumulate, whatever its values. Returns the number of examples whose norm is not finite. */
     int64_t (*clip)(const mfpg_model *model, const mfpg_batch *batch, double clip, double scale, float *work);
-    /* target += alpha * sum of the examples' gradients. */
+    /* target += alpha * sum of the examples' gradients. fresh 1: whatever target holds counts as zero. */
     void (*accumulate)(
-        const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target);
+        const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target);
+    /* to = from + factor * g with g = alpha * sum of the examples' gradients, at least one, but without g: the same bits
+     * as with it. to may be from. NULL: few parameters, not worth it. */
+    void (*descend)(const mfpg_model *model, const mfpg_batch *batch, float alpha, float factor,
+        const float *from, float *work, float *to);
     /* Forward pass: one prediction an example, in the order of the batch. */
     void (*predict)(
         const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);

@@ -3,6 +3,7 @@
  * The workspace holds one signal an example and class, class by class. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "clip_factor.h"
 #include "cross_entropy.h"
@@ -63,7 +64,8 @@ static int64_t clip(
 }
 
 static void accumulate(
-    const mfpg_model *model, const mfpg_batch *batch, float alpha, float *work, float *target) {
+    const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target) {
+    if (fresh) memset(target, 0, (size_t)model->parameters * sizeof *target);
     float *bias = target + model->tensor[1].offset;
     for (ptrdiff_t c = 0; c < model->classes; c++) {
         float *signal = work + c * batch->count, sum = 0.0F;

@@ -306,9 +306,39 @@ static void test_shapes_out_of_range_are_refused(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* A step taken through the products has the bits of a gradient and a step, for batches of none, one, some, and more rows
+ * than are passed at once; in place and beside. */
+static void test_descending_is_a_gradient_and_a_step(void **state) {
+    (void)state;
+    enum { ROWS = 300 };
+    setup s = begin(ROWS);
+    int32_t rows[ROWS];
+    for (int32_t i = 0; i < ROWS; i++) rows[i] = (i * 7) % ROWS;
+    const ptrdiff_t counts[] = {0, 1, 19, 256, 257, ROWS};
+    const float rate = 0.13F;
+    float *expected = make_floats(s.d), *out = make_floats(s.d);
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        mfpg_model_gradient(s.model, s.w, &s.data, rows, counts[k], 20.0, s.grad, s.work);
+        for (ptrdiff_t i = 0; i < s.d; i++) {
+            volatile float step = rate * s.grad[i];
+            expected[i] = s.w[i] - step;
+        }
+        memset(out, 0x7f, (size_t)s.d * sizeof *out);
+        mfpg_model_descend(s.model, s.w, &s.data, rows, counts[k], 20.0, rate, out, s.grad, s.work);
+        assert_memory_equal(out, expected, (size_t)s.d * sizeof *out);
+        memcpy(out, s.w, (size_t)s.d * sizeof *out);
+        mfpg_model_descend(s.model, out, &s.data, rows, counts[k], 20.0, rate, out, s.grad, s.work);
+        assert_memory_equal(out, expected, (size_t)s.d * sizeof *out);
+    }
+    free(expected);
+    free(out);
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loss_and_gradient_equal_those_of_a_plain_network),
+        cmocka_unit_test(test_descending_is_a_gradient_and_a_step),
         cmocka_unit_test(test_clipped_sum_over_blocks_equals_clipping_each_example),
         cmocka_unit_test(test_a_clipped_example_never_exceeds_the_clip),
         cmocka_unit_test(test_huge_features_are_clipped_to_the_clip),
