@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/random_gaussian.h"
 #include "base/wide.h"
 #include "batch.h"
 #include "clip.h"
+#include "models/clip_factor.h"
+#include "movement.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"
 
@@ -21,9 +24,9 @@ typedef struct local {
     mfpg_release release;
     double divisor;      /* of gradients: declared, never the realised size of a batch */
     ptrdiff_t n;         /* parameters */
-    float *displacement; /* n; of the step at hand, without noise */
+    float *displacement; /* n; of the step at hand, without noise, up to `factor` */
+    double factor;       /* what it is still to be multiplied by */
     float *total;        /* n; of all steps so far; the same memory where there is one step */
-    float *draw;         /* n; the noise of the step at hand, standard normal */
     int32_t *rows;       /* of a Poisson batch */
     float *model_work;
     mfpg_update_report report;
@@ -35,7 +38,7 @@ static ptrdiff_t aligned(ptrdiff_t count) {
 
 ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows) {
     ptrdiff_t vector = aligned(mfpg_model_parameters(model));
-    ptrdiff_t vectors = mfpg_mechanism_steps(mechanism) > 1 ? 3 * vector : 2 * vector;
+    ptrdiff_t vectors = mfpg_mechanism_steps(mechanism) > 1 ? 2 * vector : vector;
     ptrdiff_t list = mechanism->options.batch_rate < 1.0 ? aligned(rows) : 0;
     ptrdiff_t training = vectors + list + mfpg_model_workspace(model, rows);
     if (mechanism->ops->particles == MFPG_PARTICLES_PARAMETERS) return training;
@@ -44,8 +47,6 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
 
 static void divide_workspace(local *u, float *work) {
     u->displacement = u->total = work;
-    work += aligned(u->n);
-    u->draw = work;
     work += aligned(u->n);
     if (mfpg_mechanism_steps(u->mechanism) > 1) {
         u->total = work;
@@ -66,11 +67,15 @@ static double declared_divisor(const mfpg_mechanism *mechanism, const mfpg_model
     return mechanism->options.batch_rate * (sum ? 1.0 : (double)rows);
 }
 
+static ptrdiff_t draw_batch(local *u, int64_t step) {
+    double rate = u->mechanism->options.batch_rate;
+    return u->rows ? mfpg_batch_draw(u->batch, step, u->data->rows, rate, u->rows) : 0;
+}
+
 /* displacement = gradient at x on the batch of the step, its examples clipped where they are the unit of privacy. */
 static void gradient(local *u, int64_t step, const float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
-    ptrdiff_t count = 0;
-    if (u->rows) count = mfpg_batch_draw(u->batch, step, u->data->rows, o->batch_rate, u->rows);
+    ptrdiff_t count = draw_batch(u, step);
     if (o->promise.unit == MFPG_UNIT_EXAMPLE && mfpg_mechanism_clips(u->mechanism)) {
         u->report.nonfinite += mfpg_model_clipped_gradient(
             u->model, x, u->data, u->rows, count, o->clip, u->divisor, u->displacement, u->model_work);
@@ -79,47 +84,39 @@ static void gradient(local *u, int64_t step, const float *x) {
     }
 }
 
-static void scale(ptrdiff_t n, float by, float *v) {
-    for (ptrdiff_t i = 0; i < n; i++) v[i] *= by;
-}
-
-/* displacement = -rate times the clipped gradient. */
+/* factor displacement = -rate times the clipped gradient. */
 static void clipped_step(local *u, int64_t step, const float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     double rate = u->mechanism->ops->rate(o);
     gradient(u, step, x);
-    if (o->promise.unit == MFPG_UNIT_CLIENT && mfpg_mechanism_clips(u->mechanism)) {
-        u->report.nonfinite += mfpg_clip_joint(u->n, u->displacement, o->clip, -rate);
-    } else {
-        scale(u->n, (float)-rate, u->displacement);
-    }
+    u->factor = (double)(float)-rate;
+    if (o->promise.unit == MFPG_UNIT_CLIENT && mfpg_mechanism_clips(u->mechanism))
+        u->factor = mfpg_clip_joint_factor(u->n, u->displacement, o->clip, -rate, &u->report.nonfinite);
 }
 
-/* displacement = clipped sum of free steps from w; x is scratch. */
+MFPG_WIDE static void moved_from(
+    ptrdiff_t n, const float *restrict x, const float *restrict w, float *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - w[i];
+}
+
+/* x = free steps from w; x - w is then the displacement, up to the factor that clips it. */
 static void clipped_update(local *u, const float *w, float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     float rate = (float)u->mechanism->ops->rate(o);
-    memcpy(x, w, (size_t)u->n * sizeof *x);
     for (int64_t step = 0; step < o->local_steps; step++) {
-        gradient(u, step, x);
-        for (ptrdiff_t i = 0; i < u->n; i++) x[i] -= rate * u->displacement[i];
+        ptrdiff_t count = draw_batch(u, step);
+        mfpg_model_descend(u->model, step == 0 ? w : x, u->data, u->rows, count, u->divisor, rate, x,
+            u->displacement, u->model_work);
     }
-    for (ptrdiff_t i = 0; i < u->n; i++) u->displacement[i] = x[i] - w[i];
-    u->report.nonfinite += mfpg_clip_joint(u->n, u->displacement, o->clip, 1.0);
+    u->factor = mfpg_clip_factor(mfpg_vector_distance(u->n, x, w), o->clip);
+    if (u->factor > 0.0) return;
+    memcpy(x, w, (size_t)u->n * sizeof *x); /* not finite: it counts as no movement */
+    u->report.nonfinite++;
+    u->factor = 1.0;
 }
 
-/* x <- x + displacement + sd z in double, rounded once: the sum of data and noise is then what the certificate is about,
- * and its rounding to float is post-processing. Rounded before the noise goes in, two neighbouring states could come to
- * lie a whole unit of a large weight apart. */
-MFPG_WIDE static void add_in_double(ptrdiff_t n, const float *restrict displacement, double sd,
-    const float *restrict draw, float *restrict x) {
-    for (ptrdiff_t i = 0; i < n; i++)
-        x[i] = (float)((double)x[i] + (double)displacement[i] + sd * (double)draw[i]);
-}
-
-static void add_noise(local *u, int64_t vector, float *x) {
-    mfpg_stream_gaussian(u->noise, (uint64_t)vector, u->n, u->draw);
-    add_in_double(u->n, u->displacement, u->release.noise_sd, u->draw, x);
+static void move(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    mfpg_movement_pass(arg, first, n, z);
 }
 
 /* Noise must stand above the grid of the floats that carry it: 2^6 units of the largest weight. */
@@ -130,18 +127,31 @@ static mfpg_status check_noise_shows(mfpg_context *ctx, const local *u, double l
         u->mechanism->ops->name, u->release.noise_sd, largest);
 }
 
-/* One release: the state x moves by what needs no data, by the displacement and by noise vector number `vector`, and is
- * projected. */
-static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t vector, float *x) {
+/* One release: the state `from` moves by what needs no data, by the displacement and by noise vector number `vector`, and
+ * is projected. The result is x, which may be `from`. */
+static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t vector, const float *from, float *x) {
     const mfpg_mechanism_ops *ops = u->mechanism->ops;
-    if (u->total != u->displacement)
-        for (ptrdiff_t i = 0; i < u->n; i++) u->total[i] += u->displacement[i];
-    if (ops->drift) ops->drift(u->mechanism, &u->release, u->n, x);
+    int moved = mfpg_mechanism_clips_update(u->mechanism); /* x is already from + displacement / factor */
+    if (ops->drift) {
+        if (moved) moved_from(u->n, x, from, u->displacement);
+        if (from != x) memcpy(x, from, (size_t)u->n * sizeof *x);
+        ops->drift(u->mechanism, &u->release, u->n, x);
+        from = x;
+        moved = 0;
+    }
+    mfpg_movement m = {.from = from,
+        .displacement = moved ? NULL : u->displacement,
+        .factor = u->factor,
+        .total = u->total != u->displacement ? u->total : NULL,
+        .noise_sd = u->release.noise_sd,
+        .to = x};
     if (u->release.noise_sd > 0.0)
-        add_noise(u, vector, x);
+        mfpg_stream_gaussian_visit(mfpg_widest_registers(), u->noise, (uint64_t)vector, u->n, move, &m);
     else
-        for (ptrdiff_t i = 0; i < u->n; i++) x[i] += u->displacement[i];
-    double largest = (double)mfpg_vector_largest(u->n, x);
+        for (ptrdiff_t first = 0; first < u->n; first += MFPG_MOVEMENT_PIECE)
+            move(first, u->n - first < MFPG_MOVEMENT_PIECE ? u->n - first : MFPG_MOVEMENT_PIECE, NULL, &m);
+    double largest = (double)m.largest;
+    u->report.signal_norm = m.total ? 0.0 : mfpg_movement_norm(&m);
     if (!isfinite(largest))
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
             "mechanism %s: the weights are no longer finite in local step %lld; a smaller rate may help",
@@ -152,10 +162,10 @@ static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t vector, flo
 }
 
 static mfpg_status run_steps(mfpg_context *ctx, local *u, const float *w, float *x) {
-    memcpy(x, w, (size_t)u->n * sizeof *x);
     for (int64_t step = 0; step < u->release.steps; step++) {
-        clipped_step(u, step, x);
-        mfpg_status status = release_step(ctx, u, step, x);
+        const float *from = step == 0 ? w : x;
+        clipped_step(u, step, from);
+        mfpg_status status = release_step(ctx, u, step, from, x);
         if (status != MFPG_OK) return status;
     }
     return MFPG_OK;
@@ -163,8 +173,7 @@ static mfpg_status run_steps(mfpg_context *ctx, local *u, const float *w, float 
 
 static mfpg_status run_update(mfpg_context *ctx, local *u, const float *w, float *x) {
     clipped_update(u, w, x);
-    memcpy(x, w, (size_t)u->n * sizeof *x);
-    return release_step(ctx, u, 0, x);
+    return release_step(ctx, u, 0, w, x);
 }
 
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
@@ -189,7 +198,7 @@ mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mecha
     status =
         mfpg_mechanism_clips_update(mechanism) ? run_update(ctx, &u, w, out) : run_steps(ctx, &u, w, out);
     u.report.steps = u.release.steps;
-    u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
+    if (u.total != u.displacement) u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
     if (report) *report = u.report;
     return status;
 }
@@ -222,10 +231,10 @@ mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanis
                 mfpg_records_flow(ctx, mechanism, model, push.noise_sd, noise, step, out, records, flow_work);
         if (status != MFPG_OK) break;
         clipped_step(&u, step, out);
-        status = release_step(ctx, &u, step, out);
+        status = release_step(ctx, &u, step, out, out);
     }
     u.report.steps = mechanism->options.local_steps;
-    u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
+    if (u.total != u.displacement) u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
     if (report) *report = u.report;
     return status;
 }

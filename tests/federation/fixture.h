@@ -33,7 +33,9 @@ static inline fixture fixture_open(int threads, const char *model, ptrdiff_t cli
     data.test_fraction = 0.25;
     data.binary_labels = strcmp(model, "logistic") == 0;
     CHECK_OK(f.ctx, mfpg_federated_data_create(f.ctx, &data, &f.key, &f.data));
-    mfpg_model_options shape = {.kind = model, .features = f.data->features};
+    const ptrdiff_t hidden[] = {40, 9}; /* of a network; more parameters than a short vector of noise has */
+    mfpg_model_options shape = {
+        .kind = model, .features = f.data->features, .classes = 2, .hidden = hidden, .hidden_layers = 2};
     CHECK_OK(f.ctx, mfpg_model_create(f.ctx, &shape, &f.model));
     CHECK_OK(f.ctx, mfpg_mechanism_create(f.ctx, mechanism, &f.mechanism));
     for (ptrdiff_t k = 0; k < clients; k++) {

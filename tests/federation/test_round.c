@@ -90,6 +90,31 @@ static void test_threads_do_not_change_a_bit(void **state) {
     }
 }
 
+/* A network whose updates are clipped and noised as a whole, and one that is noised in every step. */
+static void test_threads_do_not_change_a_bit_of_a_network(void **state) {
+    (void)state;
+    enum { MOST = 1024 };
+    const int threads[] = {1, 2, 4};
+    for (int at = 0; at < 2; at++) {
+        float first[MOST];
+        for (int t = 0; t < 3; t++) {
+            mfpg_mechanism_options mechanism = gaussian();
+            mechanism.clip_at = at ? MFPG_CLIP_UPDATE : MFPG_CLIP_STEP;
+            mechanism.batch_rate = 0.3;
+            mechanism.local_steps = 4;
+            fixture f = fixture_open(threads[t], "mlp", 7, 40, &mechanism, multiplier(1.5));
+            f.options.start_he = 1;
+            CHECK_OK(f.ctx, fixture_start(&f));
+            for (int round = 0; round < 3; round++) fixture_round(&f);
+            size_t bytes = (size_t)mfpg_model_parameters(f.model) * sizeof *first;
+            assert_true(bytes > 512 * sizeof *first && bytes <= sizeof first);
+            if (t == 0) memcpy(first, mfpg_federation_model(f.federation), bytes);
+            assert_memory_equal(mfpg_federation_model(f.federation), first, bytes);
+            fixture_close(&f);
+        }
+    }
+}
+
 static void test_a_cohort_has_the_size_asked_for_and_its_rounds_are_counted(void **state) {
     (void)state;
     mfpg_mechanism_options mechanism = gaussian();
@@ -366,6 +391,7 @@ int main(void) {
         cmocka_unit_test(test_a_round_is_the_weighted_mean_of_local_updates),
         cmocka_unit_test(test_without_noise_it_is_gradient_descent),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
+        cmocka_unit_test(test_threads_do_not_change_a_bit_of_a_network),
         cmocka_unit_test(test_a_cohort_has_the_size_asked_for_and_its_rounds_are_counted),
         cmocka_unit_test(test_a_client_rate_is_poisson_and_an_empty_round_releases_nothing),
         cmocka_unit_test(test_who_joins_later_is_noised_and_charged_from_then_on),
