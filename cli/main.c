@@ -58,6 +58,7 @@ static void guard_streams(void) {
     while (opened >= 0 && opened <= STDERR_FILENO);
     if (opened > STDERR_FILENO) close(opened);
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves early ends no training */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is a full disk, which is told */
 }
 
 int main(int argc, char **argv) {

@@ -12,8 +12,9 @@
 #include "interrupt.h"
 #include "options.h"
 #include "progress.h"
+#include "run_resume.h"
 
-enum { OPTION_OUT = 'o', OPTION_THREADS = 't', OPTION_KEYS = 0x2000, PATH_SIZE = 4096 };
+enum { OPTION_OUT = 'o', OPTION_THREADS = 't', OPTION_KEYS = 0x2000, OPTION_RESUME, PATH_SIZE = 4096 };
 
 typedef struct settings {
     cli_common common;
@@ -23,12 +24,18 @@ typedef struct settings {
     const char *out;
     int threads;
     int keys;
+    int resume;
 } settings;
 
 static const struct argp_option options[] = {
     {"out", OPTION_OUT, "DIR", 0, "Run folder (default runs/NAME, or the first free runs/NAME-2, -3, ...)",
         0},
     {"threads", OPTION_THREADS, "N", 0, "Threads (default: all the machine's); results do not depend on it",
+        0},
+    {"resume", OPTION_RESUME, 0, 0,
+        "Go on with an interrupted run: FOLDER, or that of the configuration in --out or runs; the result is "
+        "the same to "
+        "the last byte",
         0},
     {"keys", OPTION_KEYS, 0, 0, "Print every key with unit, range and default", 0}, {0}};
 
@@ -46,6 +53,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
         return 0;
     case OPTION_KEYS: chosen->keys = 1; return 0;
+    case OPTION_RESUME: chosen->resume = 1; return 0;
     case ARGP_KEY_ARG:
         if (!chosen->configuration && !strchr(text, '=')) {
             chosen->configuration = text;
@@ -61,12 +69,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
 static const struct argp argp = {.options = options,
     .parser = parse,
-    .args_doc = "CONFIG.yaml|EXAMPLE [KEY=VALUE...]",
+    .args_doc = "CONFIG.yaml|EXAMPLE [KEY=VALUE...]\n--resume FOLDER",
     .doc = "Trains a federation and writes a run folder: config.yaml, ledger, rounds.csv, free_energy.csv "
            "(entropic runs), clients.csv, summary.json, model.npy, timings.csv. EXAMPLE is a name of `mfpg "
            "list examples`. seed=1..10 runs once a seed. "
            "Without "
-           "arguments the shortest configuration that works is shown."
+           "arguments the shortest configuration that works is shown. While it trains, the folder holds a "
+           "checkpoint, "
+           "from which an interrupted run goes on."
            "\vExit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted after a complete round.",
     .children = children};
 
@@ -119,18 +129,23 @@ typedef struct target {
     int made_folder, made_runs;
 } target;
 
-/* --out, or runs/NAME with the first number that is free, made at once so that no other run takes it too. A name is no
- * way out of runs. A folder that cannot be made is left to the run, which says why. */
+/* What runs of the configuration are called in runs: a name is no way out of it. */
+static void name_folder(const mfpg_config *config, char name[256]) {
+    const char *text = mfpg_config_text(config, "name");
+    snprintf(name, 256, "%s", text ? text : "run");
+    for (char *at = name; *at; at++)
+        if (*at == '/' || (at == name && *at == '.')) *at = '_';
+}
+
+/* --out, or runs/NAME with the first number that is free, made at once so that no other run takes it too. A folder that
+ * cannot be made is left to the run, which says why. */
 static void choose_folder(const settings *chosen, const mfpg_config *config, target *to) {
+    char name[256];
     if (chosen->out) {
         snprintf(to->folder, PATH_SIZE, "%s", chosen->out);
         return;
     }
-    const char *text = mfpg_config_text(config, "name");
-    char name[256];
-    snprintf(name, sizeof name, "%s", text ? text : "run");
-    for (char *at = name; *at; at++)
-        if (*at == '/' || (at == name && *at == '.')) *at = '_';
+    name_folder(config, name);
     to->made_runs = mkdir("runs", 0777) == 0;
     snprintf(to->folder, PATH_SIZE, "runs/%s", name);
     for (int number = 2; !(to->made_folder = mkdir(to->folder, 0777) == 0) && errno == EEXIST; number++)
@@ -167,7 +182,18 @@ static mfpg_status print_run(
     return status;
 }
 
-/* One run. print: as the only one; show: its game. */
+/* A new experiment, or the one that was interrupted in the folder. */
+static mfpg_status open_experiment(mfpg_context *ctx, const settings *chosen, const mfpg_config *config,
+    const char *folder, mfpg_experiment **out) {
+    if (!chosen->resume) return mfpg_experiment_create(ctx, config, out);
+    mfpg_status status = mfpg_experiment_resume(ctx, folder, config, out);
+    if (status == MFPG_OK)
+        fprintf(stderr, "Going on with %s after round %lld of %lld\n", folder,
+            (long long)mfpg_experiment_resumed_round(*out),
+            (long long)mfpg_config_whole(mfpg_experiment_config(*out), "train.rounds"));
+    return status;
+}
+
 /* 1 in the process that makes folders and prints. */
 static int speaks(void) {
     const mfpg_group *group = cli_group();
@@ -179,7 +205,7 @@ static mfpg_status run_once(mfpg_context *ctx, const settings *chosen, const mfp
     display shown = {.bar = progress_start(), .quiet = !print};
     mfpg_run_options run = {.folder = folder, .stop = stop, .progress = show_round, .progress_user = &shown};
     mfpg_experiment *experiment = NULL;
-    mfpg_status status = mfpg_experiment_create(ctx, config, &experiment);
+    mfpg_status status = open_experiment(ctx, chosen, config, folder, &experiment);
     if (status == MFPG_OK && show) status = show_game(ctx, experiment, print && shown.bar.terminal);
     if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
     progress_end(&shown.bar);
@@ -298,6 +324,47 @@ static int run(mfpg_context *ctx, const settings *chosen) {
     return status == MFPG_OK ? cli_finish("run", CLI_DONE) : cli_fail(ctx, "run", status);
 }
 
+/* ---- --resume ---- */
+
+/* The folder that the command line names; "" where it names a configuration alone. */
+static const char *named_folder(const settings *chosen) {
+    if (chosen->configuration && resume_is_folder(chosen->configuration)) return chosen->configuration;
+    return chosen->out ? chosen->out : "";
+}
+
+static int resume_in(mfpg_context *ctx, const settings *chosen, mfpg_config *config, const char *folder) {
+    char own[PATH_SIZE] = "", name[256];
+    int sweep = 0;
+    int64_t first = 0, last = 0;
+    outcome result;
+    mfpg_status status = apply_arguments(ctx, chosen, config, &sweep, &first, &last);
+    if (status != MFPG_OK) return cli_fail(ctx, "run", status);
+    if (sweep)
+        return cli_refuse("run",
+            "--resume: a sweep goes on one seed at a time: mfpg run --resume FOLDER/seed-%lld",
+            (long long)first);
+    name_folder(config, name);
+    int code = folder[0] ? 0 : resume_find_folder(name, own, sizeof own);
+    if (code) return code;
+    status = run_once(ctx, chosen, config, folder[0] ? folder : own, interrupt_watch(), 1, 1, &result);
+    return status == MFPG_OK ? cli_finish("run", CLI_DONE) : cli_fail(ctx, "run", status);
+}
+
+static int resume(mfpg_context *ctx, const settings *chosen) {
+    mfpg_config *config = NULL;
+    const char *folder = named_folder(chosen);
+    if (!chosen->configuration && !folder[0])
+        return cli_refuse("run", "--resume: needs the folder of the run: mfpg run --resume FOLDER");
+    if (folder == chosen->configuration && chosen->out && strcmp(chosen->out, folder) != 0)
+        return cli_refuse("run", "--resume: %s and --out %s are two folders", folder, chosen->out);
+    mfpg_status status = !chosen->configuration || folder == chosen->configuration
+                             ? mfpg_run_configuration(ctx, folder, &config)
+                             : mfpg_config_open(ctx, chosen->configuration, &config);
+    int code = status == MFPG_OK ? resume_in(ctx, chosen, config, folder) : cli_fail(ctx, "run", status);
+    mfpg_config_destroy(config);
+    return code;
+}
+
 static int show_shortest(void) {
     fputs("The shortest configuration that works, for two CSV files whose last column is a 0/1 label:\n\n"
           "  method: dp-sgd\n"
@@ -319,6 +386,8 @@ int command_run(int argc, char **argv) {
     int code;
     if (chosen.keys)
         code = mfpg_config_keys_print(ctx, stdout) == MFPG_OK ? cli_finish("run", CLI_DONE) : CLI_FAILED;
+    else if (chosen.resume)
+        code = resume(ctx, &chosen);
     else
         code = chosen.configuration ? run(ctx, &chosen) : show_shortest();
     mfpg_context_destroy(ctx);

@@ -208,6 +208,10 @@ mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_l
 /** The end so far; of a ledger that is being repeated, of what the file holds. */
 void mfpg_ledger_tell_end(const mfpg_ledger *ledger, mfpg_ledger_end *out);
 
+/** Where the next release belongs: the end, or while an interrupted run is being repeated what stands in front of the releases
+ *  that are still to be repeated. */
+void mfpg_ledger_tell_repeated(const mfpg_ledger *ledger, mfpg_ledger_end *out);
+
 /** Closes; NULL is fine. A failure to write what was appended has been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);
 

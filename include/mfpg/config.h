@@ -178,6 +178,15 @@ mfpg_status mfpg_config_unused(mfpg_context *ctx, mfpg_config *config, const cha
  *  absolute, keys that do not count as comments at the end; the same bytes for the same configuration. */
 mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out);
 
+/** Writes what was given and nothing else: loading it makes the same configuration, which resolves in the same way. Paths
+ *  absolute. Of a configuration that is not resolved. */
+mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config, FILE *out);
+
+/** MFPG_ERR_INPUT with the first key whose value differs and both values, where two configurations do not say the same,
+ *  wherever their values come from. here and there: what the two are called ("this configuration", "the run's"). */
+mfpg_status mfpg_config_compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
+    const mfpg_config *other, const char *there);
+
 /** Writes a commented configuration that runs as it is: every key with help, unit, range and default. */
 mfpg_status mfpg_config_template(mfpg_context *ctx, FILE *out);
 

@@ -27,6 +27,22 @@ typedef struct mfpg_experiment mfpg_experiment;
 mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out);
 void mfpg_experiment_destroy(mfpg_experiment *experiment);
 
+/** The experiment whose run in that folder was interrupted, to be run in the same folder: it goes on from the checkpoint there
+ *  and ends with the same bytes (timings.csv apart) as if nothing had happened, whatever the number of threads. The rounds
+ *  that the ledger lists and the checkpoint does not know are played again, and are refused unless they release the same.
+ *  @param[in] config  NULL, or what has to say the same as the configuration of the run
+ *  @return MFPG_ERR_INPUT where there is nothing to resume, the checkpoint is damaged, or the configuration differs (the key
+ *  is named); that data, first model or actions differ, that the folder's files were changed or that another process is
+ *  running it is found by mfpg_experiment_run, before it changes anything; else as mfpg_experiment_create. */
+mfpg_status mfpg_experiment_resume(
+    mfpg_context *ctx, const char *folder, const mfpg_config *config, mfpg_experiment **out);
+
+/** The configuration of the interrupted run in a folder, as it was given (free it). */
+mfpg_status mfpg_run_configuration(mfpg_context *ctx, const char *folder, mfpg_config **out);
+
+/** The completed rounds that a resumed run begins with; -1 for a new one. */
+int64_t mfpg_experiment_resumed_round(const mfpg_experiment *experiment);
+
 typedef struct mfpg_run_options {
     const char *folder;       /* the run folder, made and filled; NULL: nothing is written */
     const volatile int *stop; /* looked at after each round; not 0: the run ends there. NULL: never */
@@ -36,11 +52,12 @@ typedef struct mfpg_run_options {
 } mfpg_run_options;
 
 /** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, free_energy.csv of entropic runs, clients.csv,
- *  summary.json, model.npy, timings.csv). A folder that exists must be empty; of several runs that are given one folder at once, one has it and
+ *  summary.json, model.npy, timings.csv), and while it goes on a checkpoint (mode 0600) as often as train.checkpoint says, which is
+ *  erased when the run is complete. A folder that exists must be empty; of several runs that are given one folder at once, one has it and
  *  the others fail with MFPG_ERR_INPUT. Once a run.
  *  @return MFPG_OK; MFPG_ERR_INTERRUPTED after a stop, with the files of all complete rounds written; else as usual,
  *  and then the ledger, which tells what was released, and the files before the failure are left. The message counts the
- *  complete rounds and names the files. */
+ *  complete rounds and names the files, and says how the run goes on where it can. */
 mfpg_status mfpg_experiment_run(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options);
 

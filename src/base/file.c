@@ -1,6 +1,7 @@
 #include "file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +27,21 @@ static void forget(mfpg_file *file) {
     *file = (mfpg_file){0};
 }
 
-mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out) {
+/* A stream into a new file that nobody else may open; NULL with errno. */
+static FILE *open_private(const char *path) {
+    unlink(path); /* with whatever rights it was made */
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (descriptor >= 0 && !stream) {
+        int code = errno;
+        close(descriptor);
+        unlink(path);
+        errno = code;
+    }
+    return stream;
+}
+
+static mfpg_status create(mfpg_context *ctx, const char *path, int is_private, mfpg_file *out) {
     mfpg_file file = {
         .path = mfpg_text_copy(path, strlen(path)), .temporary = mfpg_alloc((ptrdiff_t)strlen(path) + 6, 1)};
     if (!file.path || !file.temporary) {
@@ -34,7 +49,7 @@ mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out
         return mfpg_fail_memory(ctx);
     }
     strcat(strcpy(file.temporary, path), ".part");
-    file.stream = fopen(file.temporary, "wb");
+    file.stream = is_private ? open_private(file.temporary) : fopen(file.temporary, "wb");
     if (!file.stream) {
         int code = errno;
         forget(&file);
@@ -42,6 +57,14 @@ mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out
     }
     *out = file;
     return MFPG_OK;
+}
+
+mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out) {
+    return create(ctx, path, 0, out);
+}
+
+mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_file *out) {
+    return create(ctx, path, 1, out);
 }
 
 mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file) {
@@ -133,6 +156,20 @@ char *mfpg_path_join(const char *directory, const char *name) {
     if (directory[head - 1] != '/') joined[head++] = '/';
     strcpy(joined + head, name);
     return joined;
+}
+
+mfpg_status mfpg_path_sync_folder(mfpg_context *ctx, const char *path) {
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    char *folder = mfpg_text_copy(slash ? path : ".", length);
+    if (!folder) return mfpg_fail_memory(ctx);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) {
+        fsync(descriptor);
+        close(descriptor);
+    }
+    free(folder);
+    return MFPG_OK;
 }
 
 mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path) {

@@ -15,6 +15,9 @@ typedef struct mfpg_file {
 /* Opens path.part for writing. Errors name the path and the system's reason. */
 mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out);
 
+/* The same for what only its owner may read (mode 0600), whatever stood under the temporary name before. */
+mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_file *out);
+
 /* Flushes, syncs, renames to the final name and frees; a failure removes the temporary file. */
 mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file);
 
@@ -34,6 +37,10 @@ mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, ch
 
 /* directory + "/" + name, or name alone where it is absolute or directory is NULL or ""; NULL when memory runs out. */
 char *mfpg_path_join(const char *directory, const char *name);
+
+/* Syncs the folder that a path stands in: a new name is on disk when its folder is. Folders that cannot be synced (some
+ * network file systems) are let be. */
+mfpg_status mfpg_path_sync_folder(mfpg_context *ctx, const char *path);
 
 /* Makes a folder and its parents. */
 mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path);

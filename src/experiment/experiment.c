@@ -31,6 +31,7 @@ static mfpg_status open_key(mfpg_context *ctx, mfpg_experiment *experiment) {
         experiment->key = mfpg_key_from_seed((uint64_t)seed);
         return MFPG_OK;
     }
+    if (experiment->checkpoints.folder) return MFPG_OK; /* the key of the run that is resumed */
     return draw_key(ctx, &experiment->key);
 }
 
@@ -95,6 +96,7 @@ static void relax(mfpg_experiment *experiment) {
 
 static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     mfpg_status status = mfpg_config_check(ctx, experiment->config);
+    if (status == MFPG_OK) status = mfpg_checkpoints_prepare(ctx, experiment);
     if (status != MFPG_OK) return status;
     experiment->method = mfpg_config_method(experiment->config);
     mfpg_setup_promise(experiment);
@@ -112,11 +114,9 @@ static mfpg_status build(mfpg_context *ctx, mfpg_experiment *experiment) {
     return status;
 }
 
-mfpg_status mfpg_experiment_create_shared(
-    mfpg_context *ctx, const mfpg_config *config, double reference, mfpg_experiment **out) {
-    mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
-    if (!experiment) return mfpg_fail_memory(ctx);
-    experiment->reference = reference;
+/* Builds an empty experiment from a configuration, or destroys it. */
+static mfpg_status finish(
+    mfpg_context *ctx, const mfpg_config *config, mfpg_experiment *experiment, mfpg_experiment **out) {
     mfpg_status status = mfpg_config_copy(ctx, config, &experiment->config);
     if (status == MFPG_OK) status = build(ctx, experiment);
     status = mfpg_ranks_agree(ctx, status); /* a file may be missing on one machine only */
@@ -126,6 +126,31 @@ mfpg_status mfpg_experiment_create_shared(
     }
     *out = experiment;
     return MFPG_OK;
+}
+
+mfpg_status mfpg_experiment_create_shared(
+    mfpg_context *ctx, const mfpg_config *config, double reference, mfpg_experiment **out) {
+    mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
+    if (!experiment) return mfpg_fail_memory(ctx);
+    experiment->reference = reference;
+    return finish(ctx, config, experiment, out);
+}
+
+mfpg_status mfpg_experiment_create_resumed(mfpg_context *ctx, const mfpg_config *config, const char *folder,
+    const mfpg_checkpoint *checkpoint, mfpg_experiment **out) {
+    mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
+    if (!experiment) return mfpg_fail_memory(ctx);
+    run_checkpoints *own = &experiment->checkpoints;
+    own->folder = mfpg_text_copy(folder, strlen(folder));
+    if (!own->folder) {
+        mfpg_experiment_destroy(experiment);
+        return mfpg_fail_memory(ctx);
+    }
+    own->resumed_round = checkpoint->loop.round;
+    memcpy(own->resumed, checkpoint->told.checksum, sizeof own->resumed);
+    experiment->key = checkpoint->identity.key;
+    experiment->key.seeded = 0; /* unless the configuration has a seed */
+    return finish(ctx, config, experiment, out);
 }
 
 mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out) {
@@ -143,6 +168,7 @@ void mfpg_experiment_destroy(mfpg_experiment *e) {
     if (!e) return;
     mfpg_federation_destroy(e->federation);
     mfpg_ledger_close(e->ledger);
+    mfpg_checkpoints_clear(&e->checkpoints);
     mfpg_mechanism_set_clear(&e->mechanisms);
     mfpg_equilibrium_clear(&e->equilibrium);
     mfpg_game_setup_clear(&e->game);

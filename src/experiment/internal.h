@@ -6,6 +6,21 @@
 
 #include "mfpg/experiment.h"
 
+#include "federation/checkpoint.h"
+
+/* What makes a run able to go on after an interruption. */
+typedef struct run_checkpoints {
+    char *given; /* the configuration as it was given */
+    char *path;  /* of the file; NULL where none is kept */
+    mfpg_checkpoint
+        at;        /* what was written last; its pointers borrow from the experiment, but for loop and told */
+    int64_t every; /* rounds; 0: as often as is cheap */
+    double written, cost; /* seconds: when, and how long it took */
+    char *folder;         /* of the run that is resumed; NULL for a new one */
+    int64_t resumed_round;
+    unsigned char resumed[MFPG_DIGEST_SIZE]; /* checksum of the checkpoint that it was built from */
+} run_checkpoints;
+
 typedef struct mechanism_set {
     ptrdiff_t count;
     mfpg_mechanism **distinct;        /* count, owned */
@@ -50,6 +65,7 @@ struct mfpg_experiment {
     mfpg_federation_options options;
     mfpg_federation *federation;
     mfpg_ledger *ledger;
+    run_checkpoints checkpoints;
     mfpg_round_report *rounds; /* completed */
     double *seconds;
     ptrdiff_t round_count;
@@ -63,6 +79,33 @@ mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *exper
  * nobody stops and nothing is evaluated. For studies of public data. */
 mfpg_status mfpg_experiment_create_shared(
     mfpg_context *ctx, const mfpg_config *config, double reference, mfpg_experiment **out);
+
+/* experiment.c: the experiment whose run in that folder left the checkpoint; the configuration is the run's own. */
+mfpg_status mfpg_experiment_create_resumed(mfpg_context *ctx, const mfpg_config *config, const char *folder,
+    const mfpg_checkpoint *checkpoint, mfpg_experiment **out);
+
+/* run.c: the header of the run's ledger. */
+mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *experiment);
+
+/* checkpointing.c: keeps the configuration as it was given; before anything of it is resolved. */
+mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *experiment);
+
+/* What the run is, before its first round; written: the text of its config.yaml. */
+void mfpg_experiment_identify(mfpg_experiment *experiment, const char *written, size_t length);
+
+/* Begins to keep checkpoints in the folder, where the configuration wants any; the first one is written at once. */
+mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder);
+
+/* After a round: writes one where it is time, or now has to be. */
+mfpg_status mfpg_checkpoints_take(mfpg_context *ctx, mfpg_experiment *experiment, int now);
+
+/* The run has ended: no checkpoint is left, and no key with it. */
+void mfpg_checkpoints_erase(mfpg_experiment *experiment);
+void mfpg_checkpoints_clear(run_checkpoints *checkpoints); /* frees */
+
+/* resume.c: opens the folder's ledger and sets the experiment to its checkpoint; results of an earlier interruption are
+ * removed. Nothing is changed where it fails. */
+mfpg_status mfpg_experiment_go_on(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder);
 
 /* data_setup.c */
 mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment);

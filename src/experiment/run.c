@@ -1,24 +1,18 @@
-/* A run: the rounds, the ledger beside them, and the files at the end. */
+/* A run: the rounds, the ledger and the checkpoint beside them, and the files at the end. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/ranks.h"
 #include "federation/run_folder.h"
 #include "internal.h"
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* A run folder tells one story. Of several runs that find it empty, the one that makes the ledger has it. */
 static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
@@ -34,29 +28,48 @@ static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
         ctx, MFPG_ERR_INPUT, "%s: the folder is not empty; a run needs a folder of its own (--out)", folder);
 }
 
-static mfpg_status write_config(mfpg_context *ctx, const mfpg_experiment *experiment, const char *folder) {
-    char *path = mfpg_path_join(folder, "config.yaml");
+static mfpg_status write_text(
+    mfpg_context *ctx, const char *folder, const char *name, const char *text, size_t length) {
+    char *path = mfpg_path_join(folder, name);
     if (!path) return mfpg_fail_memory(ctx);
     mfpg_file file;
     mfpg_status status = mfpg_file_create(ctx, path, &file);
     free(path);
     if (status != MFPG_OK) return status;
-    status = mfpg_config_write(ctx, experiment->config, file.stream);
-    if (status == MFPG_OK) return mfpg_file_commit(ctx, &file);
-    mfpg_file_abandon(&file);
+    fwrite(text, 1, length, file.stream);
+    return mfpg_file_commit(ctx, &file);
+}
+
+/* config.yaml, which is a part of what the run is. */
+static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (!stream) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_config_write(ctx, experiment->config, stream);
+    if (fclose(stream) != 0 && status == MFPG_OK) status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) {
+        mfpg_experiment_identify(experiment, text, length);
+        status = write_text(ctx, folder, "config.yaml", text, length);
+    }
+    free(text);
     return status;
 }
 
-static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
-    char *path = mfpg_path_join(folder, "ledger");
-    if (!path) return mfpg_fail_memory(ctx);
-    mfpg_ledger_header header = {
+mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *experiment) {
+    return (mfpg_ledger_header){
         .particles = mfpg_mechanism_particles(experiment->mechanisms.of_client[0]),
         .clients = experiment->data->clients,
         .promise = experiment->options.promise,
         .delta = experiment->options.delta,
         .seeded = experiment->key.seeded,
     };
+}
+
+static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+    char *path = mfpg_path_join(folder, "ledger");
+    if (!path) return mfpg_fail_memory(ctx);
+    const mfpg_ledger_header header = mfpg_experiment_ledger_header(experiment);
     mfpg_status status = mfpg_ledger_create(ctx, path, &header, &experiment->ledger);
     if (status == MFPG_ERR_IO &&
         access(path, F_OK) == 0) /* made by somebody else: a failed call leaves none */
@@ -71,17 +84,19 @@ static mfpg_status train(mfpg_context *ctx, mfpg_experiment *experiment, const m
     int64_t planned = experiment->options.rounds;
     while (experiment->round_count < planned && !experiment->interrupted) {
         mfpg_round_report *report = &experiment->rounds[experiment->round_count];
-        double begun = seconds_now();
+        double begun = mfpg_clock_seconds();
         int done = 0;
         mfpg_status status = mfpg_federation_round(ctx, experiment->federation, report, &done);
         if (status != MFPG_OK) return status;
         if (done) break;
-        experiment->seconds[experiment->round_count++] = seconds_now() - begun;
+        experiment->seconds[experiment->round_count++] = mfpg_clock_seconds() - begun;
         if (options->progress) options->progress(options->progress_user, report, planned);
         int stop = options->stop && *options->stop;
         status = mfpg_ranks_any(ctx, &stop);
         if (status != MFPG_OK) return status;
         experiment->interrupted = stop && experiment->round_count < planned;
+        status = mfpg_ranks_agree(ctx, mfpg_checkpoints_take(ctx, experiment, experiment->interrupted));
+        if (status != MFPG_OK) return status;
     }
     return MFPG_OK;
 }
@@ -121,6 +136,12 @@ static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *experime
         (long long)rounds, (double)rounds * (double)each / 1e6);
 }
 
+/* 1 where the same run, told to go on, may come further. */
+static int can_go_on(const mfpg_experiment *experiment, mfpg_status status) {
+    int passing = status == MFPG_ERR_IO || status == MFPG_ERR_MEMORY || status == MFPG_ERR_INTERRUPTED;
+    return passing && experiment->checkpoints.path && access(experiment->checkpoints.path, F_OK) == 0;
+}
+
 /* How far a run came, and which of its files are there: each is whole or absent under its name. Behind the message. */
 static mfpg_status tell_what_is_left(
     mfpg_context *ctx, const mfpg_experiment *experiment, const char *folder, mfpg_status status) {
@@ -134,8 +155,11 @@ static mfpg_status tell_what_is_left(
         free(path);
     }
     memcpy(cause, ctx->message, sizeof cause);
-    return mfpg_fail(ctx, status, "%.600s; completed: %td of %lld rounds; whole in %.200s: %s", cause,
+    mfpg_fail(ctx, status, "%.400s; completed: %td of %lld rounds; whole in %.200s: %s", cause,
         experiment->round_count, (long long)experiment->options.rounds, folder, list);
+    if (can_go_on(experiment, status))
+        mfpg_fail_behind(ctx, status, "; to go on: mfpg run --resume %.200s", folder);
+    return status;
 }
 
 /* Everything from the first round to the last file. */
@@ -147,8 +171,31 @@ static mfpg_status train_and_write(
     if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
     status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK && experiment->interrupted)
-        status = mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
+        return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
+    /* A model that left the range of its numbers would do so again. */
+    if (status == MFPG_OK || status == MFPG_ERR_NUMERIC) mfpg_checkpoints_erase(experiment);
     return status;
+}
+
+/* The folder becomes the run's own, with everything in it that a run has before its first round. */
+static mfpg_status begin(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+    mfpg_status status = find_empty_folder(ctx, folder);
+    if (status == MFPG_OK) status = open_ledger(ctx, experiment, folder);
+    if (status != MFPG_OK) return status;
+    status = write_config(ctx, experiment, folder);
+    if (status == MFPG_OK) status = mfpg_checkpoints_begin(ctx, experiment, folder);
+    return status == MFPG_OK ? status : tell_what_is_left(ctx, experiment, folder, status);
+}
+
+/* The same for one that was interrupted. */
+static mfpg_status go_on(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+    if (!folder || strcmp(folder, experiment->checkpoints.folder) != 0)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "a run goes on in its own folder, %s", experiment->checkpoints.folder);
+    mfpg_status status = mfpg_experiment_go_on(ctx, experiment, folder);
+    if (status != MFPG_OK) return status;
+    status = mfpg_checkpoints_begin(ctx, experiment, folder);
+    return status == MFPG_OK ? status : tell_what_is_left(ctx, experiment, folder, status);
 }
 
 mfpg_status mfpg_experiment_run(
@@ -162,12 +209,12 @@ mfpg_status mfpg_experiment_run(
             "was found",
             experiment->equilibrium.residual, experiment->equilibrium.iterations);
     mfpg_status status = allocate_reports(ctx, experiment);
-    if (status == MFPG_OK && folder) status = find_empty_folder(ctx, folder);
-    if (status == MFPG_OK && folder) status = open_ledger(ctx, experiment, folder);
+    if (status == MFPG_OK && experiment->checkpoints.folder)
+        status = go_on(ctx, experiment, folder);
+    else if (status == MFPG_OK && folder)
+        status = begin(ctx, experiment, folder);
     status = mfpg_ranks_agree(ctx, status);
     if (status != MFPG_OK) return status;
-    if (folder) status = write_config(ctx, experiment, folder);
-    status = mfpg_ranks_agree(ctx, status);
-    if (status == MFPG_OK) status = train_and_write(ctx, experiment, options, folder);
+    status = train_and_write(ctx, experiment, options, folder);
     return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, experiment, folder, status);
 }

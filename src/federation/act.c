@@ -341,7 +341,11 @@ mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t
     if (status != MFPG_OK || *members == 0) return status;
     status = mfpg_ranks_agree(ctx, mfpg_tasks_run(ctx, *members, measure_member, f));
     if (status == MFPG_OK) status = share_measurements(ctx, f, *members);
-    if (status == MFPG_OK) status = mfpg_ranks_agree(ctx, account(ctx, f, *members));
+    if (status == MFPG_OK) {
+        status = mfpg_federation_announce_choices(ctx, f, *members);
+        if (status == MFPG_OK) status = account(ctx, f, *members);
+        status = mfpg_ranks_agree(ctx, status);
+    }
     if (status == MFPG_OK)
         status = f->options.acting->selection == MFPG_SELECTION_EXPONENTIAL
                      ? draw_actions(ctx, f, *members)

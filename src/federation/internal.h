@@ -5,6 +5,7 @@
 #include "mfpg/federation.h"
 
 #include "base/fixed_sum.h"
+#include "loop_state.h"
 #include "mfpg/filter.h"
 
 /* What a client's accountant says at the delta of the run. */
@@ -70,9 +71,11 @@ struct mfpg_federation {
     float *w;                    /* dimension: the global model */
     workspace *worker;
     int workers;
-    int rank, ranks;         /* this process trains the clients k with k mod ranks = rank */
-    int64_t *words;          /* 2 clients: what ranks tell each other; NULL for one rank */
-    mfpg_ledger *ledger;     /* NULL: releases are not written down */
+    int rank, ranks;        /* this process trains the clients k with k mod ranks = rank */
+    int64_t *words;         /* 2 clients: what ranks tell each other; NULL for one rank */
+    mfpg_ledger *ledger;    /* NULL: releases are not written down */
+    mfpg_announce announce; /* NULL: nobody wants to hear of them before */
+    void *announce_user;
     int64_t round;           /* completed rounds */
     int64_t certified_round; /* when mfpg_federation_certify ran; -1: never */
 };
@@ -122,6 +125,17 @@ mfpg_status mfpg_federation_admit(
 mfpg_status mfpg_federation_prepare_acting(mfpg_context *ctx, mfpg_federation *federation);
 void mfpg_federation_clear_acting(mfpg_federation *federation);
 mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t *members);
+
+/* round.c: what was released reaches the accountants of its clients; of a whole cohort also the population's. */
+mfpg_status mfpg_federation_record(
+    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count);
+mfpg_status mfpg_federation_record_population(mfpg_context *ctx, mfpg_federation *federation);
+
+/* loop_state.c: tells the digest of what the members' choices, or the cohort's updates with that average, release. */
+mfpg_status mfpg_federation_announce_choices(
+    mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members);
+mfpg_status mfpg_federation_announce_updates(
+    mfpg_context *ctx, mfpg_federation *federation, const float *average);
 
 /* plan.c: the plan of a client whose action is a new one. */
 mfpg_status mfpg_federation_replan(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t client);

@@ -91,25 +91,32 @@ static const mfpg_release *releases(mfpg_federation *federation, ptrdiff_t *coun
     return federation->fresh;
 }
 
+mfpg_status mfpg_federation_record(
+    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count) {
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        client_state *client = &federation->client[release[i].client];
+        status = mfpg_accountant_record(ctx, client->certificate, &release[i]);
+        if (status == MFPG_OK && client->paper)
+            status = mfpg_accountant_record(ctx, client->paper, &release[i]);
+    }
+    return status;
+}
+
 /* AccountantUpdate of every member, and the ledger: on disk before anybody uses what was released. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
-    mfpg_status status = MFPG_OK;
     ptrdiff_t count;
     const mfpg_release *released = releases(federation, &count);
     for (ptrdiff_t i = 0; i < federation->cohort_size; i++)
         federation->client[federation->cohort[i].client].rounds++;
-    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
-        const mfpg_release *release = &released[i];
-        client_state *client = &federation->client[release->client];
-        status = mfpg_accountant_record(ctx, client->certificate, release);
-        if (status == MFPG_OK && client->paper) status = mfpg_accountant_record(ctx, client->paper, release);
-    }
+    mfpg_status status = mfpg_federation_record(ctx, federation, released, count);
     if (status == MFPG_OK && federation->ledger)
         status = mfpg_ledger_append(ctx, federation->ledger, released, count);
     return mfpg_ranks_agree(ctx, status); /* the first rank keeps the ledger */
 }
 
-/* FedAvg: w <- sum_k p_k w_k. Integer sums: neither threads, ranks nor their order can change a bit. */
+/* FedAvg: sum_k p_k w_k, into the first worker's model. Integer sums: neither threads, ranks nor their order can change a
+ * bit. */
 static mfpg_status average(mfpg_context *ctx, mfpg_federation *federation) {
     mfpg_fixed_sum *total = &federation->worker[0].sum;
     mfpg_status status = MFPG_OK;
@@ -117,8 +124,13 @@ static mfpg_status average(mfpg_context *ctx, mfpg_federation *federation) {
         status = mfpg_fixed_sum_merge(ctx, total, &federation->worker[i].sum);
     status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK) status = mfpg_fixed_sum_merge_ranks(ctx, total);
-    if (status == MFPG_OK) mfpg_fixed_sum_read_float(total, federation->w);
+    if (status == MFPG_OK) mfpg_fixed_sum_read_float(total, federation->worker[0].model);
     return status;
+}
+
+/* w <- the average, now that it has been accounted for. */
+static void publish(mfpg_federation *federation) {
+    memcpy(federation->w, federation->worker[0].model, (size_t)federation->dimension * sizeof(float));
 }
 
 /* Expected norm of the average's noise over the weighted sum of the members' signal norms. Noised records leave no noise
@@ -159,16 +171,18 @@ static double mean_strength(const mfpg_federation *federation) {
 }
 
 /* The paper's columns speak of the population: strengths by their mean, budgets by the client that spent most. */
+mfpg_status mfpg_federation_record_population(mfpg_context *ctx, mfpg_federation *federation) {
+    if (!federation->population || federation->cohort_size == 0) return MFPG_OK;
+    mfpg_release release = least_protected(federation);
+    if (release.action.control == MFPG_CONTROL_STRENGTH)
+        release.action.strength.value = mean_strength(federation);
+    return mfpg_accountant_record(ctx, federation->population, &release);
+}
+
 static mfpg_status paper_columns(mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report) {
     report->paper_epsilon = report->paper_delta = (double)NAN;
     if (!federation->population) return MFPG_OK;
-    mfpg_status status = MFPG_OK;
-    if (federation->cohort_size > 0) {
-        mfpg_release release = least_protected(federation);
-        if (release.action.control == MFPG_CONTROL_STRENGTH)
-            release.action.strength.value = mean_strength(federation);
-        status = mfpg_accountant_record(ctx, federation->population, &release);
-    }
+    mfpg_status status = mfpg_federation_record_population(ctx, federation);
     if (status == MFPG_OK)
         status = mfpg_accountant_epsilon(
             ctx, federation->population, federation->options.delta, &report->paper_epsilon);
@@ -209,8 +223,12 @@ mfpg_status mfpg_federation_round(
     if (status != MFPG_OK || *done) return status;
     if (federation->cohort_size > 0) {
         status = update(ctx, federation);
-        if (status == MFPG_OK) status = account(ctx, federation);
         if (status == MFPG_OK) status = average(ctx, federation);
+        if (status == MFPG_OK)
+            status = mfpg_ranks_agree(
+                ctx, mfpg_federation_announce_updates(ctx, federation, federation->worker[0].model));
+        if (status == MFPG_OK) status = account(ctx, federation);
+        if (status == MFPG_OK) publish(federation);
     }
     if (status != MFPG_OK) return status;
     federation->round++;

@@ -13,6 +13,9 @@
 enum { MFPG_RUN_FILES = 8 };
 const char *mfpg_run_file(size_t index);
 
+/* The file beside them while the run goes on. */
+#define MFPG_CHECKPOINT "checkpoint"
+
 /* rounds.csv */
 mfpg_status mfpg_run_write_rounds(
     mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count);

@@ -129,6 +129,34 @@ static void test_wrong_filters_are_refused(void **state) {
     remove_from_folder("c.yaml");
 }
 
+/* A process that is gone in the middle, by a signal that nobody can catch, and one that stops when it is asked to. */
+static void test_an_interrupted_run_goes_on(void **state) {
+    (void)state;
+    char command[1024];
+    write_in_folder("c.yaml", "seed: 3\nmethod: dp-sgd\ndata: {format: synthetic, kind: clinics}\n"
+                              "noise: {multiplier: 400}\ntrain: {rounds: 1500, checkpoint: 7}\n");
+    expect("run c.yaml --out whole", 0);
+    for (int kill = 0; kill < 2; kill++) {
+        /* the first line of a round says that there is a checkpoint */
+        snprintf(command, sizeof command,
+            "cd %s && ('%s' run c.yaml --out a 2>&1 & p=$!; echo $p >pid; wait $p) | "
+            "while read line; do case $line in 1*/1500*) command kill -%s $(cat pid); break;; esac; done; "
+            "while command kill -0 $(cat pid) 2>/dev/null; do :; done; rm pid",
+            folder, MFPG_PROGRAM, kill ? "KILL" : "INT");
+        assert_int_equal(system(command), 0);
+        expect("run --resume a --threads 1", 0);
+        assert_non_null(strstr(ran.err, "Going on with a after round"));
+        snprintf(command, sizeof command, "diff -r -x timings.csv %s/whole %s/a", folder, folder);
+        assert_int_equal(system(command), 0);
+        REFUSED("run --resume a", "complete", "nothing to resume");
+        forget("a");
+    }
+    forget("whole");
+    REFUSED("run --resume nowhere", "nowhere", "neither a file");
+    REFUSED("run c.yaml --resume seed=1..3", "one seed at a time");
+    remove_from_folder("c.yaml");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
@@ -139,6 +167,7 @@ int main(void) {
             test_the_filter_is_chosen_by_what_is_credited, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_records_are_charged_once, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_wrong_filters_are_refused, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_an_interrupted_run_goes_on, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,14 +86,14 @@ static void test_a_file_that_cannot_be_written_leaves_those_before_it(void **sta
     snprintf(in_the_way, sizeof in_the_way, "%s/clients.csv", folder);
     mfpg_run_options options = {.folder = folder, .progress = block_clients};
     assert_int_equal(mfpg_experiment_run(ctx, experiment, &options), MFPG_ERR_IO);
-    MESSAGE_HOLDS(
-        "clients.csv: cannot write", "completed: 2 of 2 rounds", ": ledger, config.yaml, rounds.csv");
+    MESSAGE_HOLDS("clients.csv: cannot write", "completed: 2 of 2 rounds",
+        ": ledger, config.yaml, rounds.csv; to go on: mfpg run --resume ");
     assert_null(strstr(mfpg_context_message(ctx), "model.npy"));
     assert_null(strstr(mfpg_context_message(ctx), "rounds.csv, clients.csv"));
     mfpg_experiment_destroy(experiment);
     assert_int_equal(rmdir(in_the_way), 0);
-    const char *left[] = {"ledger", "config.yaml", "rounds.csv"};
-    for (int i = 0; i < 3; i++) remove_from(folder, left[i]);
+    const char *left[] = {"ledger", "config.yaml", "rounds.csv", "checkpoint"};
+    for (int i = 0; i < 4; i++) remove_from(folder, left[i]);
     assert_int_equal(rmdir(folder), 0);
 }
 

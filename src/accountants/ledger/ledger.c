@@ -10,6 +10,7 @@
 #include "mfpg/accountant.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "chain.h"
 #include "format.h"
@@ -82,21 +83,6 @@ static mfpg_status flush_to_disk(mfpg_context *ctx, mfpg_ledger *ledger) {
     return status;
 }
 
-/* A new name is on disk when its folder is. Folders that cannot be synced (some network file systems) are let be. */
-static mfpg_status sync_folder(mfpg_context *ctx, const char *path) {
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
-    char *folder = mfpg_text_copy(slash ? path : ".", length);
-    if (!folder) return mfpg_fail_memory(ctx);
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0) {
-        fsync(descriptor);
-        close(descriptor);
-    }
-    free(folder);
-    return MFPG_OK;
-}
-
 /* Opens the file for one writer at a time. */
 static mfpg_status open_file(
     mfpg_context *ctx, const char *path, int flags, const mfpg_ledger_header *header, mfpg_ledger **out) {
@@ -152,7 +138,7 @@ mfpg_status mfpg_ledger_create(
     if (status != MFPG_OK) return status;
     take_line(ledger, mfpg_ledger_format_header(header, ledger->text));
     status = flush_to_disk(ctx, ledger);
-    if (status == MFPG_OK) status = sync_folder(ctx, path);
+    if (status == MFPG_OK) status = mfpg_path_sync_folder(ctx, path);
     if (status != MFPG_OK) { /* nothing was released yet: leave no headless file behind */
         unlink(path);
         mfpg_ledger_close(ledger);
@@ -266,6 +252,10 @@ mfpg_status mfpg_ledger_append(
 
 void mfpg_ledger_tell_end(const mfpg_ledger *ledger, mfpg_ledger_end *out) {
     *out = ledger->last.lines >= ledger->found.lines ? ledger->last : ledger->found;
+}
+
+void mfpg_ledger_tell_repeated(const mfpg_ledger *ledger, mfpg_ledger_end *out) {
+    *out = ledger->last;
 }
 
 void mfpg_ledger_close(mfpg_ledger *ledger) {

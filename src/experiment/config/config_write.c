@@ -199,6 +199,29 @@ mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE
     return finish(ctx, out);
 }
 
+/* A path that nobody gave stands for the folder of the configuration's file, which a copy elsewhere must name. The name of
+ * the run always stands there, so that the text is never empty. */
+static int is_given(const mfpg_config *config, ptrdiff_t index) {
+    const mfpg_value *value = &config->value[index];
+    const mfpg_setting *key = mfpg_settings_get(index);
+    return value->origin != MFPG_ORIGIN_DEFAULT || strcmp(key->path, "name") == 0 ||
+           (key->form == MFPG_FORM_PATH && value->kind == MFPG_VALUE_TEXT &&
+               mfpg_config_counts(config, index));
+}
+
+mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
+    writer to = {.config = config, .out = out};
+    fprintf(out, "# mfpg %s: a configuration as it was given\n", mfpg_version());
+    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+        const char *path = mfpg_settings_get(i)->path;
+        if (mfpg_path_column(path))
+            write_categories(&to, path);
+        else if (config->value[i].kind != MFPG_VALUE_NOTHING && is_given(config, i))
+            write_key(&to, i, 1);
+    }
+    return finish(ctx, out);
+}
+
 /* ---- the commented configuration ---- */
 
 static void write_help(writer *to, const mfpg_setting *key, size_t depth) {

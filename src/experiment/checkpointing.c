@@ -1,0 +1,102 @@
+/* Checkpoints of a run in its folder: before the first round, then as often as the configuration says. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/ranks.h"
+#include "federation/run_folder.h"
+#include "internal.h"
+
+/* Of the time, with train.checkpoint: auto. */
+#define MOST_TIME 0.1
+
+mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *experiment) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_config_write_given(ctx, experiment->config, stream);
+    if (fclose(stream) != 0 && status == MFPG_OK) status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK)
+        experiment->checkpoints.given = text;
+    else
+        free(text);
+    return status;
+}
+
+static void digest(const void *bytes, size_t length, unsigned char out[MFPG_DIGEST_SIZE]) {
+    crypto_generichash(out, MFPG_DIGEST_SIZE, bytes, length, NULL, 0);
+}
+
+void mfpg_experiment_identify(mfpg_experiment *e, const char *written, size_t length) {
+    mfpg_run_identity *own = &e->checkpoints.at.identity;
+    own->config = e->checkpoints.given;
+    own->key = e->key;
+    digest(written, length, own->written);
+    digest(e->data->fingerprint, strlen(e->data->fingerprint), own->data);
+    mfpg_federation_digest_start(e->federation, own->model, own->plan);
+    if (!e->preference) return;
+    crypto_generichash_state hash; /* preferences stand in the results even where they move no action */
+    crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
+    crypto_generichash_update(&hash, own->plan, MFPG_DIGEST_SIZE);
+    crypto_generichash_update(
+        &hash, (const unsigned char *)e->preference, (size_t)e->data->clients * sizeof *e->preference);
+    crypto_generichash_final(&hash, own->plan, MFPG_DIGEST_SIZE);
+}
+
+static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
+    run_checkpoints *own = &e->checkpoints;
+    double begun = mfpg_clock_seconds();
+    mfpg_federation_save(e->federation, &own->at.loop);
+    own->at.rounds = e->rounds;
+    own->at.seconds = e->seconds;
+    mfpg_ledger_tell_repeated(e->ledger, &own->at.ledger);
+    mfpg_status status = mfpg_checkpoint_write(ctx, own->path, &own->at);
+    own->written = mfpg_clock_seconds();
+    own->cost = own->written - begun;
+    return status;
+}
+
+mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
+    run_checkpoints *own = &e->checkpoints;
+    int64_t every = mfpg_config_whole(e->config, "train.checkpoint");
+    if (mfpg_config_is(e->config, "train.checkpoint", "none")) return MFPG_OK;
+    if (mfpg_ranks_size(ctx) > 1 && mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA)
+        return MFPG_OK; /* every rank holds the noised records of its own clients only */
+    own->every = every > 0 ? every : 0;
+    const mfpg_loop_shape shape = mfpg_federation_shape(e->federation);
+    mfpg_status status = mfpg_loop_state_init(ctx, &shape, &own->at.loop);
+    if (status != MFPG_OK) return status;
+    own->path = mfpg_path_join(folder, MFPG_CHECKPOINT);
+    if (!own->path) return mfpg_fail_memory(ctx);
+    mfpg_federation_announce_to(e->federation, mfpg_announcements_tell, &own->at.told);
+    return write_one(ctx, e);
+}
+
+mfpg_status mfpg_checkpoints_take(mfpg_context *ctx, mfpg_experiment *e, int now) {
+    run_checkpoints *own = &e->checkpoints;
+    if (!own->path) return MFPG_OK;
+    int due = own->every > 0 ? e->round_count % own->every == 0
+                             : (mfpg_clock_seconds() - own->written) * MOST_TIME >= own->cost;
+    return now || due ? write_one(ctx, e) : MFPG_OK;
+}
+
+void mfpg_checkpoints_erase(mfpg_experiment *e) {
+    if (e->checkpoints.path) unlink(e->checkpoints.path);
+}
+
+void mfpg_checkpoints_clear(run_checkpoints *own) {
+    mfpg_loop_state_clear(&own->at.loop);
+    mfpg_announcements_clear(&own->at.told);
+    sodium_memzero(&own->at.identity.key, sizeof own->at.identity.key);
+    free(own->given);
+    free(own->path);
+    free(own->folder);
+    *own = (run_checkpoints){0};
+}

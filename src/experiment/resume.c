@@ -1,0 +1,236 @@
+/* A run that was interrupted goes on: everything is built again, compared with what the run was, and set to its
+ * checkpoint. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/ranks.h"
+#include "federation/run_folder.h"
+#include "internal.h"
+
+enum { CONFIG_LIMIT = 1 << 24 };
+
+/* ---- the folder ---- */
+
+/* A file of the folder: 1 where it is a regular one. */
+static int is_there(const char *folder, const char *name) {
+    struct stat info;
+    char *path = mfpg_path_join(folder, name);
+    int yes = path && lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+    free(path);
+    return yes;
+}
+
+/* Whether the summary of the folder says that its run is complete. */
+static int is_complete(const char *folder) {
+    char *path = mfpg_path_join(folder, "summary.json");
+    json_t *summary = path ? json_load_file(path, 0, NULL) : NULL;
+    const char *status = json_string_value(json_object_get(summary, "status"));
+    int yes = status && strcmp(status, "complete") == 0;
+    json_decref(summary);
+    free(path);
+    return yes;
+}
+
+/* Why there is nothing to resume. */
+static mfpg_status fail_without_checkpoint(mfpg_context *ctx, const char *folder) {
+    struct stat info;
+    if (stat(folder, &info) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s; there is no run to resume", folder, strerror(errno));
+    if (!S_ISDIR(info.st_mode)) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: is no run folder", folder);
+    if (is_complete(folder))
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "%s: the run in it is complete; there is nothing to resume", folder);
+    if (!is_there(folder, "ledger"))
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "%s: is no run folder: it has neither a checkpoint nor a ledger", folder);
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: there is no checkpoint: the run ended before its first one, or failed for good, or "
+        "train.checkpoint is none. It cannot go on; what its ledger lists stays released",
+        folder);
+}
+
+static mfpg_status read_checkpoint(mfpg_context *ctx, const char *folder, mfpg_checkpoint *out) {
+    if (!is_there(folder, MFPG_CHECKPOINT)) return fail_without_checkpoint(ctx, folder);
+    char *path = mfpg_path_join(folder, MFPG_CHECKPOINT);
+    if (!path) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_checkpoint_read(ctx, path, out);
+    if (status == MFPG_ERR_INPUT)
+        mfpg_fail_behind(
+            ctx, status, "; the run cannot go on from it, and what its ledger lists stays released");
+    free(path);
+    return status;
+}
+
+/* ---- before the experiment is built ---- */
+
+/* The configuration as it was given, with the name that its file had given it. */
+static mfpg_status load_given(
+    mfpg_context *ctx, const char *folder, const mfpg_checkpoint *checkpoint, mfpg_config **out) {
+    const char *text = checkpoint->identity.config;
+    char *path = mfpg_path_join(folder, MFPG_CHECKPOINT);
+    mfpg_status status =
+        path ? mfpg_config_load_text(ctx, text, strlen(text), path, NULL, out) : mfpg_fail_memory(ctx);
+    free(path);
+    return status;
+}
+
+mfpg_status mfpg_run_configuration(mfpg_context *ctx, const char *folder, mfpg_config **out) {
+    mfpg_checkpoint checkpoint = {0};
+    mfpg_status status = read_checkpoint(ctx, folder, &checkpoint);
+    if (status == MFPG_OK) status = load_given(ctx, folder, &checkpoint, out);
+    mfpg_checkpoint_clear(&checkpoint);
+    return status;
+}
+
+mfpg_status mfpg_experiment_resume(
+    mfpg_context *ctx, const char *folder, const mfpg_config *config, mfpg_experiment **out) {
+    mfpg_checkpoint checkpoint = {0};
+    mfpg_config *given = NULL;
+    if (mfpg_ranks_size(ctx) > 1)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: a run goes on in one process, whatever number began it (mfpg run --resume)", folder);
+    mfpg_status status = read_checkpoint(ctx, folder, &checkpoint);
+    if (status == MFPG_OK) status = load_given(ctx, folder, &checkpoint, &given);
+    if (status == MFPG_OK && config) {
+        status = mfpg_config_compare(ctx, config, "this configuration", given, "that of the run");
+        if (status == MFPG_ERR_INPUT)
+            mfpg_fail_in(ctx, status, "%s: cannot go on with another configuration", folder);
+    }
+    if (status == MFPG_OK) status = mfpg_experiment_create_resumed(ctx, given, folder, &checkpoint, out);
+    mfpg_config_destroy(given);
+    mfpg_checkpoint_clear(&checkpoint);
+    return status;
+}
+
+int64_t mfpg_experiment_resumed_round(const mfpg_experiment *experiment) {
+    return experiment->checkpoints.folder ? experiment->checkpoints.resumed_round : -1;
+}
+
+/* ---- before the first round that is played again ---- */
+
+static int differs(const unsigned char a[MFPG_DIGEST_SIZE], const unsigned char b[MFPG_DIGEST_SIZE]) {
+    return memcmp(a, b, MFPG_DIGEST_SIZE) != 0;
+}
+
+/* Which key of the run's config.yaml is not what it was made into, if any is. */
+static mfpg_status fail_config(mfpg_context *ctx, const mfpg_experiment *e, const char *path) {
+    mfpg_config *now = NULL;
+    mfpg_status status = mfpg_config_load(ctx, path, &now);
+    if (status == MFPG_OK)
+        status = mfpg_config_compare(ctx, now, "the file", e->config, "the run that it is of");
+    mfpg_config_destroy(now);
+    if (status == MFPG_ERR_INPUT) return mfpg_fail_in(ctx, status, "%s: was changed", path);
+    if (status != MFPG_OK) return status;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: was changed since the run began", path);
+}
+
+static mfpg_status check_identity(mfpg_context *ctx, const mfpg_experiment *e, const char *folder,
+    const char *config_path, const mfpg_run_identity *run) {
+    const mfpg_run_identity *own = &e->checkpoints.at.identity;
+    if (differs(own->written, run->written)) return fail_config(ctx, e, config_path);
+    if (differs(own->data, run->data))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: the data are not those that the run began with: other rows, values, or an order of their "
+            "own (data.dir, data.files)",
+            folder);
+    if (differs(own->model, run->model))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: the first model is not the one that the run began with (train.start)", folder);
+    if (differs(own->plan, run->plan))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: the clients' actions, noise or weights are not those that the run began with: a file that "
+            "the configuration names has changed",
+            folder);
+    if (own->key.seeded != run->key.seeded ||
+        memcmp(own->key.bytes, run->key.bytes, sizeof own->key.bytes) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: the checkpoint's key is not that of the seed", folder);
+    return MFPG_OK;
+}
+
+/* What config.yaml holds now goes into the experiment's identity. */
+static mfpg_status identify(
+    mfpg_context *ctx, mfpg_experiment *e, const char *folder, const mfpg_run_identity *run) {
+    char *path = mfpg_path_join(folder, "config.yaml"), *text = NULL;
+    size_t length = 0;
+    mfpg_status status =
+        path ? mfpg_file_read(ctx, path, CONFIG_LIMIT, &text, &length) : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) {
+        mfpg_experiment_identify(e, text, length);
+        status = check_identity(ctx, e, folder, path, run);
+    }
+    free(text);
+    free(path);
+    return status;
+}
+
+/* Only one process has a run's ledger open; whoever comes later is refused. */
+static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char *folder, const char *path) {
+    const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
+    mfpg_status status = mfpg_ledger_resume(ctx, path, &header, e->checkpoints.resumed_round + 1, &e->ledger);
+    if (status == MFPG_ERR_IO && strstr(mfpg_context_message(ctx), "another process"))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: another process is running it", folder);
+    return status;
+}
+
+static mfpg_status check_ledger(
+    mfpg_context *ctx, const mfpg_experiment *e, const char *path, const mfpg_ledger_end *expected) {
+    mfpg_ledger_end end;
+    mfpg_ledger_tell_repeated(e->ledger, &end);
+    if (end.lines == expected->lines && strcmp(end.chain, expected->chain) == 0) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: has %lld lines up to round %lld, the checkpoint was written after %lld, or others: lines were "
+        "removed or replaced",
+        path, (long long)end.lines, (long long)e->checkpoints.resumed_round, (long long)expected->lines);
+}
+
+static mfpg_status restore(mfpg_context *ctx, mfpg_experiment *e, const char *ledger, mfpg_checkpoint *c) {
+    mfpg_status status =
+        mfpg_federation_restore(ctx, e->federation, &c->loop, ledger, mfpg_announcements_know, &c->told);
+    if (status != MFPG_OK) return status;
+    e->round_count = (ptrdiff_t)c->loop.round;
+    memcpy(e->rounds, c->rounds, (size_t)e->round_count * sizeof *e->rounds);
+    memcpy(e->seconds, c->seconds, (size_t)e->round_count * sizeof *e->seconds);
+    e->checkpoints.at.told = c->told; /* and what is in it */
+    c->told = (mfpg_announcements){0};
+    return MFPG_OK;
+}
+
+/* Results of fewer rounds than the ledger will tell of. */
+static void remove_results(const char *folder) {
+    for (size_t i = MFPG_RUN_FILES; i > 2; i--) { /* the summary first; ledger and configuration stay */
+        char *path = mfpg_path_join(folder, mfpg_run_file(i - 1));
+        if (path) unlink(path);
+        free(path);
+    }
+}
+
+mfpg_status mfpg_experiment_go_on(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
+    mfpg_checkpoint checkpoint = {0};
+    char *path = mfpg_path_join(folder, mfpg_run_file(0));
+    mfpg_status status = path ? open_ledger(ctx, e, folder, path) : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = read_checkpoint(ctx, folder, &checkpoint);
+    if (status == MFPG_OK && differs(checkpoint.told.checksum, e->checkpoints.resumed))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: another process has just gone on with it", folder);
+    if (status == MFPG_OK) status = check_ledger(ctx, e, path, &checkpoint.ledger);
+    if (status == MFPG_OK) status = identify(ctx, e, folder, &checkpoint.identity);
+    if (status == MFPG_OK) {
+        status = restore(ctx, e, path, &checkpoint);
+        if (status == MFPG_ERR_INPUT)
+            mfpg_fail_in(ctx, status, "%s: the checkpoint does not fit the run", folder);
+    }
+    if (status == MFPG_OK) {
+        remove_results(folder);
+        mfpg_federation_keep_ledger(e->federation, e->ledger);
+    }
+    mfpg_checkpoint_clear(&checkpoint);
+    free(path);
+    return status;
+}

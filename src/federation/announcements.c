@@ -1,0 +1,129 @@
+#include "announcements.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+_Static_assert(sizeof(mfpg_announcement) == 64, "an announcement has no padding");
+
+static void seal(const unsigned char checksum[MFPG_DIGEST_SIZE], mfpg_announcement *a) {
+    crypto_generichash(a->seal, sizeof a->seal, (const unsigned char *)a, offsetof(mfpg_announcement, seal),
+        checksum, MFPG_DIGEST_SIZE);
+}
+
+static int is_sealed(const unsigned char checksum[MFPG_DIGEST_SIZE], const mfpg_announcement *a) {
+    mfpg_announcement again = *a;
+    seal(checksum, &again);
+    return memcmp(again.seal, a->seal, sizeof a->seal) == 0;
+}
+
+static mfpg_status keep(mfpg_context *ctx, mfpg_announcements *all, const mfpg_announcement *a) {
+    if (all->count == all->room) {
+        ptrdiff_t room = 2 * all->room + 16;
+        mfpg_announcement *larger = mfpg_resize(all->list, room, sizeof *larger);
+        if (!larger) return mfpg_fail_memory(ctx);
+        all->list = larger;
+        all->room = room;
+    }
+    all->list[all->count++] = *a;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_announcements_read(
+    mfpg_context *ctx, const char *bytes, size_t length, mfpg_announcements *all) {
+    mfpg_status status = MFPG_OK;
+    for (; length >= sizeof(mfpg_announcement) && status == MFPG_OK; length -= sizeof(mfpg_announcement)) {
+        mfpg_announcement a;
+        memcpy(&a, bytes, sizeof a);
+        if (!is_sealed(all->checksum, &a)) {
+            if (length < 2 * sizeof a) break; /* a crash while it was written */
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "announcement %td was changed", all->count + 1);
+        }
+        status = keep(ctx, all, &a);
+        bytes += sizeof a;
+        all->end += (int64_t)sizeof a;
+    }
+    return status;
+}
+
+void mfpg_announcements_write(mfpg_announcements *all, int64_t round, FILE *stream) {
+    ptrdiff_t kept = 0;
+    for (ptrdiff_t i = 0; i < all->count; i++) {
+        if (all->list[i].round <= round) continue;
+        mfpg_announcement *a = &all->list[kept++];
+        *a = all->list[i];
+        seal(all->checksum, a);
+        fwrite(a, sizeof *a, 1, stream);
+        all->end += (int64_t)sizeof *a;
+    }
+    all->count = kept;
+}
+
+mfpg_status mfpg_announcements_open(mfpg_context *ctx, const char *path, mfpg_announcements *all) {
+    if (all->is_open) close(all->descriptor);
+    all->descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    all->is_open = all->descriptor >= 0;
+    if (all->is_open) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+}
+
+void mfpg_announcements_clear(mfpg_announcements *all) {
+    if (all->is_open) close(all->descriptor);
+    free(all->list);
+    *all = (mfpg_announcements){0};
+}
+
+static const mfpg_announcement *find(const mfpg_announcements *all, int64_t round, int choice) {
+    for (ptrdiff_t i = 0; i < all->count; i++)
+        if (all->list[i].round == round && all->list[i].choice == choice) return &all->list[i];
+    return NULL;
+}
+
+int mfpg_announcements_know(const void *user, int64_t round, int choice) {
+    return find(user, round, choice) != NULL;
+}
+
+static mfpg_status append(mfpg_context *ctx, mfpg_announcements *all, const mfpg_announcement *a) {
+    for (size_t done = 0; done < sizeof *a;) {
+        errno = EIO; /* stays where no byte was written, which sets none */
+        ssize_t wrote = pwrite(
+            all->descriptor, (const char *)a + done, sizeof *a - done, (off_t)(all->end + (int64_t)done));
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return mfpg_fail(ctx, MFPG_ERR_IO, "checkpoint: cannot write: %s", strerror(errno));
+        done += (size_t)wrote;
+    }
+    all->end += (int64_t)sizeof *a;
+    double now = mfpg_clock_seconds();
+    if (now - all->synced < 10.0 * all->cost) return MFPG_OK;
+    if (fdatasync(all->descriptor) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_IO, "checkpoint: cannot write to disk: %s", strerror(errno));
+    all->synced = mfpg_clock_seconds();
+    all->cost = all->synced - now;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_announcements_tell(
+    mfpg_context *ctx, void *user, int64_t round, int choice, const unsigned char digest[MFPG_DIGEST_SIZE]) {
+    mfpg_announcements *all = user;
+    const mfpg_announcement *before = find(all, round, choice);
+    if (before && memcmp(before->digest, digest, MFPG_DIGEST_SIZE) == 0) return MFPG_OK;
+    if (before)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "round %lld, repeated, would not release what it released before the interruption, and nobody "
+            "may "
+            "see both: the program or the machine computes otherwise. Only a new run can be made",
+            (long long)round);
+    mfpg_announcement a = {.round = round, .choice = choice};
+    memcpy(a.digest, digest, sizeof a.digest);
+    seal(all->checksum, &a);
+    mfpg_status status = keep(ctx, all, &a);
+    return status == MFPG_OK ? append(ctx, all, &a) : status;
+}

@@ -1,0 +1,231 @@
+#include "checkpoint.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+static const char magic[] = "mfpgckpt";
+enum { VERSION = 1, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
+
+/* The fixed part. Members of 8 bytes and arrays of multiples of 8: no padding, the same bytes everywhere. */
+typedef struct head {
+    char magic[8];
+    int64_t version;
+    int64_t sealed;        /* bytes up to and with the checksum */
+    char program[PROGRAM]; /* mfpg_version() */
+    mfpg_loop_shape shape;
+    int64_t round;
+    int64_t config; /* bytes of the configuration, with the zeros behind it */
+    int64_t seeded;
+    unsigned char key[sizeof((mfpg_key *)0)->bytes];
+    unsigned char written[MFPG_DIGEST_SIZE], data[MFPG_DIGEST_SIZE], model[MFPG_DIGEST_SIZE],
+        plan[MFPG_DIGEST_SIZE];
+    int64_t ledger_lines;
+    char ledger_chain[CHAIN];
+} head;
+
+_Static_assert(sizeof(head) == 8 + 8 + 8 + PROGRAM + 5 * 8 + 8 + 8 + 8 + 5 * 32 + 8 + CHAIN, "no padding");
+_Static_assert(sizeof(mfpg_round_report) == 14 * 8, "a report has no padding");
+
+/* ---- sizes ---- */
+
+/* Where each part begins; -1 in sealed where the sizes are none. */
+typedef struct places {
+    int64_t config, loop, rounds, seconds, checksum, sealed;
+} places;
+
+static int64_t behind(int64_t place, int64_t count, int64_t size) {
+    int64_t bytes, end;
+    if (place < 0 || count < 0 || __builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(place, bytes, &end))
+        return -1;
+    return end;
+}
+
+static places find_places(const head *h) {
+    places at = {.config = (int64_t)sizeof *h};
+    at.loop = h->config % 8 == 0 ? behind(at.config, h->config, 1) : -1;
+    at.rounds = behind(at.loop, mfpg_loop_state_bytes(&h->shape), 1);
+    at.seconds = behind(at.rounds, h->round, sizeof(mfpg_round_report));
+    at.checksum = behind(at.seconds, h->round, sizeof(double));
+    at.sealed = behind(at.checksum, 1, MFPG_DIGEST_SIZE);
+    return at;
+}
+
+/* ---- writing ---- */
+
+static head describe(const mfpg_checkpoint *c) {
+    const mfpg_run_identity *identity = &c->identity;
+    head h = {.version = VERSION, .shape = c->loop.shape, .round = c->loop.round};
+    memcpy(h.magic, magic, sizeof h.magic);
+    snprintf(h.program, sizeof h.program, "%s", mfpg_version());
+    h.config = (int64_t)(strlen(identity->config) + 8) / 8 * 8; /* a zero at least */
+    h.seeded = identity->key.seeded;
+    memcpy(h.key, identity->key.bytes, sizeof h.key);
+    memcpy(h.written, identity->written, sizeof h.written);
+    memcpy(h.data, identity->data, sizeof h.data);
+    memcpy(h.model, identity->model, sizeof h.model);
+    memcpy(h.plan, identity->plan, sizeof h.plan);
+    h.ledger_lines = c->ledger.lines;
+    memcpy(h.ledger_chain, c->ledger.chain, sizeof h.ledger_chain);
+    h.sealed = find_places(&h).sealed;
+    return h;
+}
+
+/* A stream and the hash of what went into it. */
+typedef struct sealer {
+    FILE *stream;
+    crypto_generichash_state hash;
+} sealer;
+
+static void put(sealer *to, const void *bytes, size_t size) {
+    if (size == 0) return;
+    crypto_generichash_update(&to->hash, bytes, size);
+    fwrite(bytes, 1, size, to->stream);
+}
+
+static void put_all(sealer *to, const mfpg_checkpoint *c, const head *h) {
+    static const char zeros[8];
+    size_t length = strlen(c->identity.config);
+    put(to, h, sizeof *h);
+    put(to, c->identity.config, length);
+    put(to, zeros, (size_t)h->config - length);
+    put(to, c->loop.w, (size_t)mfpg_loop_state_bytes(&h->shape)); /* one block, which w begins */
+    put(to, c->rounds, (size_t)h->round * sizeof *c->rounds);
+    put(to, c->seconds, (size_t)h->round * sizeof *c->seconds);
+}
+
+mfpg_status mfpg_checkpoint_write(mfpg_context *ctx, const char *path, mfpg_checkpoint *c) {
+    mfpg_file file;
+    head h = describe(c);
+    mfpg_status status = mfpg_file_create_private(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    sealer to = {.stream = file.stream};
+    crypto_generichash_init(&to.hash, NULL, 0, MFPG_DIGEST_SIZE);
+    put_all(&to, c, &h);
+    crypto_generichash_final(&to.hash, c->told.checksum, MFPG_DIGEST_SIZE);
+    fwrite(c->told.checksum, 1, MFPG_DIGEST_SIZE, file.stream);
+    c->told.end = h.sealed;
+    mfpg_announcements_write(&c->told, c->loop.round, file.stream);
+    sodium_memzero(&h, sizeof h);
+    status = mfpg_file_commit(ctx, &file);
+    if (status == MFPG_OK) status = mfpg_path_sync_folder(ctx, path);
+    return status == MFPG_OK ? mfpg_announcements_open(ctx, path, &c->told) : status;
+}
+
+/* ---- reading ---- */
+
+static mfpg_status damaged(mfpg_context *ctx, const char *path, const char *what) {
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, what);
+}
+
+static mfpg_status check_head(mfpg_context *ctx, const char *path, const head *h, size_t length) {
+    if (length < sizeof *h || memcmp(h->magic, magic, sizeof h->magic) != 0)
+        return damaged(ctx, path, "is no checkpoint");
+    if (h->version != VERSION || strnlen(h->program, PROGRAM) == PROGRAM ||
+        strcmp(h->program, mfpg_version()) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: was written by mfpg %.*s, format %lld; this is %s, format %d, which may compute other bits",
+            path, PROGRAM - 1, h->program, (long long)h->version, mfpg_version(), VERSION);
+    int64_t sealed = find_places(h).sealed;
+    if (h->round < 0 || h->config < 8 || sealed < 0 || sealed != h->sealed || (h->seeded & ~INT64_C(1)))
+        return damaged(ctx, path, "the sizes in its head were changed");
+    if ((uint64_t)sealed > length)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "%s: is cut off: %zu of %lld bytes", path, length, (long long)sealed);
+    return MFPG_OK;
+}
+
+static mfpg_status check_seal(mfpg_context *ctx, const char *path, const char *block, int64_t checksum) {
+    unsigned char digest[MFPG_DIGEST_SIZE];
+    crypto_generichash(
+        digest, sizeof digest, (const unsigned char *)block, (unsigned long long)checksum, NULL, 0);
+    return memcmp(digest, block + checksum, sizeof digest) == 0
+               ? MFPG_OK
+               : damaged(ctx, path, "was changed: its checksum does not hold");
+}
+
+/* What a checksum of somebody else's making does not say. */
+static mfpg_status check_contents(mfpg_context *ctx, const char *path, const mfpg_checkpoint *c) {
+    for (int64_t i = 0; i < c->loop.round; i++)
+        if (c->rounds[i].round != i + 1 || c->rounds[i].cohort < 0 ||
+            c->rounds[i].cohort > c->loop.shape.clients || !(c->seconds[i] >= 0.0))
+            return mfpg_fail(
+                ctx, MFPG_ERR_INPUT, "%s: the report of round %lld is none", path, (long long)i + 1);
+    return strspn(c->ledger.chain, "0123456789abcdef") == CHAIN && c->ledger.lines >= 1
+               ? MFPG_OK
+               : damaged(ctx, path, "the end of the ledger in it is none");
+}
+
+static void point_into(char *block, const head *h, mfpg_checkpoint *out) {
+    places at = find_places(h);
+    mfpg_run_identity *identity = &out->identity;
+    block[at.loop - 1] = 0; /* whatever stood there, the configuration ends */
+    identity->config = block + at.config;
+    identity->key.seeded = (int)h->seeded;
+    memcpy(identity->key.bytes, h->key, sizeof h->key);
+    memcpy(identity->written, h->written, sizeof h->written);
+    memcpy(identity->data, h->data, sizeof h->data);
+    memcpy(identity->model, h->model, sizeof h->model);
+    memcpy(identity->plan, h->plan, sizeof h->plan);
+    out->ledger.lines = h->ledger_lines;
+    memcpy(out->ledger.chain, h->ledger_chain, CHAIN);
+    out->ledger.chain[CHAIN] = 0;
+    mfpg_loop_state_lay_out(&h->shape, block + at.loop, &out->loop);
+    out->loop.round = h->round;
+    out->rounds = (mfpg_round_report *)(void *)(block + at.rounds);
+    out->seconds = (double *)(void *)(block + at.seconds);
+    out->told.end = at.sealed;
+    memcpy(out->told.checksum, block + at.checksum, MFPG_DIGEST_SIZE);
+}
+
+/* Takes over the block, which is aligned for any number, where it succeeds. */
+static mfpg_status parse(
+    mfpg_context *ctx, const char *path, char *block, size_t length, mfpg_checkpoint *out) {
+    head h = {0};
+    mfpg_checkpoint read = {0};
+    memcpy(&h, block, length < sizeof h ? length : sizeof h);
+    mfpg_status status = check_head(ctx, path, &h, length);
+    if (status == MFPG_OK) status = check_seal(ctx, path, block, find_places(&h).checksum);
+    if (status == MFPG_OK) {
+        point_into(block, &h, &read);
+        status = check_contents(ctx, path, &read);
+    }
+    if (status == MFPG_OK) {
+        status = mfpg_announcements_read(ctx, block + h.sealed, length - (size_t)h.sealed, &read.told);
+        if (status == MFPG_ERR_INPUT) mfpg_fail_in(ctx, status, "%s", path);
+    }
+    sodium_memzero(&h, sizeof h);
+    if (status != MFPG_OK) {
+        mfpg_checkpoint_clear(&read);
+        return status;
+    }
+    read.block = block;
+    *out = read;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_checkpoint_read(mfpg_context *ctx, const char *path, mfpg_checkpoint *out) {
+    char *block = NULL;
+    size_t length = 0;
+    mfpg_status status = mfpg_file_read(ctx, path, (size_t)PTRDIFF_MAX / 4, &block, &length);
+    if (status != MFPG_OK) return status;
+    status = parse(ctx, path, block, length, out);
+    if (status != MFPG_OK) free(block);
+    return status;
+}
+
+void mfpg_checkpoint_clear(mfpg_checkpoint *c) {
+    mfpg_announcements_clear(&c->told);
+    sodium_memzero(&c->identity.key, sizeof c->identity.key);
+    if (c->block) sodium_memzero(c->block, sizeof(head));
+    free(c->block);
+    *c = (mfpg_checkpoint){0};
+}

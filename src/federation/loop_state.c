@@ -1,0 +1,180 @@
+#include "loop_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "internal.h"
+
+mfpg_loop_shape mfpg_federation_shape(const mfpg_federation *f) {
+    mfpg_loop_shape shape = {
+        .clients = f->clients, .dimension = f->dimension, .acting = f->options.acting != NULL};
+    for (ptrdiff_t k = 0; f->particles == MFPG_PARTICLES_DATA && k < f->clients; k++) {
+        const mfpg_dataset *records = &f->client[k].records;
+        shape.record_rows += records->rows;
+        shape.record_cells += records->rows * records->features;
+    }
+    return shape;
+}
+
+/* ---- one block ---- */
+
+/* Takes count numbers of the given size, rounded up to a multiple of 8, behind *used; -1 in *used for too many. */
+static int64_t take(int64_t *used, int64_t count, int64_t size) {
+    int64_t begin = *used, bytes;
+    if (begin < 0 || count < 0 || __builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(begin, bytes, used) || *used > INT64_MAX - 7) {
+        *used = -1;
+        return 0;
+    }
+    *used = (*used + 7) / 8 * 8;
+    return begin;
+}
+
+/* The places of the arrays, in their order in the struct; returns the bytes of all. */
+enum { W, ROUNDS, NONFINITE, STOPPED, ACTION, LOSS, GRADIENT, NOISED, RECORDS, NORM2, ARRAYS };
+static int64_t find_places(const mfpg_loop_shape *s, int64_t place[ARRAYS]) {
+    int64_t used = 0, chosen = s->acting ? s->clients : 0, noised = s->record_rows > 0 ? s->clients : 0;
+    place[W] = take(&used, s->dimension, sizeof(float));
+    for (int i = ROUNDS; i <= STOPPED; i++) place[i] = take(&used, s->clients, sizeof(int64_t));
+    for (int i = ACTION; i <= GRADIENT; i++) place[i] = take(&used, chosen, sizeof(double));
+    place[NOISED] = take(&used, noised, sizeof(int64_t));
+    place[RECORDS] = take(&used, s->record_cells, sizeof(float));
+    place[NORM2] = take(&used, s->record_rows, sizeof(double));
+    return used;
+}
+
+int64_t mfpg_loop_state_bytes(const mfpg_loop_shape *shape) {
+    int64_t place[ARRAYS];
+    int fits = shape->clients >= 1 && shape->dimension >= 1 && (shape->acting == 0 || shape->acting == 1) &&
+               shape->record_rows >= 0 && shape->record_cells >= 0;
+    return fits ? find_places(shape, place) : -1;
+}
+
+void mfpg_loop_state_lay_out(const mfpg_loop_shape *shape, void *block, mfpg_loop_state *out) {
+    int64_t place[ARRAYS];
+    char *at = block;
+    find_places(shape, place);
+    *out = (mfpg_loop_state){.shape = *shape,
+        .w = (float *)(void *)(at + place[W]),
+        .rounds = (int64_t *)(void *)(at + place[ROUNDS]),
+        .nonfinite = (int64_t *)(void *)(at + place[NONFINITE]),
+        .stopped_before = (int64_t *)(void *)(at + place[STOPPED]),
+        .action = (double *)(void *)(at + place[ACTION]),
+        .loss = (double *)(void *)(at + place[LOSS]),
+        .gradient = (double *)(void *)(at + place[GRADIENT]),
+        .noised = (int64_t *)(void *)(at + place[NOISED]),
+        .records = (float *)(void *)(at + place[RECORDS]),
+        .norm2 = (double *)(void *)(at + place[NORM2])};
+}
+
+mfpg_status mfpg_loop_state_init(mfpg_context *ctx, const mfpg_loop_shape *shape, mfpg_loop_state *out) {
+    int64_t bytes = mfpg_loop_state_bytes(shape);
+    void *block = bytes >= 0 ? mfpg_alloc((ptrdiff_t)bytes, 1) : NULL;
+    if (!block) return mfpg_fail_memory(ctx);
+    mfpg_loop_state_lay_out(shape, block, out);
+    return MFPG_OK;
+}
+
+void mfpg_loop_state_clear(mfpg_loop_state *state) {
+    free(state->w); /* the first array begins the block */
+    *state = (mfpg_loop_state){0};
+}
+
+/* ---- saving ---- */
+
+static void save_records(const mfpg_federation *f, mfpg_loop_state *state) {
+    float *x = state->records;
+    double *norm2 = state->norm2;
+    for (ptrdiff_t k = 0; k < f->clients; k++) {
+        const mfpg_dataset *records = &f->client[k].records;
+        size_t rows = (size_t)records->rows, cells = rows * (size_t)records->features;
+        state->noised[k] = f->client[k].noised;
+        memcpy(x, records->x, cells * sizeof *x);
+        memcpy(norm2, records->norm2, rows * sizeof *norm2);
+        x += cells;
+        norm2 += rows;
+    }
+}
+
+void mfpg_federation_save(const mfpg_federation *f, mfpg_loop_state *state) {
+    state->round = f->round;
+    memcpy(state->w, f->w, (size_t)f->dimension * sizeof *f->w);
+    for (ptrdiff_t k = 0; k < f->clients; k++) {
+        state->rounds[k] = f->client[k].rounds;
+        state->nonfinite[k] = f->client[k].nonfinite;
+        state->stopped_before[k] = f->client[k].stopped_before;
+        if (!state->shape.acting) continue;
+        state->action[k] = mfpg_action_value(&f->client[k].action);
+        state->loss[k] = f->acting.loss[k];
+        state->gradient[k] = f->acting.gradient[k];
+    }
+    if (state->shape.record_rows > 0) save_records(f, state);
+}
+
+/* ---- digests ---- */
+
+static void add_number(crypto_generichash_state *hash, double value) {
+    crypto_generichash_update(hash, (const unsigned char *)&value, sizeof value);
+}
+
+static void add_release(crypto_generichash_state *hash, const mfpg_release *r) {
+    const double numbers[] = {(double)r->particles, (double)r->steps, r->sensitivity, r->noise_sd, r->last_sd,
+        r->weight, r->contraction, r->sampling_rate, r->hidden_contraction, r->hidden_shift};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) add_number(hash, numbers[i]);
+}
+
+void mfpg_federation_digest_start(
+    const mfpg_federation *f, unsigned char model[MFPG_DIGEST_SIZE], unsigned char plan[MFPG_DIGEST_SIZE]) {
+    crypto_generichash_state hash;
+    crypto_generichash(
+        model, MFPG_DIGEST_SIZE, (const unsigned char *)f->w, (size_t)f->dimension * sizeof *f->w, NULL, 0);
+    crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
+    for (ptrdiff_t k = 0; k < f->clients; k++) {
+        add_number(&hash, (double)f->client[k].action.control);
+        add_number(&hash, mfpg_action_value(&f->client[k].action));
+        add_release(&hash, &f->plan[k]);
+    }
+    crypto_generichash_final(&hash, plan, MFPG_DIGEST_SIZE);
+}
+
+void mfpg_federation_announce_to(mfpg_federation *f, mfpg_announce announce, void *user) {
+    f->announce = announce;
+    f->announce_user = user;
+}
+
+mfpg_status mfpg_federation_announce_choices(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
+    crypto_generichash_state hash;
+    unsigned char digest[MFPG_DIGEST_SIZE];
+    if (!f->announce) return MFPG_OK;
+    crypto_generichash_init(&hash, NULL, 0, sizeof digest);
+    for (ptrdiff_t i = 0; i < members; i++) {
+        add_number(&hash, f->acting.loss[f->order[i]]);
+        add_number(&hash, f->acting.gradient[f->order[i]]);
+    }
+    crypto_generichash_final(&hash, digest, sizeof digest);
+    return f->announce(ctx, f->announce_user, f->round + 1, 1, digest);
+}
+
+mfpg_status mfpg_federation_announce_updates(mfpg_context *ctx, mfpg_federation *f, const float *average) {
+    crypto_generichash_state hash;
+    unsigned char digest[MFPG_DIGEST_SIZE];
+    if (!f->announce) return MFPG_OK;
+    crypto_generichash_init(&hash, NULL, 0, sizeof digest);
+    crypto_generichash_update(&hash, (const unsigned char *)average, (size_t)f->dimension * sizeof *average);
+    for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
+        const client_state *client = &f->client[f->cohort[i].client];
+        const mfpg_dataset *fresh = &client->records;
+        add_number(&hash, client->signal_norm);
+        add_number(&hash, (double)client->nonfinite);
+        if (f->particles != MFPG_PARTICLES_DATA || client->noised) continue;
+        crypto_generichash_update(&hash, (const unsigned char *)fresh->x,
+            (size_t)fresh->rows * (size_t)fresh->features * sizeof *fresh->x);
+    }
+    crypto_generichash_final(&hash, digest, sizeof digest);
+    return f->announce(ctx, f->announce_user, f->round + 1, 0, digest);
+}
