@@ -41,14 +41,43 @@ static FILE *open_private(const char *path) {
     return stream;
 }
 
+/* A device or a pipe takes what is written, and keeps its name: a rename would put a file in its place. */
+static mfpg_status open_through(mfpg_context *ctx, const char *path, mfpg_file *out) {
+    mfpg_file file = {.path = mfpg_text_copy(path, strlen(path))};
+    if (!file.path) return mfpg_fail_memory(ctx);
+    file.stream = fopen(path, "wb");
+    if (!file.stream) {
+        int code = errno;
+        forget(&file);
+        return fail_system(ctx, "write", path, code);
+    }
+    *out = file;
+    return MFPG_OK;
+}
+
+/* The file that a symbolic link leads to, which is the one to replace, and not the link; or the path as it stands. */
+static char *final_path(const char *path) {
+    struct stat info;
+    char *target = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+    char *copy = mfpg_text_copy(target ? target : path, strlen(target ? target : path));
+    free(target);
+    return copy;
+}
+
 static mfpg_status create(mfpg_context *ctx, const char *path, int is_private, mfpg_file *out) {
-    mfpg_file file = {
-        .path = mfpg_text_copy(path, strlen(path)), .temporary = mfpg_alloc((ptrdiff_t)strlen(path) + 6, 1)};
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        if (is_private || S_ISDIR(info.st_mode) || S_ISSOCK(info.st_mode))
+            return mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: it is there and no file", path);
+        return open_through(ctx, path, out);
+    }
+    mfpg_file file = {.path = final_path(path)};
+    file.temporary = file.path ? mfpg_alloc((ptrdiff_t)strlen(file.path) + 6, 1) : NULL;
     if (!file.path || !file.temporary) {
         forget(&file);
         return mfpg_fail_memory(ctx);
     }
-    strcat(strcpy(file.temporary, path), ".part");
+    strcat(strcpy(file.temporary, file.path), ".part");
     file.stream = is_private ? open_private(file.temporary) : fopen(file.temporary, "wb");
     if (!file.stream) {
         int code = errno;
@@ -69,14 +98,15 @@ mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_f
 
 mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file) {
     int code = 0;
-    if (ferror(file->stream) || fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0)
+    if (ferror(file->stream) || fflush(file->stream) != 0 ||
+        (file->temporary && fsync(fileno(file->stream)) != 0))
         code = errno ? errno : EIO;
     if (fclose(file->stream) != 0 && !code) code = errno;
     file->stream = NULL;
-    if (!code && rename(file->temporary, file->path) != 0) code = errno;
+    if (!code && file->temporary && rename(file->temporary, file->path) != 0) code = errno;
     mfpg_status status = MFPG_OK;
     if (code) {
-        unlink(file->temporary);
+        if (file->temporary) unlink(file->temporary);
         status = fail_system(ctx, "write", file->path, code);
     }
     forget(file);
@@ -86,7 +116,7 @@ mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file) {
 void mfpg_file_abandon(mfpg_file *file) {
     if (file->stream) {
         fclose(file->stream);
-        unlink(file->temporary);
+        if (file->temporary) unlink(file->temporary);
     }
     forget(file);
 }

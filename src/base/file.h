@@ -9,10 +9,11 @@
 typedef struct mfpg_file {
     FILE *stream;    /* write here */
     char *path;      /* the final name */
-    char *temporary; /* path with ".part" behind it */
+    char *temporary; /* path with ".part" behind it; NULL where a device or a pipe is written to directly */
 } mfpg_file;
 
-/* Opens path.part for writing. Errors name the path and the system's reason. */
+/* Opens path.part for writing. What a symbolic link leads to is replaced, not the link; a device or a pipe is written to and
+ * keeps its name; a folder or a socket is refused. Errors name the path and the system's reason. */
 mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out);
 
 /* The same for what only its owner may read (mode 0600), whatever stood under the temporary name before. */

@@ -173,6 +173,21 @@ static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size
     return 1;
 }
 
+/* Theory S3.3: stable iff step x (curvature + mean strength / prior variance) < 2. */
+static int warn_of_divergence(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    const mfpg_equilibrium *q = solution->equilibrium;
+    if (!is_cost(solution, "entropic") || !isinf(q->cost)) return 0;
+    snprintf(text, size,
+        "at these actions the averaged model diverges, since step x (curvature + mean strength / prior "
+        "variance) is not "
+        "below 2 (step %g, curvature %g): all pay without bound, so that the certificate compares only what "
+        "a client pays "
+        "by itself; a smaller step or smaller actions are needed",
+        game->step, game->curvature);
+    return 1;
+}
+
 static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_t size) {
     if (!is_cost(solution, "paper")) return 0;
     snprintf(text, size,
@@ -207,8 +222,8 @@ static int warn_of_corner(const mfpg_solution *solution, char *text, size_t size
 
 int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *text, size_t size) {
     int (*const warnings[])(const mfpg_solution *, char *, size_t) = {warn_of_public_good,
-        warn_of_little_personalisation, warn_of_small_own_cost, warn_of_gain_by_noise, warn_of_literal_cost,
-        warn_of_corner};
+        warn_of_little_personalisation, warn_of_small_own_cost, warn_of_gain_by_noise, warn_of_divergence,
+        warn_of_literal_cost, warn_of_corner};
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
         if (warnings[i](solution, text, size) && index-- == 0) return 1;
     return 0;

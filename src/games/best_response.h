@@ -2,20 +2,32 @@
 #ifndef MFPG_GAMES_BEST_RESPONSE_H
 #define MFPG_GAMES_BEST_RESPONSE_H
 
+#include <math.h>
+
 #include "cost.h"
 
 typedef struct mfpg_response {
     double action;
     double cost; /* mfpg_movable_cost there */
-    int tied;    /* another action of the grid costs exactly the same */
+    int tied;    /* MFPG_TIED, MFPG_NEARLY_TIED, or 0 */
 } mfpg_response;
+
+/* Another action of the grid costs the same, or so nearly that rounding may have decided. */
+enum { MFPG_TIED = 1, MFPG_NEARLY_TIED = 2 };
+
+/* What ties say of uniqueness where strategies are dominant: 1 yes, 0 no, -1 unknown. */
+static inline int mfpg_tied_unique(int tied) {
+    return tied & MFPG_TIED ? 0 : tied ? -1 : 1;
+}
 
 /* Keeps the cheaper of two actions. They come in ascending order, so the later one of two equals is the more private
  * where the action is a strength, the less private where it is a budget. */
 static inline void mfpg_response_offer(
     mfpg_response *best, int first, double action, double cost, mfpg_control control) {
     int better = first || cost < best->cost || (cost == best->cost && control == MFPG_CONTROL_STRENGTH);
-    best->tied = !first && (cost == best->cost || (best->tied && !better));
+    int near = !first && fabs(cost - best->cost) <= 0x1p-48 * fabs(best->cost); /* sixteen roundings */
+    if (better && !(cost == best->cost)) best->tied = 0; /* what tied before is no longer best */
+    if (near) best->tied |= cost == best->cost ? MFPG_TIED : MFPG_NEARLY_TIED;
     if (!better) return;
     best->action = action;
     best->cost = cost;
@@ -44,7 +56,7 @@ typedef struct mfpg_block {
  * bits that mfpg_movable_cost gives. */
 void mfpg_block_answer(const mfpg_play *play, mfpg_block *block);
 
-/* The best response of every client to one aggregate, in parallel; not for MFPG_COUPLING_SHARED. Returns 1 where some
+/* The best response of every client to one aggregate, in parallel; not for MFPG_COUPLING_SHARED. Returns how some
  * client is tied. */
 int mfpg_respond(const mfpg_play *play, double others, double *action);
 

@@ -33,7 +33,8 @@ mfpg_status mfpg_finite_solve(mfpg_context *ctx, const mfpg_play *play, double *
     const mfpg_action_set *set = &play->game->actions;
     if (mfpg_play_coupling(play) == MFPG_COUPLING_NONE) {
         int tied = mfpg_respond(play, 0.0, action);
-        *report = (mfpg_report){.unique = !tied, .converged = 1, .selection = MFPG_CHOSEN_DOMINANT};
+        *report = (mfpg_report){
+            .unique = mfpg_tied_unique(tied), .converged = 1, .selection = MFPG_CHOSEN_DOMINANT};
         return MFPG_OK;
     }
     if (!set->grid) return play->cost->nash(ctx, play, set->low, set->high, action, report);

@@ -10,7 +10,8 @@ static mfpg_status solve(
     /* What others do costs a client something, but moves none of its choices. */
     int tied = mfpg_respond(play, 0.0, action);
     field->mean = mfpg_aggregate(play, action);
-    *report = (mfpg_report){.unique = !tied, .converged = 1, .selection = MFPG_CHOSEN_DOMINANT};
+    *report =
+        (mfpg_report){.unique = mfpg_tied_unique(tied), .converged = 1, .selection = MFPG_CHOSEN_DOMINANT};
     return MFPG_OK;
 }
 

@@ -44,7 +44,7 @@ typedef struct respond_job {
     atomic_int tied;
 } respond_job;
 
-/* What the comparison with the steps left open. Returns 1 where some client is tied. */
+/* What the comparison with the steps left open. Returns how some client is tied. */
 static int settle(const respond_job *job, mfpg_block *b) {
     int tied = 0;
     for (ptrdiff_t i = 0; i < b->count; i++) {
@@ -84,7 +84,7 @@ static void respond_chunk(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t
         tied |= respond_block(job, &b);
         memcpy(job->action + b.first, b.best, (size_t)b.count * sizeof *b.best);
     }
-    if (tied) atomic_fetch_or(&job->tied, 1);
+    if (tied) atomic_fetch_or(&job->tied, tied);
 }
 
 int mfpg_respond(const mfpg_play *play, double others, double *action) {

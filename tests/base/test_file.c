@@ -204,6 +204,48 @@ static void test_a_signal_ends_the_wait_for_a_pipe(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static mode_t kind_of(const char *path) {
+    struct stat info;
+    assert_int_equal(lstat(path, &info), 0);
+    return info.st_mode & S_IFMT;
+}
+
+/* A rename would put a file where a device, a pipe or a link was. */
+static void test_what_is_no_file_keeps_its_name(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    mfpg_file file;
+    char *folder = new_folder(), pipe[8192], link[8192], target[8192], part[8192];
+    path_in(folder, "pipe", pipe);
+    path_in(folder, "link", link);
+    path_in(folder, "target", target);
+    path_in(folder, "pipe.part", part);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    int reader = open(pipe, O_RDONLY | O_NONBLOCK);
+    write_whole(ctx, pipe, "through");
+    char bytes[16] = "";
+    assert_int_equal(read(reader, bytes, sizeof bytes), 7);
+    assert_string_equal(bytes, "through");
+    close(reader);
+    assert_true(kind_of(pipe) == S_IFIFO && !exists(part));
+    write_whole(ctx, target, "old");
+    assert_int_equal(symlink("target", link), 0);
+    write_whole(ctx, link, "new");
+    check_content(ctx, target, "new");
+    assert_true(kind_of(link) == S_IFLNK);
+    write_whole(ctx, "/dev/null", "nothing");
+    assert_true(kind_of("/dev/null") == S_IFCHR);
+    CHECK_OK(ctx, mfpg_file_create(ctx, "/dev/full", &file)); /* a full disk at once */
+    fputs("something", file.stream);
+    assert_int_equal(mfpg_file_commit(ctx, &file), MFPG_ERR_IO);
+    assert_true(kind_of("/dev/full") == S_IFCHR);
+    assert_int_equal(mfpg_file_create(ctx, folder, &file), MFPG_ERR_IO);
+    assert_int_equal(mfpg_file_create_private(ctx, pipe, &file), MFPG_ERR_IO);
+    remove(pipe), remove(link), remove(target);
+    assert_int_equal(rmdir(folder), 0);
+    mfpg_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_appears_whole_and_replaces_the_old_one),
@@ -212,6 +254,7 @@ int main(void) {
         cmocka_unit_test(test_reading_stops_at_its_limit),
         cmocka_unit_test(test_paths_join_and_folders_are_made_with_their_parents),
         cmocka_unit_test(test_a_signal_ends_the_wait_for_a_pipe),
+        cmocka_unit_test(test_what_is_no_file_keeps_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,6 +316,10 @@ static void test_text_says_what_numbers_mean(void **state) {
         "Price of anarchy at least 1.00");
     TELLS("solve --cost interaction --interaction -5", "Mean strength 2.");
     assert_non_null(strstr(ran.err, "own noise is a gain there"));
+    json_t *object = solve("--cost entropic --actions 0.1:100 --population 4 --own-cost 1e-5");
+    assert_non_null(strstr(ran.err, "the averaged model diverges"));
+    assert_true(json_is_null(json_object_get(object, "exploitability_finite")));
+    json_decref(object);
     TELLS("solve --cost entropic --own-cost 0.05 --beta 0.01:0.05 --population 40", "quantile",
         "strength (more means more noise)", "in the limit of many clients, no client");
     TELLS("solve --cost interaction --beta 1 --population 4 --privacy-scale 0.2 --interaction 1",

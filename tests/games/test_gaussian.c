@@ -281,6 +281,25 @@ static int teardown(void **state) {
     return 0;
 }
 
+/* Budgets 0.1 and 2 cost 401/4000 both, and rounding tells them apart: that is no proof that one is the only answer. */
+static void test_a_tie_that_rounding_breaks_is_not_called_unique(void **state) {
+    (void)state;
+    const double beta[] = {0.05}, grid[] = {0.05, 0.1, 2}, noise[] = {0.02};
+    mfpg_game g = mfpg_game_default();
+    g.cost = "gaussian";
+    g.players = MFPG_PLAYERS_FINITE;
+    g.clients = 1;
+    g.preference = beta;
+    g.noise_unit = noise;
+    g.actions = grid_of(grid, 3);
+    g.personalisation = 0.1;
+    g.dimension = 5;
+    g.privacy_power = 2;
+    mfpg_equilibrium e = solved(ctx, &g);
+    assert_true(e.unique != 1 && e.exploitability_max == 0.0);
+    mfpg_equilibrium_clear(&e);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nash_budgets_match_the_reference),
@@ -294,6 +313,7 @@ int main(void) {
         cmocka_unit_test(test_social_optimum_survives_search_with_unequal_weights),
         cmocka_unit_test(test_budget_falls_with_preference_and_rises_with_curvature),
         cmocka_unit_test(test_free_riding_is_named_or_ends_at_the_most_private_action),
+        cmocka_unit_test(test_a_tie_that_rounding_breaks_is_not_called_unique),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
