@@ -332,7 +332,8 @@ static const char *named_folder(const settings *chosen) {
     return chosen->out ? chosen->out : "";
 }
 
-static int resume_in(mfpg_context *ctx, const settings *chosen, mfpg_config *config, const char *folder) {
+static int resume_in(mfpg_context *ctx, const settings *chosen, mfpg_config *config, const char *folder,
+    const volatile int *stop) {
     char own[PATH_SIZE] = "", name[256];
     int sweep = 0;
     int64_t first = 0, last = 0;
@@ -346,12 +347,13 @@ static int resume_in(mfpg_context *ctx, const settings *chosen, mfpg_config *con
     name_folder(config, name);
     int code = folder[0] ? 0 : resume_find_folder(name, own, sizeof own);
     if (code) return code;
-    status = run_once(ctx, chosen, config, folder[0] ? folder : own, interrupt_watch(), 1, 1, &result);
+    status = run_once(ctx, chosen, config, folder[0] ? folder : own, stop, 1, 1, &result);
     return status == MFPG_OK ? cli_finish("run", CLI_DONE) : cli_fail(ctx, "run", status);
 }
 
 static int resume(mfpg_context *ctx, const settings *chosen) {
     mfpg_config *config = NULL;
+    const volatile int *stop = interrupt_watch();
     const char *folder = named_folder(chosen);
     if (!chosen->configuration && !folder[0])
         return cli_refuse("run", "--resume: needs the folder of the run: mfpg run --resume FOLDER");
@@ -360,7 +362,8 @@ static int resume(mfpg_context *ctx, const settings *chosen) {
     mfpg_status status = !chosen->configuration || folder == chosen->configuration
                              ? mfpg_run_configuration(ctx, folder, &config)
                              : mfpg_config_open(ctx, chosen->configuration, &config);
-    int code = status == MFPG_OK ? resume_in(ctx, chosen, config, folder) : cli_fail(ctx, "run", status);
+    int code =
+        status == MFPG_OK ? resume_in(ctx, chosen, config, folder, stop) : cli_fail(ctx, "run", status);
     mfpg_config_destroy(config);
     return code;
 }

@@ -30,24 +30,43 @@ mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *experim
     return status;
 }
 
-static void digest(const void *bytes, size_t length, unsigned char out[MFPG_DIGEST_SIZE]) {
-    crypto_generichash(out, MFPG_DIGEST_SIZE, bytes, length, NULL, 0);
+static void add(crypto_generichash_state *hash, const void *bytes, size_t size) {
+    if (size > 0) crypto_generichash_update(hash, bytes, size);
+}
+
+/* The rows, and what the results say of them beside. */
+static void digest_data(const mfpg_federated_data *data, unsigned char out[MFPG_DIGEST_SIZE]) {
+    crypto_generichash_state hash;
+    crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
+    add(&hash, data->fingerprint, sizeof data->fingerprint);
+    add(&hash, &data->dropped_rows, sizeof data->dropped_rows);
+    for (ptrdiff_t k = 0; k < data->clients; k++)
+        add(&hash, data->client[k].name, strlen(data->client[k].name) + 1);
+    crypto_generichash_final(&hash, out, MFPG_DIGEST_SIZE);
+}
+
+/* The plan, and the game that it comes from: other preferences can lead to the same actions. */
+static void digest_game(const mfpg_experiment *e, unsigned char plan[MFPG_DIGEST_SIZE]) {
+    const mfpg_equilibrium *q = &e->equilibrium;
+    const double numbers[] = {e->preference_factor, q->mean_action, q->exploitability_max,
+        q->exploitability_mean, q->consistency_gap, q->social_mean, q->price_of_anarchy, q->residual};
+    crypto_generichash_state hash;
+    if (!e->preference) return;
+    crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
+    add(&hash, plan, MFPG_DIGEST_SIZE);
+    add(&hash, e->preference, (size_t)e->data->clients * sizeof *e->preference);
+    add(&hash, numbers, sizeof numbers);
+    crypto_generichash_final(&hash, plan, MFPG_DIGEST_SIZE);
 }
 
 void mfpg_experiment_identify(mfpg_experiment *e, const char *written, size_t length) {
     mfpg_run_identity *own = &e->checkpoints.at.identity;
     own->config = e->checkpoints.given;
     own->key = e->key;
-    digest(written, length, own->written);
-    digest(e->data->fingerprint, strlen(e->data->fingerprint), own->data);
+    crypto_generichash(own->written, MFPG_DIGEST_SIZE, (const unsigned char *)written, length, NULL, 0);
+    digest_data(e->data, own->data);
     mfpg_federation_digest_start(e->federation, own->model, own->plan);
-    if (!e->preference) return;
-    crypto_generichash_state hash; /* preferences stand in the results even where they move no action */
-    crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
-    crypto_generichash_update(&hash, own->plan, MFPG_DIGEST_SIZE);
-    crypto_generichash_update(
-        &hash, (const unsigned char *)e->preference, (size_t)e->data->clients * sizeof *e->preference);
-    crypto_generichash_final(&hash, own->plan, MFPG_DIGEST_SIZE);
+    digest_game(e, own->plan);
 }
 
 static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {

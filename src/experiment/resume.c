@@ -146,8 +146,8 @@ static mfpg_status check_identity(mfpg_context *ctx, const mfpg_experiment *e, c
             "%s: the first model is not the one that the run began with (train.start)", folder);
     if (differs(own->plan, run->plan))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: the clients' actions, noise or weights are not those that the run began with: a file that "
-            "the configuration names has changed",
+            "%s: the game, the actions, the noise or the weights are not those that the run began with: a "
+            "file that the configuration names has changed",
             folder);
     if (own->key.seeded != run->key.seeded ||
         memcmp(own->key.bytes, run->key.bytes, sizeof own->key.bytes) != 0)

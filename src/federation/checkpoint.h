@@ -21,9 +21,9 @@
 typedef struct mfpg_run_identity {
     char *config;                            /* the configuration as it was given */
     unsigned char written[MFPG_DIGEST_SIZE]; /* of the bytes of config.yaml */
-    unsigned char data[MFPG_DIGEST_SIZE];    /* of the rows of every client */
+    unsigned char data[MFPG_DIGEST_SIZE];    /* of the rows and names of all clients */
     unsigned char model[MFPG_DIGEST_SIZE];   /* of the first model */
-    unsigned char plan[MFPG_DIGEST_SIZE];    /* of the actions and what they release */
+    unsigned char plan[MFPG_DIGEST_SIZE];    /* of the game, the actions and what they release */
     mfpg_key key;
 } mfpg_run_identity;
 

@@ -305,12 +305,31 @@ static void test_other_data_and_other_preferences_are_refused(void **state) {
     expect_refused(text, "the data are not those", "data.files");
     write_data(rows);
     write_file(path, "p\n1\n0.9\n");
-    expect_refused(text, "actions, noise or weights", "file");
+    expect_refused(text, "the game, the actions", "a file that");
     write_file(path, "p\n1\n0.5\n");
     expect_goes_on(text);
     remove_run("a");
     assert_int_equal(remove(path), 0);
     snprintf(path, sizeof path, "%s/d.csv", base);
+    assert_int_equal(remove(path), 0);
+}
+
+/* Names come from the data and stand in the results. */
+static void test_a_client_of_another_name_is_refused(void **state) {
+    (void)state;
+    static const char text[] =
+        "seed: 1\nmethod: dp-sgd\ndata: {files: [d.csv], partition: {kind: column, column: c}}\n" FIVE;
+    static const char rows[] = "a,c,y\n1,north,0\n2,north,1\n3,north,0\n4,south,1\n5,south,0\n6,south,1\n";
+    static const char renamed[] = "a,c,y\n1,north,0\n2,north,1\n3,north,0\n4,zouth,1\n5,zouth,0\n6,zouth,1\n";
+    char path[128];
+    snprintf(path, sizeof path, "%s/d.csv", base);
+    write_data(rows);
+    leave_interrupted(text);
+    write_data(renamed);
+    expect_refused(text, "the data are not those", "data.files");
+    write_data(rows);
+    expect_goes_on(text);
+    remove_run("a");
     assert_int_equal(remove(path), 0);
 }
 
@@ -506,6 +525,7 @@ int main(void) {
         cmocka_unit_test(test_another_configuration_is_refused_by_its_key),
         cmocka_unit_test(test_a_changed_config_yaml_is_named),
         cmocka_unit_test(test_other_data_and_other_preferences_are_refused),
+        cmocka_unit_test(test_a_client_of_another_name_is_refused),
         cmocka_unit_test(test_a_ledger_that_lost_lines_is_refused),
         cmocka_unit_test(test_there_has_to_be_something_to_resume),
         cmocka_unit_test(test_a_repeated_round_has_to_release_the_same),
