@@ -90,6 +90,17 @@ static void print_warning(void *user, const char *text) {
     fprintf(stderr, "mfpg: warning: %s\n", text);
 }
 
+void cli_take_argument(const struct argp_state *state, char *text, const char **configuration,
+    char **arguments, int *argument_count) {
+    int assigns = strchr(text, '=') != NULL;
+    if (!*configuration && !assigns) {
+        *configuration = text;
+        return;
+    }
+    if (!assigns) argp_error(state, "'%.60s' is no KEY=VALUE", text);
+    arguments[(*argument_count)++] = text;
+}
+
 void cli_warn_of_game(const mfpg_solution *solution) {
     char text[1024];
     for (ptrdiff_t i = 0; mfpg_solution_warning(solution, i, text, sizeof text); i++)

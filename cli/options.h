@@ -62,6 +62,10 @@ double cli_number(const struct argp_state *state, const char *option, const char
 int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *names,
     int count);
 
+/* An argument without an option: the first that is no KEY=VALUE is the configuration, the others are KEY=VALUE. */
+void cli_take_argument(const struct argp_state *state, char *text, const char **configuration,
+    char **arguments, int *argument_count);
+
 /* Reads the whole of text as a finite decimal number (no hexadecimal, no nan, no inf); 1 on success. */
 int cli_parse_number(const char *text, double *value);
 

@@ -55,12 +55,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPTION_KEYS: chosen->keys = 1; return 0;
     case OPTION_RESUME: chosen->resume = 1; return 0;
     case ARGP_KEY_ARG:
-        if (!chosen->configuration && !strchr(text, '=')) {
-            chosen->configuration = text;
-            return 0;
-        }
-        if (!strchr(text, '=')) argp_error(state, "'%.60s' is no KEY=VALUE", text);
-        chosen->arguments[chosen->argument_count++] = text;
+        cli_take_argument(state, text, &chosen->configuration, chosen->arguments, &chosen->argument_count);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

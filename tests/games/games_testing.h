@@ -277,4 +277,19 @@ static inline void check_optimum(const mfpg_game *game, const mfpg_equilibrium *
     check_near(e->social_cost, least, 1e-12, 1e-12, "least cost of all profiles");
 }
 
+/* The context of a program's tests: setup and teardown of their group. */
+static __attribute__((unused)) mfpg_context *ctx;
+
+static inline int setup(void **state) {
+    (void)state;
+    ctx = testing_context(2); /* two threads: no result depends on them */
+    return 0;
+}
+
+static inline int teardown(void **state) {
+    (void)state;
+    mfpg_context_destroy(ctx);
+    return 0;
+}
+
 #endif

@@ -4,8 +4,6 @@
 #include "games/tables.h"
 #include "games/validate.h"
 
-static mfpg_context *ctx;
-
 enum { SHAPES = 3 };
 
 static void test_every_equilibrium_leaves_nothing_to_gain(void **state) {
@@ -579,18 +577,6 @@ static void test_exploitability_checks_its_actions(void **state) {
     assert_int_equal(mfpg_game_exploitability(ctx, &g.game, action, &max, &mean), MFPG_ERR_INPUT);
     assert_true(max == 7 && mean == 7);
     mfpg_equilibrium_clear(NULL);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {

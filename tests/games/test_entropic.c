@@ -1,8 +1,6 @@
 /* The entropic FedAvg game of theory S3.3. Reference values: vectors/theory_vectors.csv, enumeration, searches. */
 #include "games_testing.h"
 
-static mfpg_context *ctx;
-
 /* The game of the ent_* rows: beta evenly spaced in [.025, .075], h = sig2 = abar2 = B = 1, tau = .1, d = 5, c = .045. */
 typedef struct vector_game {
     mfpg_game game;
@@ -415,18 +413,6 @@ static void test_units_of_strength_do_not_change_the_solution(void **state) {
         mfpg_equilibrium_clear(&a);
         mfpg_equilibrium_clear(&b);
     }
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 /* Sweeps end in local minima of the planner; of few profiles the least is known. The first case misled them. */

@@ -2,8 +2,6 @@
  * iteration from both ends, and populations too large to be sorted. */
 #include "games_testing.h"
 
-static mfpg_context *ctx;
-
 static double ratio_of(const mfpg_game *g, ptrdiff_t k) {
     return g->preference[k] * g->privacy_scale[k] / g->own_cost[k];
 }
@@ -313,18 +311,6 @@ static void test_threads_do_not_move_a_bit(void **state) {
         free(c.preference);
     }
     mfpg_context_destroy(four);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,8 +1,6 @@
 /* The Gaussian game of theory S3.2. Reference values: vectors/theory_vectors.csv, closed forms. */
 #include "games_testing.h"
 
-static mfpg_context *ctx;
-
 typedef struct row {
     const char *source; /* case_id of theory_vectors.csv and the section it names */
     double h, d, omega;
@@ -267,18 +265,6 @@ static void test_free_riding_is_named_or_ends_at_the_most_private_action(void **
     g.game.weight = weight;
     assert_int_equal(mfpg_game_solve(ctx, &g.game, &e), MFPG_ERR_INPUT);
     assert_non_null(strstr(mfpg_context_message(ctx), "client 2"));
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 /* Budgets 0.1 and 2 cost 401/4000 both, and rounding tells them apart: that is no proof that one is the only answer. */

@@ -2,8 +2,6 @@
  * values: vectors/theory_vectors.csv; second routes: the step function itself, enumeration, monotone iteration. */
 #include "games_testing.h"
 
-static mfpg_context *ctx;
-
 typedef struct test_game {
     mfpg_game game;
     double preference[MOST], privacy_scale[MOST], own_cost[MOST];
@@ -361,18 +359,6 @@ static void test_noise_that_pays_is_refused(void **state) {
     fill(10, 2, g.privacy_scale);
     assert_int_equal(mfpg_game_solve(ctx, &g.game, &e), MFPG_ERR_INPUT);
     assert_non_null(strstr(mfpg_context_message(ctx), "no equilibrium"));
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,8 +1,6 @@
 /* Games over a loss table: equilibria by enumeration of the grid, a line in a table that is the formula, and doors. */
 #include "games_testing.h"
 
-static mfpg_context *ctx;
-
 static void draw_tabled(uint64_t *seed, const char *cost, int players, random_game *r) {
     draw_game(seed, cost, (mfpg_players)players, 0, r);
     draw_loss_table(seed, mfpg_cost_control(cost), r);
@@ -155,18 +153,6 @@ static void test_disutilities_of_a_table_do_not_move(void **state) {
     assert_int_equal(mfpg_cost_control("measured"), MFPG_CONTROL_STRENGTH);
     assert_int_equal(mfpg_cost_control("nonsense"), MFPG_CONTROL_NONE);
     assert_int_equal(mfpg_cost_measures("measured-budget"), 0);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {

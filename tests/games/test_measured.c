@@ -1,8 +1,6 @@
 /* Costs that read what clients measure: closed forms, each client by its own numbers, and how far a disutility moves. */
 #include "games_testing.h"
 
-static mfpg_context *ctx;
-
 /* e = sqrt(beta B/L), clamped; on a grid the switch from e_i to e_{i+1} at beta B/L = e_i e_{i+1} (theory S3.4). */
 static void test_the_measured_loss_prices_noise(void **state) {
     random_game r;
@@ -130,18 +128,6 @@ static void test_what_measures_nothing_is_refused(void **state) {
     r.game.measured_loss = zero;
     mfpg_equilibrium e;
     assert_int_equal(mfpg_game_solve(ctx, &r.game, &e), MFPG_ERR_INPUT);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {

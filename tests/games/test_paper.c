@@ -3,8 +3,6 @@
 
 #include "games/tables.h"
 
-static mfpg_context *ctx;
-
 static void test_best_responses_match_the_reference(void **state) {
     const struct {
         const char *source;
@@ -92,18 +90,6 @@ static void test_delta_is_the_raw_exponential(void **state) {
     g.dimension = 109386;
     g.rounds = 20;
     check_near(mfpg_cost_paper.privacy(&play, 2), 1.175, 0, 5e-4, "images");
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {

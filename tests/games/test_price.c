@@ -2,8 +2,6 @@
  * cost, and what a price adds to a client's bill is what its noise costs the others. */
 #include "games_testing.h"
 
-static mfpg_context *ctx;
-
 static double largest_distance(const mfpg_equilibrium *e, const double *action) {
     double most = 0;
     for (ptrdiff_t k = 0; k < e->clients; k++) most = fmax(most, fabs(e->action[k] / action[k] - 1));
@@ -154,18 +152,6 @@ static void test_what_has_no_price_says_so(void **state) {
     r.game.players = MFPG_PLAYERS_NONE;
     assert_int_equal(mfpg_game_corrective_price(ctx, &r.game, price), MFPG_ERR_INPUT);
     assert_true(price[0] == 7);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(1);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {

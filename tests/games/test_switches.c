@@ -5,8 +5,6 @@
 #include "games/best_response.h"
 #include "games/validate.h"
 
-static mfpg_context *ctx;
-
 enum { MANY = 4000 };
 
 /* A game with room for many clients. */
@@ -158,18 +156,6 @@ static void test_steps_are_given_up_where_they_prove_nothing(void **state) {
     assert_non_null(s);
     mfpg_switches_destroy(s);
     mfpg_switches_destroy(NULL);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = testing_context(2);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    mfpg_context_destroy(ctx);
-    return 0;
 }
 
 int main(void) {
