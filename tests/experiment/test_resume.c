@@ -67,7 +67,7 @@ static void restart_without_checkpoint(const char *folder) {
 static void test_every_kind_of_run_goes_on_after_every_round(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 4};
-    for (int i = 0; i < KINDS; i += TESTING_SANITIZED ? 3 : 1) { /* forks are slow there */
+    for (int i = 0; i < KINDS; i += TESTING_SANITIZED ? 6 : 1) { /* forks are slow there */
         make_reference(i);
         for (int64_t after = 1; after <= 8; after++) {
             run_plan plan = {
@@ -136,7 +136,7 @@ static void test_fifty_kills_at_random_moments_change_nothing(void **state) {
     double whole = now() - begun;
     srand48((long)testing_seed());
     int kills = 0, rounds = 0,
-        wanted = TESTING_SANITIZED ? 3 : testing_repeats(50); /* forks are slow there */
+        wanted = TESTING_SANITIZED ? 1 : testing_repeats(50); /* forks are slow there */
     for (; kills < wanted; rounds++) {
         run_plan plan = {.text = long_run, .folder = "a"};
         int code;
