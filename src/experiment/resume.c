@@ -19,24 +19,24 @@ enum { CONFIG_LIMIT = 1 << 24 };
 
 /* ---- the folder ---- */
 
-/* A file of the folder: 1 where it is a regular one. */
-static int is_there(const char *folder, const char *name) {
+/* A regular file; a link to one is none. */
+static int is_file(const char *path) {
     struct stat info;
-    char *path = mfpg_path_join(folder, name);
-    int yes = path && lstat(path, &info) == 0 && S_ISREG(info.st_mode);
-    free(path);
-    return yes;
+    return lstat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Whether the summary of the folder says that its run is complete. */
-static int is_complete(const char *folder) {
+/* Whether the summary of the folder says that its run is complete, into *yes. One that cannot be read says nothing. */
+static mfpg_status ask_complete(mfpg_context *ctx, const char *folder, int *yes) {
+    json_error_t fault = {0};
     char *path = mfpg_path_join(folder, "summary.json");
-    json_t *summary = path ? json_load_file(path, 0, NULL) : NULL;
+    if (!path) return mfpg_fail_memory(ctx);
+    json_t *summary = json_load_file(path, 0, &fault);
     const char *status = json_string_value(json_object_get(summary, "status"));
-    int yes = status && strcmp(status, "complete") == 0;
+    *yes = status && strcmp(status, "complete") == 0;
+    int full = !summary && json_error_code(&fault) == json_error_out_of_memory;
     json_decref(summary);
     free(path);
-    return yes;
+    return full ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 /* Why there is nothing to resume. */
@@ -45,22 +45,33 @@ static mfpg_status fail_without_checkpoint(mfpg_context *ctx, const char *folder
     if (stat(folder, &info) != 0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s; there is no run to resume", folder, strerror(errno));
     if (!S_ISDIR(info.st_mode)) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: is no run folder", folder);
-    if (is_complete(folder))
+    int complete = 0;
+    mfpg_status status = ask_complete(ctx, folder, &complete);
+    if (status != MFPG_OK) return status;
+    if (complete)
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "%s: the run in it is complete; there is nothing to resume", folder);
-    if (!is_there(folder, "ledger"))
+    char *ledger = mfpg_path_join(folder, mfpg_run_file(0));
+    if (!ledger) return mfpg_fail_memory(ctx);
+    int has_ledger = is_file(ledger);
+    free(ledger);
+    if (!has_ledger)
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "%s: is no run folder: it has neither a checkpoint nor a ledger", folder);
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s: there is no checkpoint: the run ended before its first one, or failed for good, or "
-        "train.checkpoint is none. It cannot go on; what its ledger lists stays released",
+        "train.checkpoint is none, or several processes noised records, which keep none. It cannot go on; "
+        "what its ledger lists stays released",
         folder);
 }
 
 static mfpg_status read_checkpoint(mfpg_context *ctx, const char *folder, mfpg_checkpoint *out) {
-    if (!is_there(folder, MFPG_CHECKPOINT)) return fail_without_checkpoint(ctx, folder);
     char *path = mfpg_path_join(folder, MFPG_CHECKPOINT);
     if (!path) return mfpg_fail_memory(ctx);
+    if (!is_file(path)) {
+        free(path);
+        return fail_without_checkpoint(ctx, folder);
+    }
     mfpg_status status = mfpg_checkpoint_read(ctx, path, out);
     if (status == MFPG_ERR_INPUT)
         mfpg_fail_behind(
