@@ -1,5 +1,5 @@
 /* The symmetric Sinkhorn projection: 512 and 100,352 scalars, N(0,1), and 5000 points of 8 coordinates. The floor of the
- * small cloud is its kernel products by OpenBLAS on one thread; that of the large one as many passes over three arrays of
+ * small cloud is its kernel products by OpenBLAS on one thread; that of the large one as many passes over two arrays of
  * its size, which any product has to make; that of the points the products of their coordinates, which give distances. */
 #include <cblas.h>
 #include <string.h>

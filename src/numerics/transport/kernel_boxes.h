@@ -10,7 +10,7 @@
 
 typedef struct mfpg_kernel_boxes mfpg_kernel_boxes;
 
-/* How long products take, in units of a stored entry of mfpg_kernel_rows_size. x ascending, from x[0] = 0. */
+/* How long products take, in the units of mfpg_kernel_rows_cost. x ascending, from x[0] = 0. */
 double mfpg_kernel_boxes_cost(ptrdiff_t n, const double *x, double eta);
 
 /* x is borrowed. Memory: n doubles and at most a few hundred a box, of which there are at most n. */

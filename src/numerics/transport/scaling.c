@@ -24,7 +24,7 @@ static mfpg_status measure(mfpg_context *ctx, ptrdiff_t n, mfpg_kernel_product p
     return status;
 }
 
-/* u r^(-2/3) for r within 0.1 of 1: eight terms of the series, which is off by 2e-9 at most and by nothing at 1. */
+/* u r^(-2/3) for r within 0.1 of 1: the series to the seventh power, off by 4.1e-9 at most and by nothing at 1. */
 MFPG_WIDE static void scale_near_one(ptrdiff_t n, const double *restrict r, double *restrict u) {
     static const double term[] = {
         -2.0 / 3, 5.0 / 9, -40.0 / 81, 110.0 / 243, -308.0 / 729, 2618.0 / 6561, -7480.0 / 19683};

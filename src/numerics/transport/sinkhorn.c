@@ -35,7 +35,7 @@ static void forget(problem *p) {
 
 static mfpg_status choose_kernel(mfpg_context *ctx, double eta, problem *p) {
     double inverse = 1.0 / eta;
-    if (mfpg_kernel_rows_size(p->n, p->x, inverse).cost <= mfpg_kernel_boxes_cost(p->n, p->x, eta))
+    if (mfpg_kernel_rows_cost(p->n, p->x, inverse) <= mfpg_kernel_boxes_cost(p->n, p->x, eta))
         return mfpg_kernel_rows_create(ctx, p->n, p->x, inverse, &p->rows);
     return mfpg_kernel_boxes_create(ctx, p->n, p->x, eta, &p->boxes);
 }
