@@ -94,6 +94,7 @@ static double felt_by_all(const mfpg_game *game) {
     return 1.0 + (1.0 - omega) * (1.0 - omega) * (n - 1.0) / (n * n) / (own * own);
 }
 
+/* A choice: budgets are then at most 0.57 of the optimum's, felt^(-1/(p+2)). */
 static const double HARDLY_FELT = 10.0;
 
 static int warn_of_little_personalisation(const mfpg_solution *solution, char *text, size_t size) {

@@ -16,6 +16,7 @@
 #include "compensated.h"
 #include "fedavg_law.h"
 #include "monotone_root.h"
+#include "shapes.h"
 
 static mfpg_fedavg_law law_of(const mfpg_play *play) {
     const mfpg_game *game = play->game;
@@ -103,16 +104,6 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     return status ? status : check_stability(ctx, play);
 }
 
-static double utility(const mfpg_play *play, double e) {
-    (void)play;
-    return e;
-}
-
-static double privacy(const mfpg_play *play, double e) {
-    (void)play;
-    return 1.0 / e;
-}
-
 MFPG_WIDE static void entropic_scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
@@ -124,11 +115,6 @@ MFPG_WIDE static void entropic_scales(
 }
 
 /* u e + v/e. */
-static double minimiser(const mfpg_play *play, double u, double v) {
-    (void)play;
-    return sqrt(v / u);
-}
-
 static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *e, double *out) {
     for (ptrdiff_t i = 0; i < count; i++) out[i] = weight_of(play, first + i) * e[i];
 }
@@ -169,7 +155,8 @@ static double reply(
     own_slope own = {.law = law_of(play), .others = others, .weight = weight_of(play, k)};
     own.pull = own.weight * minded(play);
     entropic_scales(play, k, 1, &others, &own.u, &own.v);
-    double top = fmin(high, minimiser(play, own.u, own.v)); /* f' > 0: never above the minimiser without f */
+    /* f' > 0: never above the minimiser without f */
+    double top = fmin(high, mfpg_strength_minimiser(play, own.u, own.v));
     if (own.weight > 0.0) top = fmin(top, (mfpg_fedavg_stable_below(&own.law) - others) / own.weight);
     if (!(top > low)) return low;
     if (low > 0.0 && (guess == low || low == high) && own_slope_at(low, &own) >= 0.0) return low;
@@ -328,10 +315,10 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .finite = MFPG_COUPLING_SHARED,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,
-    .utility = utility,
-    .privacy = privacy,
+    .utility = mfpg_strength_utility,
+    .privacy = mfpg_strength_privacy,
     .scales = entropic_scales,
-    .minimiser = minimiser,
+    .minimiser = mfpg_strength_minimiser,
     .shares = shares,
     .external = external,
     .reply = reply,

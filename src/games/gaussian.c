@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "base/wide.h"
 #include "check.h"
+#include "shapes.h"
 
 static double square(double x) {
     return x * x;
@@ -59,10 +60,6 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
 static double utility(const mfpg_play *play, double b) {
     (void)play;
     return 1.0 / (b * b);
-}
-
-static double privacy(const mfpg_play *play, double b) {
-    return play->game->privacy_power == 1.0 ? b : 0.5 * b * b;
 }
 
 /* What the others mind of the noise of a client of weight p: Q_k/A - q_k^2 of S3.2. */
@@ -130,7 +127,7 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
-    .privacy = privacy,
+    .privacy = mfpg_budget_privacy,
     .scales = gaussian_scales,
     .minimiser = minimiser,
     .shares = shares,

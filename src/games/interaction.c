@@ -15,6 +15,7 @@
 #include "check.h"
 #include "compensated.h"
 #include "fixed_point.h"
+#include "shapes.h"
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
@@ -35,16 +36,6 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     return MFPG_OK;
 }
 
-static double utility(const mfpg_play *play, double e) {
-    (void)play;
-    return e;
-}
-
-static double privacy(const mfpg_play *play, double e) {
-    (void)play;
-    return 1.0 / e;
-}
-
 MFPG_WIDE static void interaction_scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
@@ -52,12 +43,6 @@ MFPG_WIDE static void interaction_scales(
         u[i] = mfpg_play_own_cost(play, first + i) * (1.0 + game->interaction * others[i]);
         v[i] = game->preference[first + i] * mfpg_play_privacy_scale(play, first + i);
     }
-}
-
-/* u e + v/e; where the ambient noise has turned the price negative, the cost falls with e for ever. */
-static double minimiser(const mfpg_play *play, double u, double v) {
-    (void)play;
-    return u > 0.0 ? sqrt(v / u) : (double)INFINITY;
 }
 
 static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *e, double *out) {
@@ -70,7 +55,8 @@ static void respond_block(const mfpg_play *play, ptrdiff_t first, ptrdiff_t coun
     double low, double high, double *next) {
     double u[MFPG_BLOCK], v[MFPG_BLOCK];
     interaction_scales(play, first, count, others, u, v);
-    for (ptrdiff_t i = 0; i < count; i++) next[i] = mfpg_clamp(minimiser(play, u[i], v[i]), low, high);
+    for (ptrdiff_t i = 0; i < count; i++)
+        next[i] = mfpg_clamp(mfpg_strength_minimiser(play, u[i], v[i]), low, high);
 }
 
 /* The largest relative move, |log next - log now| where it is small. */
@@ -207,10 +193,10 @@ const mfpg_cost_ops mfpg_cost_interaction = {
     .finite = MFPG_COUPLING_PRICE,
     .limit = MFPG_COUPLING_PRICE,
     .validate = validate,
-    .utility = utility,
-    .privacy = privacy,
+    .utility = mfpg_strength_utility,
+    .privacy = mfpg_strength_privacy,
     .scales = interaction_scales,
-    .minimiser = minimiser,
+    .minimiser = mfpg_strength_minimiser,
     .decoupled = decoupled,
     .shares = shares,
     .nash = nash,

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "check.h"
 #include "loss_table.h"
+#include "shapes.h"
 
 static double unit_of(const mfpg_play *play, ptrdiff_t k) {
     return play->game->strength_unit ? play->game->strength_unit[k] : 1.0;
@@ -49,11 +50,6 @@ static double utility(const mfpg_play *play, double e) {
     return play->game->loss_table ? mfpg_loss_table_at(play->game, MFPG_CONTROL_STRENGTH, e) : e;
 }
 
-static double privacy(const mfpg_play *play, double e) {
-    (void)play;
-    return 1.0 / e;
-}
-
 static void scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
@@ -62,11 +58,6 @@ static void scales(
         u[i] = play->game->loss_table ? 1.0 : mfpg_play_loss(play, k) * unit_of(play, k);
         v[i] = play->game->preference[k] * mfpg_play_privacy_scale(play, k);
     }
-}
-
-static double minimiser(const mfpg_play *play, double u, double v) {
-    (void)play;
-    return u > 0.0 ? sqrt(v / u) : (double)INFINITY;
 }
 
 static void change(
@@ -91,8 +82,8 @@ const mfpg_cost_ops mfpg_cost_measured = {
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
-    .privacy = privacy,
+    .privacy = mfpg_strength_privacy,
     .scales = scales,
-    .minimiser = minimiser,
+    .minimiser = mfpg_strength_minimiser,
     .change = change,
 };

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "loss_table.h"
+#include "shapes.h"
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
@@ -25,10 +26,6 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
 
 static double utility(const mfpg_play *play, double b) {
     return mfpg_loss_table_at(play->game, MFPG_CONTROL_BUDGET, b);
-}
-
-static double privacy(const mfpg_play *play, double b) {
-    return play->game->privacy_power == 1.0 ? b : 0.5 * b * b;
 }
 
 static void scales(
@@ -56,7 +53,7 @@ const mfpg_cost_ops mfpg_cost_measured_budget = {
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
-    .privacy = privacy,
+    .privacy = mfpg_budget_privacy,
     .scales = scales,
     .minimiser = minimiser,
 };

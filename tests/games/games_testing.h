@@ -277,6 +277,29 @@ static inline void check_optimum(const mfpg_game *game, const mfpg_equilibrium *
     check_near(e->social_cost, least, 1e-12, 1e-12, "least cost of all profiles");
 }
 
+static inline double ratio_of(const mfpg_game *g, ptrdiff_t k) {
+    return g->preference[k] * g->privacy_scale[k] / g->own_cost[k];
+}
+
+/* The mean of all answers to s by enumeration or clamping, ties to the lower or to the upper action. */
+static inline double averaged_response(const mfpg_game *g, double s, int upper) {
+    double sum = 0, price = 1 + g->interaction * s;
+    for (ptrdiff_t k = 0; k < g->clients; k++) {
+        double ratio = ratio_of(g, k), best = INFINITY, at = 0;
+        if (!g->actions.grid) {
+            at = price > 0 ? sqrt(ratio / price) : (double)INFINITY;
+            sum += fmin(fmax(at, g->actions.low), g->actions.high);
+            continue;
+        }
+        for (ptrdiff_t j = 0; j < g->actions.count; j++) {
+            double e = g->actions.grid[j], cost = e * price + ratio / e;
+            if (cost < best || (upper && cost == best)) best = cost, at = e;
+        }
+        sum += at;
+    }
+    return sum / (double)g->clients;
+}
+
 /* The context of a program's tests: setup and teardown of their group. */
 static __attribute__((unused)) mfpg_context *ctx;
 

@@ -2,29 +2,6 @@
  * iteration from both ends, and populations too large to be sorted. */
 #include "games_testing.h"
 
-static double ratio_of(const mfpg_game *g, ptrdiff_t k) {
-    return g->preference[k] * g->privacy_scale[k] / g->own_cost[k];
-}
-
-/* The mean of all answers to s by enumeration or clamping, ties to the lower or to the upper action. */
-static double averaged_response(const mfpg_game *g, double s, int upper) {
-    double sum = 0, price = 1 + g->interaction * s;
-    for (ptrdiff_t k = 0; k < g->clients; k++) {
-        double ratio = ratio_of(g, k), best = INFINITY, at = 0;
-        if (!g->actions.grid) {
-            at = price > 0 ? sqrt(ratio / price) : (double)INFINITY;
-            sum += fmin(fmax(at, g->actions.low), g->actions.high);
-            continue;
-        }
-        for (ptrdiff_t j = 0; j < g->actions.count; j++) {
-            double e = g->actions.grid[j], cost = e * price + ratio / e;
-            if (cost < best || (upper && cost == best)) best = cost, at = e;
-        }
-        sum += at;
-    }
-    return sum / (double)g->clients;
-}
-
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

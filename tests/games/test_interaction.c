@@ -81,25 +81,6 @@ static void test_continuous_fixed_point_matches_the_reference(void **state) {
     }
 }
 
-/* The mean of everybody's best response to s, by enumeration or clamping, ties to the lower or the upper action. */
-static double averaged_response(const mfpg_game *g, double s, int upper) {
-    double sum = 0, price = 1 + g->interaction * s;
-    for (ptrdiff_t k = 0; k < g->clients; k++) {
-        double ratio = g->preference[k] * g->privacy_scale[k] / g->own_cost[k], best = INFINITY, at = 0;
-        if (!g->actions.grid) {
-            at = price > 0 ? sqrt(ratio / price) : (double)INFINITY;
-            sum += fmin(fmax(at, g->actions.low), g->actions.high);
-            continue;
-        }
-        for (ptrdiff_t j = 0; j < g->actions.count; j++) {
-            double e = g->actions.grid[j], cost = e * price + ratio / e;
-            if (cost < best || (upper && cost == best)) best = cost, at = e;
-        }
-        sum += at;
-    }
-    return sum / (double)g->clients;
-}
-
 /* zeta > 0: s* lies in [Phi(s*+), Phi(s*-)], the whole definition of the convexified fixed point (S7). */
 static void test_random_grid_solutions_are_fixed_points_of_the_convexified_map(void **state) {
     uint64_t seed = testing_seed();

@@ -1,28 +1,13 @@
 /* The continuous game where memory runs out. */
 #include "failing_memory.h"
 
-#include "mfpg/pde.h"
+#include "pde_model.h"
 
 static const double WEIGHTS[] = {0.5, 1};
 static mfpg_context *ctx;
 
-static mfpg_pde_model small(void) {
-    return (mfpg_pde_model){.potential = mfpg_pde_quadratic(1),
-        .running = mfpg_pde_quadratic(1),
-        .attraction = 0.5,
-        .prior_variance = 2,
-        .horizon = 1,
-        .start_mean = 1,
-        .start_variance = 0.25,
-        .cost = {.scale = 0.5, .rate = 2, .offset = 0.2},
-        .control_low = 0.05,
-        .control_high = 1.5,
-        .weight = WEIGHTS,
-        .types = 2};
-}
-
 static mfpg_status solve(void *arg) {
-    mfpg_pde_model model = small();
+    mfpg_pde_model model = quadratic_game(WEIGHTS, 2);
     mfpg_pde_options options = mfpg_pde_options_default();
     mfpg_pde_solution *solution = NULL;
     (void)arg;
@@ -44,7 +29,7 @@ static mfpg_status flow(void *arg) {
 }
 
 static mfpg_status particles(void *arg) {
-    mfpg_pde_model model = small();
+    mfpg_pde_model model = quadratic_game(WEIGHTS, 2);
     mfpg_key key = mfpg_key_from_seed(1);
     double mean[5], variance[5];
     const mfpg_pde_particles_options options = {.count = 700, .steps = 4, .key = &key, .fixed_control = 1};

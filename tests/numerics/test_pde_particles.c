@@ -1,26 +1,11 @@
 /* The particles: their moments against closed forms and against the law's, and what must not change them. */
 #include "testing.h"
 
-#include "mfpg/pde.h"
+#include "pde_model.h"
 
 enum { STEPS = 64, SHORT = 8, MOST = 1024 };
 static const double ONE = 1;
 static double mean[MOST + 1], variance[MOST + 1];
-
-static mfpg_pde_model linear(void) {
-    return (mfpg_pde_model){.potential = mfpg_pde_quadratic(1),
-        .running = mfpg_pde_quadratic(1),
-        .attraction = 0.5,
-        .prior_variance = 2,
-        .horizon = 1,
-        .start_mean = 1,
-        .start_variance = 0.25,
-        .cost = {.scale = 0.5, .rate = 2, .offset = 0.2},
-        .control_low = 0.05,
-        .control_high = 1.5,
-        .weight = &ONE,
-        .types = 1};
-}
 
 static void run_with(int threads, const mfpg_pde_model *model, const mfpg_pde_solution *solution,
     ptrdiff_t count, ptrdiff_t steps, uint64_t repeat) {
@@ -45,7 +30,7 @@ static void euler_moments(ptrdiff_t steps, double *m, double *v) {
 
 static void test_moments_are_those_of_the_linear_recursion(void **state) {
     (void)state;
-    mfpg_pde_model model = linear();
+    mfpg_pde_model model = quadratic_game(&ONE, 1);
     const ptrdiff_t count = 16000;
     double m, v;
     run_with(1, &model, NULL, count, STEPS, 1);
@@ -63,7 +48,7 @@ static void test_moments_are_those_of_the_linear_recursion(void **state) {
 /* d = 1, N = 1: a single particle feels itself alone, so the attraction vanishes exactly. */
 static void test_a_single_particle_is_not_attracted(void **state) {
     (void)state;
-    mfpg_pde_model model = linear(), free = linear();
+    mfpg_pde_model model = quadratic_game(&ONE, 1), free = quadratic_game(&ONE, 1);
     free.attraction = 0;
     run_with(1, &model, NULL, 1, STEPS, 2);
     double end = mean[STEPS];
@@ -75,7 +60,7 @@ static void test_a_single_particle_is_not_attracted(void **state) {
 /* Root mean square error of the mean over repeats: slope of its logarithm on that of N. */
 static void test_errors_fall_as_the_root_of_the_number_of_particles(void **state) {
     (void)state;
-    mfpg_pde_model model = linear();
+    mfpg_pde_model model = quadratic_game(&ONE, 1);
     double m, v, x[4], y[4], sx = 0, sy = 0, sxx = 0, sxy = 0;
     euler_moments(STEPS, &m, &v);
     for (int k = 0; k < 4; k++) {
@@ -99,7 +84,7 @@ static void test_errors_fall_as_the_root_of_the_number_of_particles(void **state
 static void test_particles_follow_the_law_of_the_equilibrium(void **state) {
     (void)state;
     const double weights[] = {0.5, 2}, shares[] = {0.7, 0.3};
-    mfpg_pde_model model = linear();
+    mfpg_pde_model model = quadratic_game(&ONE, 1);
     model.potential = model.running = mfpg_pde_double_well(1, 0.5);
     model.start_mean = 0.3;
     model.weight = weights;
@@ -129,7 +114,7 @@ static void test_particles_follow_the_law_of_the_equilibrium(void **state) {
 
 static void test_threads_change_no_bit_and_repeats_differ(void **state) {
     (void)state;
-    mfpg_pde_model model = linear();
+    mfpg_pde_model model = quadratic_game(&ONE, 1);
     double held[SHORT + 1];
     run_with(1, &model, NULL, 9000, SHORT, 3);
     memcpy(held, mean, sizeof held);
@@ -143,7 +128,7 @@ static void test_wrong_numbers_are_refused(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     mfpg_key key = mfpg_key_from_seed(1);
-    mfpg_pde_model model = linear(), broken = linear();
+    mfpg_pde_model model = quadratic_game(&ONE, 1), broken = quadratic_game(&ONE, 1);
     broken.attraction = (double)NAN;
     for (int k = 0; k < 5; k++) {
         mfpg_pde_particles_options o = {.count = 10, .steps = STEPS, .key = &key, .fixed_control = 0.5};
