@@ -23,8 +23,8 @@ typedef struct cloud {
 static void project(void *arg) {
     cloud *job = arg;
     memcpy(job->work, job->points, (size_t)(job->n * job->d) * sizeof *job->work);
-    if (mfpg_sinkhorn_project_points(
-            job->ctx, job->n, job->d, job->regularisation, job->work, &job->result) != MFPG_OK)
+    if (mfpg_sinkhorn_project_points(job->ctx, job->n, job->d,
+            (mfpg_regularisation){.value = job->regularisation}, job->work, &job->result) != MFPG_OK)
         exit(EXIT_FAILURE);
 }
 

@@ -66,7 +66,8 @@ static const struct argp argp = {.options = options,
     .parser = parse,
     .args_doc = "CONFIG.yaml|EXAMPLE [KEY=VALUE...]\n--resume FOLDER",
     .doc = "Trains a federation and writes a run folder: config.yaml, ledger, rounds.csv, free_energy.csv "
-           "(entropic runs), clients.csv, summary.json, model.npy, timings.csv. EXAMPLE is a name of `mfpg "
+           "(entropic runs), transport.csv (runs that project their states), clients.csv, summary.json, "
+           "model.npy, timings.csv. EXAMPLE is a name of `mfpg "
            "list examples`. seed=1..10 runs once a seed. "
            "Without "
            "arguments the shortest configuration that works is shown. While it trains, the folder holds a "
@@ -93,6 +94,9 @@ static void show_round(void *user, const mfpg_round_report *report, int64_t roun
     used = append(text, sizeof text, used, "  accuracy %.4f", report->accuracy);
     if (report->noise_to_signal > 0.0)
         used = append(text, sizeof text, used, "  noise/signal %.3g", report->noise_to_signal);
+    if (report->transport.projections > 0)
+        used = append(
+            text, sizeof text, used, "  variance kept %.3g", mfpg_transport_mean_ratio(&report->transport));
     snprintf(text + used, sizeof text - (size_t)used, "  epsilon %s", cli_text_up(report->epsilon, epsilon));
     progress_show(&shown->bar, report->round, rounds, text, !shown->quiet);
 }

@@ -51,7 +51,7 @@ typedef struct mfpg_run_options {
     void *progress_user;
 } mfpg_run_options;
 
-/** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, free_energy.csv of entropic runs, clients.csv,
+/** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, free_energy.csv of entropic runs, transport.csv of those that project, clients.csv,
  *  summary.json, model.npy, timings.csv), and while it goes on a checkpoint (mode 0600) as often as train.checkpoint says, which is
  *  erased when the run is complete. A folder that exists must be empty; of several runs that are given one folder at once, one has it and
  *  the others fail with MFPG_ERR_INPUT. Once a run.

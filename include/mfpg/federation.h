@@ -120,6 +120,9 @@ typedef struct mfpg_round_report {
     ptrdiff_t cohort; /* clients that took part */
     mfpg_free_energy
         free_energy; /* all NAN where it was not asked for, in other rounds, and for other mechanisms */
+    mfpg_transport_report
+        transport; /* all Sinkhorn projections of the round; from noised parameters, and so covered by
+                                        the certificates, which are those of the local view where states are projected */
 } mfpg_round_report;
 
 /** One client at the end. */

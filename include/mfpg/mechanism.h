@@ -12,6 +12,7 @@
 #include "model.h"
 #include "random.h"
 #include "release.h"
+#include "transport.h"
 
 typedef enum mfpg_clip_at { MFPG_CLIP_STEP = 0, MFPG_CLIP_UPDATE } mfpg_clip_at;
 typedef enum mfpg_noise_law {
@@ -40,7 +41,8 @@ typedef struct mfpg_mechanism_options {
     double
         input_smoothness; /* M0 >= 0: entropic over data; public bound on mfpg_model_input_smoothness at the start */
     mfpg_strength_scale scale;
-    double regularisation;   /* eta_S >= 0 of the Sinkhorn projection after each entropic step; 0: none */
+    mfpg_regularisation
+        regularisation; /* of the Sinkhorn projection of each tensor after each entropic step; value 0: none */
     ptrdiff_t transport_cap; /* tensors with more entries are not projected; 0: no cap */
     int64_t local_steps;     /* K_loc >= 1 */
     double batch_rate;       /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
@@ -122,9 +124,9 @@ mfpg_status mfpg_mechanism_step_map(
 typedef struct mfpg_update_report {
     int64_t nonfinite; /* examples (or client gradients, or updates) that were not finite and became zero */
     int64_t steps;
-    double signal_norm;    /* norm of the sum of the clipped displacements, without noise and regularisers */
-    double variance_ratio; /* smallest of the Sinkhorn projections; 1 where there was none */
-    int transport_converged;
+    double signal_norm; /* norm of the sum of the clipped displacements, without noise and regularisers */
+    mfpg_transport_report
+        transport; /* the projections of all steps, read off noised parameters: post-processing of what is released */
 } mfpg_update_report;
 
 /** Floats of workspace for one local update on a data set of that many rows. The memory has to be allocated (not a
@@ -143,8 +145,8 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
  *  @param[in]  w        mfpg_model_parameters floats, finite
  *  @param[out] out      the same number; never aliases w
  *  @param[out] report   NULL where nobody asks
- *  @return MFPG_OK, MFPG_ERR_DOMAIN as mfpg_mechanism_release or from Sinkhorn (a tensor too large), MFPG_ERR_MEMORY
- *  (Sinkhorn), MFPG_ERR_NUMERIC where the noiseless part is still not finite.
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN as mfpg_mechanism_release, MFPG_ERR_MEMORY (Sinkhorn), MFPG_ERR_NUMERIC where the
+ *  noiseless part is still not finite or a projection does not converge.
  *  Threads: safe with separate work and out. */
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_dataset *data, ptrdiff_t rows, mfpg_action action, const mfpg_stream *noise,

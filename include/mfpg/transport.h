@@ -3,39 +3,73 @@
 #define MFPG_TRANSPORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "context.h"
 
+/** What a regularisation is told in. */
+typedef enum mfpg_regularisation_scale {
+    MFPG_REGULARISATION_ABSOLUTE = 0, /* eta_S, in squared units of x */
+    MFPG_REGULARISATION_VARIANCE      /* eta_S over the variance of the cloud that is projected */
+} mfpg_regularisation_scale;
+
+/** eta_S of the kernel exp(-|x_i-x_j|^2 / eta_S). Elsewhere it goes by other names: GeomLoss's blur is sqrt(eta_S/2) for its
+ *  cost of half a square, POT's reg is eta_S for squared distances. */
+typedef struct mfpg_regularisation {
+    double value; /* > 0, finite */
+    mfpg_regularisation_scale scale;
+} mfpg_regularisation;
+
 typedef struct mfpg_sinkhorn_result {
     int converged;
-    int iterations;
+    int iterations;  /* products with the kernel after the first one */
     double residual; /* max_i |row sum i - 1| of the plan */
     double
         kernel_error; /* bound on what a row sum can be off because the kernel was not summed entry by entry */
     double variance_ratio; /* Var(projected) / Var(x); 1 where x is constant */
+    double eta;            /* the absolute regularisation; 0 where it is relative and x constant */
 } mfpg_sinkhorn_result;
 
-/** Replaces x_i by sum_j P_ij x_j, where P = diag(u) K diag(u), K_ij = exp(-(x_i-x_j)^2 / regularisation), has unit
- *  row sums. Symmetric relaxed iteration u <- u r^(-2/3), which contracts by 1/3 whatever n and regularisation, until
+/** Replaces x_i by sum_j P_ij x_j, where P = diag(u) K diag(u), K_ij = exp(-(x_i-x_j)^2 / eta_S), has unit
+ *  row sums. Symmetric relaxed iteration u <- u r^(-2/3), which contracts by 1/3 whatever n and eta_S, until
  *  every row sum r_i is 1 to 1e-9 or 200 iterations are done. What a row sum then lacks of 1 stays on the diagonal of P:
  *  the mean of x is kept to rounding, and no value leaves the range of x or the order, converged or not. Equal entries
- *  stay equal; reordering x reorders the result and changes no bit. Number of iterations and stopping look at x only, so
- *  applied to a released x it is post-processing.
- *  Time: linear in n where points are dense (in boxes of width sqrt(regularisation)), else in the entries of K above
+ *  stay equal; reordering x reorders the result and changes no bit. Number of iterations and stopping look at x only, as
+ *  does a relative eta_S, so applied to a released x it is post-processing.
+ *  Time: linear in n where points are dense (in boxes of width sqrt(eta_S)), else in the entries of K above
  *  e^-36; whichever is cheaper. Both routes agree to kernel_error.
  *  @param[in]     n               entries, 0 <= n < 2^31. Memory: some 60 n bytes and 2 MiB
- *  @param[in]     regularisation  eta_S > 0, finite
  *  @param[in,out] x               finite; unchanged on error
  *  @param[out]    result          set on success
  *  @return MFPG_OK (also when not converged: see result), MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY. */
-mfpg_status mfpg_sinkhorn_project(
-    mfpg_context *ctx, ptrdiff_t n, double regularisation, float *x, mfpg_sinkhorn_result *result);
+mfpg_status mfpg_sinkhorn_project(mfpg_context *ctx, ptrdiff_t n, mfpg_regularisation regularisation,
+    float *x, mfpg_sinkhorn_result *result);
 
-/** The same for n points of d coordinates (n x d, one point after the other), K_ij = exp(-|x_i-x_j|^2/regularisation).
- *  Distances are sums of squared differences; the kernel is never stored. Time: n^2 d/2 a product, some 17 products; on the context's threads, whose number changes no bit. d = 1 is mfpg_sinkhorn_project.
+/** The same for n points of d coordinates (n x d, one point after the other), K_ij = exp(-|x_i-x_j|^2/eta_S); the variance
+ *  of a relative one is the mean over the coordinates.
+ *  Distances are sums of squared differences; the kernel is never stored. Time: n^2 d/2 a product, some 17 products; on the
+ *  context's threads, whose number changes no bit. d = 1 is mfpg_sinkhorn_project.
  *  @param[in] n  points, 0 <= n < 2^31; d coordinates, 1 <= d <= 2^20. Memory: (2 d + 20) n doubles
  *  The mean is kept to rounding; points stay in the convex hull to the residual. x is unchanged on error. */
-mfpg_status mfpg_sinkhorn_project_points(mfpg_context *ctx, ptrdiff_t n, ptrdiff_t d, double regularisation,
-    float *x, mfpg_sinkhorn_result *result);
+mfpg_status mfpg_sinkhorn_project_points(mfpg_context *ctx, ptrdiff_t n, ptrdiff_t d,
+    mfpg_regularisation regularisation, float *x, mfpg_sinkhorn_result *result);
+
+/** Projections together, of tensors by number: counted in whatever order, they give the same bits. All zeros: none. */
+typedef struct mfpg_transport_report {
+    int64_t projections;               /* below 2^33 */
+    int64_t iterations;                /* the most that one took */
+    int64_t least_tensor;              /* whose ratio is the least; of several the first */
+    int64_t ratio_sum;                 /* of the variance ratios, each to 2^-30, in units of it */
+    double least_ratio, largest_ratio; /* of the variances */
+    double residual, kernel_error;     /* the largest of each */
+} mfpg_transport_report;
+
+void mfpg_transport_count(
+    mfpg_transport_report *report, ptrdiff_t tensor, const mfpg_sinkhorn_result *projection);
+void mfpg_transport_add(mfpg_transport_report *report, const mfpg_transport_report *other);
+double mfpg_transport_mean_ratio(const mfpg_transport_report *report); /* NAN of none */
+
+/** A projection that leaves less of a tensor's variance than this has erased it. */
+#define MFPG_TRANSPORT_ERASED 0.01
 
 #endif

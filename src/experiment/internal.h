@@ -157,6 +157,14 @@ mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment
 /* summary.c: a new object, or NULL when memory runs out. */
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 
+/* projections.c: 1 where states are projected; the projections of all rounds; what warns of them (0: nothing); the same for
+ * summary.json (null where there are none) and for print. */
+int mfpg_experiment_projects(const mfpg_experiment *experiment);
+mfpg_transport_report mfpg_experiment_transport(const mfpg_experiment *experiment);
+int mfpg_transport_warning(const mfpg_transport_report *all, char *text, size_t size);
+json_t *mfpg_transport_json(const mfpg_experiment *experiment);
+void mfpg_print_transport(const mfpg_experiment *experiment, FILE *out);
+
 /* The promise to a client in plain words into text[size]; particles: what was noised. */
 void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
     const mfpg_client_report *client, char *text, size_t size);

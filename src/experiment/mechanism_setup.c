@@ -36,7 +36,9 @@ static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) 
     o.prior_variance = mfpg_config_number(config, "entropic.prior_variance");
     o.variance_penalty = mfpg_config_number(config, "entropic.variance_penalty");
     o.scale = (mfpg_strength_scale)mfpg_config_choice(config, "entropic.scale");
-    o.regularisation = mfpg_config_number(config, "entropic.transport.regularisation");
+    o.regularisation.value = mfpg_config_number(config, "entropic.transport.regularisation");
+    o.regularisation.scale =
+        (mfpg_regularisation_scale)mfpg_config_choice(config, "entropic.transport.scale");
     int64_t cap = mfpg_config_whole(config, "entropic.transport.cap");
     o.transport_cap = cap > 0 ? (ptrdiff_t)cap : 0;
     return o;

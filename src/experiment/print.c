@@ -179,6 +179,7 @@ mfpg_status mfpg_experiment_print(mfpg_context *ctx, const mfpg_experiment *e, F
     int64_t nonfinite = nonfinite_gradients(ctx, e);
     if (nonfinite > 0)
         fprintf(out, "  %lld gradients were not finite and counted as zero\n", (long long)nonfinite);
+    mfpg_print_transport(e, out);
     print_autos(e, out);
     fprintf(out, "\nAssumptions:\n");
     for (ptrdiff_t i = 0; i < e->assumptions.count; i++) fprintf(out, "  - %s\n", e->assumptions.text[i]);

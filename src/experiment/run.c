@@ -106,6 +106,8 @@ static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *experiment,
     if (status == MFPG_OK && experiment->options.free_energy)
         status = mfpg_run_write_free_energy(ctx, folder, mfpg_config_particles(experiment->config),
             experiment->rounds, experiment->round_count);
+    if (status == MFPG_OK && mfpg_experiment_projects(experiment))
+        status = mfpg_run_write_transport(ctx, folder, experiment->rounds, experiment->round_count);
     if (status == MFPG_OK)
         status = mfpg_run_write_clients(ctx, folder, experiment->federation, experiment->preference);
     if (status == MFPG_OK)

@@ -204,14 +204,14 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
     const char *name = mfpg_config_text(e->config, "name");
     json_t *odometer = NULL, *certificate = certificate_json(ctx, e, &odometer);
     return json_pack("{s:s, s:s?, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o}",
+                     "s:o, s:o, s:o, s:o}",
         "mfpg", mfpg_version(), "name", name, "status", e->interrupted ? "interrupted" : "complete", "method",
         "name", e->method.name, "mechanism", e->method.mechanism, "players",
         mfpg_players_name(e->method.players), "seeded", e->key.seeded, "rounds", (json_int_t)e->round_count,
         "rounds_planned", (json_int_t)e->options.rounds, "promise", promise_json(e), "certificate",
         certificate, "odometer", odometer, "ledger", ledger_json(e), "stop", stop_json(ctx, e), "clients",
-        clients_json(ctx, e), "metrics", pool_json(ctx, e), "game", game_json(e), "data", data_json(e),
-        "assumptions", assumptions_json(e));
+        clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport", mfpg_transport_json(e), "game",
+        game_json(e), "data", data_json(e), "assumptions", assumptions_json(e));
 }
 
 /* A text in memory that remembers whether a part of it is missing: Jansson writes on after a key that could not be

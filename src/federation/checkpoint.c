@@ -12,7 +12,7 @@
 #include "base/memory.h"
 
 static const char magic[] = "mfpgckpt";
-enum { VERSION = 1, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
+enum { VERSION = 2, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
 
 /* The fixed part. Members of 8 bytes and arrays of multiples of 8: no padding, the same bytes everywhere. */
 typedef struct head {
@@ -32,7 +32,7 @@ typedef struct head {
 } head;
 
 _Static_assert(sizeof(head) == 8 + 8 + 8 + PROGRAM + 5 * 8 + 8 + 8 + 8 + 5 * 32 + 8 + CHAIN, "no padding");
-_Static_assert(sizeof(mfpg_round_report) == 14 * 8, "a report has no padding");
+_Static_assert(sizeof(mfpg_round_report) == 22 * 8, "a report has no padding");
 
 /* ---- sizes ---- */
 
@@ -156,7 +156,8 @@ static mfpg_status check_seal(mfpg_context *ctx, const char *path, const char *b
 static mfpg_status check_contents(mfpg_context *ctx, const char *path, const mfpg_checkpoint *c) {
     for (int64_t i = 0; i < c->loop.round; i++)
         if (c->rounds[i].round != i + 1 || c->rounds[i].cohort < 0 ||
-            c->rounds[i].cohort > c->loop.shape.clients || !(c->seconds[i] >= 0.0))
+            c->rounds[i].cohort > c->loop.shape.clients || c->rounds[i].transport.projections < 0 ||
+            !(c->seconds[i] >= 0.0))
             return mfpg_fail(
                 ctx, MFPG_ERR_INPUT, "%s: the report of round %lld is none", path, (long long)i + 1);
     return strspn(c->ledger.chain, "0123456789abcdef") == CHAIN && c->ledger.lines >= 1

@@ -129,6 +129,7 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     f->metrics = mfpg_alloc(f->clients, sizeof *f->metrics);
     f->w = mfpg_alloc_floats(f->dimension);
     f->ranks = mfpg_ranks_size(ctx);
+    f->projects = !mfpg_noise_adds_up(f->mechanism, f->clients);
     f->rank = mfpg_ranks_rank(ctx);
     if (f->ranks > 1 && !(f->words = mfpg_alloc(f->clients, 2 * sizeof *f->words)))
         return mfpg_fail_memory(ctx);

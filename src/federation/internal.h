@@ -36,6 +36,7 @@ typedef struct workspace {
     float *
         sorting; /* free energy: two samples, of the model or of the rows of the largest client; NULL without */
     mfpg_fixed_sum sum;
+    mfpg_transport_report transport; /* of this round's updates */
 } workspace;
 
 /* Acting: the game as clients meet it, and what choosing an action costs. */
@@ -71,6 +72,7 @@ struct mfpg_federation {
     float *w;                    /* dimension: the global model */
     workspace *worker;
     int workers;
+    int projects;           /* 1: some mechanism projects its states */
     int rank, ranks;        /* this process trains the clients k with k mod ranks = rank */
     int64_t *words;         /* 2 clients: what ranks tell each other; NULL for one rank */
     mfpg_ledger *ledger;    /* NULL: releases are not written down */

@@ -40,6 +40,7 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
     if (status != MFPG_OK)
         return mfpg_fail_in(
             ctx, status, "round %lld, client '%s'", (long long)federation->round + 1, data->name);
+    mfpg_transport_add(&own->transport, &report.transport);
     federation->client[k].signal_norm = report.signal_norm;
     federation->client[k].nonfinite_now = report.nonfinite;
     return MFPG_OK;
@@ -65,11 +66,30 @@ static mfpg_status share_reports(mfpg_context *ctx, mfpg_federation *federation)
     return status;
 }
 
+/* The projections on all threads and ranks, into the first worker's. */
+static mfpg_status gather_transport(mfpg_context *ctx, mfpg_federation *federation) {
+    enum { WORDS = sizeof(mfpg_transport_report) / sizeof(int64_t) };
+    mfpg_transport_report own = {0}, all = {0};
+    mfpg_status status = MFPG_OK;
+    for (int i = 0; i < federation->workers; i++) mfpg_transport_add(&own, &federation->worker[i].transport);
+    for (int rank = 0; rank < federation->ranks && status == MFPG_OK; rank++) {
+        int64_t words[WORDS] = {0};
+        if (rank == federation->rank) memcpy(words, &own, sizeof own);
+        status = mfpg_ranks_share(ctx, words, WORDS);
+        mfpg_transport_report theirs;
+        memcpy(&theirs, words, sizeof theirs);
+        mfpg_transport_add(&all, &theirs);
+    }
+    federation->worker[0].transport = all;
+    return status;
+}
+
 static mfpg_status update(mfpg_context *ctx, mfpg_federation *federation) {
     for (int i = 0; i < federation->workers; i++) mfpg_fixed_sum_reset(&federation->worker[i].sum);
     mfpg_status status = mfpg_tasks_run(ctx, federation->cohort_size, update_member, federation);
     status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK && federation->ranks > 1) status = share_reports(ctx, federation);
+    if (status == MFPG_OK && federation->projects) status = gather_transport(ctx, federation);
     for (ptrdiff_t i = 0; i < federation->cohort_size && status == MFPG_OK; i++) {
         client_state *client = &federation->client[federation->cohort[i].client];
         client->nonfinite += client->nonfinite_now;
@@ -199,6 +219,7 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
     report->cohort = federation->cohort_size;
     report->mean_action = mean_action(federation);
     report->noise_to_signal = noise_to_signal(federation);
+    report->transport = federation->worker[0].transport;
     mfpg_status status = mfpg_federation_largest_epsilon(ctx, federation, &report->epsilon);
     if (status == MFPG_OK) status = paper_columns(ctx, federation, report);
     status = mfpg_ranks_agree(ctx, status);
@@ -217,6 +238,8 @@ mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done) {
     ptrdiff_t members = mfpg_federation_draw_members(federation);
     *done = 0;
+    for (int i = 0; i < federation->workers; i++)
+        federation->worker[i].transport = (mfpg_transport_report){0};
     mfpg_status status = mfpg_federation_act(ctx, federation, &members);
     if (status == MFPG_OK) status = mfpg_federation_admit(ctx, federation, members, done);
     status = mfpg_ranks_agree(ctx, status);

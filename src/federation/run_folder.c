@@ -14,7 +14,7 @@
 
 const char *mfpg_run_file(size_t index) {
     static const char *const names[MFPG_RUN_FILES] = {"ledger", "config.yaml", "rounds.csv",
-        "free_energy.csv", "clients.csv", "model.npy", "timings.csv", "summary.json"};
+        "free_energy.csv", "transport.csv", "clients.csv", "model.npy", "timings.csv", "summary.json"};
     return index < MFPG_RUN_FILES ? names[index] : NULL;
 }
 
@@ -69,6 +69,32 @@ mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mf
         mfpg_csv_text(&csv, particles == MFPG_PARTICLES_DATA
                                 ? "an observable, no certificate; computed on noised records"
                                 : "an observable, no certificate; " MFPG_METRICS_NOTE);
+        mfpg_csv_end_row(&csv);
+    }
+    return mfpg_file_commit(ctx, &file);
+}
+
+mfpg_status mfpg_run_write_transport(
+    mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count) {
+    mfpg_file file;
+    mfpg_status status = open_in(ctx, folder, "transport.csv", &file);
+    if (status != MFPG_OK) return status;
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv, "round,projections,variance_ratio_min,variance_ratio_mean,variance_ratio_max,"
+                          "tensor_of_min,row_error,kernel_error,iterations,note");
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const mfpg_transport_report *t = &rounds[i].transport;
+        double none = t->projections > 0 ? 0.0 : (double)NAN; /* in rounds without members */
+        mfpg_csv_integer(&csv, rounds[i].round);
+        mfpg_csv_integer(&csv, t->projections);
+        mfpg_csv_number(&csv, t->least_ratio + none);
+        mfpg_csv_number(&csv, mfpg_transport_mean_ratio(t));
+        mfpg_csv_number(&csv, t->largest_ratio + none);
+        mfpg_csv_number(&csv, (double)t->least_tensor + none);
+        mfpg_csv_number(&csv, t->residual + none);
+        mfpg_csv_number(&csv, t->kernel_error + none);
+        mfpg_csv_integer(&csv, t->iterations);
+        mfpg_csv_text(&csv, MFPG_TRANSPORT_NOTE);
         mfpg_csv_end_row(&csv);
     }
     return mfpg_file_commit(ctx, &file);

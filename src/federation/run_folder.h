@@ -9,8 +9,12 @@
 /* The words that go with every metric. */
 #define MFPG_METRICS_NOTE "computed on private data; not covered by any certificate"
 
-/* The files of a complete run, in the order in which they are written; free_energy.csv of entropic runs only. */
-enum { MFPG_RUN_FILES = 8 };
+/* And with what is read off projections, whose runs are certified in the local view. */
+#define MFPG_TRANSPORT_NOTE "computed on noised parameters; covered by the certificates"
+
+/* The files of a complete run, in the order in which they are written; free_energy.csv of entropic runs only,
+ * transport.csv of those that project. */
+enum { MFPG_RUN_FILES = 9 };
 const char *mfpg_run_file(size_t index);
 
 /* The file beside them while the run goes on. */
@@ -23,6 +27,10 @@ mfpg_status mfpg_run_write_rounds(
 /* free_energy.csv, of the rounds that have one. */
 mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mfpg_particles particles,
     const mfpg_round_report *rounds, ptrdiff_t count);
+
+/* transport.csv: the projections of every round. */
+mfpg_status mfpg_run_write_transport(
+    mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count);
 
 /* clients.csv; preference: clients numbers, or NULL without a game. */
 mfpg_status mfpg_run_write_clients(

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "mfpg/transport.h"
 
 /* What a strength is multiplied by to give e: 1, or S^2 under the promise's adjacency. */
 static double unit_of_strength(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
@@ -89,19 +88,24 @@ static void pull(
     *penalty = o->variance_penalty;
 }
 
+/* Every tensor by itself, as the paper flattens tensors. A single entry is its own mean: nothing is to be done. */
 static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     float *x, mfpg_update_report *report) {
     const mfpg_mechanism_options *o = &mechanism->options;
-    if (o->regularisation == 0.0) return MFPG_OK;
+    if (o->regularisation.value == 0.0) return MFPG_OK;
     for (ptrdiff_t t = 0; t < mfpg_model_tensors(model); t++) {
         mfpg_tensor tensor = mfpg_model_tensor(model, t);
-        if (o->transport_cap > 0 && tensor.size > o->transport_cap) continue;
         mfpg_sinkhorn_result result;
+        if (tensor.size < 2 || (o->transport_cap > 0 && tensor.size > o->transport_cap)) continue;
         mfpg_status status =
             mfpg_sinkhorn_project(ctx, tensor.size, o->regularisation, x + tensor.offset, &result);
         if (status != MFPG_OK) return status;
-        if (!result.converged) report->transport_converged = 0;
-        if (result.variance_ratio < report->variance_ratio) report->variance_ratio = result.variance_ratio;
+        if (!result.converged)
+            return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+                "Sinkhorn projection of tensor %td: a row of the plan is still off by %.3g after %d "
+                "iterations",
+                t, result.residual, result.iterations);
+        mfpg_transport_count(&report->transport, t, &result);
     }
     return MFPG_OK;
 }

@@ -46,7 +46,7 @@ static mfpg_status choose_particles(
     if ((*ops)->of_data) *ops = (*ops)->of_data;
     if ((*ops)->particles != MFPG_PARTICLES_DATA)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s noises parameters only, no data", (*ops)->name);
-    if (options->regularisation > 0.0)
+    if (options->regularisation.value > 0.0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "mechanism %s: particles are data, and the Sinkhorn projection is one of parameters",
             (*ops)->name);
@@ -91,5 +91,5 @@ int mfpg_mechanism_flow(const mfpg_mechanism *mechanism, mfpg_flow *out) {
 }
 
 int mfpg_mechanism_projects(const mfpg_mechanism *mechanism) {
-    return mechanism->ops->project && mechanism->options.regularisation > 0.0;
+    return mechanism->ops->project && mechanism->options.regularisation.value > 0.0;
 }

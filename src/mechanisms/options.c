@@ -22,7 +22,6 @@ mfpg_mechanism_options mfpg_mechanism_options_default(void) {
         .prior_variance = 1.0,
         .variance_penalty = 0.01,
         .scale = MFPG_SCALE_ABSOLUTE,
-        .regularisation = 0.0,
         .transport_cap = 512,
         .local_steps = 1,
         .batch_rate = 1.0,
@@ -46,7 +45,7 @@ static mfpg_status validate_ranges(mfpg_context *ctx, const mfpg_mechanism_optio
         {"prior variance", o->prior_variance, SMALLEST, LARGEST},
         {"variance penalty", o->variance_penalty, 0.0, LARGEST},
         {"input smoothness", o->input_smoothness, 0.0, LARGEST},
-        {"transport regularisation", o->regularisation, 0.0, LARGEST},
+        {"transport regularisation", o->regularisation.value, 0.0, LARGEST},
         {"batch rate", o->batch_rate, SMALLEST, 1.0},
         {"local steps", (double)o->local_steps, 1.0, INT32_MAX},
         {"transport cap", (double)o->transport_cap, 0.0, INT32_MAX},
@@ -69,6 +68,7 @@ static mfpg_status validate_choices(mfpg_context *ctx, const mfpg_mechanism_opti
         {"place of the clip", (int)o->clip_at, MFPG_CLIP_UPDATE + 1},
         {"noise law", (int)o->law, MFPG_LAW_CLASSICAL + 1},
         {"strength scale", (int)o->scale, MFPG_SCALE_SENSITIVITY + 1},
+        {"regularisation scale", (int)o->regularisation.scale, MFPG_REGULARISATION_VARIANCE + 1},
     };
     for (size_t i = 0; i < sizeof choice / sizeof choice[0]; i++)
         if (choice[i].value < 0 || choice[i].value >= choice[i].count)

@@ -96,9 +96,7 @@ mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechani
     mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, raw->rows, &release);
     if (status != MFPG_OK) return status;
     int64_t nonfinite = clip_records(mechanism, raw, noised);
-    if (report)
-        *report =
-            (mfpg_update_report){.nonfinite = nonfinite, .variance_ratio = 1.0, .transport_converged = 1};
+    if (report) *report = (mfpg_update_report){.nonfinite = nonfinite};
     return mfpg_records_flow(ctx, mechanism, model, release.noise_sd, noise, 0, start, noised, work);
 }
 

@@ -187,7 +187,6 @@ mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mecha
         .batch = batch,
         .n = mfpg_model_parameters(model),
         .divisor = declared_divisor(mechanism, model, rows),
-        .report = {.variance_ratio = 1.0, .transport_converged = 1},
     };
     if (mechanism->ops->particles != MFPG_PARTICLES_PARAMETERS)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s trains on noised records, never on raw ones",
@@ -214,7 +213,6 @@ mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanis
         .batch = batch,
         .n = mfpg_model_parameters(model),
         .divisor = declared_divisor(mechanism, model, records->rows),
-        .report = {.variance_ratio = 1.0, .transport_converged = 1},
     };
     mfpg_release push;
     if (mechanism->ops->particles != MFPG_PARTICLES_DATA)

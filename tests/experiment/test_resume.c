@@ -43,6 +43,8 @@ static const struct {
     {"drawn choices", "seed: 1\n" ACTING
                       "{cost: measured, update: each-round, selection: exponential, selection_epsilon: 0.5}\n"
                       "train: {rounds: 6, checkpoint: 4, client_rate: 0.6}\n" DATA},
+    {"projected states", "seed: 1\nmethod: mfep\nprivacy: {unit: example}\nentropic: {transport: "
+                         "{regularisation: 0.3, scale: variance}}\n" DATA FIVE},
     {"raw choices", "seed: 1\nmethod: mfpg\nprivacy: {unit: example}\n"
                     "game: {cost: paper, update: each-round, selection: none}\n" DATA FIVE},
     {"noised records", "seed: 1\nmethod: {mechanism: input, players: none}\ntrain: {rounds: 6, checkpoint: "

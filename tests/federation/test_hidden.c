@@ -179,7 +179,7 @@ static void test_rounds_that_somebody_sees_are_refused(void **state) {
 static void test_steps_that_are_no_flow_are_refused(void **state) {
     (void)state;
     mfpg_mechanism_options o = entropic_options();
-    o.regularisation = 1.0;
+    o.regularisation.value = 1.0;
     fixture f = hidden_fixture(&o, strength(1.0), 1.0);
     refused(&f, "Sinkhorn");
     o = entropic_options();

@@ -262,7 +262,7 @@ static void test_projected_states_hide_nobody_in_their_average(void **state) {
         mfpg_mechanism_options mechanism = mfpg_mechanism_options_default();
         mechanism.kind = "entropic";
         mechanism.promise.view = MFPG_VIEW_AVERAGE;
-        mechanism.regularisation = projected ? 1.0 : 0.0;
+        mechanism.regularisation.value = projected ? 1.0 : 0.0;
         fixture f = fixture_open(1, "logistic", 9, 20, &mechanism, multiplier(2.0));
         CHECK_OK(f.ctx, fixture_start(&f));
         mfpg_release plan[9];

@@ -296,7 +296,7 @@ static void test_wrong_options_are_refused(void **state) {
         mfpg_mechanism_options start = mfpg_mechanism_options_default();
         double *const positive[] = {
             &start.clip, &start.learning_rate, &start.step, &start.prior_variance, &start.batch_rate};
-        double *const nonnegative[] = {&start.variance_penalty, &start.regularisation, &start.delta};
+        double *const nonnegative[] = {&start.variance_penalty, &start.regularisation.value, &start.delta};
         for (int f = 0; f < 5; f++) {
             double kept = *positive[f];
             *positive[f] = bad[b];

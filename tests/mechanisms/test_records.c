@@ -456,7 +456,7 @@ static void test_mechanisms_that_noise_no_data_are_refused(void **state) {
     refuse_options(ctx, options_of("gaussian"), "noises parameters only");
     refuse_options(ctx, options_of("none"), "noises parameters only");
     mfpg_mechanism_options options = options_of("entropic");
-    options.regularisation = 1.0;
+    options.regularisation.value = 1.0;
     refuse_options(ctx, options, "Sinkhorn");
     options = options_of("entropic");
     options.input_smoothness = NAN;

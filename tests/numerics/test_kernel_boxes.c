@@ -101,7 +101,7 @@ static void test_gaps_between_boxes_are_skipped_and_nothing_else(void **state) {
 static mfpg_sinkhorn_result project(ptrdiff_t n, double eta, float *x) {
     mfpg_context *ctx = testing_context(1);
     mfpg_sinkhorn_result result = {0};
-    CHECK_OK(ctx, mfpg_sinkhorn_project(ctx, n, eta, x, &result));
+    CHECK_OK(ctx, mfpg_sinkhorn_project(ctx, n, (mfpg_regularisation){.value = eta}, x, &result));
     mfpg_context_destroy(ctx);
     return result;
 }

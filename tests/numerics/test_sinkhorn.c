@@ -18,7 +18,7 @@ static void draw_normal(uint64_t number, ptrdiff_t n, float *x) {
 static mfpg_sinkhorn_result project(ptrdiff_t n, double eta, float *x) {
     mfpg_context *ctx = testing_context(1);
     mfpg_sinkhorn_result result = {0};
-    CHECK_OK(ctx, mfpg_sinkhorn_project(ctx, n, eta, x, &result));
+    CHECK_OK(ctx, mfpg_sinkhorn_project(ctx, n, (mfpg_regularisation){.value = eta}, x, &result));
     mfpg_context_destroy(ctx);
     assert_true(result.converged && result.residual <= 1e-9);
     return result;
@@ -236,7 +236,8 @@ static void test_the_flag_is_that_of_the_residual(void **state) {
             low = fminf(low, x[i]);
             high = fmaxf(high, x[i]);
         }
-        CHECK_OK(ctx, mfpg_sinkhorn_project(ctx, 24, pow(10.0, round % 17 - 10), x, &result));
+        CHECK_OK(ctx, mfpg_sinkhorn_project(
+                          ctx, 24, (mfpg_regularisation){.value = pow(10.0, round % 17 - 10)}, x, &result));
         assert_int_equal(result.converged, result.residual <= 1e-9);
         assert_true(result.iterations <= 200 && isfinite(result.residual) && isfinite(result.variance_ratio));
         for (int i = 0; i < 24; i++) assert_true(x[i] >= low && x[i] <= high);
@@ -335,14 +336,20 @@ static void test_bad_arguments_are_refused_and_change_nothing(void **state) {
     const double bad[] = {0, -1, (double)NAN, (double)INFINITY, -0.0};
     x[0] = 1, x[1] = 2;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(mfpg_sinkhorn_project(ctx, 2, bad[i], x, &result), MFPG_ERR_DOMAIN);
-    assert_int_equal(mfpg_sinkhorn_project(ctx, -1, 1, x, &result), MFPG_ERR_DOMAIN);
-    assert_int_equal(mfpg_sinkhorn_project(ctx, (ptrdiff_t)1 << 31, 1, x, &result), MFPG_ERR_DOMAIN);
+        assert_int_equal(mfpg_sinkhorn_project(ctx, 2, (mfpg_regularisation){.value = bad[i]}, x, &result),
+            MFPG_ERR_DOMAIN);
+    assert_int_equal(
+        mfpg_sinkhorn_project(ctx, -1, (mfpg_regularisation){.value = 1}, x, &result), MFPG_ERR_DOMAIN);
+    assert_int_equal(
+        mfpg_sinkhorn_project(ctx, (ptrdiff_t)1 << 31, (mfpg_regularisation){.value = 1}, x, &result),
+        MFPG_ERR_DOMAIN);
     x[2] = NAN;
-    assert_int_equal(mfpg_sinkhorn_project(ctx, 3, 1, x, &result), MFPG_ERR_DOMAIN);
+    assert_int_equal(
+        mfpg_sinkhorn_project(ctx, 3, (mfpg_regularisation){.value = 1}, x, &result), MFPG_ERR_DOMAIN);
     assert_non_null(strstr(mfpg_context_message(ctx), "entry 2"));
     x[2] = -INFINITY;
-    assert_int_equal(mfpg_sinkhorn_project(ctx, 3, 1, x, &result), MFPG_ERR_DOMAIN);
+    assert_int_equal(
+        mfpg_sinkhorn_project(ctx, 3, (mfpg_regularisation){.value = 1}, x, &result), MFPG_ERR_DOMAIN);
     assert_true(x[0] == 1 && x[1] == 2 && result.iterations == -5);
     mfpg_context_destroy(ctx);
 }

@@ -15,7 +15,7 @@ static void draw(uint64_t number, ptrdiff_t n, float *x) {
 static mfpg_sinkhorn_result project(int threads, ptrdiff_t n, ptrdiff_t d, double eta, float *x) {
     mfpg_context *ctx = testing_context(threads);
     mfpg_sinkhorn_result result = {0};
-    CHECK_OK(ctx, mfpg_sinkhorn_project_points(ctx, n, d, eta, x, &result));
+    CHECK_OK(ctx, mfpg_sinkhorn_project_points(ctx, n, d, (mfpg_regularisation){.value = eta}, x, &result));
     mfpg_context_destroy(ctx);
     assert_true(result.converged && result.residual <= 1e-9 && result.kernel_error < 1e-11);
     return result;
@@ -129,17 +129,23 @@ static void test_bad_arguments_are_refused(void **state) {
     mfpg_context *ctx = testing_context(1);
     mfpg_sinkhorn_result result;
     float x[4] = {0, 1, 2, NAN};
-    assert_int_equal(mfpg_sinkhorn_project_points(ctx, 2, 2, 1, x, &result), MFPG_ERR_DOMAIN);
+    assert_int_equal(mfpg_sinkhorn_project_points(ctx, 2, 2, (mfpg_regularisation){.value = 1}, x, &result),
+        MFPG_ERR_DOMAIN);
     assert_non_null(strstr(mfpg_context_message(ctx), "coordinate 1 of point 1 is nan"));
     x[3] = 3;
     const double bad[] = {0, -1, NAN, INFINITY};
     for (int i = 0; i < 4; i++)
-        assert_int_equal(mfpg_sinkhorn_project_points(ctx, 2, 2, bad[i], x, &result), MFPG_ERR_DOMAIN);
-    assert_int_equal(mfpg_sinkhorn_project_points(ctx, -1, 2, 1, x, &result), MFPG_ERR_DOMAIN);
-    assert_int_equal(mfpg_sinkhorn_project_points(ctx, 2, 0, 1, x, &result), MFPG_ERR_DOMAIN);
-    assert_int_equal(
-        mfpg_sinkhorn_project_points(ctx, (ptrdiff_t)1 << 40, 2, 1, x, &result), MFPG_ERR_DOMAIN);
-    CHECK_OK(ctx, mfpg_sinkhorn_project_points(ctx, 0, 2, 1, x, &result));
+        assert_int_equal(
+            mfpg_sinkhorn_project_points(ctx, 2, 2, (mfpg_regularisation){.value = bad[i]}, x, &result),
+            MFPG_ERR_DOMAIN);
+    assert_int_equal(mfpg_sinkhorn_project_points(ctx, -1, 2, (mfpg_regularisation){.value = 1}, x, &result),
+        MFPG_ERR_DOMAIN);
+    assert_int_equal(mfpg_sinkhorn_project_points(ctx, 2, 0, (mfpg_regularisation){.value = 1}, x, &result),
+        MFPG_ERR_DOMAIN);
+    assert_int_equal(mfpg_sinkhorn_project_points(
+                         ctx, (ptrdiff_t)1 << 40, 2, (mfpg_regularisation){.value = 1}, x, &result),
+        MFPG_ERR_DOMAIN);
+    CHECK_OK(ctx, mfpg_sinkhorn_project_points(ctx, 0, 2, (mfpg_regularisation){.value = 1}, x, &result));
     mfpg_context_destroy(ctx);
 }
 

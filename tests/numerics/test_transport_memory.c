@@ -14,7 +14,8 @@ static mfpg_status project(void *arg) {
     static float x[6000], before[6000];
     for (int i = 0; i < 6000; i++) x[i] = before[i] = (float)sin(i * i % 997);
     mfpg_sinkhorn_result result;
-    mfpg_status status = mfpg_sinkhorn_project_points(s->ctx, s->n, s->d, s->eta, x, &result);
+    mfpg_status status =
+        mfpg_sinkhorn_project_points(s->ctx, s->n, s->d, (mfpg_regularisation){.value = s->eta}, x, &result);
     if (status != MFPG_OK) assert_memory_equal(x, before, sizeof x);
     return status;
 }

@@ -10,9 +10,8 @@
 #include "kernel_boxes.h"
 #include "kernel_rows.h"
 #include "numerics/order_floats.h"
+#include "regularisation.h"
 #include "scaling.h"
-
-static const double SMALLEST_ETA = 1e-100; /* from there down all different floats are beyond the cutoff */
 
 typedef struct problem {
     ptrdiff_t n;
@@ -40,7 +39,8 @@ static mfpg_status choose_kernel(mfpg_context *ctx, double eta, problem *p) {
     return mfpg_kernel_boxes_create(ctx, p->n, p->x, eta, &p->boxes);
 }
 
-static mfpg_status prepare(mfpg_context *ctx, ptrdiff_t n, double eta, const float *x, problem *p) {
+/* The points in their order, from 0. */
+static mfpg_status arrange(mfpg_context *ctx, ptrdiff_t n, const float *x, problem *p) {
     p->n = n;
     p->order = mfpg_alloc(n, sizeof *p->order);
     p->x = mfpg_alloc(4 * n, sizeof *p->x);
@@ -52,7 +52,7 @@ static mfpg_status prepare(mfpg_context *ctx, ptrdiff_t n, double eta, const flo
     if (status != MFPG_OK) return status;
     p->first = (double)x[p->order[0]];
     for (ptrdiff_t i = 0; i < n; i++) p->x[i] = (double)x[p->order[i]] - p->first;
-    return choose_kernel(ctx, fmax(eta, SMALLEST_ETA), p);
+    return MFPG_OK;
 }
 
 static mfpg_status weigh(mfpg_context *ctx, void *kernel, const double *u, double *out) {
@@ -82,8 +82,8 @@ static double variance(ptrdiff_t n, const double *x) {
 /* y_i = x_i + sum_j P_ij (x_j - x_i): what a row sum lacks of 1 stays where it is. The plan that is applied so has unit
  * rows and is symmetric, whatever is left of the residual, so the mean is kept. The exact map keeps the order and the
  * range; where the last bits would not, they are made to. */
-static void project(problem *p, float *x, mfpg_sinkhorn_result *result) {
-    double before = variance(p->n, p->x), *moved = p->row_sum, last = 0.0;
+static void project(problem *p, double before, float *x, mfpg_sinkhorn_result *result) {
+    double *moved = p->row_sum, last = 0.0;
     pull(p, moved);
     for (ptrdiff_t i = 0; i < p->n; i++) {
         last = fmin(fmax(p->x[i] + p->u[i] * moved[i], last), p->x[p->n - 1]);
@@ -93,15 +93,13 @@ static void project(problem *p, float *x, mfpg_sinkhorn_result *result) {
     result->variance_ratio = before > 0.0 ? variance(p->n, moved) / before : 1.0;
 }
 
-static mfpg_status check(mfpg_context *ctx, ptrdiff_t n, double regularisation, const float *x) {
+static mfpg_status check(mfpg_context *ctx, ptrdiff_t n, mfpg_regularisation regularisation, const float *x) {
     char text[MFPG_NUMBER_SIZE];
     if (n < 0 || n > INT32_MAX)
         return mfpg_fail(
             ctx, MFPG_ERR_DOMAIN, "Sinkhorn projection: %td entries, allowed are 0 to %d", n, INT32_MAX);
-    if (!(regularisation > 0.0 && isfinite(regularisation)))
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
-            "Sinkhorn projection: the regularisation is %s, allowed is a number above 0",
-            mfpg_number_format(regularisation, text));
+    mfpg_status status = mfpg_regularisation_check(ctx, regularisation);
+    if (status != MFPG_OK) return status;
     for (ptrdiff_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
             return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "Sinkhorn projection: entry %td is %s", i,
@@ -109,21 +107,28 @@ static mfpg_status check(mfpg_context *ctx, ptrdiff_t n, double regularisation, 
     return MFPG_OK;
 }
 
-mfpg_status mfpg_sinkhorn_project(
-    mfpg_context *ctx, ptrdiff_t n, double regularisation, float *x, mfpg_sinkhorn_result *result) {
+/* The points are arranged, spread is their variance, and found->eta is set. */
+static mfpg_status solve(
+    mfpg_context *ctx, problem *p, double spread, float *x, mfpg_sinkhorn_result *found) {
+    mfpg_status status = choose_kernel(ctx, found->eta, p);
+    if (status == MFPG_OK) status = mfpg_scaling_solve(ctx, p->n, weigh, p, p->u, p->row_sum, found);
+    if (status != MFPG_OK) return status;
+    found->kernel_error =
+        p->boxes ? mfpg_kernel_boxes_error(p->boxes, p->u) : mfpg_kernel_rows_error(p->rows, p->u);
+    project(p, spread, x, found);
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_sinkhorn_project(mfpg_context *ctx, ptrdiff_t n, mfpg_regularisation regularisation,
+    float *x, mfpg_sinkhorn_result *result) {
     mfpg_status status = check(ctx, n, regularisation, x);
     if (status != MFPG_OK) return status;
     mfpg_sinkhorn_result found = {.converged = 1, .variance_ratio = 1.0};
     problem p = {0};
-    if (n == 0) goto done;
-    status = prepare(ctx, n, regularisation, x, &p);
-    if (status != MFPG_OK) goto done;
-    status = mfpg_scaling_solve(ctx, n, weigh, &p, p.u, p.row_sum, &found);
-    if (status != MFPG_OK) goto done;
-    found.kernel_error =
-        p.boxes ? mfpg_kernel_boxes_error(p.boxes, p.u) : mfpg_kernel_rows_error(p.rows, p.u);
-    project(&p, x, &found);
-done:
+    if (n > 0) status = arrange(ctx, n, x, &p);
+    double spread = n > 0 && status == MFPG_OK ? variance(n, p.x) : 0.0;
+    found.eta = mfpg_regularisation_absolute(regularisation, spread);
+    if (status == MFPG_OK && spread > 0.0) status = solve(ctx, &p, spread, x, &found);
     forget(&p);
     if (status == MFPG_OK) *result = found;
     return status;
