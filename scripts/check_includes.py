@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails where an #include runs against the order of the folders (docs/architecture.md):
 
-    base <- numerics <- data, models <- games | mechanisms | accountants <- federation <- experiment <- cli
+    base <- numerics <- data, models <- games | mechanisms | accountants <- federation <- audit <- experiment <- cli
 
 A folder may use what stands below it, never what stands beside or above it. A public header belongs to the folder
 that implements it and follows the same rule. Run it without arguments for this tree, with a folder for another."""
@@ -10,13 +10,13 @@ import re
 import sys
 
 HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechanisms": 3, "accountants": 3,
-          "federation": 4, "experiment": 5, "cli": 6}
+          "federation": 4, "audit": 5, "experiment": 6, "cli": 7}
 # Public header -> folder that implements it; a new header needs a word here.
 OWNER = {"status": "base", "context": "base", "group": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "private_action": "mechanisms", "accountant": "accountants", "calibration": "accountants", "filter": "accountants",
          "hidden_state": "accountants",
-         "federation": "federation", "config": "experiment",
+         "federation": "federation", "audit_bounds": "audit", "config": "experiment",
          "experiment": "experiment", "solution": "experiment", "population": "experiment", "loss_table": "experiment",
          "bench": "experiment", "study": "experiment", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.
