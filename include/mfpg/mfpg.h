@@ -22,6 +22,7 @@
 #include "pde.h"
 #include "population.h"
 #include "private_action.h"
+#include "privatise.h"
 #include "random.h"
 #include "release.h"
 #include "solution.h"
