@@ -93,7 +93,14 @@ test-mpi: ## runs under an MPI launcher with 1, 2 and 4 ranks, against the bytes
 	@$(call build,gcc)
 	@ctest --preset gcc -R '^mpi\.'
 
+python: build ## the Python package, installed into a virtual environment of its own (build/python/venv) and tested there
+	@scripts/setup.sh --pip
+	@python3 -m venv build/python/venv
+	@build/python/venv/bin/pip install -q --disable-pip-version-check 'scikit-build-core>=0.10' 'cffi>=1.17'
+	@build/python/venv/bin/pip install -q --disable-pip-version-check --no-build-isolation -Cbuild-dir=build/python/wheel '.[test]'
+	@build/python/venv/bin/pytest -q
+
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build mpi demo test test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf clean
+.PHONY: help setup build mpi demo test test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python clean

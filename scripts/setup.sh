@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh            what the build and the tests need
 #   scripts/setup.sh --python   and Python 3, for the scripts that check the tree
+#   scripts/setup.sh --pip      and what `pip install .` needs: Python 3 with its headers and venv
 #   scripts/setup.sh --mpi      and an MPI library with its launcher
 #   scripts/setup.sh --ci       and both, clang with its sanitizers, OpenMP and formatter, and what the benchmarks need
 #
@@ -49,6 +50,13 @@ need_mpi() {
     need_program openmpi-bin mpirun
 }
 
+need_pip() {
+    local include='import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))'
+    need_program python3 python3
+    python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
+    python3 -c "$include" >/dev/null 2>&1 || missing+=(python3-dev)
+}
+
 need_ci() {
     need_program python3 python3
     need_mpi
@@ -86,10 +94,11 @@ check_requirements() {
     case "$1" in
     "") ;;
     --python) need_program python3 python3 ;;
+    --pip) need_pip ;;
     --mpi) need_mpi ;;
     --ci) need_ci ;;
     *)
-        echo "usage: scripts/setup.sh [--python | --mpi | --ci]" >&2
+        echo "usage: scripts/setup.sh [--python | --pip | --mpi | --ci]" >&2
         exit 2
         ;;
     esac

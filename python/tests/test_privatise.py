@@ -1,0 +1,126 @@
+"""privatise: one joint clip, noise of the right law, what passes untouched and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+import mfpg
+
+
+def joint_norm(arrays):
+    return math.sqrt(sum(float((np.asarray(a, float) ** 2).sum()) for a in arrays))
+
+
+def test_all_arrays_are_clipped_together():
+    # norms 3 and 4, jointly 5; clipped apart they would have sqrt(2). The noise is small beside the clip.
+    update = {"a": np.array([[3.0, 0.0]], np.float32), "b": np.array([0.0, 4.0])}
+    found, release = mfpg.privatise(update, clip=1, noise_multiplier=1e-4, seed=1)
+    assert list(found) == ["a", "b"] and found["a"].shape == (1, 2) and found["b"].dtype == np.float64
+    assert found["a"][0, 0] == pytest.approx(0.6, abs=1e-3) and found["b"][1] == pytest.approx(0.8, abs=1e-3)
+    assert (release.sensitivity, release.steps, release.sampling_rate) == (1, 1, 1)
+    assert release.noise_sd == pytest.approx(1e-4)
+
+
+def test_noise_has_the_law_that_was_asked_for():
+    n = 200_000
+    laws = [({"noise_multiplier": 2.0}, 6.0), ({"budget": 0.5}, 12.0), ({"strength": 5.0}, 1.0),
+            ({"strength": 2.0, "step": 0.5625}, 1.5),
+            ({"budget": 0.5, "law": "classical"}, 3 * math.sqrt(2 * math.log(1.25e5)) / 0.5)]
+    for noise, sd in laws:  # by hand: z C; 2 C/b; sqrt(2 e tau); C sqrt(2 ln(1.25/delta))/b
+        found, release = mfpg.privatise(np.zeros(n, np.float32), clip=3, seed=2, **noise)
+        assert release.noise_sd == pytest.approx(sd, rel=1e-12)
+        z = found / sd
+        # five standard errors of mean, variance and fourth moment; a fixed seed
+        assert abs(z.mean()) < 5 / math.sqrt(n) and abs(z.var() - 1) < 5 * math.sqrt(2 / n)
+        assert abs((z**4).mean() - 3) < 5 * math.sqrt(96 / n)
+        assert abs(np.corrcoef(z[:-1], z[1:])[0, 1]) < 5 / math.sqrt(n)
+
+
+def test_whole_numbers_pass_and_nothing_else_does():
+    counter, mask = np.array([7], np.int64), np.array([True, False])
+    found, _ = mfpg.privatise([np.ones(2, np.float32), counter, mask], noise_multiplier=1)
+    assert np.array_equal(found[1], counter) and np.array_equal(found[2], mask) and found[1] is not counter
+    for other in (np.ones(2, np.float16), np.ones(2, np.longdouble), np.ones(2, complex), np.array(["a"]),
+                  np.array([None])):
+        with pytest.raises(mfpg.InputError, match="number 1 is of"):
+            mfpg.privatise([np.ones(2), other], noise_multiplier=1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_not_finite_is_refused_by_name(bad, dtype):
+    update = {"count": np.array([1]), "head": np.ones(3, dtype), "tail": np.array([1, 2, bad], dtype)}
+    with pytest.raises(mfpg.InputError, match=rf"'tail' \({np.dtype(dtype)}\), number 3"):
+        mfpg.privatise(update, noise_multiplier=1)
+
+
+@pytest.mark.parametrize("empty", [[], {}, (), [np.array([1])], np.zeros((0, 3))])
+def test_update_without_floating_point_numbers_is_refused(empty):
+    with pytest.raises(mfpg.InputError, match="nothing to privatise"):
+        mfpg.privatise(empty, noise_multiplier=1)
+
+
+@pytest.mark.parametrize("other", [None, 3.0, "abc", iter([1.0])])
+def test_what_is_no_update_is_refused(other):
+    with pytest.raises(mfpg.InputError, match="allowed: an array"):
+        mfpg.privatise(other, noise_multiplier=1)
+
+
+@pytest.mark.parametrize("noise", [
+    {}, {"noise_multiplier": 1, "strength": 1}, {"noise_multiplier": 0}, {"noise_multiplier": -1},
+    {"noise_multiplier": math.nan}, {"noise_multiplier": math.inf}, {"budget": 0}, {"strength": 0},
+    {"noise_multiplier": 1, "step": 0.1}, {"strength": 1, "step": 0}, {"noise_multiplier": 1, "clip": 0},
+    {"noise_multiplier": 1, "clip": math.nan}, {"noise_multiplier": 1, "clip": math.inf}, {"noise_multiplier": 2**-18},
+    {"budget": 1, "law": "clasical"}, {"noise_multiplier": 1, "seed": -1}, {"noise_multiplier": 1, "round": -1},
+], ids=str)
+def test_noise_that_protects_nothing_is_refused(noise):
+    update = np.ones(4)
+    with pytest.raises((mfpg.InputError, mfpg.DomainError)):
+        mfpg.privatise(update, in_place=True, **noise)
+    assert np.array_equal(update, np.ones(4))
+
+
+def test_zero_is_noised_like_any_other():
+    found, release = mfpg.privatise([np.zeros(1000)], noise_multiplier=1)
+    assert np.isfinite(found[0]).all() and 0.8 < found[0].std() < 1.2 and release.noise_sd == 1
+
+
+def test_seeds_decide_the_noise_and_the_system_draws_anew():
+    def noise(**key):
+        return mfpg.privatise(np.zeros(20, np.float32), noise_multiplier=1, **key).update
+
+    assert np.array_equal(noise(seed=3), noise(seed=3))
+    others = [noise(seed=4), noise(seed=3, round=2), noise(seed=3, client=1), noise(), noise()]
+    for i, one in enumerate(others):
+        assert not any(np.array_equal(one, other) for other in [noise(seed=3), *others[:i]])
+
+
+def test_in_place_writes_into_the_arrays_that_can_be_written():
+    update = [np.ones(3, np.float32), np.array([2])]
+    found, _ = mfpg.privatise(update, noise_multiplier=1, seed=5, in_place=True)
+    assert found[0] is update[0] and not np.array_equal(update[0], np.ones(3))
+    assert np.array_equal(found[0], mfpg.privatise([np.ones(3, np.float32)], noise_multiplier=1, seed=5).update[0])
+    fixed = np.ones(3)
+    fixed.flags.writeable = False
+    shared = np.ones(6)
+    for wrong in ([np.ones(6)[::2]], [np.ones((3, 2)).T], [fixed], [np.ones(3, ">f8")], [[1.0, 2.0]]):
+        with pytest.raises(mfpg.InputError, match="in place"):
+            mfpg.privatise(wrong, noise_multiplier=1, in_place=True)
+    with pytest.raises(mfpg.InputError, match="share memory"):
+        mfpg.privatise([shared, shared[2:4]], noise_multiplier=1, in_place=True)
+
+
+def test_any_layout_is_copied():
+    base = np.arange(12, dtype=np.float64).reshape(3, 4)
+    plain = mfpg.privatise([base.copy()], clip=100, noise_multiplier=1, seed=6).update[0]
+    for other in (np.asfortranarray(base), base.astype(">f8"), np.repeat(base, 2, axis=0)[::2]):
+        assert np.array_equal(mfpg.privatise([other], clip=100, noise_multiplier=1, seed=6).update[0], plain)
+
+
+def test_release_is_priced_as_the_same_schedule():
+    _, release = mfpg.privatise(np.ones(3), clip=2, noise_multiplier=3, round=4, client=1)
+    assert (release.round, release.client, release.control, release.action) == (4, 1, "multiplier", 3)
+    accountant = mfpg.Accountant()
+    accountant.record(release, times=10)
+    assert accountant.epsilon() == mfpg.account(noise_multiplier=3, steps=10).epsilon
