@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mfpg/names.h"
 
@@ -141,6 +142,12 @@ int cli_finish(const char *command, int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "mfpg %s: cannot write the output: %s\n", command, strerror(errno));
     return CLI_FAILED;
+}
+
+int cli_colours(FILE *stream) {
+    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (refused && *refused) return 0;
+    return isatty(fileno(stream)) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
 
 /* ---- values of options ---- */

@@ -4,6 +4,7 @@
 
 #include <argp.h>
 #include <jansson.h>
+#include <stdio.h>
 
 #include "mfpg/context.h"
 #include "mfpg/solution.h"
@@ -51,6 +52,9 @@ int cli_refuse(const char *command, const char *format, ...) __attribute__((form
 
 /* Flushes stdout; CLI_FAILED with a message where what was printed did not arrive (a full disk), else code. */
 int cli_finish(const char *command, int code);
+
+/* 1 where a stream may carry colours: a terminal that is not dumb, and no NO_COLOR in the environment (no-color.org). */
+int cli_colours(FILE *stream);
 
 /* ---- values of options; a wrong one ends the program with CLI_WRONG_INPUT and says what is allowed ---- */
 

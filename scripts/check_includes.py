@@ -18,7 +18,7 @@ OWNER = {"status": "base", "context": "base", "group": "base", "names": "base", 
          "hidden_state": "accountants",
          "federation": "federation", "audit_bounds": "audit", "config": "experiment",
          "experiment": "experiment", "solution": "experiment", "population": "experiment", "loss_table": "experiment",
-         "bench": "experiment", "study": "experiment", "mfpg": "cli"}
+         "bench": "experiment", "report": "experiment", "study": "experiment", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.
 BESIDE = {("models", "dataset")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

@@ -5,9 +5,11 @@
 #   scripts/setup.sh --python   and Python 3, for the scripts that check the tree
 #   scripts/setup.sh --pip      and what `pip install .` needs: Python 3 with its headers and venv
 #   scripts/setup.sh --mpi      and an MPI library with its launcher
-#   scripts/setup.sh --ci       and both, clang with its sanitizers, OpenMP and formatter, and what the benchmarks need
+#   scripts/setup.sh --figures  and gnuplot
+#   scripts/setup.sh --ci       and all of these, clang with its sanitizers, OpenMP and formatter, a browser, and what the
+#                               benchmarks need
 #
-# A requirement is tested by what it provides (a program or a pkg-config module), not by its package name, so a
+# A requirement is tested by what it provides (a program, a file or a pkg-config module), not by its package name, so a
 # library from another source counts and other systems than Debian work once they have everything.
 set -euo pipefail
 
@@ -19,6 +21,10 @@ need_program() { # PACKAGE PROGRAM
 
 need_module() { # PACKAGE PKG-CONFIG-MODULE
     pkg-config --exists "$2" >/dev/null 2>&1 || missing+=("$1")
+}
+
+need_file() { # PACKAGE FILE
+    [ -e "$2" ] || missing+=("$1")
 }
 
 # The runtime libraries of clang come in packages that provide no program: a tiny program must link.
@@ -36,6 +42,7 @@ need_build() {
     need_module libjansson-dev jansson
     need_module zlib1g-dev zlib
     need_module libcmocka-dev cmocka
+    need_file libjs-chart.js /usr/share/javascript/chart.js/chart.min.js # drawn into the pages of mfpg report
 }
 
 # The images of the examples and the benchmark; nothing that is built needs them, so that a system whose packages do not
@@ -61,6 +68,8 @@ need_ci() {
     need_program python3 python3
     need_mpi
     need_module libopenblas-dev openblas # the benchmarks measure against it
+    need_program chromium chromium # what the pages of mfpg report are tested in
+    need_program gnuplot-nox gnuplot
     need_program clang clang
     need_program clang-format clang-format
     need_clang_flag libomp-dev -fopenmp
@@ -96,9 +105,10 @@ check_requirements() {
     --python) need_program python3 python3 ;;
     --pip) need_pip ;;
     --mpi) need_mpi ;;
+    --figures) need_program gnuplot-nox gnuplot ;;
     --ci) need_ci ;;
     *)
-        echo "usage: scripts/setup.sh [--python | --pip | --mpi | --ci]" >&2
+        echo "usage: scripts/setup.sh [--python | --pip | --mpi | --figures | --ci]" >&2
         exit 2
         ;;
     esac

@@ -143,6 +143,11 @@ const char *const *mfpg_config_texts(const mfpg_config *config, const char *path
 ptrdiff_t mfpg_config_categories(const mfpg_config *config);
 mfpg_category mfpg_config_category(const mfpg_config *config, ptrdiff_t index);
 
+/** The value of key number index as YAML on one line, paths absolute; MFPG_NO_VALUE where it holds none or does not count.
+ *  NULL when memory runs out; else free it. */
+#define MFPG_NO_VALUE "nothing"
+char *mfpg_config_value(const mfpg_config *config, ptrdiff_t index);
+
 /** 1 where the key holds anything; 0 where it is unset or another key has taken its place. */
 int mfpg_config_has(const mfpg_config *config, const char *path);
 

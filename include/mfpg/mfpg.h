@@ -25,6 +25,7 @@
 #include "privatise.h"
 #include "random.h"
 #include "release.h"
+#include "report.h"
 #include "solution.h"
 #include "status.h"
 #include "study.h"

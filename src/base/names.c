@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "utf8.h"
 
 enum { LONGEST_WORD = 63 };
 
@@ -70,22 +71,7 @@ mfpg_status mfpg_names_unknown(
 }
 
 int mfpg_text_is_utf8(const char *text) {
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        int more = *at < 0x80                  ? 0
-                   : *at >= 0xC2 && *at < 0xE0 ? 1
-                   : *at >= 0xE0 && *at < 0xF0 ? 2
-                   : *at >= 0xF0 && *at < 0xF5 ? 3
-                                               : -1;
-        if (more < 0) return 0;
-        unsigned long point = more ? *at & (0x3F >> more) : *at;
-        for (int i = 1; i <= more; i++) {
-            if ((at[i] & 0xC0) != 0x80) return 0;
-            point = point << 6 | (at[i] & 0x3F);
-        }
-        if ((more == 2 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) ||
-            (more == 3 && (point < 0x10000 || point > 0x10FFFF)))
-            return 0;
-        at += more + 1;
-    }
+    for (size_t length; *text; text += length)
+        if ((length = mfpg_utf8_length(text, 4)) == 0) return 0; /* the closing 0 ends every character */
     return 1;
 }

@@ -157,6 +157,9 @@ mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment
 /* summary.c: a new object, or NULL when memory runs out. */
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 
+/* The object, indented, as text (free it); MFPG_ERR_MEMORY for NULL too. */
+mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text);
+
 /* projections.c: 1 where states are projected; the projections of all rounds; what warns of them (0: nothing); the same for
  * summary.json (null where there are none) and for print. */
 int mfpg_experiment_projects(const mfpg_experiment *experiment);

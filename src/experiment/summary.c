@@ -240,16 +240,21 @@ static int append_text(const char *bytes, size_t length, void *user) {
     return 0;
 }
 
-mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json) {
-    json_t *summary = mfpg_summary_json(ctx, experiment);
-    growing_text out = {.failed = !summary};
-    if (summary && json_dump_callback(summary, append_text, &out, JSON_INDENT(2)) != 0) out.failed = 1;
-    json_decref(summary);
+mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text) {
+    growing_text out = {.failed = !object};
+    if (object && json_dump_callback(object, append_text, &out, JSON_INDENT(2)) != 0) out.failed = 1;
     if (!out.failed) out.failed = append_text("", 1, &out) != 0; /* the closing 0 */
     if (out.failed) {
         free(out.text);
         return mfpg_fail_memory(ctx);
     }
-    *json = out.text;
+    *text = out.text;
     return MFPG_OK;
+}
+
+mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json) {
+    json_t *summary = mfpg_summary_json(ctx, experiment);
+    mfpg_status status = mfpg_json_text(ctx, summary, json);
+    json_decref(summary);
+    return status;
 }

@@ -7,15 +7,26 @@
 
 #include "base/error.h"
 
-/* The value of a key as YAML, paths absolute, "nothing" where it holds none or does not count; NULL without memory. Free it. */
-static char *value_text(const mfpg_config *config, ptrdiff_t index) {
+static void print_categories(const mfpg_config *config, FILE *out) {
+    for (ptrdiff_t i = 0; i < config->categories; i++) {
+        fputs(i > 0 ? ", " : "{", out);
+        mfpg_text_print(config->category[i].column, out);
+        fputs(": ", out);
+        mfpg_value_print(&config->category[i].value, 0, out);
+    }
+    fputs(config->categories > 0 ? "}" : MFPG_NO_VALUE, out);
+}
+
+char *mfpg_config_value(const mfpg_config *config, ptrdiff_t index) {
     char *text = NULL;
     size_t size = 0;
     const mfpg_setting *key = mfpg_settings_get(index);
     FILE *stream = open_memstream(&text, &size);
     if (!stream) return NULL;
-    if (config->value[index].kind == MFPG_VALUE_NOTHING || !mfpg_config_counts(config, index))
-        fputs("nothing", stream);
+    if (mfpg_path_column(key->path))
+        print_categories(config, stream);
+    else if (config->value[index].kind == MFPG_VALUE_NOTHING || !mfpg_config_counts(config, index))
+        fputs(MFPG_NO_VALUE, stream);
     else
         mfpg_value_print(&config->value[index], key->form == MFPG_FORM_PATH, stream);
     if (fclose(stream) == 0) return text;
@@ -25,7 +36,7 @@ static char *value_text(const mfpg_config *config, ptrdiff_t index) {
 
 static mfpg_status compare_key(mfpg_context *ctx, const mfpg_config *config, const char *here,
     const mfpg_config *other, const char *there, ptrdiff_t index) {
-    char *own = value_text(config, index), *theirs = value_text(other, index);
+    char *own = mfpg_config_value(config, index), *theirs = mfpg_config_value(other, index);
     mfpg_status status = own && theirs ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK && strcmp(own, theirs) != 0)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %.300s in %s, %.300s in %s",

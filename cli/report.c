@@ -1,0 +1,72 @@
+/* mfpg report: a page of one or several runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mfpg/report.h"
+
+#include "options.h"
+
+enum { OPTION_OUT = 'o' };
+
+typedef struct settings {
+    cli_common common;
+    const char *runs[MFPG_REPORT_MOST_RUNS];
+    ptrdiff_t count;
+    const char *out;
+} settings;
+
+static const struct argp_option options[] = {{"out", OPTION_OUT, "DIR", 0,
+                                                 "Folder of report.html, made if need be (default: that of "
+                                                 "the run; of several runs the working folder)",
+                                                 0},
+    {0}};
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    settings *chosen = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
+    case OPTION_OUT: chosen->out = text; return 0;
+    case ARGP_KEY_ARG:
+        if (chosen->count == MFPG_REPORT_MOST_RUNS)
+            argp_error(state, "at most %d runs fit a page", (int)MFPG_REPORT_MOST_RUNS);
+        chosen->runs[chosen->count++] = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (chosen->count == 0) argp_error(state, "a run folder is needed");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
+static const struct argp argp = {.options = options,
+    .parser = parse,
+    .args_doc = "RUN...",
+    .doc = "Writes report.html, one file that needs no network: what was promised to each client in plain "
+           "words, the "
+           "equilibrium, loss, accuracy, epsilon and noise by round, configuration and assumptions. RUN is a "
+           "run folder, or "
+           "that of a sweep (seed=1..10), which is shown with bands over its seeds. Several are compared."
+           "\vLosses and accuracies in it are computed on private data and covered by no certificate: think "
+           "before you "
+           "publish it.",
+    .children = children};
+
+int command_report(int argc, char **argv) {
+    settings chosen = {0};
+    char *page = NULL;
+    cli_parse(&argp, "report", argc, argv, &chosen);
+    mfpg_context *ctx = cli_context(1);
+    mfpg_status status = mfpg_report_write(ctx, chosen.runs, chosen.count, chosen.out, &page);
+    int code = CLI_DONE;
+    if (status != MFPG_OK)
+        code = cli_fail(ctx, "report", status);
+    else if (chosen.common.json)
+        code = cli_json_print("report", json_pack("{s:s}", "report", page));
+    else
+        printf("Written to %s\n", page);
+    free(page);
+    mfpg_context_destroy(ctx);
+    return cli_finish("report", code);
+}

@@ -1,0 +1,40 @@
+/* What one name on the command line stands for: a run, or a sweep, the folder of the same run with several seeds. */
+#ifndef MFPG_EXPERIMENT_REPORT_RUN_SET_H
+#define MFPG_EXPERIMENT_REPORT_RUN_SET_H
+
+#include <stdint.h>
+
+#include "run_record.h"
+
+typedef struct run_set {
+    char *label;     /* for tables and legends */
+    run_record *run; /* count, by seed */
+    ptrdiff_t count;
+    int sweep; /* 1: the folder of a sweep, be it of one seed */
+} run_set;
+
+/* Mean and range over the runs of a set that have a number there. */
+typedef struct run_band {
+    ptrdiff_t runs; /* that have one; 0: the rest is NAN */
+    double mean;
+    ptrdiff_t lowest, highest; /* the runs with the smallest and the largest */
+} run_band;
+
+/* Reads a run folder, or the folders seed-N in it. The runs of a sweep must differ in the seed alone. Free with run_set_clear. */
+mfpg_status run_set_read(mfpg_context *ctx, const char *folder, run_set *out);
+void run_set_clear(run_set *set);
+
+/* The largest number of rounds of a run. */
+ptrdiff_t run_set_rounds(const run_set *set);
+
+/* A column of the rounds. */
+run_band run_set_band(const run_set *set, run_column column, ptrdiff_t round);
+int run_set_has(const run_set *set, run_column column);
+
+/* 1 where all runs of the set have the same texts in a column of clients.csv. */
+int run_set_agrees(const run_set *set, const char *column);
+
+/* A name of its own for each set: the last part of its folder, or the folder where several end alike. */
+mfpg_status run_sets_label(mfpg_context *ctx, run_set *sets, ptrdiff_t count);
+
+#endif

@@ -1,0 +1,37 @@
+/* A CSV file of a run folder, read back: every cell as it stands there. */
+#ifndef MFPG_EXPERIMENT_REPORT_RUN_TABLE_H
+#define MFPG_EXPERIMENT_REPORT_RUN_TABLE_H
+
+#include <stddef.h>
+
+#include "mfpg/context.h"
+
+typedef struct run_table {
+    char *path; /* for messages */
+    char *text; /* the file; cells end with a 0, quotes are resolved */
+    ptrdiff_t rows, columns;
+    const char **name; /* columns */
+    const char **cell; /* rows x columns */
+    double *number;    /* rows x columns; NAN: empty, or a text */
+    ptrdiff_t *line;   /* rows: where each begins, from 1 */
+} run_table;
+
+/* Reads what src/base/csv_writer.c writes: a header that has all the names of "a,b,c" (others may be there too), then rows of
+ * as many fields. Cells of `numbers`, a list like names, must be empty, finite or inf; all other columns are text.
+ * MFPG_ERR_INPUT with file and line for anything else: half a row, a NaN, a foreign file. Free with run_table_clear. */
+mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const char *names,
+    const char *numbers, run_table *out);
+void run_table_clear(run_table *table);
+
+/* The number of a column, or -1. */
+ptrdiff_t run_table_column(const run_table *table, const char *name);
+
+/* A cell of a column of the header: its text, its number. */
+const char *run_table_text(const run_table *table, ptrdiff_t row, ptrdiff_t column);
+double run_table_number(const run_table *table, ptrdiff_t row, ptrdiff_t column);
+
+/* MFPG_ERR_INPUT where the column does not count from first upwards. */
+mfpg_status run_table_check_count(
+    mfpg_context *ctx, const run_table *table, const char *column, ptrdiff_t first);
+
+#endif

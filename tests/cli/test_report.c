@@ -1,0 +1,157 @@
+/* mfpg report and mfpg compare as people type them. */
+#include "cli/program.h"
+
+#define CONFIG                                                                                               \
+    "seed: 3\nmethod: mfpg\nprivacy: {unit: example}\ndata: {format: synthetic, clients: 2, rows: 20, "      \
+    "dimension: 2}\n"                                                                                        \
+    "train: {rounds: 2}\ngame: {actions: [0.5, 1], curvature: 1}\n"
+
+static int open_runs(void **state) {
+    if (open_folder(state) != 0) return -1;
+    write_in_folder("c.yaml", CONFIG);
+    expect("run c.yaml --out a", 0);
+    expect("run c.yaml method=mfep noise.action=3 --out b", 0);
+    expect("run c.yaml seed=1..2 --out s", 0);
+    return 0;
+}
+
+static int close_runs(void **state) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s/*", folder);
+    return system(command) || close_folder(state);
+}
+
+static int is_in_folder(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static void expect_out(const char *part) {
+    if (!strstr(ran.out, part)) fail_msg("no '%s' in:\n%s", part, ran.out);
+}
+
+static void test_a_page_goes_where_it_is_expected(void **state) {
+    (void)state;
+    expect("report a", 0);
+    assert_string_equal(ran.out, "Written to a/report.html\n");
+    assert_true(is_in_folder("a/report.html"));
+    expect("report a b s", 0);
+    assert_true(is_in_folder("report.html"));
+    json_t *object = run_json("report s --out deep/er --json");
+    assert_string_equal(json_string_value(json_object_get(object, "report")), "deep/er/report.html");
+    assert_true(is_in_folder("deep/er/report.html"));
+    json_decref(object);
+    expect("report ./a/", 0); /* a page beside a run does not keep it from being read again */
+}
+
+static void test_what_is_no_run_is_refused(void **state) {
+    (void)state;
+    REFUSED("report", "a run folder is needed");
+    REFUSED("report c.yaml", "c.yaml: a file; expected a run folder");
+    REFUSED("report nowhere", "nowhere: No such file or directory");
+    REFUSED("report a --output x", "unrecognized option '--output'");
+    REFUSED("compare a", "two run folders are needed");
+    REFUSED("compare a b s", "two runs at a time");
+    REFUSED("compare a nowhere", "nowhere");
+}
+
+static void test_two_runs_stand_side_by_side(void **state) {
+    (void)state;
+    expect("compare a b", 0);
+    expect_out("Configuration: the keys that differ\n");
+    expect_out("\n  method                      mfpg                      mfep\n");
+    expect_out("\n  noise.action                nothing                   3\n");
+    assert_null(strstr(ran.out, "train.rounds"));
+    expect_out("\n  largest epsilon (nats)");
+    expect_out("not covered by any certificate");
+    assert_null(strchr(ran.out, '\033')); /* no terminal, no colours */
+    expect("compare a a", 0);
+    expect_out("Configuration: all keys are the same\n");
+    expect("compare a s", 0);
+    expect_out("\n  seeds (runs)                1                         2\n");
+}
+
+/* The numbers are the files' own, and the difference has a sign. */
+static void test_json_holds_the_numbers_of_the_files(void **state) {
+    (void)state;
+    json_t *object = run_json("compare a b --json");
+    const json_t *client = json_array_get(json_object_get(object, "clients"), 1);
+    char path[256];
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/a/summary.json", folder);
+    json_t *summary = json_load_file(path, 0, &error);
+    assert_non_null(summary);
+    const json_t *own = json_array_get(json_object_get(summary, "clients"), 1);
+    assert_true(json_number_value(json_array_get(json_object_get(client, "epsilon"), 0)) ==
+                json_get_number(own, "epsilon"));
+    assert_string_equal(json_string_value(json_object_get(client, "name")), "1");
+    assert_true(json_is_true(json_object_get(object, "comparable")));
+    assert_int_equal(json_array_size(json_object_get(object, "runs")), 2);
+    json_decref(summary);
+    json_decref(object);
+}
+
+/* What the delta of one run is says nothing about the epsilon of another. */
+static void test_promises_that_differ_are_not_compared(void **state) {
+    (void)state;
+    expect("run c.yaml privacy.delta=1e-6 --out d", 0);
+    expect("run c.yaml method=none --out n", 0);
+    expect("compare a d", 0);
+    expect_out("Not comparable: delta differs");
+    expect("compare a n", 0);
+    expect_out("Not comparable: one of the runs promises nothing");
+}
+
+/* script gives the program a terminal. */
+static int run_on_terminal(const char *environment) {
+    char command[1024];
+    snprintf(command, sizeof command,
+        "cd %s && %s script -qec \"'%s' compare a b\" /dev/null >%s.out 2>%s.err </dev/null", folder,
+        environment, MFPG_PROGRAM, folder, folder);
+    int status = system(command);
+    read_into("out", ran.out);
+    read_into("err", ran.err);
+    return WEXITSTATUS(status);
+}
+
+static void test_colours_are_for_terminals_alone(void **state) {
+    (void)state;
+    if (system("command -v script >/dev/null 2>&1") != 0) {
+        print_message("SKIPPED: script (Debian: bsdutils) is not there\n");
+        skip();
+    }
+    assert_int_equal(run_on_terminal("env -u NO_COLOR TERM=xterm"), 0);
+    expect_out("\033[32m");
+    assert_int_equal(run_on_terminal("env NO_COLOR=1 TERM=xterm"), 0);
+    assert_null(strchr(ran.out, '\033'));
+    assert_int_equal(run_on_terminal("env -u NO_COLOR TERM=dumb"), 0);
+    assert_null(strchr(ran.out, '\033'));
+}
+
+/* A name that would command the terminal is shown, not sent. */
+static void test_a_hostile_name_commands_no_terminal(void **state) {
+    (void)state;
+    char command[1024];
+    snprintf(command, sizeof command,
+        "cd %s && cp -r a evil && sed -i '0,/\"name\": \"0\"/s//\"name\": \"\\\\u001b[2Jx\"/' "
+        "evil/summary.json",
+        folder);
+    assert_int_equal(system(command), 0);
+    expect("compare evil a", 0);
+    assert_null(strchr(ran.out, '\033'));
+    expect_out("\\x1b[2Jx");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_page_goes_where_it_is_expected),
+        cmocka_unit_test(test_what_is_no_run_is_refused),
+        cmocka_unit_test(test_two_runs_stand_side_by_side),
+        cmocka_unit_test(test_json_holds_the_numbers_of_the_files),
+        cmocka_unit_test(test_promises_that_differ_are_not_compared),
+        cmocka_unit_test(test_colours_are_for_terminals_alone),
+        cmocka_unit_test(test_a_hostile_name_commands_no_terminal),
+    };
+    return cmocka_run_group_tests(tests, open_runs, close_runs);
+}

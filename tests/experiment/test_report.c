@@ -1,0 +1,254 @@
+/* mfpg report: what stands on the page is what stands in the files, whoever wrote them. */
+#include "experiment/report.h"
+
+#include <jansson.h>
+
+static char *page_of(const char *const *runs, ptrdiff_t count) {
+    char *path = NULL;
+    CHECK_OK(ctx, mfpg_report_write(ctx, runs, count, in_place("page"), &path));
+    assert_string_equal(path, in_place("page/report.html"));
+    free(path);
+    return read_text("page/report.html");
+}
+
+static char *page_of_one(const char *name) {
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/%s", place, name);
+    const char *run = folder;
+    return page_of(&run, 1);
+}
+
+static void expect_in(const char *page, const char *part) {
+    if (!strstr(page, part)) fail_msg("the page has no '%s'", part);
+}
+
+/* Every cell of a CSV file but those of a column of words stands in a cell of the page. */
+static void expect_cells(const char *page, const char *file) {
+    char *text = read_text(file), *row = strchr(text, '\n') + 1, cell[160];
+    for (size_t length; *row; row += length + 1) {
+        length = strcspn(row, ",\n");
+        if (length > 0 && length < 100 && row[0] >= '0' && row[0] <= '9') {
+            snprintf(cell, sizeof cell, ">%.*s<", (int)length, row);
+            expect_in(page, cell);
+        }
+    }
+    free(text);
+}
+
+static void expect_refused(const char *name, const char *const *parts) {
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/%s", place, name);
+    const char *run = folder;
+    char *path = NULL;
+    assert_int_equal(mfpg_report_write(ctx, &run, 1, in_place("page"), &path), MFPG_ERR_INPUT);
+    assert_null(path);
+    check_message(parts);
+}
+#define REPORT_REFUSED(name, ...) expect_refused(name, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_numbers_are_those_of_the_files(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "a");
+    char *page = page_of_one("a"), *summary = read_text("a/summary.json");
+    expect_cells(page, "a/rounds.csv");
+    expect_cells(page, "a/clients.csv");
+    json_t *object = json_loads(summary, 0, NULL);
+    for (size_t k = 0; k < 3; k++) { /* the library's own words; they have nothing to escape */
+        const json_t *client = json_array_get(json_object_get(object, "clients"), k);
+        expect_in(page, json_string_value(json_object_get(client, "promise")));
+    }
+    for (size_t i = 0; i < json_array_size(json_object_get(object, "assumptions")); i++)
+        expect_in(page, json_string_value(json_array_get(json_object_get(object, "assumptions"), i)));
+    expect_in(page, "no guarantee: paper_epsilon");
+    expect_in(page, "not covered by any certificate");
+    expect_in(page, "whoever knows the seed can take the noise off again");
+    json_decref(object);
+    free(summary);
+    free(page);
+}
+
+/* The page may load nothing: no address of anything but the anchors of the page itself. */
+static void test_a_page_needs_no_network(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "net");
+    char *page = page_of_one("net");
+    expect_in(page, "Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-");
+    assert_null(strstr(page, " src="));
+    assert_null(strstr(page, "href=\"h"));
+    assert_null(strstr(page, "@import"));
+    assert_null(strstr(page, "url("));
+    expect_in(page, "Permission is hereby granted"); /* the notice of Chart.js */
+    expect_in(page, "Chart.js v3");
+    free(page);
+}
+
+static void test_the_same_files_give_the_same_page(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "same");
+    char *first = page_of_one("same"), *second = page_of_one("same");
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+}
+
+static void test_methods_without_game_or_promise_say_so(void **state) {
+    (void)state;
+    train(SMALL_RUN, "method=none", "none");
+    char *page = page_of_one("none");
+    expect_in(page, "Nothing was promised");
+    expect_in(page, "No game was played");
+    free(page);
+    train("seed: 1\nmethod: dp-sgd\ntrain: {rounds: 2}\nevaluate: none\ndata: {format: synthetic, clients: "
+          "2, rows: 9, "
+          "dimension: 2}\n",
+        NULL, "plain");
+    page = page_of_one("plain");
+    expect_in(page, "No game was played");
+    assert_null(strstr(page, "last accuracy"));
+    free(page);
+}
+
+/* Names, reasons and keys are text, in whatever place they stand. */
+static void test_hostile_texts_stay_text(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "h");
+    change("h/summary.json", "\"name\": \"0\"",
+        "\"name\": \"</td><script>alert(1)</script><img src=x onerror=alert(2)>\"");
+    change("h/summary.json", "\"name\": \"small\"", "\"name\": \"\\\"><script>{{title}}\\u202e\\u0000\"");
+    change("h/summary.json", "\"promise\": \"who", "\"promise\": \"</script><!-- who");
+    change("h/config.yaml", "name: small", "name: \"</pre><svg onload=alert(3)>\"");
+    const char *run = in_place("h");
+    assert_int_equal(
+        mfpg_report_write(ctx, &run, 1, in_place("page"), NULL), MFPG_ERR_INPUT); /* U+0000 in JSON */
+    MESSAGE_HOLDS("summary.json:");
+    change("h/summary.json", "\\u0000", "");
+    char *page = page_of_one("h");
+    assert_null(strstr(page, "<script>alert"));
+    assert_null(strstr(page, "<img"));
+    assert_null(strstr(page, "<svg"));
+    assert_null(strstr(page, "</script><!--"));
+    expect_in(page, "<bdi>&lt;/td&gt;&lt;script&gt;alert(1)");
+    expect_in(page, "{{title}}"); /* what a value holds is no template */
+    free(page);
+}
+
+static void test_folders_that_no_run_has_written_are_refused(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "bad");
+    REPORT_REFUSED("absent", "absent: No such file");
+    REPORT_REFUSED("bad/ledger", "a file; expected a run folder");
+    change("bad/rounds.csv", "\n3,", "\n4,");
+    REPORT_REFUSED("bad", "bad/rounds.csv:4", "found \"4\"");
+    change("bad/rounds.csv", "\n4,", "\n3,nan");
+    REPORT_REFUSED("bad", "bad/rounds.csv:4", "column loss");
+    change("bad/rounds.csv", "\n3,nan", "\n3,");
+    change("bad/summary.json", "\"rounds\": 3", "\"rounds\": 7");
+    REPORT_REFUSED("bad", "summary.json counts 7 rounds and rounds.csv 3", "not those of one run");
+    change("bad/summary.json", "\"rounds\": 7", "\"rounds\": NaN");
+    REPORT_REFUSED("bad", "bad/summary.json:");
+    change("bad/summary.json", "\"rounds\": NaN", "\"rounds\": 3");
+    change("bad/summary.json", "\"unit\": \"example\"", "\"unit\": [1]");
+    REPORT_REFUSED("bad", "bad/summary.json: promise.unit", "a text");
+    change("bad/summary.json", "\"unit\": [1]", "\"unit\": \"example\"");
+    change("bad/config.yaml", "method: mfpg", "methd: mfpg");
+    REPORT_REFUSED("bad", "bad/config.yaml:", "methd", "method");
+    change("bad/config.yaml", "methd: mfpg", "method: mfpg");
+    assert_int_equal(remove(in_place("bad/clients.csv")), 0);
+    REPORT_REFUSED("bad", "bad/clients.csv");
+    assert_int_equal(remove(in_place("bad/summary.json")), 0);
+    REPORT_REFUSED("bad", "no run folder", "summary.json");
+    write_file(in_place("bad/checkpoint"), "");
+    REPORT_REFUSED("bad", "has not ended", "mfpg run --resume");
+}
+
+/* Means and ranges of a sweep; its runs are found by their seeds, in their order. */
+static void test_a_sweep_is_shown_with_bands(void **state) {
+    (void)state;
+    assert_int_equal(mkdir(in_place("sweep"), 0777), 0);
+    train(SMALL_RUN, "seed=2", "sweep/seed-2");
+    train(SMALL_RUN, "seed=10", "sweep/seed-10");
+    char *page = page_of_one("sweep");
+    expect_in(page, "2 runs, seeds 2 to 10");
+    expect_in(page, "loss (mean over rows), mean of 2 seeds");
+    expect_in(page, "data-role=\"low\"");
+    expect_in(page, "selection over several runs on private data: not covered");
+    expect_cells(page, "sweep/seed-2/clients.csv");
+    double low, high;
+    char cells[3][64];
+    char *a = read_text("sweep/seed-2/rounds.csv"), *b = read_text("sweep/seed-10/rounds.csv");
+    assert_int_equal(sscanf(strstr(a, "\n1,") + 3, "%63[^,]", cells[0]), 1);
+    assert_int_equal(sscanf(strstr(b, "\n1,") + 3, "%63[^,]", cells[1]), 1);
+    low = strtod(cells[0], NULL), high = strtod(cells[1], NULL);
+    if (low > high)
+        memcpy(cells[2], cells[0], 64), memcpy(cells[0], cells[1], 64), memcpy(cells[1], cells[2], 64);
+    char expected[200];
+    snprintf(expected, sizeof expected, "</td><td>%s</td><td>%s</td></tr>", cells[0], cells[1]);
+    expect_in(page, expected);
+    free(a);
+    free(b);
+    free(page);
+    train(SMALL_RUN, "method=mfep", "sweep/seed-3");
+    REPORT_REFUSED("sweep", "method: mfpg in", "differ in the seed alone");
+}
+
+static void test_several_runs_are_compared(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "c1");
+    train(SMALL_RUN, "game.actions=[0.5,1]", "c2");
+    char first[512], second[512];
+    snprintf(first, sizeof first, "%s/", in_place("c1")); /* a slash at the end is no other folder */
+    snprintf(second, sizeof second, "%s", in_place("c2"));
+    char *page = page_of((const char *const[]){first, second}, 2);
+    expect_in(page, "2 runs compared");
+    expect_in(page,
+        "<th scope=\"row\">game.actions</th><td><bdi>[0.5, 1, 2]</bdi></td><td><bdi>[0.5, 1]</bdi></td>");
+    assert_null(
+        strstr(page, "<th scope=\"row\">train.rounds</th><td><bdi>3</bdi></td><td><bdi>3</bdi></td>"));
+    expect_in(page, "c1: loss (mean over rows)");
+    expect_in(page, "c2: loss (mean over rows)");
+    free(page);
+    assert_int_equal(mfpg_report_write(ctx, NULL, 0, NULL, NULL), MFPG_ERR_INPUT);
+}
+
+/* Many clients by quantiles, many rounds by every so many: half a megabyte, not hundreds. */
+static void test_a_page_stays_small(void **state) {
+    (void)state;
+    train("seed: 1\nmethod: mfpg\ntrain: {rounds: 2}\nprivacy: {unit: example}\nevaluate: none\ndata: "
+          "{format: synthetic, "
+          "clients: 1000, rows: 2, dimension: 2}\ngame: {actions: continuous, curvature: 1}\n",
+        NULL, "many");
+    char *page = page_of_one("many");
+    expect_in(page, "Quantiles of 1000 clients");
+    expect_in(page, "200 of 1000 clients");
+    expect_in(page, "protected least");
+    assert_true(strlen(page) < 500000);
+    free(page);
+    train(SMALL_RUN, NULL, "long");
+    FILE *file = fopen(in_place("long/rounds.csv"), "w");
+    fputs(
+        "round,loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta,metrics\n", file);
+    for (int t = 1; t <= 100000; t++)
+        fprintf(file, "%d,0.5123456789012345,0.5,1,2,%.17g,4,0.5,x\n", t, sqrt(t));
+    fclose(file);
+    change("long/summary.json", "\"rounds\": 3", "\"rounds\": 100000");
+    page = page_of_one("long");
+    expect_in(page, "One of 84 rounds, and the last");
+    expect_in(page, ">100000</bdi></th>");
+    assert_true(strlen(page) < 2000000);
+    free(page);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_are_those_of_the_files),
+        cmocka_unit_test(test_a_page_needs_no_network),
+        cmocka_unit_test(test_the_same_files_give_the_same_page),
+        cmocka_unit_test(test_methods_without_game_or_promise_say_so),
+        cmocka_unit_test(test_hostile_texts_stay_text),
+        cmocka_unit_test(test_folders_that_no_run_has_written_are_refused),
+        cmocka_unit_test(test_a_sweep_is_shown_with_bands),
+        cmocka_unit_test(test_several_runs_are_compared),
+        cmocka_unit_test(test_a_page_stays_small),
+    };
+    return cmocka_run_group_tests(tests, open_place, close_place);
+}

@@ -1,0 +1,93 @@
+/* The CSV files of a run folder, read back: every cell as it stands, and nothing that no run has written. */
+#include "experiment/report.h"
+
+#include "experiment/report/run_table.h"
+
+static mfpg_status read_table(const char *text, run_table *out) {
+    write_file(in_place("t.csv"), text);
+    return run_table_read(ctx, place, "t.csv", "round,loss", "round,loss", out);
+}
+
+static void expect_refused(const char *text, const char *const *parts) {
+    run_table table = {0};
+    assert_int_equal(read_table(text, &table), MFPG_ERR_INPUT);
+    assert_null(table.text);
+    check_message(parts);
+}
+#define REFUSED(text, ...) expect_refused(text, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_cells_are_kept_as_they_stand(void **state) {
+    (void)state;
+    run_table table;
+    CHECK_OK(ctx, read_table("round,note,loss\n1,\"a \"\"b\"\", c\nd\",0.10\n2,,inf\n3,x,\n", &table));
+    assert_int_equal(table.rows, 3);
+    assert_int_equal(table.columns, 3);
+    assert_int_equal(run_table_column(&table, "loss"), 2);
+    assert_int_equal(run_table_column(&table, "other"), -1);
+    assert_string_equal(run_table_text(&table, 0, 1), "a \"b\", c\nd");
+    assert_string_equal(run_table_text(&table, 0, 2), "0.10");
+    assert_true(run_table_number(&table, 0, 2) == 0.1);
+    assert_true(isinf(run_table_number(&table, 1, 2)));
+    assert_true(isnan(run_table_number(&table, 2, 2)));
+    assert_true(isnan(run_table_number(&table, 0, 1)));
+    assert_int_equal(table.line[1], 4); /* a quoted field has a line end in it */
+    run_table_clear(&table);
+}
+
+static void test_a_table_may_have_no_rows(void **state) {
+    (void)state;
+    run_table table;
+    CHECK_OK(ctx, read_table("round,loss\n", &table));
+    assert_int_equal(table.rows, 0);
+    run_table_clear(&table);
+}
+
+static void test_what_no_run_writes_is_refused_with_its_line(void **state) {
+    (void)state;
+    REFUSED(
+        "round,loss\n1,0.5\n2,nan\n", "t.csv:3", "column loss", "nan", "allowed: a number, inf, or nothing");
+    REFUSED("round,loss\n1,NaN\n", "t.csv:2", "NaN");
+    REFUSED("round,loss\n1,-inf\n", "t.csv:2", "-inf");
+    REFUSED("round,loss\n1,1e999\n", "t.csv:2", "1e999");
+    REFUSED("round,loss\n1,0x10\n", "t.csv:2", "0x10");
+    REFUSED("round,loss\n1,0.5\n2,0.2", "t.csv:3", "cut short");
+    REFUSED("round,loss\n1,0.5\n2\n", "t.csv:3", "too few fields");
+    REFUSED("round,loss\n1,0.5,7\n", "t.csv:2", "too many fields");
+    REFUSED("round,loss\n1,\"0.5\n", "t.csv:", "no end");
+    REFUSED("round,loss\n1,\"0.5\"x\n", "t.csv:2", "behind a quoted field");
+    REFUSED("round,accuracy\n1,0.5\n", "t.csv:1", "no column 'loss'", "round,loss");
+    REFUSED("round,loss,loss\n", "t.csv:1", "twice");
+    REFUSED("", "t.csv:1", "cut short");
+    REFUSED("PK\003\004", "t.csv:1");
+    REFUSED("round,loss\r\n1,0.5\r\n", "t.csv:1", "no column 'loss'");
+    assert_int_equal(
+        run_table_read(ctx, place, "absent.csv", "round", "round", &(run_table){0}), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS("absent.csv");
+    FILE *file = fopen(in_place("t.csv"), "w");
+    assert_int_equal(fwrite("round,loss\n1,\0,5\n", 1, 17, file), 17);
+    fclose(file);
+    assert_int_equal(run_table_read(ctx, place, "t.csv", "round", "round", &(run_table){0}), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS("byte 0");
+}
+
+static void test_rows_that_do_not_count_are_refused(void **state) {
+    (void)state;
+    run_table table;
+    CHECK_OK(ctx, read_table("round,loss\n1,\n2,\n4,\n", &table));
+    assert_int_equal(run_table_check_count(ctx, &table, "round", 1), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS("t.csv:4", "found \"4\"", "expected 3");
+    run_table_clear(&table);
+    CHECK_OK(ctx, read_table("round,loss\n0,\n1,\n", &table));
+    CHECK_OK(ctx, run_table_check_count(ctx, &table, "round", 0));
+    run_table_clear(&table);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cells_are_kept_as_they_stand),
+        cmocka_unit_test(test_a_table_may_have_no_rows),
+        cmocka_unit_test(test_what_no_run_writes_is_refused_with_its_line),
+        cmocka_unit_test(test_rows_that_do_not_count_are_refused),
+    };
+    return cmocka_run_group_tests(tests, open_place, close_place);
+}
