@@ -100,7 +100,11 @@ python: build ## the Python package, installed into a virtual environment of its
 	@build/python/venv/bin/pip install -q --disable-pip-version-check --no-build-isolation -Cbuild-dir=build/python/wheel '.[test]'
 	@build/python/venv/bin/pytest -q
 
+test-report: build ## pages of mfpg report in a headless browser
+	@scripts/setup.sh --ci
+	@python3 tests/scripts/test_report.py build/release/mfpg
+
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build mpi demo test test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python clean
+.PHONY: help setup build mpi demo test test-report test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python clean

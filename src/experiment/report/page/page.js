@@ -26,7 +26,7 @@
     datasets.push({
       label: column.title, data: column.texts.map((text, i) => ({ x: xs[i], y: number(text) })), colourName: name,
       borderDash: column.role === "dash" ? [5, 4] : [], borderWidth: 2, pointRadius: few && column.role === "line" ? 2.5 : 0,
-      pointHitRadius: 8, pointStyle: POINTS[series % POINTS.length], spanGaps: true, fill: false,
+      pointHitRadius: 8, pointStyle: column.role === "dash" ? "line" : POINTS[series % POINTS.length], spanGaps: true, fill: false,
     });
   }
 
@@ -41,9 +41,9 @@
 
   function lineData(columns) {
     const xs = columns[0].texts.map(number), datasets = [];
-    let series = 0;
+    const series = { line: 0, dash: 0 }; /* a run has one colour for both */
     for (const column of columns) {
-      if (column.role === "line" || column.role === "dash") addLine(datasets, column, xs, series++, xs.length <= 40);
+      if (column.role in series) addLine(datasets, column, xs, series[column.role]++, xs.length <= 40);
       else if (column.role === "low" || column.role === "high") addBorder(datasets, column, xs);
     }
     return { datasets };
@@ -70,6 +70,13 @@
   const DATA = { line: lineData, bar: barData, scatter: scatterData };
   const hasPoint = (set) => set.data.some((point) => point !== null && (typeof point === "number" || (point.x !== null && point.y !== null)));
 
+  /* Lines that are all but level would be shown around a number of their own making; others near 0 below it. */
+  function fromZero(datasets) {
+    const values = datasets.flatMap((set) => set.data.map((point) => point.y)).filter((value) => value !== null);
+    const least = Math.min(...values), most = Math.max(...values), range = most - least;
+    return least >= 0 && (range < 0.05 * most || least < 0.25 * range);
+  }
+
   /* Colours of the scheme in force; a printed page is light. */
   function paint(chart) {
     const ink = colour("--ink"), grid = colour("--grid");
@@ -95,6 +102,8 @@
     const x = axis(plot.dataset.x, kind === "bar" ? "category" : "linear");
     const y = axis(plot.dataset.y, plot.dataset.log ? "logarithmic" : "linear");
     if (kind === "line") x.grace = 0;
+    if (plot.dataset.x === "round") x.ticks.precision = 0;
+    if (kind === "line" && !plot.dataset.log && fromZero(data.datasets)) y.min = 0;
     if (kind === "bar") {
       x.ticks.callback = function (value) { return shorten(this.getLabelForValue(value)); };
       x.ticks.maxTicksLimit = 40;
@@ -105,7 +114,7 @@
       animation: false, responsive: true, maintainAspectRatio: false, interaction: { mode: "nearest", intersect: false },
       scales: { x, y },
       plugins: {
-        legend: { display: kind === "line" && shown > 1, position: "bottom", labels: { usePointStyle: true, filter: (item, all) => !all.datasets[item.datasetIndex].band } },
+        legend: { display: kind === "line" && shown > 1, position: "bottom", labels: { usePointStyle: true, boxHeight: 7, filter: (item, all) => !all.datasets[item.datasetIndex].band } },
         tooltip: { filter: (item) => !item.dataset.band, callbacks: { title: titleOf, label: labelOf } },
       },
     };

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+"""Opens the pages of mfpg report in headless Chromium, by its DevTools protocol over a pipe, and looks at what a reader gets:
+no error on the console, nothing loaded, charts that are drawn and numbers that are the files', in light and dark, on a
+telephone, on paper, with keys alone, and without JavaScript.
+
+    tests/scripts/test_report.py build/release/mfpg [--pictures DIR]
+
+Skips with a message where there is no Chromium (Debian: chromium)."""
+import base64
+import csv
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "build/release/mfpg"
+PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[2] == "--pictures" else None
+HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>\u202e" + "x" * 300
+LONGEST_WAIT = 60  # seconds for an answer of the browser
+
+
+class Browser:
+    """Chromium with the DevTools protocol on file descriptors 3 (commands) and 4 (answers): JSON texts that end with a 0."""
+
+    def __init__(self, program, folder):
+        command_end, self.commands = os.pipe()
+        self.answers, answer_end = os.pipe()
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb",
+             "--disable-background-networking", "--no-first-run", f"--user-data-dir={folder}/profile",
+             "--remote-debugging-pipe", "about:blank"],
+            preexec_fn=lambda: self.give(command_end, answer_end), close_fds=False,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(command_end)
+        os.close(answer_end)
+        self.numbers, self.rest, self.events, self.session = itertools.count(1), b"", [], None
+
+    @staticmethod
+    def give(command_end, answer_end):
+        first, second = os.dup(command_end), os.dup(answer_end)  # so that neither is in the way of the other
+        first, second = (os.dup(first), os.dup(second)) if {first, second} & {3, 4} else (first, second)
+        os.dup2(first, 3)
+        os.dup2(second, 4)
+
+    def read(self):
+        while b"\0" not in self.rest:
+            got = os.read(self.answers, 1 << 20)
+            if not got:
+                raise SystemExit("the browser has ended")
+            self.rest += got
+        text, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(text)
+
+    def call(self, method, **parameters):
+        number, end = next(self.numbers), time.time() + LONGEST_WAIT
+        message = {"id": number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.commands, json.dumps(message).encode() + b"\0")
+        while time.time() < end:
+            answer = self.read()
+            if answer.get("id") == number:
+                if "error" in answer:
+                    raise SystemExit(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+        raise SystemExit(f"{method}: no answer in {LONGEST_WAIT} s")
+
+    def attach(self):
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def open(self, path, width=1200, scheme="light", scripts=True):
+        self.events = []
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+        end = time.time() + LONGEST_WAIT
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            if time.time() > end:
+                raise SystemExit(f"{path} does not load")
+            self.events.append(self.read())
+
+    def ask(self, expression):
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise SystemExit(f"{expression[:80]}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
+
+    def complaints(self):
+        """What the page had to say on the console, what it tried to load, and whether it asked anything of the reader."""
+        found = []
+        for event in self.events:
+            method, p = event.get("method"), event.get("params", {})
+            if method == "Runtime.consoleAPICalled":
+                found.append(f"console: {p['args']}")
+            if method == "Runtime.exceptionThrown":
+                found.append(f"exception: {p['exceptionDetails']}")
+            if method == "Log.entryAdded":
+                found.append(f"log: {p['entry']['text']}")
+            if method == "Page.javascriptDialogOpening":
+                found.append(f"dialog: {p['message']}")
+            if method == "Network.requestWillBeSent" and not p["request"]["url"].startswith("file:///"):
+                found.append(f"request: {p['request']['url']}")
+        pages = [e for e in self.events if e.get("method") == "Network.requestWillBeSent"]
+        if len(pages) > 1:
+            found.append(f"{len(pages)} requests for one page")
+        return found
+
+    def picture(self, name):
+        if not PICTURES:
+            return
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 8000), "scale": 1}
+        data = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"]
+        (PICTURES / f"{name}.png").write_bytes(base64.b64decode(data))
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(LONGEST_WAIT)
+
+
+failures = []
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+        print(f"FAILED: {what}")
+
+
+def mfpg(folder, *arguments):
+    done = subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"mfpg {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr}")
+
+
+# What every page must be, whatever it shows; names of charts whose pixels or titles are wrong.
+CHARTS = """Array.from(document.querySelectorAll('figure.chart'), figure => {
+  const canvas = figure.querySelector('canvas'), plot = figure.querySelector('.plot');
+  const title = figure.querySelector('figcaption').textContent;
+  if (!canvas) return plot.textContent.startsWith('Nothing to draw') ? '' : title + ': no canvas';
+  const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const colours = new Set();
+  for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 200) colours.add(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
+  if (colours.size < 3) return title + ': blank';
+  const chart = Chart.getChart(canvas);
+  for (const scale of Object.values(chart.scales)) {
+    chart.ctx.font = Chart.helpers.toFont(scale.options.title.font).string;
+    const room = scale.isHorizontal() ? chart.width : chart.height;
+    if (chart.ctx.measureText(scale.options.title.text).width > room) return title + ': the title of an axis is cut: ' + scale.options.title.text;
+  }
+  const legend = chart.legend;
+  if (legend && legend.options.display && legend.height > chart.height / 2) return title + ': the legend hides the chart';
+  return '';
+}).filter(text => text)"""
+
+
+READERS = (("light", 1200), ("dark", 1200), ("light", 400))
+
+
+def check_page(browser, page, name, readers=READERS):
+    for scheme, width in readers:
+        browser.open(page, width, scheme)
+        where = f"{name}, {scheme}, {width} px"
+        for wrong in browser.ask(CHARTS):
+            expect(False, f"{where}: {wrong}")
+        expect(browser.ask("document.querySelectorAll('figure.chart').length") > 0, f"{where}: no charts")
+        expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"{where}: wider than the window")
+        paper = browser.ask("getComputedStyle(document.body).backgroundColor")
+        expect(("255, 255, 255" in paper) == (scheme == "light"), f"{where}: background {paper}")
+        expect(not browser.complaints(), f"{where}: {browser.complaints()}")
+        browser.picture(f"{name}-{scheme}-{width}".replace(" ", "-"))
+
+
+def check_without_scripts(browser, page, name):
+    browser.open(page, scripts=False)
+    expect(browser.ask("document.querySelectorAll('canvas').length") == 0, f"{name}: scripts ran though they are off")
+    closed = browser.ask("Array.from(document.querySelectorAll('figure.chart table')).filter(t => t.offsetHeight === 0).length")
+    expect(closed == 0, f"{name}: {closed} tables cannot be seen without JavaScript")
+    expect(not browser.complaints(), f"{name}, no scripts: {browser.complaints()}")
+    browser.picture(f"{name}-no-scripts".replace(" ", "-"))
+
+
+def check_paper(browser, page, name):
+    browser.open(page, scheme="dark")
+    pdf = base64.b64decode(browser.call("Page.printToPDF", printBackground=True)["data"])
+    expect(pdf.startswith(b"%PDF") and len(pdf) > 20000, f"{name}: cannot be printed")
+    expect(browser.ask("document.querySelectorAll('figure.chart details[open]').length") == 0, f"{name}: tables stay open after printing")
+    if PICTURES:
+        (PICTURES / f"{name}.pdf".replace(" ", "-")).write_bytes(pdf)
+
+
+def check_keys(browser, page, rounds):
+    """Tab leads to the skip link first; a chart's points can be read with the arrow keys."""
+    browser.open(page)
+    for key, code in (("Tab", 9),):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code)
+    expect(browser.ask("document.activeElement.className") == "skip", "the first stop of Tab is not the skip link")
+    losses = "Array.from(document.querySelectorAll('figure.chart')).find(f => f.querySelector('figcaption').textContent === 'Loss')"
+    browser.ask(f"{losses}.querySelector('canvas').focus()")
+    for _ in range(2):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
+    spoken = browser.ask(f"{losses}.querySelector('[aria-live]').textContent")
+    expect(spoken.endswith(": " + rounds[1]["loss"]), f"the second loss is read as '{spoken}', not {rounds[1]['loss']}")
+
+
+def table(browser, caption):
+    """The table of a chart: its header and rows of texts, as the page shows them."""
+    return browser.ask(f"""(() => {{
+      const figure = Array.from(document.querySelectorAll('figure.chart')).find(f => f.querySelector('figcaption').textContent === '{caption}');
+      return Array.from(figure.querySelectorAll('tr'), row => Array.from(row.cells, cell => cell.textContent));
+    }})()""")
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def check_numbers(browser, page, run):
+    """Charts and tables against the CSV files, text by text; what is drawn is what the table says."""
+    rounds, clients = read(run / "rounds.csv"), read(run / "clients.csv")
+    browser.open(page)
+    for caption, columns in (("Loss", ["loss"]), ("Accuracy", ["accuracy"]), ("Noise to signal", ["noise_to_signal"]),
+                             ("Epsilon", ["epsilon", "paper_epsilon"]), ("The paper's delta", ["paper_delta"]),
+                             ("Mean action", ["mean_action"])):
+        shown = table(browser, caption.replace("'", "\\'"))[1:]
+        expect(shown == [[row["round"], *(row[c] for c in columns)] for row in rounds], f"{caption}: other numbers than rounds.csv")
+    shown = table(browser, "Epsilon of each client")
+    at = [i for i, title in enumerate(shown[0]) if title.startswith("epsilon (nats)")][0]
+    expect([row[at] for row in shown[1:]] == [c["epsilon"] for c in clients], "epsilon: other numbers than clients.csv")
+    shown = table(browser, "Preference against action")[1:]
+    expect(sorted(row[1:] for row in shown) == sorted([c["preference"], c["action"]] for c in clients), "actions: other numbers than clients.csv")
+    drawn = browser.ask("""Array.from(document.querySelectorAll('figure.chart canvas'), c => Chart.getChart(c).data.datasets.map(
+      s => s.data.map(p => typeof p === 'number' ? p : p.y)))""")
+    cells = [float(row["loss"]) for row in rounds]
+    expect([cells] in drawn, "the line of the loss is not the column of the table")
+
+
+def make_hostile(folder):
+    shutil.copytree(folder / "one", folder / "hostile")
+    path = folder / "hostile/summary.json"
+    summary = json.loads(path.read_text())
+    summary["name"] = HOSTILE
+    for client in summary["clients"]:
+        client["name"] = HOSTILE + client["name"]
+        client["promise"] = HOSTILE + client["promise"]
+    summary["assumptions"].append(HOSTILE)
+    path.write_text(json.dumps(summary))
+
+
+def check_hostile(browser, page):
+    browser.open(page)
+    expect(browser.ask("document.scripts.length") == 2, "hostile: a name became a script")
+    expect(browser.ask("document.images.length") == 0, "hostile: a name became an image")
+    expect(not browser.complaints(), f"hostile: {browser.complaints()}")
+
+
+def check_all(browser, folder):
+    check_page(browser, folder / "one/report.html", "one run")
+    check_page(browser, folder / "several/report.html", "several runs")
+    check_page(browser, folder / "hostile/report.html", "hostile names", READERS[2:])
+    check_page(browser, folder / "many/report.html", "many clients", READERS[:1])
+    check_without_scripts(browser, folder / "one/report.html", "one run")
+    check_paper(browser, folder / "one/report.html", "one run")
+    check_numbers(browser, folder / "one/report.html", folder / "one")
+    check_keys(browser, folder / "one/report.html", read(folder / "one/rounds.csv"))
+    check_hostile(browser, folder / "hostile/report.html")
+
+
+def main():
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not program:
+        print("SKIPPED: there is no Chromium here (Debian: chromium)")
+        return
+    begin = time.time()
+    with tempfile.TemporaryDirectory(prefix="mfpg-browser-") as name:
+        folder = pathlib.Path(name)
+        mfpg(folder, "run", "clinics", "seed=1", "--out", "one")
+        mfpg(folder, "run", "clinics", "seed=1..3", "--out", "sweep")
+        mfpg(folder, "run", "clinics", "method=mfep", "seed=1..3", "--out", "mfep")
+        mfpg(folder, "run", "clinics", "seed=1", "data.kind=logistic", "data.clients=2000", "data.rows=4", "game.curvature=5",
+             "train.rounds=2", "--out", "many")
+        make_hostile(folder)
+        for run in ("one", "hostile", "many"):
+            mfpg(folder, "report", run)
+        mfpg(folder, "report", "sweep", "mfep", "one", "--out", "several")
+        browser = Browser(program, folder)
+        try:
+            browser.attach()
+            check_all(browser, folder)
+        finally:
+            browser.close()
+    print(f"pages in a browser: {len(failures)} failures, {time.time() - begin:.0f} s")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
