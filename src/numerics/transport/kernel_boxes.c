@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/wide.h"
+#include "box_layout.h"
 #include "gaussian_kernel.h"
+#include "rough_boxes.h"
 
 /* In units of h = sqrt(eta) a box is `width` wide; x in box b at s and y in box b - m at t, both in [-1, 1], are
  * width m + (width/2)(s - t) apart, and
@@ -17,24 +19,14 @@
  * L_p <= (2/pi) ln p + 1 (Cramer's bound on Hermite functions and Lebesgue's constant). Mirrored points have the same
  * distance, so C^-m_kl = (-1)^(k+l) C^m_kl, which is C^m_lk. */
 
-enum { ORDER = 12, LANES = 4, GROUP = 2 * LANES };
+enum { ORDER = MFPG_BOX_MOST_ORDER, LANES = 4, GROUP = 2 * LANES, REACH = MFPG_BOX_REACH };
 static const double WIDTH = 0.5; /* at most; see box_width */
-#define REACH 12 /* boxes: further ones are beyond the cutoff; MFPG_GAUSSIAN_CUTOFF = 36 is 6 units of h */
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-typedef struct box {
-    ptrdiff_t from, to; /* its points */
-    ptrdiff_t
-        place; /* its column in the expansions; empty boxes between have columns too, but at most REACH + 1 */
-} box;
-
 struct mfpg_kernel_boxes {
-    ptrdiff_t n, count,
-        columns;             /* columns: with REACH empty ones at both ends, a multiple of LANES between */
-    double half;             /* of a box's width, in the units of x */
-    box *boxes;              /* count */
-    double *t;               /* n: place of every point in its box, in [-1, 1] */
+    mfpg_box_layout at;
+    mfpg_rough_boxes *rough;
     double *moments, *pulls; /* ORDER x columns each: of u, and of u t */
     double *near, *far;      /* ORDER x columns each: local expansions */
     double table[REACH + 1][ORDER][ORDER];
@@ -57,19 +49,25 @@ static ptrdiff_t step_to(double last, double next) {
     return gap > REACH + 1 ? REACH + 1 : (ptrdiff_t)gap;
 }
 
-/* The boxes of n ascending points from 0, into out where it is given; *columns becomes how many columns they take. */
-static ptrdiff_t find_boxes(ptrdiff_t n, const double *x, double width, box *out, ptrdiff_t *columns) {
+/* The box of x. Its ends are exact, and a quotient rounded up would be in the next one. */
+static double index_of(double x, double width) {
+    double index = floor(x / width);
+    return index * width > x ? index - 1.0 : index;
+}
+
+/* The boxes of n ascending points from 0, into out where it is given; *columns becomes how many columns they take. Where
+ * boxes are smaller than the grid of doubles every box is that of one number. */
+static ptrdiff_t find_boxes(ptrdiff_t n, const double *x, double width, mfpg_box *out, ptrdiff_t *columns) {
     double last = -1.0;
     ptrdiff_t count = 0, place = -1;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double index = floor(x[i] / width);
-        if (index != last) {
-            place = count == 0 ? 0 : place + step_to(last, index);
-            if (out) out[count] = (box){.from = i, .place = place};
-            count++;
-            last = index;
+    for (ptrdiff_t i = 0, from; i < n;) {
+        double index = index_of(x[i], width), end = (index + 1.0) * width;
+        for (from = i; i < n && (x[i] < end || x[i] == x[from]); i++) {
         }
-        if (out) out[count - 1].to = i + 1;
+        place = count == 0 ? 0 : place + step_to(last, index);
+        if (out) out[count] = (mfpg_box){.from = from, .to = i, .place = place};
+        count++;
+        last = index;
     }
     *columns = place + 1;
     return count;
@@ -82,59 +80,23 @@ double mfpg_kernel_boxes_cost(ptrdiff_t n, const double *x, double eta) {
     return 23.0 * (double)n + 400.0 * (double)count + 11.0 * ORDER * ORDER * (double)columns;
 }
 
-/* ---- the tables ---- */
-
-/* Chebyshev coefficients of n values at the nodes cos(pi (i + 1/2)/n), in place of them; stride between them. */
-static void to_coefficients(double *values, ptrdiff_t stride, double cosine[ORDER][ORDER]) {
-    double out[ORDER];
-    for (int k = 0; k < ORDER; k++) {
-        out[k] = 0.0;
-        for (int i = 0; i < ORDER; i++) out[k] += cosine[k][i] * values[i * stride];
-        out[k] *= (k == 0 ? 1.0 : 2.0) / ORDER;
-    }
-    for (int k = 0; k < ORDER; k++) values[k * stride] = out[k];
-}
-
-/* Both symmetries hold to the bit afterwards. */
-static void make_symmetric(double table[ORDER][ORDER], int self) {
-    for (int k = 0; k < ORDER; k++)
-        for (int l = k; l < ORDER; l++) {
-            int odd = (k + l) % 2;
-            double mean = 0.5 * (table[k][l] + (odd ? -table[l][k] : table[l][k]));
-            table[k][l] = self && odd ? 0.0 : mean;
-            table[l][k] = odd ? -table[k][l] : table[k][l];
-        }
-}
-
-static void make_tables(mfpg_kernel_boxes *boxes, double eta) {
-    double width = 2.0 * boxes->half / sqrt(eta);
-    double node[ORDER], cosine[ORDER][ORDER];
-    const double pi = 3.14159265358979323846;
-    for (int i = 0; i < ORDER; i++) {
-        node[i] = cos(pi * (i + 0.5) / ORDER);
-        for (int k = 0; k < ORDER; k++) cosine[k][i] = cos(pi * k * (i + 0.5) / ORDER);
-    }
-    for (int m = 0; m <= REACH; m++) {
-        double(*table)[ORDER] = boxes->table[m];
-        for (int i = 0; i < ORDER; i++)
-            for (int j = 0; j < ORDER; j++) {
-                double apart = width * m + 0.5 * width * (node[i] - node[j]);
-                table[i][j] = exp(-apart * apart);
-            }
-        for (int i = 0; i < ORDER; i++) to_coefficients(table[i], 1, cosine);
-        for (int j = 0; j < ORDER; j++) to_coefficients(&table[0][j], ORDER, cosine);
-        make_symmetric(table, m == 0);
-    }
-}
-
 /* ---- making ---- */
 
+MFPG_WIDE static void set_places(
+    ptrdiff_t n, const double *restrict x, double middle, double inverse, double *restrict t) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double place = (x[i] - middle) * inverse;
+        place = place < 1.0 ? place : 1.0;
+        t[i] = place > -1.0 ? place : -1.0;
+    }
+}
+
 static void place_points(mfpg_kernel_boxes *boxes, const double *x) {
-    for (ptrdiff_t b = 0; b < boxes->count; b++) {
-        const box *at = &boxes->boxes[b];
-        double middle = (floor(x[at->from] / (2.0 * boxes->half)) + 0.5) * 2.0 * boxes->half;
-        for (ptrdiff_t i = at->from; i < at->to; i++)
-            boxes->t[i] = fmax(-1.0, fmin((x[i] - middle) / boxes->half, 1.0));
+    double width = 2.0 * boxes->at.half, inverse = 1.0 / boxes->at.half;
+    for (ptrdiff_t b = 0; b < boxes->at.count; b++) {
+        const mfpg_box *at = &boxes->at.boxes[b];
+        double middle = (index_of(x[at->from], width) + 0.5) * width;
+        set_places(at->to - at->from, x + at->from, middle, inverse, boxes->at.t + at->from);
     }
 }
 
@@ -142,32 +104,39 @@ mfpg_status mfpg_kernel_boxes_create(
     mfpg_context *ctx, ptrdiff_t n, const double *x, double eta, mfpg_kernel_boxes **out) {
     mfpg_kernel_boxes *boxes = mfpg_alloc(1, sizeof *boxes);
     if (!boxes) return mfpg_fail_memory(ctx);
-    *boxes = (mfpg_kernel_boxes){.n = n, .half = 0.5 * box_width(x[n - 1], eta)};
+    *boxes = (mfpg_kernel_boxes){.at = {.n = n, .half = 0.5 * box_width(x[n - 1], eta)}};
     ptrdiff_t used, size;
-    boxes->count = find_boxes(n, x, 2.0 * boxes->half, NULL, &used);
-    boxes->columns = (used + LANES - 1) / LANES * LANES + 2 * REACH;
-    size = ORDER * boxes->columns;
-    boxes->boxes = mfpg_alloc(boxes->count, sizeof *boxes->boxes);
-    boxes->t = mfpg_alloc(n, sizeof *boxes->t);
+    boxes->at.count = find_boxes(n, x, 2.0 * boxes->at.half, NULL, &used);
+    boxes->at.columns = (used + 15) / 16 * 16 + 2 * REACH;
+    size = ORDER * boxes->at.columns;
+    boxes->at.boxes = mfpg_alloc(boxes->at.count, sizeof *boxes->at.boxes);
+    boxes->at.t = mfpg_alloc(n, sizeof *boxes->at.t);
     boxes->moments = mfpg_alloc(4 * size, sizeof *boxes->moments); /* zeros: empty columns stay so */
-    if (!boxes->boxes || !boxes->t || !boxes->moments) {
+    if (!boxes->at.boxes || !boxes->at.t || !boxes->moments) {
         mfpg_kernel_boxes_destroy(boxes);
         return mfpg_fail_memory(ctx);
     }
     boxes->pulls = boxes->moments + size;
     boxes->near = boxes->pulls + size;
     boxes->far = boxes->near + size;
-    find_boxes(n, x, 2.0 * boxes->half, boxes->boxes, &used);
+    find_boxes(n, x, 2.0 * boxes->at.half, boxes->at.boxes, &used);
     place_points(boxes, x);
-    make_tables(boxes, eta);
+    for (int m = 0; m <= REACH; m++)
+        mfpg_box_table(ORDER, 2.0 * boxes->at.half / sqrt(eta), m, &boxes->table[m][0][0]);
+    mfpg_status status = mfpg_rough_boxes_create(ctx, &boxes->at, eta, &boxes->rough);
+    if (status != MFPG_OK) {
+        mfpg_kernel_boxes_destroy(boxes);
+        return status;
+    }
     *out = boxes;
     return MFPG_OK;
 }
 
 void mfpg_kernel_boxes_destroy(mfpg_kernel_boxes *boxes) {
     if (!boxes) return;
-    free(boxes->boxes);
-    free(boxes->t);
+    mfpg_rough_boxes_destroy(boxes->rough);
+    free(boxes->at.boxes);
+    free(boxes->at.t);
     free(boxes->moments);
     free(boxes);
 }
@@ -219,15 +188,15 @@ static inline __attribute__((always_inline)) void gather_box(
 }
 
 MFPG_WIDE static void gather_weights(const mfpg_kernel_boxes *boxes, const double *u) {
-    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++)
-        gather_box(at->to - at->from, boxes->t + at->from, u + at->from, 0,
-            boxes->moments + REACH + at->place, boxes->columns);
+    for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++)
+        gather_box(at->to - at->from, boxes->at.t + at->from, u + at->from, 0,
+            boxes->moments + REACH + at->place, boxes->at.columns);
 }
 
 MFPG_WIDE static void gather_pulls(const mfpg_kernel_boxes *boxes, const double *u) {
-    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++)
-        gather_box(at->to - at->from, boxes->t + at->from, u + at->from, 1, boxes->pulls + REACH + at->place,
-            boxes->columns);
+    for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++)
+        gather_box(at->to - at->from, boxes->at.t + at->from, u + at->from, 1,
+            boxes->pulls + REACH + at->place, boxes->at.columns);
 }
 
 /* ---- from box to box ---- */
@@ -256,7 +225,7 @@ static inline __attribute__((always_inline)) void translate_from(double table[OR
  * widths, which is what x_j - x_i has beside the places in the boxes. */
 static inline __attribute__((always_inline)) void translate_all(
     mfpg_kernel_boxes *boxes, const double *moments, int odd, double *local) {
-    ptrdiff_t columns = boxes->columns;
+    ptrdiff_t columns = boxes->at.columns;
     for (ptrdiff_t c = REACH; c < columns - REACH; c += LANES) {
         lanes sum[ORDER] = {{0}};
         for (int l = 0; l < ORDER && !odd; l++) {
@@ -301,19 +270,19 @@ static inline __attribute__((always_inline)) void evaluate(
 /* out = the expansion of each point's box at the point. */
 MFPG_WIDE static void spread(const mfpg_kernel_boxes *boxes, const double *expansion, double *out) {
     double local[ORDER];
-    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++) {
+    for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++) {
         lanes value[2];
         ptrdiff_t i = at->from;
-        for (int k = 0; k < ORDER; k++) local[k] = expansion[k * boxes->columns + REACH + at->place];
+        for (int k = 0; k < ORDER; k++) local[k] = expansion[k * boxes->at.columns + REACH + at->place];
         for (; i + GROUP <= at->to; i += GROUP) {
-            evaluate(boxes->t + i, local, value);
+            evaluate(boxes->at.t + i, local, value);
             for (int half = 0; half < 2; half++) /* each its own store: no detour over the stack */
                 memcpy(out + i + LANES * half, &value[half], sizeof value[half]);
         }
         if (i < at->to) {
             double rest[GROUP] = {0};
             size_t left = (size_t)(at->to - i) * sizeof *rest;
-            memcpy(rest, boxes->t + i, left);
+            memcpy(rest, boxes->at.t + i, left);
             evaluate(rest, local, value);
             memcpy(out + i, value, left);
         }
@@ -335,9 +304,13 @@ void mfpg_kernel_boxes_pull(mfpg_kernel_boxes *boxes, const double *u, double *o
     gather_pulls(boxes, u);
     translate(boxes, boxes->pulls, boxes->near);
     translate_distances(boxes, boxes->moments, boxes->far);
-    for (ptrdiff_t i = 0; i < ORDER * boxes->columns; i++) boxes->near[i] += boxes->far[i];
+    for (ptrdiff_t i = 0; i < ORDER * boxes->at.columns; i++) boxes->near[i] += boxes->far[i];
     spread(boxes, boxes->near, out);
-    for (ptrdiff_t i = 0; i < boxes->n; i++) out[i] = boxes->half * (out[i] - boxes->t[i] * work[i]);
+    for (ptrdiff_t i = 0; i < boxes->at.n; i++) out[i] = boxes->at.half * (out[i] - boxes->at.t[i] * work[i]);
+}
+
+void mfpg_kernel_boxes_weigh_roughly(mfpg_kernel_boxes *boxes, const float *u, float *out) {
+    mfpg_rough_boxes_weigh(boxes->rough, u, out);
 }
 
 /* ---- the certificate ---- */
@@ -355,11 +328,11 @@ static double entry_error(void) {
 double mfpg_kernel_boxes_error(const mfpg_kernel_boxes *boxes, const double *u) {
     double total = 0.0, worst = 0.0, interpolation = entry_error();
     const double *sums = boxes->moments;
-    for (ptrdiff_t c = REACH; c < boxes->columns - REACH; c++) total += sums[c];
-    for (const box *at = boxes->boxes; at < boxes->boxes + boxes->count; at++) {
+    for (ptrdiff_t c = REACH; c < boxes->at.columns - REACH; c++) total += sums[c];
+    for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++) {
         double reached = 0.0, largest = 0.0;
         for (ptrdiff_t c = at->place; c <= at->place + 2 * REACH; c++) reached += sums[c];
-        for (ptrdiff_t i = at->from; i < at->to; i++) largest = fmax(largest, u[i]);
+        for (ptrdiff_t i = at->from; i < at->to; i++) largest = u[i] <= largest ? largest : u[i];
         worst = fmax(worst, largest * (interpolation * reached + exp(-MFPG_GAUSSIAN_CUTOFF) * total));
     }
     return worst;

@@ -23,6 +23,7 @@ struct mfpg_kernel_rows {
     double inverse;
     columns *near;  /* n: the columns of each row whose entries count */
     double *row;    /* n: one row, where they are not stored */
+    double *exact;  /* 2 n: of a product in floats */
     double *stored; /* the near columns of all rows, one after the other; or NULL */
 };
 
@@ -35,14 +36,18 @@ static columns near_row(ptrdiff_t n, const double *x, double inverse, ptrdiff_t 
     return last;
 }
 
-double mfpg_kernel_rows_cost(ptrdiff_t n, const double *x, double inverse) {
-    double entries = 0.0;
+static double cost_of(ptrdiff_t n, ptrdiff_t entries) {
+    return COST_OF_ROW * (double)n + (entries > MOST_STORED ? COST_OF_MAKING : 1.0) * (double)entries;
+}
+
+int mfpg_kernel_rows_cost_at_most(double cost, ptrdiff_t n, const double *x, double inverse) {
+    ptrdiff_t entries = 0;
     columns near = {0};
-    for (ptrdiff_t i = 0; i < n; i++) {
+    for (ptrdiff_t i = 0; i < n && cost_of(n, entries) <= cost; i++) {
         near = near_row(n, x, inverse, i, near);
-        entries += (double)(near.to - near.from);
+        entries += near.to - near.from;
     }
-    return COST_OF_ROW * (double)n + (entries > MOST_STORED ? COST_OF_MAKING : 1.0) * entries;
+    return cost_of(n, entries) <= cost;
 }
 
 static ptrdiff_t find_near(mfpg_kernel_rows *rows) {
@@ -75,7 +80,8 @@ mfpg_status mfpg_kernel_rows_create(
     *rows = (mfpg_kernel_rows){.n = n, .x = x, .inverse = inverse};
     rows->near = mfpg_alloc(n, sizeof *rows->near);
     rows->row = mfpg_alloc(n, sizeof *rows->row);
-    if (!rows->near || !rows->row) goto no_memory;
+    rows->exact = mfpg_alloc(2 * n, sizeof *rows->exact);
+    if (!rows->near || !rows->row || !rows->exact) goto no_memory;
     ptrdiff_t entries = find_near(rows);
     if (entries <= MOST_STORED) {
         rows->stored = mfpg_alloc(entries, sizeof *rows->stored);
@@ -93,6 +99,7 @@ void mfpg_kernel_rows_destroy(mfpg_kernel_rows *rows) {
     if (!rows) return;
     free(rows->near);
     free(rows->row);
+    free(rows->exact);
     free(rows->stored);
     free(rows);
 }
@@ -154,6 +161,14 @@ void mfpg_kernel_rows_weigh(mfpg_kernel_rows *rows, const double *u, double *out
 
 void mfpg_kernel_rows_pull(mfpg_kernel_rows *rows, const double *u, double *out) {
     for_rows(rows, pull, u, out);
+}
+
+/* Rows are as quick in doubles. */
+void mfpg_kernel_rows_weigh_roughly(mfpg_kernel_rows *rows, const float *u, float *out) {
+    double *exact = rows->exact + rows->n;
+    for (ptrdiff_t i = 0; i < rows->n; i++) exact[i] = (double)u[i];
+    for_rows(rows, weight, exact, rows->exact);
+    for (ptrdiff_t i = 0; i < rows->n; i++) out[i] = (float)rows->exact[i];
 }
 
 double mfpg_kernel_rows_error(const mfpg_kernel_rows *rows, const double *u) {

@@ -10,6 +10,7 @@
 #include "base/tasks.h"
 #include "base/wide.h"
 #include "gaussian_kernel.h"
+#include "rough_tiles.h"
 
 enum { ROWS = 4, COLUMNS = 64, STRIPS = 16 };
 static const double NOTHING = 50.0; /* tiles whose every exponent is above it are left out: e^-50 = 2e-22 */
@@ -21,7 +22,8 @@ struct mfpg_kernel_tiles {
     double *x;              /* d x padded: coordinate by coordinate, from each one's first */
     double *sums;           /* STRIPS x padded: what each strip adds to the product */
     double *u;              /* padded: of the product under way, with zeros behind */
-    double *pulls;          /* n x d, the caller's: of the pull under way */
+    mfpg_rough_tiles *rough;
+    double *pulls; /* n x d, the caller's: of the pull under way */
 };
 
 mfpg_status mfpg_kernel_tiles_create(
@@ -40,12 +42,18 @@ mfpg_status mfpg_kernel_tiles_create(
     for (ptrdiff_t k = 0; k < d; k++)
         for (ptrdiff_t i = 0; i < n; i++) /* differences of floats, so a common offset harms nothing */
             tiles->x[k * tiles->padded + i] = (double)x[i * d + k] - (double)x[k];
+    mfpg_status status = mfpg_rough_tiles_create(ctx, n, d, tiles->x, tiles->padded, eta, &tiles->rough);
+    if (status != MFPG_OK) {
+        mfpg_kernel_tiles_destroy(tiles);
+        return status;
+    }
     *out = tiles;
     return MFPG_OK;
 }
 
 void mfpg_kernel_tiles_destroy(mfpg_kernel_tiles *tiles) {
     if (!tiles) return;
+    mfpg_rough_tiles_destroy(tiles->rough);
     free(tiles->x);
     free(tiles->sums);
     free(tiles->u);
@@ -139,6 +147,11 @@ mfpg_status mfpg_kernel_tiles_weigh(mfpg_context *ctx, void *kernel, const doubl
         for (int s = 0; s < STRIPS; s++) out[i] += tiles->sums[s * tiles->padded + i];
     }
     return status;
+}
+
+mfpg_status mfpg_kernel_tiles_weigh_roughly(mfpg_context *ctx, void *kernel, const float *u, float *out) {
+    mfpg_kernel_tiles *tiles = kernel;
+    return mfpg_rough_tiles_weigh(ctx, tiles->rough, u, out);
 }
 
 /* ---- pulls: once, all coordinates, row by row ---- */

@@ -9,14 +9,17 @@
 
 typedef struct mfpg_kernel_tiles mfpg_kernel_tiles;
 
-/* x: n x d, copied. Memory: (d + strips + 1) n doubles, with at most 16 strips. */
+/* x: n x d, copied. Memory: (d + 17) n doubles and as many floats. */
 mfpg_status mfpg_kernel_tiles_create(
     mfpg_context *ctx, ptrdiff_t n, ptrdiff_t d, const float *x, double eta, mfpg_kernel_tiles **out);
 void mfpg_kernel_tiles_destroy(mfpg_kernel_tiles *tiles);
 
-/* out_i = sum_j K_ij u_j. An mfpg_kernel_product; the context's threads share the tiles, and their number changes no
+/* out_i = sum_j K_ij u_j. The context's threads share the tiles, and their number changes no
  * bit. */
 mfpg_status mfpg_kernel_tiles_weigh(mfpg_context *ctx, void *tiles, const double *u, double *out);
+
+/* The same in floats, to some six digits. */
+mfpg_status mfpg_kernel_tiles_weigh_roughly(mfpg_context *ctx, void *tiles, const float *u, float *out);
 
 /* out_ik = sum_j K_ij u_j (x_jk - x_ik), n x d. */
 mfpg_status mfpg_kernel_tiles_pull(mfpg_context *ctx, mfpg_kernel_tiles *tiles, const double *u, double *out);

@@ -57,11 +57,13 @@ static void apply(ptrdiff_t n, ptrdiff_t d, const double *u, double before, doub
 static mfpg_status solve(
     mfpg_context *ctx, ptrdiff_t n, ptrdiff_t d, double before, float *x, mfpg_sinkhorn_result *found) {
     mfpg_kernel_tiles *tiles = NULL;
-    double *u = mfpg_alloc(2 * n, sizeof *u), *move = mfpg_alloc(n * d, sizeof *move);
+    double *u = mfpg_alloc(5 * n, sizeof *u), *move = mfpg_alloc(n * d, sizeof *move);
     mfpg_status status =
         u && move ? mfpg_kernel_tiles_create(ctx, n, d, x, found->eta, &tiles) : mfpg_fail_memory(ctx);
+    const mfpg_kernel kernel = {
+        .self = tiles, .weigh = mfpg_kernel_tiles_weigh, .weigh_roughly = mfpg_kernel_tiles_weigh_roughly};
     if (status == MFPG_OK)
-        status = mfpg_scaling_solve(ctx, n, mfpg_kernel_tiles_weigh, tiles, u, u + n, found);
+        status = mfpg_scaling_solve(ctx, n, &kernel, u, u + n, (float *)(void *)(u + 2 * n), found);
     if (status == MFPG_OK) status = mfpg_kernel_tiles_pull(ctx, tiles, u, move);
     if (status == MFPG_OK) {
         found->kernel_error = mfpg_kernel_tiles_error(tiles, u);
