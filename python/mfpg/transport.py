@@ -13,6 +13,8 @@ from mfpg._interface import ffi, lib
 
 __all__ = ["Projection", "project"]
 
+_SCALES: dict[str, Any] = {"absolute": lib.MFPG_REGULARISATION_ABSOLUTE, "variance": lib.MFPG_REGULARISATION_VARIANCE}
+
 
 @dataclasses.dataclass(frozen=True)
 class Projection:
@@ -27,16 +29,19 @@ class Projection:
     """Bound on what a row sum can be off because the kernel was not summed entry by entry."""
     variance_ratio: float
     """Var(projected) / Var(x); 1 where x is constant."""
+    eta: float
+    """The regularisation in the units of x squared; 0 where it is relative and x constant."""
 
 
 @job
-def project(job: Job, x: npt.ArrayLike, *, regularisation: float, out: npt.NDArray[np.float32] | None = None,
-            threads: int | None = None) -> Projection:
-    """Replaces x_i by sum_j P_ij x_j, P the symmetric plan of unit row sums with kernel exp(-\\|x_i-x_j\\|^2/regularisation).
+def project(job: Job, x: npt.ArrayLike, *, regularisation: float, scale: str = "absolute",
+            out: npt.NDArray[np.float32] | None = None, threads: int | None = None) -> Projection:
+    """Replaces x_i by sum_j P_ij x_j, P the symmetric plan of unit row sums with kernel exp(-\\|x_i-x_j\\|^2/eta).
 
     x: n scalars, or n points of d coordinates as an array of shape (n, d); finite. It is left as it is, unless it is given
     as `out` too: a C-contiguous float32 array of the same shape that takes the result without a copy.
-    regularisation: above 0, in the units of x squared.
+    regularisation: above 0. With scale "absolute" it is eta, in the units of x squared; with "variance" eta is that number
+    times the variance of x (of points, the mean over their coordinates).
     threads: for points; their number changes no bit (default: all the machine's).
 
     The mean is kept to rounding, no value leaves the range (points: the convex hull), equal entries stay equal. Applied to
@@ -53,12 +58,15 @@ def project(job: Job, x: npt.ArrayLike, *, regularisation: float, out: npt.NDArr
                              f"of shape {cloud.shape}")
         if out is not x:
             out[...] = cloud
+    if scale not in _SCALES:
+        raise InputError(f"scale: found {scale!r}; allowed: {', '.join(_SCALES)}")
+    told: Any = ffi.new("mfpg_regularisation *", {"value": regularisation, "scale": _SCALES[scale]})
     result: Any = ffi.new("mfpg_sinkhorn_result *")
     buffer = ffi.from_buffer("float[]", out, require_writable=True)
     with Context(job, threads) as ctx:
         if out.ndim == 1:
-            ctx.check(lib.mfpg_sinkhorn_project(ctx.pointer, out.shape[0], regularisation, buffer, result))
+            ctx.check(lib.mfpg_sinkhorn_project(ctx.pointer, out.shape[0], told[0], buffer, result))
         else:
-            ctx.check(lib.mfpg_sinkhorn_project_points(ctx.pointer, *out.shape, regularisation, buffer, result))
+            ctx.check(lib.mfpg_sinkhorn_project_points(ctx.pointer, *out.shape, told[0], buffer, result))
     return Projection(out, bool(result.converged), result.iterations, result.residual, result.kernel_error,
-                      result.variance_ratio)
+                      result.variance_ratio, result.eta)

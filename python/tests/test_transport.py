@@ -64,3 +64,21 @@ def test_outputs_of_another_layout_are_refused(out):
 def test_no_cloud_is_refused(x):
     with pytest.raises(mfpg.InputError):
         mfpg.transport.project(x, regularisation=1)
+
+
+@pytest.mark.parametrize("shape", [(40,), (30, 3)])
+def test_a_regularisation_in_units_of_the_variance(shape):
+    x = np.random.default_rng(3).normal(size=shape).astype(np.float32)
+    relative = mfpg.transport.project(x, regularisation=0.3, scale="variance")
+    assert relative.eta == pytest.approx(0.3 * np.mean(np.var(x.astype(float), axis=0)), rel=1e-6)
+    absolute = mfpg.transport.project(x, regularisation=relative.eta)
+    assert np.array_equal(relative.x, absolute.x) and absolute.eta == relative.eta
+    doubled = mfpg.transport.project(2 * x, regularisation=0.3, scale="variance")
+    assert doubled.variance_ratio == pytest.approx(relative.variance_ratio, rel=1e-12)
+    constant = mfpg.transport.project([1.0, 1.0], regularisation=0.3, scale="variance")
+    assert constant.eta == 0 and constant.variance_ratio == 1
+
+
+def test_a_wrong_scale_is_refused():
+    with pytest.raises(mfpg.InputError, match="allowed: absolute, variance"):
+        mfpg.transport.project([0.0, 1.0], regularisation=1, scale="relative")
