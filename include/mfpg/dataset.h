@@ -12,9 +12,10 @@
 /** Rows of examples. Owned by the federated dataset it stands in; a set made by hand only borrows. */
 typedef struct mfpg_dataset {
     ptrdiff_t rows, features;
-    float *x;      /* rows x features, row-major */
-    float *y;      /* rows; 0/1 for classes, any finite number for regression */
-    double *norm2; /* rows; |x_i|^2 without bias */
+    float *x; /* rows x features, row-major */
+    float *y; /* rows; 0/1 for classes, any finite number for regression */
+    double
+        *norm2; /* rows; |x_i|^2 without bias; NULL: models compute it (federated data of very many rows) */
 } mfpg_dataset;
 
 typedef struct mfpg_client_data {

@@ -23,7 +23,8 @@
 typedef struct owned_data {
     mfpg_federated_data data; /* first, so that both have one address */
     float *x, *y;
-    double *norm2;
+    double *norm2; /* NULL for very many rows */
+    char *names;
 } owned_data;
 
 /* Deals the rows that are not of the common test set, which is then told apart. */
@@ -67,56 +68,113 @@ static mfpg_status build_frame(
     return status;
 }
 
-/* Copies the training (test 0) or test rows (1) of a group to the end of the blocks. */
-static mfpg_dataset gather_set(const mfpg_frame *frame, const ptrdiff_t *row, ptrdiff_t count,
-    unsigned char test, owned_data *owned, ptrdiff_t *used) {
-    ptrdiff_t features = frame->features;
-    mfpg_dataset set = {.features = features,
-        .x = owned->x + *used * features,
-        .y = owned->y + *used,
-        .norm2 = owned->norm2 + *used};
-    for (ptrdiff_t i = 0; i < count; i++) {
-        if (frame->test[row[i]] != test) continue;
-        float *x = set.x + set.rows * features;
-        memcpy(x, frame->x + row[i] * features, (size_t)features * sizeof *x);
-        set.y[set.rows] = frame->y[row[i]];
-        double sum = 0;
-        for (ptrdiff_t j = 0; j < features; j++) sum += (double)x[j] * (double)x[j];
-        set.norm2[set.rows++] = sum;
-    }
-    *used += set.rows;
-    return set;
+/* Above so many rows their norms are not kept: models then compute what they need, to the same bits. */
+enum { MOST_NORMS = 1 << 22 };
+
+/* Where the rows of a set begin: set 2k is what client k trains on, set 2k + 1 its test set, the last one the common test
+ * set. *order gets, for every place, the row that belongs there. */
+static mfpg_status find_places(
+    mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, ptrdiff_t **order) {
+    ptrdiff_t sets = 2 * (frame->clients + 1);
+    ptrdiff_t *at = *start = mfpg_alloc(sets + 1, sizeof *at);
+    *order = mfpg_alloc(frame->rows, sizeof **order);
+    if (!at || !*order) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < frame->rows; i++) at[2 * (ptrdiff_t)frame->client[i] + frame->test[i] + 1]++;
+    for (ptrdiff_t s = 0; s < sets; s++) at[s + 1] += at[s];
+    /* Every start moves to its end and, by the next loop, back again. */
+    for (ptrdiff_t i = 0; i < frame->rows; i++)
+        (*order)[at[2 * (ptrdiff_t)frame->client[i] + frame->test[i]]++] = i;
+    for (ptrdiff_t s = sets; s > 0; s--) at[s] = at[s - 1];
+    at[0] = 0;
+    return MFPG_OK;
 }
 
-static void gather_sets(const mfpg_frame *frame, const mfpg_groups *groups, owned_data *owned) {
-    ptrdiff_t used = 0;
-    for (ptrdiff_t k = 0; k <= frame->clients; k++) {
-        const ptrdiff_t *row = groups->row + groups->start[k];
-        ptrdiff_t count = groups->start[k + 1] - groups->start[k];
-        if (k == frame->clients) {
-            owned->data.common_test = gather_set(frame, row, count, 1, owned, &used);
-        } else {
-            owned->data.client[k].train = gather_set(frame, row, count, 0, owned, &used);
-            owned->data.client[k].test = gather_set(frame, row, count, 1, owned, &used);
+/* Brings the rows into that order where they stand, one cycle of the permutation after the other: a large data set does not
+ * fit in memory twice. Overwrites order. */
+static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t *order) {
+    size_t bytes = (size_t)frame->features * sizeof *frame->x;
+    float *held = mfpg_alloc(frame->features, sizeof *held), label;
+    if (!held) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t first = 0; first < frame->rows; first++) {
+        ptrdiff_t to = first, from = order[first];
+        if (from == first) continue;
+        memcpy(held, frame->x + first * frame->features, bytes);
+        label = frame->y[first];
+        for (; from != first; to = from, from = order[to]) {
+            memcpy(frame->x + to * frame->features, frame->x + from * frame->features, bytes);
+            frame->y[to] = frame->y[from];
+            order[to] = to;
         }
+        memcpy(frame->x + to * frame->features, held, bytes);
+        frame->y[to] = label;
+        order[to] = to;
     }
+    free(held);
+    return MFPG_OK;
+}
+
+static mfpg_dataset set_at(const owned_data *owned, const ptrdiff_t *start, ptrdiff_t set) {
+    ptrdiff_t first = start[set], features = owned->data.features;
+    return (mfpg_dataset){.rows = start[set + 1] - first,
+        .features = features,
+        .x = owned->x + first * features,
+        .y = owned->y + first,
+        .norm2 = owned->norm2 ? owned->norm2 + first : NULL};
+}
+
+static void fill_norms(owned_data *owned, ptrdiff_t rows) {
+    ptrdiff_t features = owned->data.features;
+    for (ptrdiff_t i = 0; i < rows && owned->norm2; i++) {
+        const float *x = owned->x + i * features;
+        for (ptrdiff_t j = 0; j < features; j++) owned->norm2[i] += (double)x[j] * (double)x[j];
+    }
+}
+
+/* The frame's rows, in order, become the data's. */
+static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *owned) {
+    ptrdiff_t *start = NULL, *order = NULL, sets = 2 * frame->clients;
+    mfpg_status status = find_places(ctx, frame, &start, &order);
+    if (status == MFPG_OK) status = sort_rows(ctx, frame, order);
+    if (status == MFPG_OK) {
+        owned->x = frame->x;
+        owned->y = frame->y;
+        frame->x = frame->y = NULL;
+        fill_norms(owned, frame->rows);
+        for (ptrdiff_t k = 0; k < frame->clients; k++) {
+            owned->data.client[k].train = set_at(owned, start, 2 * k);
+            owned->data.client[k].test = set_at(owned, start, 2 * k + 1);
+        }
+        owned->data.common_test = set_at(owned, start, sets + 1);
+    }
+    free(start);
+    free(order);
+    return status;
+}
+
+/* The names of all clients, one behind the other. */
+static int name_clients(const mfpg_frame *frame, owned_data *owned) {
+    char number[24];
+    size_t bytes = 0;
+    for (ptrdiff_t k = 0; k < frame->clients; k++)
+        bytes += strlen(mfpg_frame_client_name(frame, k, number)) + 1;
+    char *at = owned->names = mfpg_alloc((ptrdiff_t)bytes, 1);
+    for (ptrdiff_t k = 0; at && k < frame->clients; k++) {
+        const char *name = mfpg_frame_client_name(frame, k, number);
+        owned->data.client[k].name = memcpy(at, name, strlen(name) + 1);
+        at += strlen(name) + 1;
+    }
+    return owned->names != NULL;
 }
 
 static int allocate_data(const mfpg_frame *frame, owned_data *owned) {
     mfpg_federated_data *data = &owned->data;
     data->client = mfpg_alloc(frame->clients, sizeof *data->client);
     data->feature_names = mfpg_alloc(frame->features, sizeof *data->feature_names);
-    owned->x = mfpg_alloc(frame->rows, (size_t)frame->features * sizeof *owned->x);
-    owned->y = mfpg_alloc(frame->rows, sizeof *owned->y);
-    owned->norm2 = mfpg_alloc(frame->rows, sizeof *owned->norm2);
     if (data->client) data->clients = frame->clients;
     if (data->feature_names) data->features = frame->features;
-    if (!data->client || !data->feature_names || !owned->x || !owned->y || !owned->norm2) return 0;
-    for (ptrdiff_t k = 0; k < frame->clients; k++) {
-        char number[24];
-        const char *name = mfpg_frame_client_name(frame, k, number);
-        if (!(data->client[k].name = mfpg_text_copy(name, strlen(name)))) return 0;
-    }
+    if (frame->rows <= MOST_NORMS && !(owned->norm2 = mfpg_alloc(frame->rows, sizeof *owned->norm2)))
+        return 0;
+    if (!data->client || !data->feature_names || !name_clients(frame, owned)) return 0;
     for (ptrdiff_t j = 0; j < frame->features; j++) {
         const char *name = frame->feature_names[j];
         if (!(data->feature_names[j] = mfpg_text_copy(name, strlen(name)))) return 0;
@@ -163,28 +221,24 @@ static double public_norm2(const mfpg_frame *frame) {
 }
 
 /* norm 0: rows were not shortened. */
-static mfpg_status gather(
-    mfpg_context *ctx, const mfpg_frame *frame, double norm, mfpg_federated_data **out) {
-    mfpg_groups groups = {0};
+static mfpg_status gather(mfpg_context *ctx, mfpg_frame *frame, double norm, mfpg_federated_data **out) {
     mfpg_status status = check_finite(ctx, frame);
     if (status == MFPG_OK) status = check_names(ctx, frame);
     if (status != MFPG_OK) return status;
     owned_data *owned = mfpg_alloc(1, sizeof *owned);
     if (!owned || !allocate_data(frame, owned)) status = mfpg_fail_memory(ctx);
-    if (status == MFPG_OK) status = mfpg_groups_make(ctx, frame, &groups);
-    if (status == MFPG_OK) {
-        gather_sets(frame, &groups, owned);
-        owned->data.public_norm2 = public_norm2(frame);
-        if (norm > 0) owned->data.public_norm2 = fmin(owned->data.public_norm2, norm * norm);
-        owned->data.fitted_on_private = frame->fitted_on_private;
-        owned->data.dropped_rows = frame->dropped;
-        mfpg_fingerprint(&owned->data);
-        *out = &owned->data;
-    } else {
+    if (status == MFPG_OK) status = take_rows(ctx, frame, owned);
+    if (status != MFPG_OK) {
         mfpg_federated_data_destroy(owned ? &owned->data : NULL);
+        return status;
     }
-    mfpg_groups_clear(&groups);
-    return status;
+    owned->data.public_norm2 = public_norm2(frame);
+    if (norm > 0) owned->data.public_norm2 = fmin(owned->data.public_norm2, norm * norm);
+    owned->data.fitted_on_private = frame->fitted_on_private;
+    owned->data.dropped_rows = frame->dropped;
+    mfpg_fingerprint(&owned->data);
+    *out = &owned->data;
+    return MFPG_OK;
 }
 
 mfpg_status mfpg_federated_data_create(
@@ -200,12 +254,12 @@ mfpg_status mfpg_federated_data_create(
 void mfpg_federated_data_destroy(mfpg_federated_data *data) {
     if (!data) return;
     owned_data *owned = (owned_data *)data;
-    for (ptrdiff_t k = 0; k < data->clients; k++) free(data->client[k].name);
     for (ptrdiff_t j = 0; j < data->features; j++) free(data->feature_names[j]);
     free(data->client);
     free(data->feature_names);
     free(owned->x);
     free(owned->y);
     free(owned->norm2);
+    free(owned->names);
     free(owned);
 }

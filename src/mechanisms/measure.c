@@ -47,7 +47,7 @@ static double norm_of_clipped_mean(const mfpg_model *model, const mfpg_dataset *
             .features = data->features,
             .x = data->x + first * data->features,
             .y = data->y + first,
-            .norm2 = data->norm2 + first};
+            .norm2 = data->norm2 ? data->norm2 + first : NULL};
         mfpg_model_clipped_gradient(model, w, &block, NULL, 0, clip, (double)rows, part, model_work);
         for (ptrdiff_t i = 0; i < n; i++) sum[i] += (double)part[i];
     }

@@ -50,7 +50,7 @@ int64_t mfpg_glm_clip(
     int64_t nonfinite = 0;
     for (ptrdiff_t i = 0; i < batch->count; i++) {
         double residual = (double)work[i];
-        double norm = fabs(residual) * sqrt(batch->data->norm2[mfpg_batch_row(batch, i)] + ones);
+        double norm = fabs(residual) * sqrt(mfpg_batch_norm2(batch, i) + ones);
         double factor = mfpg_clip_factor(norm, clip);
         nonfinite += factor == 0.0;
         work[i] = factor == 0.0 ? 0.0F : normal_float(residual * factor * scale);

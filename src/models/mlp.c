@@ -156,8 +156,7 @@ static double gradient_norm(const mfpg_model *model, const mfpg_batch *batch, pt
         ptrdiff_t from = inputs(model, l), to = units(model, l);
         const float *out = delta(model, batch, l, work) + i * to;
         const float *in = input(model, batch, l, work) + i * from;
-        double of_input =
-            l > 0 ? mfpg_vector_dot(from, in, in) : batch->data->norm2[mfpg_batch_row(batch, i)];
+        double of_input = l > 0 ? mfpg_vector_dot(from, in, in) : mfpg_batch_norm2(batch, i);
         squares += mfpg_vector_dot(to, out, out) * (of_input + 1.0);
     }
     return sqrt(squares);

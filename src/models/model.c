@@ -176,7 +176,7 @@ mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_datas
         .features = all->features,
         .x = all->x + first * all->features,
         .y = all->y + first,
-        .norm2 = all->norm2 + first};
+        .norm2 = all->norm2 ? all->norm2 + first : NULL};
     return (mfpg_batch){.data = data, .count = count};
 }
 

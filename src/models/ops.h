@@ -96,4 +96,15 @@ static inline ptrdiff_t mfpg_batch_row(const mfpg_batch *batch, ptrdiff_t index)
     return batch->rows ? batch->rows[index] : index;
 }
 
+/* |x|^2 of example index, kept or computed: the same bits. */
+static inline double mfpg_batch_norm2(const mfpg_batch *batch, ptrdiff_t index) {
+    const mfpg_dataset *data = batch->data;
+    ptrdiff_t row = mfpg_batch_row(batch, index);
+    if (data->norm2) return data->norm2[row];
+    const float *x = data->x + row * data->features;
+    double sum = 0.0;
+    for (ptrdiff_t j = 0; j < data->features; j++) sum += (double)x[j] * (double)x[j];
+    return sum;
+}
+
 #endif

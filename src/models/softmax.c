@@ -50,7 +50,7 @@ static int64_t clip(
             double signal = (double)work[c * batch->count + i];
             squares += signal * signal;
         }
-        double norm = sqrt(squares * (batch->data->norm2[mfpg_batch_row(batch, i)] + 1.0));
+        double norm = sqrt(squares * (mfpg_batch_norm2(batch, i) + 1.0));
         double factor = mfpg_clip_factor(norm, bound);
         nonfinite += factor == 0.0;
         for (ptrdiff_t c = 0; c < model->classes; c++) {

@@ -167,6 +167,26 @@ static void test_clipped_sum_equals_clipping_each_example(void **state) {
     }
 }
 
+/* Sets of very many rows keep no norms: what a model computes in their place has the same bits. */
+static void test_norms_that_are_not_kept_change_no_bit(void **state) {
+    (void)state;
+    const int32_t rows[] = {5, 190, 77, 5};
+    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
+        setup s = begin(mfpg_model_kind_name(k), 200, FEATURES);
+        float *expected = make_floats(s.d);
+        for (int listed = 0; listed < 2; listed++) {
+            mfpg_dataset bare = s.data;
+            bare.norm2 = NULL;
+            const int32_t *list = listed ? rows : NULL;
+            mfpg_model_clipped_gradient(s.model, s.w, &s.data, list, 4, 0.3, 4.0, expected, s.work);
+            mfpg_model_clipped_gradient(s.model, s.w, &bare, list, 4, 0.3, 4.0, s.grad, s.work);
+            assert_memory_equal(s.grad, expected, (size_t)s.d * sizeof(float));
+        }
+        free(expected);
+        end(&s);
+    }
+}
+
 static void test_clipped_example_never_exceeds_the_clip(void **state) {
     (void)state;
     const double clips[] = {1e-3, 0.37, 1.0};
@@ -296,6 +316,7 @@ int main(void) {
         cmocka_unit_test(test_all_rows_equal_their_list),
         cmocka_unit_test(test_empty_batch_gives_zeros),
         cmocka_unit_test(test_clipped_sum_equals_clipping_each_example),
+        cmocka_unit_test(test_norms_that_are_not_kept_change_no_bit),
         cmocka_unit_test(test_clipped_example_never_exceeds_the_clip),
         cmocka_unit_test(test_example_that_is_no_number_counts_as_zero),
         cmocka_unit_test(test_huge_features_are_clipped_to_the_clip),
