@@ -155,6 +155,26 @@ const char *mfpg_accountant_help(ptrdiff_t index);
 
 /* ---- views ---- */
 
+/** What protects whom in one round's sum, where a client's releases are looked at one by one. A plain value; its fields belong
+ *  to the functions below. */
+typedef struct mfpg_view_noise {
+    int sums;                      /* 0: the view is local */
+    int participants;              /* 1: other participants see the average too and know their own noise */
+    const unsigned char *colluder; /* borrowed */
+    int64_t first, second;         /* the clients of the largest noise and the next; -1 for none */
+    double first_noise, second_noise;
+    double all[2], without_first[2], without_second[2]; /* sums of squares, in two parts */
+} mfpg_view_noise;
+
+/** Starts a round of that view; colluder and participants as in mfpg_view_apply. Every release of the round then goes through
+ *  rank, once more every one through add, and from then on mfpg_view_last_sd tells what each client is granted. */
+mfpg_view_noise mfpg_view_start(const mfpg_promise *promise, const unsigned char *colluder, int participants);
+void mfpg_view_rank(mfpg_view_noise *view, const mfpg_release *release);
+void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release);
+
+/** last_sd of a release of the round; its clients differ from one another. */
+double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *release);
+
 /** Fills last_sd of one round's releases (all clients that take part) for the view of the promise (theory S2.2).
  *  local: noise_sd. average and final: the noise of the whole sum in client k's units,
  *  sqrt(sum over honest j of p_j^2 sd_j^2) / p_k, never below noise_sd; honest are the clients that are neither
@@ -198,6 +218,11 @@ mfpg_status mfpg_ledger_create(
  *  one may not. After a write that failed every append fails. */
 mfpg_status mfpg_ledger_append(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
+
+/** The same of releases that are made while they are read: release(user, i) is number i, whenever it is asked. */
+typedef mfpg_release (*mfpg_release_maker)(void *user, ptrdiff_t i);
+mfpg_status mfpg_ledger_append_made(
+    mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 
 /** Opens the ledger of an interrupted run that is about to be repeated from next_round on. What it holds of that round
  *  and later ones stays: append compares with it and adds what is missing, also the rest of an unfinished line.

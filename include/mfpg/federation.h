@@ -149,24 +149,28 @@ typedef struct mfpg_client_report {
 
 /** What each client will release in a round in which everybody takes part, its weight p_k, and the noise the view
  *  grants it: from public numbers alone, nothing is released. Where cohorts are drawn (clients_per_round, client_rate)
- *  the view is kept local, which bounds the others from above.
- *  @param[out] plan  clients releases
+ *  the view is kept local, which bounds the others from above. Holds a few bytes a client and makes releases when asked. */
+typedef struct mfpg_plan mfpg_plan;
+
+/** Plans; options, data and mechanism (clients pointers) are borrowed for the life of the plan, actions are copied.
  *  @return MFPG_OK, or the error of the first client whose action its mechanism refuses, the client named. */
-mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_options *options,
+mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, const mfpg_action *action,
-    mfpg_release *plan);
+    mfpg_plan **out);
+void mfpg_plan_destroy(mfpg_plan *plan);
+
+/** What client k, from 0, will release; round 0. */
+mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t client);
 
 /** The largest epsilon of a client after all rounds of a plan, at the delta and by the accountant of the options.
  *  +INFINITY where there is none, and on failure: MFPG_ERR_INPUT for a plan of particles that the accountant does not
  *  know. */
-mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_release *plan, ptrdiff_t clients, double *epsilon);
+mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_plan *plan, double *epsilon);
 
 /** The largest signal that a whole run can carry over the expected norm of its noise, from public numbers alone:
  *  sqrt(T) sum_k p_k K_k D_k / sqrt(d sum_k p_k^2 K_k sd_k^2), D_k the largest clipped displacement of one step;
  *  +INFINITY without noise, NAN for data particles. Below 1 the noise drowns whatever there is to learn. */
-double mfpg_plan_signal_to_noise(const mfpg_federation_options *options, const mfpg_release *plan,
-    const mfpg_federated_data *data, ptrdiff_t dimension);
+double mfpg_plan_signal_to_noise(const mfpg_plan *plan, ptrdiff_t dimension);
 
 typedef struct mfpg_federation mfpg_federation;
 

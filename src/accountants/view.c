@@ -2,7 +2,6 @@
  * client's own chain plus a constant plus the last noise of everybody in the sum who keeps it secret. */
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 
 #include "mfpg/accountant.h"
 
@@ -17,55 +16,62 @@ static double hidden_noise(const mfpg_release *release, const unsigned char *col
     return noise > 0.0 && isfinite(noise) ? noise : 0.0;
 }
 
-/* The noise in the sum: of everybody, without the largest term, without the second largest. */
-typedef struct hidden_sums {
-    square_sum all, without_first, without_second;
-    ptrdiff_t first, second; /* where those two stand; -1 for none */
-} hidden_sums;
-
-static hidden_sums add_noise(const unsigned char *colluder, const mfpg_release *release, ptrdiff_t count) {
-    hidden_sums sums = {.first = -1, .second = -1};
-    double first = 0.0, second = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        double noise = hidden_noise(&release[i], colluder);
-        if (noise > first) {
-            second = first;
-            sums.second = sums.first;
-            first = noise;
-            sums.first = i;
-        } else if (noise > second) {
-            second = noise;
-            sums.second = i;
-        }
-    }
-    for (ptrdiff_t i = 0; i < count; i++) { /* summed anew: subtracting would cancel */
-        double noise = hidden_noise(&release[i], colluder);
-        square_sum_add(&sums.all, noise);
-        if (i != sums.first) square_sum_add(&sums.without_first, noise);
-        if (i != sums.second) square_sum_add(&sums.without_second, noise);
-    }
-    return sums;
+mfpg_view_noise mfpg_view_start(
+    const mfpg_promise *promise, const unsigned char *colluder, int participants) {
+    return (mfpg_view_noise){.sums = promise->view != MFPG_VIEW_LOCAL,
+        .participants = participants,
+        .colluder = colluder,
+        .first = -1,
+        .second = -1};
 }
 
-/* The worst observer of client i is the other participant whose own noise is largest: it can subtract it. */
-static double protecting_noise(const hidden_sums *sums, ptrdiff_t i, int participants) {
-    const square_sum *sum = &sums->all;
-    if (participants) sum = i == sums->first ? &sums->without_second : &sums->without_first;
-    return sqrt(sum->high);
+void mfpg_view_rank(mfpg_view_noise *view, const mfpg_release *release) {
+    double noise = hidden_noise(release, view->colluder);
+    if (noise > view->first_noise) {
+        view->second_noise = view->first_noise;
+        view->second = view->first;
+        view->first_noise = noise;
+        view->first = release->client;
+    } else if (noise > view->second_noise) {
+        view->second_noise = noise;
+        view->second = release->client;
+    }
+}
+
+static void add_to(double parts[2], double noise) {
+    square_sum sum = {parts[0], parts[1]};
+    square_sum_add(&sum, noise);
+    parts[0] = sum.high;
+    parts[1] = sum.low;
+}
+
+/* Three sums: of everybody, without the largest term, without the second largest. Subtracting would cancel. */
+void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release) {
+    double noise = hidden_noise(release, view->colluder);
+    add_to(view->all, noise);
+    if (release->client != view->first) add_to(view->without_first, noise);
+    if (release->client != view->second) add_to(view->without_second, noise);
+}
+
+/* The worst observer of a client is the other participant whose own noise is largest: it can subtract it. */
+static double protecting_noise(const mfpg_view_noise *view, int64_t client) {
+    const double *sum = view->all;
+    if (view->participants) sum = client == view->first ? view->without_second : view->without_first;
+    return sqrt(sum[0]);
+}
+
+double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *release) {
+    if (!view->sums || hidden_noise(release, view->colluder) == 0.0)
+        return release->noise_sd; /* nothing beyond the local view is claimed */
+    /* Rounded down by eight units for the products, the root and the quotient. */
+    double whole = protecting_noise(view, release->client) / release->weight * (1.0 - 8.0 * DBL_EPSILON);
+    return whole > release->noise_sd ? fmin(whole, DBL_MAX) : release->noise_sd;
 }
 
 void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
     mfpg_release *release, ptrdiff_t count) {
-    hidden_sums sums = {0};
-    int local = promise->view == MFPG_VIEW_LOCAL;
-    if (!local) sums = add_noise(colluder, release, count);
-    for (ptrdiff_t i = 0; i < count; i++) {
-        mfpg_release *own = &release[i];
-        own->last_sd = own->noise_sd;
-        if (local || hidden_noise(own, colluder) == 0.0)
-            continue; /* nothing beyond the local view is claimed */
-        /* Rounded down by eight units for the products, the root and the quotient. */
-        double whole = protecting_noise(&sums, i, participants) / own->weight * (1.0 - 8.0 * DBL_EPSILON);
-        if (whole > own->noise_sd) own->last_sd = fmin(whole, DBL_MAX);
-    }
+    mfpg_view_noise view = mfpg_view_start(promise, colluder, participants);
+    for (ptrdiff_t i = 0; view.sums && i < count; i++) mfpg_view_rank(&view, &release[i]);
+    for (ptrdiff_t i = 0; view.sums && i < count; i++) mfpg_view_add(&view, &release[i]);
+    for (ptrdiff_t i = 0; i < count; i++) release[i].last_sd = mfpg_view_last_sd(&view, &release[i]);
 }

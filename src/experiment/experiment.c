@@ -51,9 +51,9 @@ static mfpg_status create_federation(mfpg_context *ctx, mfpg_experiment *experim
 }
 
 /* A run whose noise exceeds the largest signal it can carry teaches nothing. */
-static void warn_of_noise(mfpg_context *ctx, const mfpg_experiment *experiment, const mfpg_release *plan) {
+static void warn_of_noise(mfpg_context *ctx, const mfpg_experiment *experiment, const mfpg_plan *plan) {
     ptrdiff_t d = mfpg_model_parameters(experiment->model);
-    double ratio = mfpg_plan_signal_to_noise(&experiment->options, plan, experiment->data, d);
+    double ratio = mfpg_plan_signal_to_noise(plan, d);
     if (ratio < 1.0)
         mfpg_warn(ctx,
             "the noise of this run is %.3g times the largest signal it can carry: expect a model no "
@@ -63,26 +63,26 @@ static void warn_of_noise(mfpg_context *ctx, const mfpg_experiment *experiment, 
 }
 
 /* An assumption that is declared for nothing: rounds that do not draw models together forget nothing. */
-static void warn_of_memory(mfpg_context *ctx, const mfpg_experiment *experiment, const mfpg_release *plan) {
-    if (experiment->options.hidden != MFPG_HIDDEN_NONE && plan[0].hidden_contraction >= 1.0)
+static void warn_of_memory(mfpg_context *ctx, const mfpg_experiment *experiment, const mfpg_plan *plan) {
+    if (experiment->options.hidden != MFPG_HIDDEN_NONE &&
+        mfpg_plan_release(plan, 0).hidden_contraction >= 1.0)
         mfpg_warn(ctx,
             "privacy.assume gains nothing in this run: a round multiplies the distance of two models by up "
             "to "
             "%.4g, and only below 1 is anything forgotten; charged as if every average were seen",
-            plan[0].hidden_contraction);
+            mfpg_plan_release(plan, 0).hidden_contraction);
 }
 
 /* What the plan shows before it starts. */
 static mfpg_status warn_of_plan(mfpg_context *ctx, const mfpg_experiment *experiment) {
-    mfpg_release *plan = mfpg_alloc(experiment->data->clients, sizeof *plan);
-    if (!plan) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_federation_plan(ctx, &experiment->options, experiment->data,
-        experiment->mechanisms.of_client, experiment->action, plan);
+    mfpg_plan *plan = NULL;
+    mfpg_status status = mfpg_plan_create(ctx, &experiment->options, experiment->data,
+        experiment->mechanisms.of_client, experiment->action, &plan);
     if (status == MFPG_OK) {
         warn_of_noise(ctx, experiment, plan);
         warn_of_memory(ctx, experiment, plan);
     }
-    free(plan);
+    mfpg_plan_destroy(plan);
     return status;
 }
 

@@ -42,7 +42,6 @@ typedef struct dial {
     const game_setup *game;    /* NULL without a game */
     mfpg_equilibrium solution; /* of the last position */
     mfpg_action *action;       /* clients: of the last position */
-    mfpg_release *plan;        /* clients: of the last position */
     double position;
     double target;  /* epsilon */
     double epsilon; /* largest client epsilon at the last position */
@@ -77,15 +76,14 @@ static double excess(double t, const void *arg) {
     dial *d = (dial *)(size_t)arg;
     if (d->status == MFPG_ERR_MEMORY) return (double)NAN;
     mfpg_experiment *experiment = d->experiment;
-    const mfpg_federation_options *options = &experiment->options;
     d->position = t;
     d->status = act_on_position(d, t);
+    mfpg_plan *plan = NULL;
     if (d->status == MFPG_OK)
-        d->status = mfpg_federation_plan(
-            d->ctx, options, experiment->data, experiment->mechanisms.of_client, d->action, d->plan);
-    if (d->status == MFPG_OK)
-        d->status =
-            mfpg_plan_largest_epsilon(d->ctx, options, d->plan, experiment->data->clients, &d->epsilon);
+        d->status = mfpg_plan_create(d->ctx, &experiment->options, experiment->data,
+            experiment->mechanisms.of_client, d->action, &plan);
+    if (d->status == MFPG_OK) d->status = mfpg_plan_largest_epsilon(d->ctx, plan, &d->epsilon);
+    mfpg_plan_destroy(plan);
     if (d->status != MFPG_OK) return (double)NAN;
     return log(d->epsilon / aim(d));
 }
@@ -140,8 +138,6 @@ static mfpg_status meet_target(mfpg_context *ctx, mfpg_experiment *experiment, c
     dial d = {.ctx = ctx, .experiment = experiment, .game = game};
     d.target = mfpg_config_number(experiment->config, "noise.target_epsilon");
     d.action = experiment->action;
-    d.plan = mfpg_alloc(experiment->data->clients, sizeof *d.plan);
-    if (!d.plan) return mfpg_fail_memory(ctx);
     mfpg_status status = game ? check_moves(&d) : MFPG_OK;
     if (status == MFPG_OK) status = turn_to_target(&d);
     if (status == MFPG_OK && d.epsilon < d.target * (1.0 - 1e-3))
@@ -149,7 +145,6 @@ static mfpg_status meet_target(mfpg_context *ctx, mfpg_experiment *experiment, c
             "noise.target_epsilon: the largest client epsilon is %.6g, below the target %g: the actions "
             "allow nothing nearer",
             d.epsilon, d.target);
-    free(d.plan);
     experiment->equilibrium = d.solution;
     if (game) experiment->preference_factor = exp(d.position);
     return status;

@@ -204,12 +204,11 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     a->loss = mfpg_alloc(n, sizeof *a->loss);
     a->gradient = mfpg_alloc(n, sizeof *a->gradient);
     a->price = mfpg_alloc(n, sizeof *a->price);
-    a->chosen = mfpg_alloc(n, sizeof *a->chosen);
     if (draws) {
         a->change = mfpg_alloc(n, sizeof *a->change);
         a->disutility = mfpg_alloc(n, sizeof *a->disutility * (size_t)count);
     }
-    if (!a->loss || !a->gradient || !a->price || !a->chosen || (draws && (!a->change || !a->disutility)))
+    if (!a->loss || !a->gradient || !a->price || (draws && (!a->change || !a->disutility)))
         return mfpg_fail_memory(ctx);
     return MFPG_OK;
 }
@@ -239,16 +238,15 @@ void mfpg_federation_clear_acting(mfpg_federation *f) {
     free(f->acting.change);
     free(f->acting.disutility);
     free(f->acting.price);
-    free(f->acting.chosen);
 }
 
 /* ---- a round ---- */
 
-static void list_choices(mfpg_federation *f, ptrdiff_t members) {
-    for (ptrdiff_t i = 0; i < members; i++) {
-        f->acting.chosen[i] = f->acting.price[f->order[i]];
-        f->acting.chosen[i].round = f->round + 1;
-    }
+static mfpg_release choice_at(void *user, ptrdiff_t i) {
+    const mfpg_federation *f = user;
+    mfpg_release choice = f->acting.price[f->order[i]];
+    choice.round = f->round + 1;
+    return choice;
 }
 
 static mfpg_status measure_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
@@ -294,14 +292,16 @@ static mfpg_status share_measurements(mfpg_context *ctx, mfpg_federation *f, ptr
     return status;
 }
 
-/* Accountants and the ledger know of the choices before anybody can see an action. The paper's formulas know nothing of
- * them. */
+/* Accountants and the ledger know of the choices before anybody can see an action. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++)
-        status = mfpg_accountant_record(ctx, f->client[f->order[i]].certificate, &f->acting.chosen[i]);
+    mfpg_plan_cursor cursor = {.client = -1};
+    for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++) {
+        mfpg_release choice = choice_at(f, i);
+        status = mfpg_federation_record(ctx, f, f->order[i], &choice, &cursor);
+    }
     if (status == MFPG_OK && f->ledger)
-        status = mfpg_ledger_append(ctx, f->ledger, f->acting.chosen, members);
+        status = mfpg_ledger_append_made(ctx, f->ledger, choice_at, f, members);
     return status;
 }
 
@@ -315,7 +315,8 @@ static mfpg_status draw_actions(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t
         mfpg_stream ticket = mfpg_stream_open(&f->key, MFPG_PURPOSE_CHOICE, (uint64_t)f->round, (uint64_t)k);
         mfpg_choice_weights(
             a->disutility + k * set->count, set->count, f->options.acting->epsilon, a->change[k], weight);
-        f->client[k].action = strength(set->grid[mfpg_choice_draw(&ticket, weight, set->count)]);
+        mfpg_action action = strength(set->grid[mfpg_choice_draw(&ticket, weight, set->count)]);
+        status = mfpg_plan_change(ctx, f->plan, k, action);
     }
     return status;
 }
@@ -324,20 +325,16 @@ static mfpg_status best_responses(mfpg_context *ctx, mfpg_federation *f, ptrdiff
     mfpg_equilibrium solution;
     mfpg_status status = mfpg_game_solve(ctx, &f->acting.game, &solution);
     for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++)
-        f->client[f->order[i]].action = strength(solution.action[f->order[i]]);
+        status = mfpg_plan_change(ctx, f->plan, f->order[i], strength(solution.action[f->order[i]]));
     mfpg_equilibrium_clear(&solution);
     return status;
 }
 
 mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t *members) {
     if (!f->options.acting) return MFPG_OK;
-    list_choices(f, *members);
-    mfpg_status status = MFPG_OK;
-    if (isfinite(f->options.stop_at_epsilon)) {
-        *members = mfpg_federation_keep_affordable(ctx, f, f->acting.chosen, *members);
-        list_choices(f, *members);
-        status = mfpg_federation_charge(ctx, f, f->acting.chosen, *members);
-    }
+    if (isfinite(f->options.stop_at_epsilon))
+        *members = mfpg_federation_keep_affordable(ctx, f, choice_at, f, *members);
+    mfpg_status status = mfpg_federation_charge(ctx, f, choice_at, f, *members);
     if (status != MFPG_OK || *members == 0) return status;
     status = mfpg_ranks_agree(ctx, mfpg_tasks_run(ctx, *members, measure_member, f));
     if (status == MFPG_OK) status = share_measurements(ctx, f, *members);
@@ -350,7 +347,5 @@ mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t
         status = f->options.acting->selection == MFPG_SELECTION_EXPONENTIAL
                      ? draw_actions(ctx, f, *members)
                      : best_responses(ctx, f, *members);
-    for (ptrdiff_t i = 0; i < *members && status == MFPG_OK; i++)
-        status = mfpg_federation_replan(ctx, f, f->order[i]);
     return status;
 }

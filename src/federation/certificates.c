@@ -1,18 +1,12 @@
 /* What the clients' accountants answer: each client's certificate, and before the run what a plan would cost. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "internal.h"
-
-mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation_options *options) {
-    mfpg_accountant_options made = mfpg_accountant_options_default();
-    made.promise = options->promise;
-    made.paper = options->paper;
-    return made;
-}
 
 /* ---- certificates ---- */
 
@@ -26,18 +20,15 @@ double mfpg_federation_budget_mu(const mfpg_federation_options *options) {
  * mu that was counted. */
 static certificate budget_certificate(const mfpg_federation_options *options) {
     double mu = mfpg_federation_budget_mu(options);
-    if (isinf(mu)) return (certificate){(double)INFINITY, (double)INFINITY, 1.0};
+    if (isinf(mu)) return (certificate){.epsilon = INFINITY, .epsilon_other = INFINITY, .distance = 1.0};
     double other = options->promise.adjacency == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu;
-    return (certificate){
-        options->stop_at_epsilon, mfpg_gdp_epsilon(other, options->delta), mfpg_gdp_delta(mu, 0.0)};
+    return (certificate){.epsilon = options->stop_at_epsilon,
+        .epsilon_other = mfpg_gdp_epsilon(other, options->delta),
+        .distance = mfpg_gdp_delta(mu, 0.0)};
 }
 
-mfpg_status mfpg_certificate_ask(mfpg_context *ctx, const mfpg_federation_options *options,
+static mfpg_status ask_certificate(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_accountant *accountant, certificate *out) {
-    if (options->acting) {
-        *out = budget_certificate(options);
-        return MFPG_OK;
-    }
     mfpg_adjacency other = options->promise.adjacency == MFPG_ADJACENCY_REPLACE ? MFPG_ADJACENCY_ZERO_OUT
                                                                                 : MFPG_ADJACENCY_REPLACE;
     mfpg_status status = mfpg_accountant_epsilon(ctx, accountant, options->delta, &out->epsilon);
@@ -47,56 +38,163 @@ mfpg_status mfpg_certificate_ask(mfpg_context *ctx, const mfpg_federation_option
     return status;
 }
 
+static mfpg_status ask_paper(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_accountant *accountant, certificate *out) {
+    mfpg_status status = mfpg_accountant_epsilon(ctx, accountant, options->delta, &out->paper_epsilon);
+    if (status == MFPG_OK)
+        status = mfpg_accountant_delta(ctx, accountant, out->paper_epsilon, &out->paper_delta);
+    if (isinf(out->paper_delta)) out->paper_delta = options->delta; /* order-2 Renyi: the target */
+    return status;
+}
+
+mfpg_status mfpg_certificate_ask(mfpg_context *ctx, const mfpg_federation_options *options,
+    const account_pair *accounts, certificate *out) {
+    mfpg_status status = MFPG_OK;
+    if (options->acting)
+        *out = budget_certificate(options);
+    else
+        status = ask_certificate(ctx, options, accounts->certificate, out);
+    out->mu = mfpg_accountant_mu(accounts->certificate);
+    out->paper_epsilon = out->paper_delta = (double)NAN;
+    if (status == MFPG_OK && accounts->paper) status = ask_paper(ctx, options, accounts->paper, out);
+    return status;
+}
+
+/* ---- one certificate for all that released the same ---- */
+
+/* An open hash table of the distinct usual releases and their numbers, for clients in any order. */
 typedef struct certifying {
     mfpg_federation *federation;
-    ptrdiff_t *first; /* clients: the first of the neighbours that released the same */
+    int32_t *example; /* a client of each certificate */
+    ptrdiff_t count, room;
+    int32_t *slot; /* number of a certificate, or -1 */
+    ptrdiff_t slots;
 } certifying;
 
-static mfpg_status certify_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
+static uint64_t hash_of(const mfpg_release *release, int64_t times) {
+    const double numbers[] = {release->sensitivity, release->noise_sd, release->last_sd,
+        mfpg_action_value(&release->action), (double)release->steps, (double)times};
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        uint64_t bits;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static int same_accounts(const certifying *all, ptrdiff_t a, ptrdiff_t b) {
+    const mfpg_federation *f = all->federation;
+    mfpg_plan_cursor cursor = {.client = -1};
+    mfpg_release first, second;
+    int64_t first_times, second_times;
+    int usual = mfpg_federation_usual(f, a, &cursor, &first, &first_times);
+    if (usual != mfpg_federation_usual(f, b, &cursor, &second, &second_times)) return 0;
+    if (usual) return first_times == second_times && mfpg_release_recorded_as(&first, &second);
+    const account_pair *own = f->client[a].own, *other = f->client[b].own;
+    return mfpg_accountant_covers(own->certificate, other->certificate) &&
+           mfpg_accountant_covers(other->certificate, own->certificate) &&
+           (!own->paper || (mfpg_accountant_covers(own->paper, other->paper) &&
+                               mfpg_accountant_covers(other->paper, own->paper)));
+}
+
+static mfpg_status add_slots(mfpg_context *ctx, certifying *all) {
+    ptrdiff_t slots = all->slots ? 4 * all->slots : 1024;
+    int32_t *slot = mfpg_alloc(slots, sizeof *slot);
+    if (!slot) return mfpg_fail_memory(ctx);
+    memset(slot, 0xff, (size_t)slots * sizeof *slot);
+    mfpg_plan_cursor cursor = {.client = -1};
+    for (int32_t i = 0; i < all->count; i++) {
+        mfpg_release release;
+        int64_t times;
+        if (!mfpg_federation_usual(all->federation, all->example[i], &cursor, &release, &times)) continue;
+        uint64_t at = hash_of(&release, times) & (uint64_t)(slots - 1);
+        while (slot[at] >= 0) at = (at + 1) & (uint64_t)(slots - 1);
+        slot[at] = i;
+    }
+    free(all->slot);
+    all->slot = slot;
+    all->slots = slots;
+    return MFPG_OK;
+}
+
+static mfpg_status add_example(mfpg_context *ctx, certifying *all, ptrdiff_t k) {
+    if (all->count == all->room) {
+        ptrdiff_t room = all->room ? 2 * all->room : 64;
+        int32_t *larger = mfpg_resize(all->example, room, sizeof *larger);
+        if (!larger) return mfpg_fail_memory(ctx);
+        all->example = larger;
+        all->room = room;
+    }
+    all->example[all->count++] = (int32_t)k;
+    return MFPG_OK;
+}
+
+/* The number of the certificate of client k, a new one perhaps. */
+static mfpg_status find_certificate(
+    mfpg_context *ctx, certifying *all, ptrdiff_t k, mfpg_plan_cursor *cursor, int32_t *out) {
+    mfpg_release release;
+    int64_t times;
+    int usual = mfpg_federation_usual(all->federation, k, cursor, &release, &times);
+    mfpg_status status = MFPG_OK;
+    if (usual && 2 * all->count >= all->slots) status = add_slots(ctx, all);
+    if (status != MFPG_OK) return status;
+    if (usual) {
+        uint64_t mask = (uint64_t)(all->slots - 1), at = hash_of(&release, times) & mask;
+        for (; all->slot[at] >= 0; at = (at + 1) & mask)
+            if (same_accounts(all, all->example[all->slot[at]], k)) {
+                *out = all->slot[at];
+                return MFPG_OK;
+            }
+        all->slot[at] = (int32_t)all->count;
+    }
+    *out = (int32_t)all->count;
+    return add_example(ctx, all, k);
+}
+
+static mfpg_status certify_example(mfpg_context *ctx, ptrdiff_t i, int worker, void *arg) {
     (void)worker;
     certifying *all = arg;
-    client_state *client = &all->federation->client[k];
-    if (all->first[k] != k) return MFPG_OK;
-    return mfpg_certificate_ask(ctx, &all->federation->options, client->certificate, &client->certified);
+    mfpg_federation *f = all->federation;
+    account_cursor cursor = {.plan.client = -1};
+    const account_pair *accounts = mfpg_federation_accounts(ctx, f, all->example[i], &cursor);
+    mfpg_status status =
+        accounts ? mfpg_certificate_ask(ctx, &f->options, accounts, &f->certified[i]) : MFPG_ERR_MEMORY;
+    mfpg_account_cursor_clear(&cursor);
+    return status;
 }
 
 mfpg_status mfpg_federation_certify(mfpg_context *ctx, mfpg_federation *federation) {
-    certifying all = {.federation = federation, .first = mfpg_alloc(federation->clients, sizeof *all.first)};
-    if (!all.first) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t k = 1; k < federation->clients; k++) {
-        const mfpg_accountant *before = federation->client[all.first[k - 1]].certificate,
-                              *own = federation->client[k].certificate;
-        int same = mfpg_accountant_covers(before, own) && mfpg_accountant_covers(own, before);
-        all.first[k] = same ? all.first[k - 1] : k;
+    certifying all = {.federation = federation};
+    mfpg_plan_cursor cursor = {.client = -1};
+    mfpg_federation_forget_certificates(federation);
+    int32_t *of = federation->certified_of = mfpg_alloc(federation->clients, sizeof *of);
+    mfpg_status status = of ? MFPG_OK : mfpg_fail_memory(ctx);
+    for (ptrdiff_t k = 0; k < federation->clients && status == MFPG_OK; k++) {
+        if (k > 0 && same_accounts(&all, k - 1, k))
+            of[k] = of[k - 1];
+        else
+            status = find_certificate(ctx, &all, k, &cursor, &of[k]);
     }
-    mfpg_status status = mfpg_tasks_run(ctx, federation->clients, certify_client, &all);
-    for (ptrdiff_t k = 0; k < federation->clients && status == MFPG_OK; k++)
-        federation->client[k].certified = federation->client[all.first[k]].certified;
+    free(all.slot);
+    if (status == MFPG_OK && !(federation->certified = mfpg_alloc(all.count, sizeof(certificate))))
+        status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = mfpg_tasks_run(ctx, all.count, certify_example, &all);
+    free(all.example);
     if (status == MFPG_OK) federation->certified_round = federation->round;
-    free(all.first);
     return status;
 }
 
-mfpg_status mfpg_federation_largest_epsilon(
-    mfpg_context *ctx, const mfpg_federation *federation, double *epsilon) {
-    double delta = federation->options.delta;
-    if (federation->options.acting) {
-        *epsilon = budget_certificate(&federation->options).epsilon;
-        return MFPG_OK;
-    }
-    const mfpg_accountant *worst = federation->client[0].certificate;
-    mfpg_status status = mfpg_accountant_epsilon(ctx, worst, delta, epsilon);
-    for (ptrdiff_t k = 1; k < federation->clients && status == MFPG_OK; k++) {
-        const mfpg_accountant *own = federation->client[k].certificate;
-        if (mfpg_accountant_covers(worst, own) || mfpg_accountant_affords(ctx, own, NULL, delta, *epsilon))
-            continue;
-        worst = own;
-        status = mfpg_accountant_epsilon(ctx, worst, delta, epsilon);
-    }
-    return status;
+void mfpg_federation_forget_certificates(mfpg_federation *federation) {
+    free(federation->certified);
+    free(federation->certified_of);
+    federation->certified = NULL;
+    federation->certified_of = NULL;
+    federation->certified_round = -1;
 }
 
-/* ---- before the run ---- */
+/* ---- the largest epsilon ---- */
 
 /* The same of what is forgotten. */
 static int no_less_hidden(const mfpg_release *a, const mfpg_release *b) {
@@ -113,29 +211,125 @@ static int no_costlier(const mfpg_release *a, const mfpg_release *b) {
            a->sensitivity * b->last_sd <= b->sensitivity * a->last_sd && no_less_hidden(a, b);
 }
 
+/* Releases that one client made. */
+typedef struct spending {
+    ptrdiff_t client; /* -1: of nobody */
+    mfpg_release release;
+    int64_t times;
+} spending;
+
+static int spends_no_more(const spending *a, const spending *b) {
+    return b->client >= 0 && a->times <= b->times && no_costlier(&a->release, &b->release);
+}
+
+/* Of the clients without accountants of their own one that none is known to spend more than, and whether all are known to
+ * spend no more. */
+static spending find_spender(const mfpg_federation *f, int *everybody) {
+    spending most = {.client = -1}, own;
+    mfpg_plan_cursor cursor = {.client = -1};
+    *everybody = 1;
+    for (int pass = 0; pass < 2; pass++) {
+        for (ptrdiff_t k = 0; k < f->clients; k++) {
+            int usual = mfpg_federation_usual(f, own.client = k, &cursor, &own.release, &own.times);
+            if (usual && spends_no_more(&own, &most)) continue;
+            if (usual && (most.client < 0 || (pass == 0 && spends_no_more(&most, &own))))
+                most = own;
+            else
+                *everybody = *everybody && pass == 0;
+        }
+    }
+    return most;
+}
+
+/* Whether client k spent more than the accountants `worst` (NULL: of nobody) by which epsilon is. */
+static mfpg_status price(mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t k, account_cursor *cursor,
+    const mfpg_accountant *worst, double *epsilon, int *more) {
+    const account_pair *own = mfpg_federation_accounts(ctx, f, k, cursor);
+    if (!own) return MFPG_ERR_MEMORY;
+    double delta = f->options.delta;
+    *more = !worst || !(mfpg_accountant_covers(worst, own->certificate) ||
+                          mfpg_accountant_affords(ctx, own->certificate, NULL, delta, *epsilon));
+    return *more ? mfpg_accountant_epsilon(ctx, own->certificate, delta, epsilon) : MFPG_OK;
+}
+
+/* All clients but those that spend no more than the largest spender so far. */
+static mfpg_status price_all(mfpg_context *ctx, const mfpg_federation *f, spending *most, double *epsilon) {
+    account_cursor cursor[2] = {
+        {.plan.client = -1}, {.plan.client = -1}}; /* the worst, and the one at hand */
+    int worst_at = 0, more = 0;
+    ptrdiff_t worst = most->client >= 0 ? most->client : 0;
+    mfpg_status status = price(ctx, f, worst, &cursor[0], NULL, epsilon, &more);
+    mfpg_plan_cursor plan = {.client = -1};
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) {
+        spending own = {.client = k};
+        int usual = mfpg_federation_usual(f, k, &plan, &own.release, &own.times);
+        if (k == worst || (usual && spends_no_more(&own, most))) continue;
+        const account_pair *by = f->client[worst].own ? f->client[worst].own : &cursor[worst_at].made;
+        status = price(ctx, f, k, &cursor[!worst_at], by->certificate, epsilon, &more);
+        if (!more || status != MFPG_OK) continue;
+        worst = k;
+        worst_at = !worst_at;
+        if (usual) *most = own;
+    }
+    mfpg_account_cursor_clear(&cursor[0]);
+    mfpg_account_cursor_clear(&cursor[1]);
+    return status;
+}
+
+mfpg_status mfpg_federation_largest_epsilon(mfpg_context *ctx, mfpg_federation *federation, double *epsilon) {
+    if (federation->options.acting) {
+        *epsilon = budget_certificate(&federation->options).epsilon;
+        return MFPG_OK;
+    }
+    int everybody = 1;
+    spending most = {.client = federation->costliest};
+    if (most.client < 0) most = find_spender(federation, &everybody);
+    if (!everybody) return price_all(ctx, federation, &most, epsilon);
+    if (!federation->order) federation->costliest = most.client; /* and it stays that one */
+    account_cursor cursor = {.plan.client = -1};
+    int more;
+    mfpg_status status = price(ctx, federation, most.client, &cursor, NULL, epsilon, &more);
+    mfpg_account_cursor_clear(&cursor);
+    return status;
+}
+
+/* ---- before the run ---- */
+
 /* Parameters are released in every round, records in the first one. */
 static int64_t releases_of(const mfpg_federation_options *options, const mfpg_release *release) {
     return release->particles == MFPG_PARTICLES_DATA ? 1 : options->rounds;
 }
 
-mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_release *plan, ptrdiff_t clients, double *epsilon) {
-    const mfpg_accountant_options made = mfpg_federation_accountant_options(options);
-    const mfpg_release *worst = NULL;
-    mfpg_status status = MFPG_OK;
-    double largest = 0.0;
-    for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++) {
-        if (worst && no_costlier(&plan[k], worst)) continue;
-        mfpg_accountant *accountant = NULL;
-        status = mfpg_accountant_create(ctx, options->accountant, &made, &accountant);
-        if (status == MFPG_OK)
-            status = mfpg_accountant_record_times(ctx, accountant, &plan[k], releases_of(options, &plan[k]));
-        if (status == MFPG_OK &&
-            (!worst || !mfpg_accountant_affords(ctx, accountant, NULL, options->delta, largest))) {
-            status = mfpg_accountant_epsilon(ctx, accountant, options->delta, &largest);
-            worst = &plan[k];
-        }
-        mfpg_accountant_destroy(accountant);
+static mfpg_status price_planned(
+    mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release, double *largest, int *more) {
+    const mfpg_federation_options *o = plan->options;
+    const mfpg_accountant_options made = mfpg_federation_accountant_options(o);
+    mfpg_accountant *accountant = NULL;
+    mfpg_status status = mfpg_accountant_create(ctx, o->accountant, &made, &accountant);
+    if (status == MFPG_OK)
+        status = mfpg_accountant_record_times(ctx, accountant, release, releases_of(o, release));
+    *more = status == MFPG_OK &&
+            (*largest < 0.0 || !mfpg_accountant_affords(ctx, accountant, NULL, o->delta, *largest));
+    if (*more) status = mfpg_accountant_epsilon(ctx, accountant, o->delta, largest);
+    mfpg_accountant_destroy(accountant);
+    return status;
+}
+
+/* First a client that no other is known to cost more than, then those that it does not stand for. */
+mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_plan *plan, double *epsilon) {
+    mfpg_release worst = mfpg_plan_release(plan, 0);
+    double largest = -1.0;
+    int more;
+    for (ptrdiff_t k = 1; k < plan->clients; k++) {
+        mfpg_release own = mfpg_plan_release(plan, k);
+        if (no_costlier(&worst, &own)) worst = own;
+    }
+    mfpg_status status = price_planned(ctx, plan, &worst, &largest, &more);
+    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK; k++) {
+        mfpg_release own = mfpg_plan_release(plan, k);
+        if (no_costlier(&own, &worst)) continue;
+        status = price_planned(ctx, plan, &own, &largest, &more);
+        if (more) worst = own;
     }
     *epsilon = status == MFPG_OK ? largest : (double)INFINITY;
     return status;

@@ -26,37 +26,47 @@ static ptrdiff_t draw(mfpg_federation *federation, ptrdiff_t *order) {
     return count;
 }
 
-/* The releases of the members with p_k shared out over them, and the noise that the view grants each. */
-static void fill_releases(mfpg_federation *federation, const ptrdiff_t *order, ptrdiff_t count) {
-    double total = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) total += federation->plan[order[i]].weight;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        ptrdiff_t k = order[i];
-        federation->cohort[i] = federation->plan[k];
-        federation->cohort[i].round = federation->round + 1;
-        federation->cohort[i].client = k;
-        federation->cohort[i].last_sd = federation->plan[k].noise_sd;
-        federation->cohort[i].weight = federation->plan[k].weight / total;
+round_terms mfpg_federation_terms(
+    const mfpg_federation *federation, const ptrdiff_t *order, ptrdiff_t count) {
+    const mfpg_federation_options *o = &federation->options;
+    round_terms terms = {.view = mfpg_view_start(&o->promise, o->colluder, o->participants)};
+    mfpg_plan_cursor cursor = {.client = -1};
+    for (ptrdiff_t i = 0; i < count; i++)
+        terms.weights += mfpg_plan_local(federation->plan, order ? order[i] : i, &cursor).weight;
+    if (!terms.view.sums || federation->projects) {
+        terms.view.sums = 0;
+        return terms;
     }
-    federation->cohort_size = count;
-    if (!mfpg_noise_adds_up(federation->mechanism, federation->clients)) return;
-    mfpg_view_apply(&federation->options.promise, federation->options.colluder,
-        federation->options.participants, federation->cohort, count);
+    mfpg_view_noise view = terms.view;
+    terms.view.sums = 0; /* what is added up is the noise of the members themselves */
+    for (ptrdiff_t i = 0; i < count; i++) {
+        mfpg_release own = mfpg_federation_release(federation, &terms, order ? order[i] : i, &cursor);
+        mfpg_view_rank(&view, &own);
+    }
+    for (ptrdiff_t i = 0; i < count; i++) {
+        mfpg_release own = mfpg_federation_release(federation, &terms, order ? order[i] : i, &cursor);
+        mfpg_view_add(&view, &own);
+    }
+    terms.view = view;
+    return terms;
+}
+
+mfpg_release mfpg_federation_release(
+    const mfpg_federation *federation, const round_terms *terms, ptrdiff_t k, mfpg_plan_cursor *cursor) {
+    mfpg_release release = mfpg_plan_local(federation->plan, k, cursor);
+    release.round = federation->round + 1;
+    release.weight = release.weight / terms->weights;
+    release.last_sd = mfpg_view_last_sd(&terms->view, &release);
+    return release;
 }
 
 /* The last answer of overspends: clients that released the same and are about to release the same get it again. */
 typedef struct decision {
+    account_cursor cursor;
     const mfpg_accountant *spent;
-    const mfpg_release *next;
+    mfpg_release next;
     int overspends;
 } decision;
-
-static int same_cost(const mfpg_release *a, const mfpg_release *b) {
-    return a->particles == b->particles && a->contraction == b->contraction && a->steps == b->steps &&
-           a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->last_sd == b->last_sd &&
-           a->sampling_rate == b->sampling_rate && a->hidden_contraction == b->hidden_contraction &&
-           a->hidden_shift == b->hidden_shift;
-}
 
 static double cost_of(const mfpg_federation *federation, const mfpg_release *release) {
     mfpg_adjacency adjacency = federation->options.promise.adjacency;
@@ -67,76 +77,108 @@ static double cost_of(const mfpg_federation *federation, const mfpg_release *rel
 static int overspends(
     mfpg_context *ctx, const mfpg_federation *federation, const mfpg_release *next, decision *last) {
     const mfpg_federation_options *o = &federation->options;
-    const client_state *client = &federation->client[next->client];
-    if (client->noised) return 0; /* its records cost nothing any more */
-    if (o->filter != MFPG_FILTER_ACCOUNTANT)
-        return !mfpg_filter_admits(&client->filter, cost_of(federation, next));
-    const mfpg_accountant *spent = client->certificate;
-    int known = last->spent && same_cost(last->next, next) && mfpg_accountant_covers(last->spent, spent) &&
-                mfpg_accountant_covers(spent, last->spent);
+    ptrdiff_t k = (ptrdiff_t)next->client;
+    if (mfpg_federation_noised(federation, k)) return 0; /* its records cost nothing any more */
+    if (federation->filter) return !mfpg_filter_admits(&federation->filter[k], cost_of(federation, next));
+    account_cursor *cursor = &last->cursor;
+    const int64_t times = cursor->times;
+    const mfpg_release before = cursor->release;
+    const account_pair *accounts = mfpg_federation_accounts(ctx, federation, k, cursor);
+    if (!accounts) return 1;
+    const mfpg_accountant *spent = accounts->certificate;
+    int known = last->spent && mfpg_release_costs_as(&last->next, next);
+    if (known &&
+        accounts == &cursor->made) /* the last one may be gone: only what it was made of is compared */
+        known = spent == last->spent && times == cursor->times &&
+                mfpg_release_costs_as(&before, &cursor->release);
+    else if (known)
+        known = mfpg_accountant_covers(last->spent, spent) && mfpg_accountant_covers(spent, last->spent);
     last->spent = spent;
-    last->next = next;
+    last->next = *next;
     if (!known) last->overspends = !mfpg_accountant_affords(ctx, spent, next, o->delta, o->stop_at_epsilon);
     return last->overspends;
 }
 
 ptrdiff_t mfpg_federation_keep_affordable(
-    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count) {
+    mfpg_context *ctx, mfpg_federation *federation, mfpg_release_maker release, void *user, ptrdiff_t count) {
     ptrdiff_t kept = 0;
-    decision last = {0};
+    decision last = {.cursor.plan.client = -1};
     for (ptrdiff_t i = 0; i < count; i++) {
         ptrdiff_t k = federation->order[i];
-        if (!overspends(ctx, federation, &release[i], &last)) {
+        mfpg_release next = release(user, i);
+        if (overspends(ctx, federation, &next, &last))
+            federation->client[k].stopped_before = federation->round + 1;
+        else
             federation->order[kept++] = k;
-            continue;
-        }
-        federation->client[k].stopped = 1;
-        federation->client[k].stopped_before = federation->round + 1;
     }
+    mfpg_account_cursor_clear(&last.cursor);
     return kept;
 }
 
 mfpg_status mfpg_federation_charge(
-    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count) {
-    for (ptrdiff_t i = 0; i < count; i++) {
-        client_state *client = &federation->client[release[i].client];
-        if (client->noised || mfpg_filter_spend(&client->filter, cost_of(federation, &release[i]))) continue;
+    mfpg_context *ctx, mfpg_federation *federation, mfpg_release_maker release, void *user, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count && federation->filter; i++) {
+        mfpg_release next = release(user, i);
+        ptrdiff_t k = (ptrdiff_t)next.client;
+        if (mfpg_federation_noised(federation, k) ||
+            mfpg_filter_spend(&federation->filter[k], cost_of(federation, &next)))
+            continue;
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "client '%s': a release that its budget does not allow",
-            federation->data->client[release[i].client].name);
+            federation->data->client[k].name);
     }
     return MFPG_OK;
+}
+
+/* The releases of order[], on the terms of the round. */
+typedef struct planned_releases {
+    const mfpg_federation *federation;
+    mfpg_plan_cursor cursor;
+} planned_releases;
+
+static mfpg_release planned_release(void *user, ptrdiff_t i) {
+    planned_releases *planned = user;
+    const mfpg_federation *f = planned->federation;
+    return mfpg_federation_release(f, &f->terms, f->order[i], &planned->cursor);
 }
 
 /* Nobody's certificate may pass stop_at_epsilon. In the average view one member's leaving takes its noise from the
  * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only, and
  * at actions that have been accounted for, before anything of this round's updates is released. */
-static void stop_spenders(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t count) {
+static ptrdiff_t stop_spenders(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t count) {
     for (;;) {
-        fill_releases(federation, federation->order, count);
-        ptrdiff_t kept = mfpg_federation_keep_affordable(ctx, federation, federation->cohort, count);
-        if (kept == count) return;
+        federation->terms = mfpg_federation_terms(federation, federation->order, count);
+        planned_releases planned = {.federation = federation, .cursor.client = -1};
+        ptrdiff_t kept = mfpg_federation_keep_affordable(ctx, federation, planned_release, &planned, count);
+        if (kept == count) return count;
         count = kept;
     }
 }
 
 ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation) {
     ptrdiff_t *order = federation->order;
+    if (!order) return federation->clients;
     ptrdiff_t drawn = draw(federation, order), count = 0;
     for (ptrdiff_t i = 0; i < drawn; i++)
-        if (!federation->client[order[i]].stopped) order[count++] = order[i];
+        if (federation->client[order[i]].stopped_before == 0) order[count++] = order[i];
     return count;
 }
 
 mfpg_status mfpg_federation_admit(
     mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members, int *exhausted) {
     ptrdiff_t left = 0;
-    int limited = isfinite(federation->options.stop_at_epsilon);
-    if (limited)
-        stop_spenders(ctx, federation, members);
-    else
-        fill_releases(federation, federation->order, members);
-    for (ptrdiff_t k = 0; k < federation->clients; k++) left += !federation->client[k].stopped;
-    *exhausted = left == 0;
-    if (!limited || federation->options.filter == MFPG_FILTER_ACCOUNTANT) return MFPG_OK;
-    return mfpg_federation_charge(ctx, federation, federation->cohort, federation->cohort_size);
+    *exhausted = 0;
+    federation->cohort_size = members;
+    if (!federation->order) {
+        federation->terms = federation->usual;
+        return MFPG_OK;
+    }
+    if (isfinite(federation->options.stop_at_epsilon)) {
+        federation->cohort_size = stop_spenders(ctx, federation, members);
+        for (ptrdiff_t k = 0; k < federation->clients; k++) left += federation->client[k].stopped_before == 0;
+        *exhausted = left == 0;
+    } else {
+        federation->terms = mfpg_federation_terms(federation, federation->order, members);
+    }
+    planned_releases planned = {.federation = federation, .cursor.client = -1};
+    return mfpg_federation_charge(ctx, federation, planned_release, &planned, federation->cohort_size);
 }

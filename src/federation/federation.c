@@ -55,35 +55,26 @@ static mfpg_status check_options(
     return MFPG_OK;
 }
 
-static mfpg_status create_accountants(mfpg_context *ctx, mfpg_federation *f) {
+/* The names of accountants are known, the one that is to certify does, and each takes what the run noises: one kind of
+ * certificate says nothing about the other kind of release (theory S5.4). */
+static mfpg_status check_accountants(mfpg_context *ctx, mfpg_federation *f) {
     const mfpg_accountant_options options = mfpg_federation_accountant_options(&f->options);
-    const char *paper = f->options.paper_accountant;
-    mfpg_status status = MFPG_OK;
-    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) {
-        status = mfpg_accountant_create(ctx, f->options.accountant, &options, &f->client[k].certificate);
-        if (status == MFPG_OK && paper)
-            status = mfpg_accountant_create(ctx, paper, &options, &f->client[k].paper);
-    }
+    const char *name = f->options.accountant, *paper = f->options.paper_accountant;
+    mfpg_accountant *probe = NULL;
+    mfpg_status status = mfpg_accountant_create(ctx, name, &options, &probe);
     if (status == MFPG_OK && paper) status = mfpg_accountant_create(ctx, paper, &options, &f->population);
-    if (status == MFPG_OK && !mfpg_accountant_certifies(f->client[0].certificate))
+    if (status == MFPG_OK && !mfpg_accountant_certifies(probe))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.accountant: '%s' certifies nothing", name);
+    if (status == MFPG_OK && paper && mfpg_accountant_particles(f->population) != f->particles)
         status = mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "privacy.accountant: '%s' certifies nothing", f->options.accountant);
-    return status;
-}
-
-/* One kind of certificate says nothing about the other kind of release (theory S5.4). */
-static mfpg_status check_particles(mfpg_context *ctx, const mfpg_federation *f) {
-    mfpg_particles known = mfpg_accountant_particles(f->client[0].certificate);
-    if (f->client[0].paper && mfpg_accountant_particles(f->client[0].paper) != f->particles)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "'%s' is no formula of noised %s", f->options.paper_accountant,
+            ctx, MFPG_ERR_INPUT, "'%s' is no formula of noised %s", paper, mfpg_particles_name(f->particles));
+    if (status == MFPG_OK && mfpg_accountant_particles(probe) != f->particles)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "privacy.accountant: '%s' knows %s only; the particles of client '%s' are %s", name,
+            mfpg_particles_name(mfpg_accountant_particles(probe)), f->data->client[0].name,
             mfpg_particles_name(f->particles));
-    for (ptrdiff_t k = 0; k < f->clients; k++)
-        if (f->plan[k].particles != known)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "privacy.accountant: '%s' knows %s only; the particles of client '%s' are %s",
-                f->options.accountant, mfpg_particles_name(known), f->data->client[k].name,
-                mfpg_particles_name(f->plan[k].particles));
-    return MFPG_OK;
+    mfpg_accountant_destroy(probe);
+    return status;
 }
 
 /* One filter a client, all of one budget. What depends on releases needs one (theory S4). */
@@ -93,7 +84,9 @@ static mfpg_status start_filters(mfpg_context *ctx, mfpg_federation *f) {
     if (o->filter == MFPG_FILTER_ACCOUNTANT || !isfinite(o->stop_at_epsilon)) return MFPG_OK;
     mfpg_filter filter;
     mfpg_status status = mfpg_filter_start(ctx, o->filter, o->stop_at_epsilon, o->delta, &filter);
-    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) f->client[k].filter = filter;
+    if (status == MFPG_OK && !(f->filter = mfpg_alloc(f->clients, sizeof *f->filter)))
+        status = mfpg_fail_memory(ctx);
+    for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) f->filter[k] = filter;
     return status;
 }
 
@@ -122,19 +115,17 @@ static mfpg_status allocate_workers(mfpg_context *ctx, mfpg_federation *f) {
 
 static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     f->client = mfpg_alloc(f->clients, sizeof *f->client);
-    f->plan = mfpg_alloc(f->clients, sizeof *f->plan);
-    f->cohort = mfpg_alloc(f->clients, sizeof *f->cohort);
     f->draw = mfpg_alloc(f->clients, sizeof *f->draw);
-    f->order = mfpg_alloc(f->clients, sizeof *f->order);
+    int everybody = f->options.clients_per_round == 0 && f->options.client_rate >= 1.0 &&
+                    !isfinite(f->options.stop_at_epsilon) && !f->options.acting;
+    if (!everybody && !(f->order = mfpg_alloc(f->clients, sizeof *f->order))) return mfpg_fail_memory(ctx);
     f->metrics = mfpg_alloc(f->clients, sizeof *f->metrics);
     f->w = mfpg_alloc_floats(f->dimension);
     f->ranks = mfpg_ranks_size(ctx);
-    f->projects = !mfpg_noise_adds_up(f->mechanism, f->clients);
     f->rank = mfpg_ranks_rank(ctx);
     if (f->ranks > 1 && !(f->words = mfpg_alloc(f->clients, 2 * sizeof *f->words)))
         return mfpg_fail_memory(ctx);
-    if (!f->client || !f->plan || !f->cohort || !f->draw || !f->order || !f->metrics || !f->w)
-        return mfpg_fail_memory(ctx);
+    if (!f->client || !f->draw || !f->metrics || !f->w) return mfpg_fail_memory(ctx);
     return allocate_workers(ctx, f);
 }
 
@@ -158,14 +149,15 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     f->mechanism = mechanism;
     f->key = *key;
     f->clients = data->clients;
-    f->certified_round = -1;
+    f->certified_round = f->costliest = -1;
     f->dimension = mfpg_model_parameters(model);
     status = allocate(ctx, f);
     if (status == MFPG_OK) set_start(f);
     if (status == MFPG_OK) status = mfpg_federation_prepare_records(ctx, f);
-    if (status == MFPG_OK) status = mfpg_federation_plan(ctx, &f->options, data, mechanism, action, f->plan);
-    if (status == MFPG_OK) status = create_accountants(ctx, f);
-    if (status == MFPG_OK) status = check_particles(ctx, f);
+    if (status == MFPG_OK) status = mfpg_plan_create(ctx, &f->options, data, mechanism, action, &f->plan);
+    if (status == MFPG_OK) f->projects = !mfpg_plan_noise_adds_up(f->plan);
+    if (status == MFPG_OK) f->usual = mfpg_federation_terms(f, NULL, f->clients);
+    if (status == MFPG_OK) status = check_accountants(ctx, f);
     if (status == MFPG_OK) status = start_filters(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_prepare_acting(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_prepare_free_energy(ctx, f);
@@ -173,17 +165,12 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
         mfpg_federation_destroy(f);
         return status;
     }
-    for (ptrdiff_t k = 0; k < f->clients; k++) f->client[k].action = action[k];
     *out = f;
     return MFPG_OK;
 }
 
 void mfpg_federation_destroy(mfpg_federation *f) {
     if (!f) return;
-    for (ptrdiff_t k = 0; f->client && k < f->clients; k++) {
-        mfpg_accountant_destroy(f->client[k].certificate);
-        mfpg_accountant_destroy(f->client[k].paper);
-    }
     for (int i = 0; f->worker && i < f->workers; i++) {
         free(f->worker[i].model);
         free(f->worker[i].scratch);
@@ -193,9 +180,11 @@ void mfpg_federation_destroy(mfpg_federation *f) {
     mfpg_federation_clear_records(f);
     mfpg_federation_clear_acting(f);
     mfpg_federation_clear_free_energy(f);
+    mfpg_federation_clear_accounts(f);
+    mfpg_federation_forget_certificates(f);
+    mfpg_plan_destroy(f->plan);
     free(f->client);
-    free(f->plan);
-    free(f->cohort);
+    free(f->filter);
     free(f->draw);
     free(f->order);
     free(f->metrics);
@@ -209,48 +198,54 @@ const float *mfpg_federation_model(const mfpg_federation *federation) {
     return federation->w;
 }
 
+/* What was asked already, or is asked now. */
+static mfpg_status find_certificate(
+    mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t client, certificate *out) {
+    if (f->certified_round == f->round) {
+        *out = f->certified[f->certified_of[client]];
+        return MFPG_OK;
+    }
+    account_cursor cursor = {.plan.client = -1};
+    const account_pair *accounts = mfpg_federation_accounts(ctx, f, client, &cursor);
+    mfpg_status status = accounts ? mfpg_certificate_ask(ctx, &f->options, accounts, out) : MFPG_ERR_MEMORY;
+    mfpg_account_cursor_clear(&cursor);
+    return status;
+}
+
 mfpg_status mfpg_federation_client(
     mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t client, mfpg_client_report *out) {
     if (client < 0 || client >= f->clients)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "there is no client %td", client);
     const client_state *state = &f->client[client];
-    const mfpg_release *plan = &f->plan[client];
+    const mfpg_release plan = mfpg_plan_release(f->plan, client);
+    certificate own = {.epsilon = INFINITY, .epsilon_other = INFINITY, .distance = 1.0, .mu = INFINITY};
+    mfpg_status status = find_certificate(ctx, f, client, &own);
     *out = (mfpg_client_report){
-        .action = state->action,
-        .action_value = mfpg_action_value(&state->action),
-        .mu = mfpg_accountant_mu(state->certificate),
-        .paper_epsilon = NAN,
-        .paper_delta = NAN,
+        .action = mfpg_plan_action(f->plan, client),
+        .action_value = f->plan->value[client],
+        .mu = own.mu,
+        .epsilon = own.epsilon,
+        .epsilon_other = own.epsilon_other,
+        .distance = own.distance,
+        .paper_epsilon = own.paper_epsilon,
+        .paper_delta = own.paper_delta,
         .rounds = state->rounds,
-        .steps = f->particles == MFPG_PARTICLES_DATA ? state->noised : state->rounds * plan->steps,
-        .sampling_rate = plan->sampling_rate,
-        .noise_multiplier = plan->noise_sd / plan->sensitivity,
+        .steps = f->noised ? f->noised[client] : state->rounds * plan.steps,
+        .sampling_rate = plan.sampling_rate,
+        .noise_multiplier = plan.noise_sd / plan.sensitivity,
         .nonfinite = state->nonfinite,
-        .stopped = state->stopped,
+        .stopped = state->stopped_before > 0,
         .stopped_before = state->stopped_before,
-        .weight = plan->weight,
+        .weight = plan.weight,
         .spent_mu = NAN,
         .choice_mu = NAN,
     };
     if (f->options.acting) {
-        out->spent_mu =
-            f->options.acting->selection == MFPG_SELECTION_NONE ? out->mu : mfpg_filter_spent(&state->filter);
+        out->spent_mu = f->filter ? mfpg_filter_spent(&f->filter[client]) : out->mu;
         out->choice_mu = mfpg_release_mu(&f->acting.price[client], f->options.promise.adjacency);
         out->mu = mfpg_federation_budget_mu(&f->options);
     }
-    certificate own = state->certified;
-    mfpg_status status = MFPG_OK;
-    if (f->certified_round != f->round)
-        status = mfpg_certificate_ask(ctx, &f->options, state->certificate, &own);
-    out->epsilon = own.epsilon;
-    out->epsilon_other = own.epsilon_other;
-    out->distance = own.distance;
     if (isinf(out->mu) && isfinite(out->epsilon)) out->mu = (double)NAN;
-    if (status != MFPG_OK || !state->paper) return status;
-    status = mfpg_accountant_epsilon(ctx, state->paper, f->options.delta, &out->paper_epsilon);
-    if (status == MFPG_OK)
-        status = mfpg_accountant_delta(ctx, state->paper, out->paper_epsilon, &out->paper_delta);
-    if (isinf(out->paper_delta)) out->paper_delta = f->options.delta;
     return status;
 }
 

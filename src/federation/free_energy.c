@@ -80,9 +80,11 @@ static void complete(mfpg_free_energy *energy, double penalty) {
 static void of_parameters(mfpg_federation *f, double loss, mfpg_free_energy *out) {
     mfpg_flow flow = {0};
     *out = (mfpg_free_energy){.loss = loss};
+    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
-        mfpg_mechanism_flow(f->mechanism[f->cohort[i].client], &flow);
-        out->mean_strength += strength_of(&f->cohort[i], &flow) / (double)f->cohort_size;
+        mfpg_release release = mfpg_plan_local(f->plan, mfpg_federation_member(f, i), &cursor);
+        mfpg_mechanism_flow(f->mechanism[release.client], &flow);
+        out->mean_strength += strength_of(&release, &flow) / (double)f->cohort_size;
     }
     add_law(f->dimension, f->w, 1, flow.prior_variance, (double)f->dimension, f->worker[0].sorting, out);
     complete(out, flow.variance_penalty);
@@ -94,17 +96,18 @@ static double mean_loss(const mfpg_federation *f, const mfpg_dataset *records, f
 
 static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     mfpg_federation *f = arg;
-    const mfpg_dataset *records = &f->client[k].records;
+    const mfpg_dataset *records = &f->records[k];
     mfpg_free_energy *out = &f->energy[k];
     workspace *own = &f->worker[worker];
     ptrdiff_t p = records->features, apart = (records->rows - 1) / MOST_RECORDS + 1;
     mfpg_flow flow;
     (void)ctx;
     *out = (mfpg_free_energy){0};
-    if (!f->client[k].noised || !mfpg_federation_owns(f, k)) return MFPG_OK;
+    if (!f->noised[k] || !mfpg_federation_owns(f, k)) return MFPG_OK;
     mfpg_mechanism_flow(f->mechanism[k], &flow);
     out->loss = mean_loss(f, records, own->scratch);
-    out->mean_strength = strength_of(&f->plan[k], &flow);
+    mfpg_release release = mfpg_plan_release(f->plan, k);
+    out->mean_strength = strength_of(&release, &flow);
     for (ptrdiff_t j = 0; j < p; j++)
         add_law((records->rows - 1) / apart + 1, records->x + j, apart * p, flow.prior_variance, 1.0,
             own->sorting, out);
@@ -116,11 +119,12 @@ static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, voi
 static void average(const mfpg_federation *f, mfpg_free_energy *out) {
     double total = 0.0;
     *out = (mfpg_free_energy){0};
-    for (ptrdiff_t k = 0; k < f->clients; k++) total += f->client[k].noised ? f->plan[k].weight : 0.0;
+    for (ptrdiff_t k = 0; k < f->clients; k++)
+        total += f->noised[k] ? mfpg_plan_release(f->plan, k).weight : 0.0;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
         const mfpg_free_energy *own = &f->energy[k];
-        double share = f->plan[k].weight / total;
-        if (!f->client[k].noised) continue;
+        if (!f->noised[k]) continue;
+        double share = mfpg_plan_release(f->plan, k).weight / total;
         out->loss += share * own->loss;
         out->kl += share * own->kl;
         out->variance += share * own->variance;
@@ -131,7 +135,7 @@ static void average(const mfpg_federation *f, mfpg_free_energy *out) {
 
 static int anybody_noised(const mfpg_federation *f) {
     for (ptrdiff_t k = 0; k < f->clients; k++)
-        if (f->client[k].noised) return 1;
+        if (f->noised[k]) return 1;
     return 0;
 }
 

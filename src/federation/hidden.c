@@ -6,8 +6,9 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "internal.h"
+#include "base/memory.h"
 #include "numerics/special/geometric.h"
+#include "plan.h"
 
 /* The coefficients of a step are rounded to 32 bits before they are used. */
 #define ROUNDED_COEFFICIENTS 0x1p-22
@@ -54,24 +55,27 @@ static void powers_of(double c, int64_t n, double *power, double *sum) {
     *sum = n == 1 ? 1.0 : mfpg_geometric_sum(c, (double)n) * slack;
 }
 
-mfpg_status mfpg_federation_hide(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, mfpg_release *plan) {
+mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan) {
+    const mfpg_federation_options *options = plan->options;
     double whole = 0.0;
     if (options->hidden == MFPG_HIDDEN_NONE) return MFPG_OK;
-    const char *reason = refusal(options, data->clients);
+    const char *reason = refusal(options, plan->clients);
     if (reason) return mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.assume: %s", reason);
-    for (ptrdiff_t k = 0; k < data->clients; k++) {
+    plan->hidden_shift = mfpg_alloc(plan->clients, sizeof *plan->hidden_shift);
+    if (!plan->hidden_shift) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
+        mfpg_release release = mfpg_plan_release(plan, k);
         double c, power, sum;
-        mfpg_status status = client_contraction(ctx, options, mechanism[k], &plan[k], &c);
+        mfpg_status status = client_contraction(ctx, options, plan->mechanism[k], &release, &c);
         if (status != MFPG_OK)
             return mfpg_fail_in(ctx, status, "privacy.assume: %s: client '%s'",
-                mfpg_hidden_case_name(options->hidden), data->client[k].name);
-        powers_of(c, plan[k].steps, &power, &sum);
-        plan[k].hidden_shift = fmin(plan[k].sensitivity * sum, DBL_MAX);
-        whole += plan[k].weight * power;
+                mfpg_hidden_case_name(options->hidden), plan->data->client[k].name);
+        powers_of(c, release.steps, &power, &sum);
+        plan->hidden_shift[k] = fmin(release.sensitivity * sum, DBL_MAX);
+        whole += release.weight * power;
     }
     /* the weights add up to 1, and the terms to their sum, within a unit a client */
-    whole *= 1.0 + 4.0 * (double)data->clients * DBL_EPSILON;
-    for (ptrdiff_t k = 0; k < data->clients; k++) plan[k].hidden_contraction = fmin(whole, DBL_MAX);
+    whole *= 1.0 + 4.0 * (double)plan->clients * DBL_EPSILON;
+    plan->hidden_contraction = fmin(whole, DBL_MAX);
     return MFPG_OK;
 }

@@ -14,7 +14,7 @@ mfpg_loop_shape mfpg_federation_shape(const mfpg_federation *f) {
     mfpg_loop_shape shape = {
         .clients = f->clients, .dimension = f->dimension, .acting = f->options.acting != NULL};
     for (ptrdiff_t k = 0; f->particles == MFPG_PARTICLES_DATA && k < f->clients; k++) {
-        const mfpg_dataset *records = &f->client[k].records;
+        const mfpg_dataset *records = &f->records[k];
         shape.record_rows += records->rows;
         shape.record_cells += records->rows * records->features;
     }
@@ -91,9 +91,9 @@ static void save_records(const mfpg_federation *f, mfpg_loop_state *state) {
     float *x = state->records;
     double *norm2 = state->norm2;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
-        const mfpg_dataset *records = &f->client[k].records;
+        const mfpg_dataset *records = &f->records[k];
         size_t rows = (size_t)records->rows, cells = rows * (size_t)records->features;
-        state->noised[k] = f->client[k].noised;
+        state->noised[k] = f->noised[k];
         memcpy(x, records->x, cells * sizeof *x);
         memcpy(norm2, records->norm2, rows * sizeof *norm2);
         x += cells;
@@ -109,7 +109,7 @@ void mfpg_federation_save(const mfpg_federation *f, mfpg_loop_state *state) {
         state->nonfinite[k] = f->client[k].nonfinite;
         state->stopped_before[k] = f->client[k].stopped_before;
         if (!state->shape.acting) continue;
-        state->action[k] = mfpg_action_value(&f->client[k].action);
+        state->action[k] = f->plan->value[k];
         state->loss[k] = f->acting.loss[k];
         state->gradient[k] = f->acting.gradient[k];
     }
@@ -133,11 +133,14 @@ void mfpg_federation_digest_start(
     crypto_generichash_state hash;
     crypto_generichash(
         model, MFPG_DIGEST_SIZE, (const unsigned char *)f->w, (size_t)f->dimension * sizeof *f->w, NULL, 0);
+    mfpg_plan_cursor cursor = {.client = -1};
     crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
     for (ptrdiff_t k = 0; k < f->clients; k++) {
-        add_number(&hash, (double)f->client[k].action.control);
-        add_number(&hash, mfpg_action_value(&f->client[k].action));
-        add_release(&hash, &f->plan[k]);
+        mfpg_release release = mfpg_plan_local(f->plan, k, &cursor);
+        release.last_sd = mfpg_view_last_sd(&f->plan->view, &release);
+        add_number(&hash, (double)f->plan->control[k]);
+        add_number(&hash, f->plan->value[k]);
+        add_release(&hash, &release);
     }
     crypto_generichash_final(&hash, plan, MFPG_DIGEST_SIZE);
 }
@@ -167,11 +170,12 @@ mfpg_status mfpg_federation_announce_updates(mfpg_context *ctx, mfpg_federation 
     crypto_generichash_init(&hash, NULL, 0, sizeof digest);
     crypto_generichash_update(&hash, (const unsigned char *)average, (size_t)f->dimension * sizeof *average);
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
-        const client_state *client = &f->client[f->cohort[i].client];
-        const mfpg_dataset *fresh = &client->records;
+        ptrdiff_t k = mfpg_federation_member(f, i);
+        const client_state *client = &f->client[k];
         add_number(&hash, client->signal_norm);
         add_number(&hash, (double)client->nonfinite);
-        if (f->particles != MFPG_PARTICLES_DATA || client->noised) continue;
+        if (f->particles != MFPG_PARTICLES_DATA || f->noised[k]) continue;
+        const mfpg_dataset *fresh = &f->records[k];
         crypto_generichash_update(&hash, (const unsigned char *)fresh->x,
             (size_t)fresh->rows * (size_t)fresh->features * sizeof *fresh->x);
     }

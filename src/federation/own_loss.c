@@ -41,8 +41,9 @@ static mfpg_status update_at(
 static mfpg_status add_to_average(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     probe *p = arg;
     workspace *own = &p->f->worker[worker];
-    mfpg_status status = update_at(ctx, p, k, p->f->client[k].action, own, own->model);
-    return status == MFPG_OK ? mfpg_fixed_sum_add(ctx, &own->sum, p->f->plan[k].weight, own->model) : status;
+    mfpg_status status = update_at(ctx, p, k, mfpg_plan_action(p->f->plan, k), own, own->model);
+    double weight = mfpg_plan_release(p->f->plan, k).weight;
+    return status == MFPG_OK ? mfpg_fixed_sum_add(ctx, &own->sum, weight, own->model) : status;
 }
 
 static mfpg_status average(mfpg_context *ctx, probe *p) {
@@ -57,7 +58,7 @@ static mfpg_status average(mfpg_context *ctx, probe *p) {
 
 /* y into deployed; shared is the client's update at its own action, of which the average holds the share. */
 static void deploy(const probe *p, ptrdiff_t k, const float *shared, float *deployed) {
-    double omega = p->personalisation, weight = p->f->plan[k].weight;
+    double omega = p->personalisation, weight = mfpg_plan_release(p->f->plan, k).weight;
     for (ptrdiff_t i = 0; i < p->f->dimension; i++) {
         double local = (double)deployed[i];
         double global = (double)p->average[i] + weight * (local - (double)shared[i]);
@@ -86,7 +87,7 @@ static mfpg_status probe_client(mfpg_context *ctx, ptrdiff_t k, int worker, void
     workspace *own = &p->f->worker[worker];
     float *shared = mfpg_alloc(p->f->dimension, sizeof *shared);
     if (!shared) return mfpg_fail_memory(ctx);
-    mfpg_status status = update_at(ctx, p, k, p->f->client[k].action, own, shared);
+    mfpg_status status = update_at(ctx, p, k, mfpg_plan_action(p->f->plan, k), own, shared);
     for (ptrdiff_t j = 0; j < p->count && status == MFPG_OK; j++) {
         status = probe_action(ctx, p, k, j, own, shared);
         if (status != MFPG_OK && status != MFPG_ERR_MEMORY)

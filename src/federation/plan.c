@@ -1,10 +1,29 @@
 /* The plan of a round in which everybody takes part, from public numbers alone: what each client will release, its
  * share of the average, and how far the view hides it. */
+#include "plan.h"
+
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "internal.h"
+
+mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t k) {
+    mfpg_action action = {.control = (mfpg_control)plan->control[k]};
+    if (action.control == MFPG_CONTROL_BUDGET) action.budget.value = plan->value[k];
+    if (action.control == MFPG_CONTROL_STRENGTH) action.strength.value = plan->value[k];
+    if (action.control == MFPG_CONTROL_MULTIPLIER) action.multiplier = plan->value[k];
+    return action;
+}
+
+static ptrdiff_t rows_of(const mfpg_plan *plan, ptrdiff_t k) {
+    return plan->data->client[k].train.rows;
+}
+
+static const char *name_of(const mfpg_plan *plan, ptrdiff_t k) {
+    return plan->data->client[k].name;
+}
 
 /* The record names the strength e of the noise sqrt(2 e tau) itself, whatever unit the action is in: that is what the
  * paper's formulas are about. */
@@ -14,53 +33,91 @@ static void name_strength(const mfpg_mechanism *mechanism, double tau, mfpg_rele
     release->action = (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {e}};
 }
 
-static mfpg_status plan_client(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_client_data *client, const mfpg_mechanism *mechanism, mfpg_action action, mfpg_release *out) {
-    if (client->train.rows < 1)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "client '%s' has no rows to train on", client->name);
-    mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, client->train.rows, out);
-    if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", client->name);
-    name_strength(mechanism, options->paper.step, out);
-    return MFPG_OK;
+static mfpg_status make_release(mfpg_context *ctx, const mfpg_plan *plan, ptrdiff_t k, mfpg_release *out) {
+    mfpg_status status =
+        mfpg_mechanism_release(ctx, plan->mechanism[k], mfpg_plan_action(plan, k), rows_of(plan, k), out);
+    name_strength(plan->mechanism[k], plan->options->paper.step, out);
+    out->client = k;
+    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "client '%s'", name_of(plan, k));
 }
 
-static double raw_weight(
-    const mfpg_federation_options *options, ptrdiff_t rows, const mfpg_release *release) {
-    switch (options->weights) {
+/* What p_k is in proportion to. */
+static double raw_weight(const mfpg_plan *plan, const mfpg_release *release) {
+    switch (plan->options->weights) {
     case MFPG_WEIGHTS_EQUAL: return 1.0;
     case MFPG_WEIGHTS_INVERSE_NOISE:
         return 1.0 / ((double)release->steps * release->noise_sd * release->noise_sd);
     case MFPG_WEIGHTS_EXAMPLES: break;
     }
-    return (double)rows;
+    return (double)rows_of(plan, (ptrdiff_t)release->client);
 }
 
-static mfpg_status share_weights(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_federated_data *data, mfpg_release *plan) {
-    double total = 0.0;
-    for (ptrdiff_t k = 0; k < data->clients; k++) {
-        if (options->weights == MFPG_WEIGHTS_INVERSE_NOISE && plan[k].particles == MFPG_PARTICLES_DATA)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "train.weights: inverse-noise; the noise of client '%s' is in its records, not in its "
-                "updates",
-                data->client[k].name);
-        plan[k].weight = raw_weight(options, data->client[k].train.rows, &plan[k]);
-        if (!(plan[k].weight > 0.0) || !isfinite(plan[k].weight))
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "train.weights: inverse-noise needs noise in every client's updates; client '%s' has none",
-                data->client[k].name);
-        total += plan[k].weight;
+static int made_alike(const mfpg_plan *plan, ptrdiff_t a, ptrdiff_t b) {
+    return plan->mechanism[a] == plan->mechanism[b] && plan->control[a] == plan->control[b] &&
+           (plan->value[a] == plan->value[b] || plan->control[a] == MFPG_CONTROL_NONE) &&
+           rows_of(plan, a) == rows_of(plan, b);
+}
+
+mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k, mfpg_plan_cursor *cursor) {
+    mfpg_release *release = &cursor->release;
+    if (cursor->client < 0 || !made_alike(plan, cursor->client, k)) {
+        make_release(NULL, plan, k, release); /* which create and change found to be without a fault */
+        release->client = k;
+        release->weight = raw_weight(plan, release) / plan->weights;
     }
-    for (ptrdiff_t k = 0; k < data->clients; k++) plan[k].weight /= total;
-    return MFPG_OK;
+    cursor->client = k;
+    release->client = k;
+    release->hidden_contraction = plan->hidden_contraction;
+    release->hidden_shift = plan->hidden_shift ? plan->hidden_shift[k] : 0.0;
+    return *release;
+}
+
+mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t client) {
+    mfpg_plan_cursor cursor = {.client = -1};
+    mfpg_release release = mfpg_plan_local(plan, client, &cursor);
+    release.last_sd = mfpg_view_last_sd(&plan->view, &release);
+    return release;
 }
 
 /* The others' noise hides a client in a sum only where it stands there as it was added: no member may project its noised
  * state. Else every client keeps the certificate of the local view, which bounds the others. */
-int mfpg_noise_adds_up(const mfpg_mechanism *const *mechanism, ptrdiff_t clients) {
-    for (ptrdiff_t k = 0; k < clients; k++)
-        if (mfpg_mechanism_projects(mechanism[k])) return 0;
+int mfpg_plan_noise_adds_up(const mfpg_plan *plan) {
+    for (ptrdiff_t k = 0; k < plan->clients; k++)
+        if (mfpg_mechanism_projects(plan->mechanism[k])) return 0;
     return 1;
+}
+
+/* ---- making one ---- */
+
+static mfpg_status check_weight(mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release) {
+    const char *name = name_of(plan, (ptrdiff_t)release->client);
+    double weight = raw_weight(plan, release);
+    if (plan->options->weights == MFPG_WEIGHTS_INVERSE_NOISE && release->particles == MFPG_PARTICLES_DATA)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "train.weights: inverse-noise; the noise of client '%s' is in its records, not in its updates",
+            name);
+    if (weight > 0.0 && isfinite(weight)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "train.weights: inverse-noise needs noise in every client's updates; client '%s' has none", name);
+}
+
+static void set_action(mfpg_plan *plan, ptrdiff_t k, mfpg_action action) {
+    plan->control[k] = (unsigned char)action.control;
+    plan->value[k] = mfpg_action_value(&action);
+}
+
+static mfpg_status plan_clients(mfpg_context *ctx, const mfpg_action *action, mfpg_plan *plan) {
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
+        mfpg_release release;
+        if (rows_of(plan, k) < 1)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "client '%s' has no rows to train on", name_of(plan, k));
+        set_action(plan, k, action[k]);
+        mfpg_status status = make_release(ctx, plan, k, &release);
+        if (status == MFPG_OK) status = check_weight(ctx, plan, &release);
+        if (status != MFPG_OK) return status;
+        plan->weights += raw_weight(plan, &release);
+    }
+    return MFPG_OK;
 }
 
 /* Where cohorts are drawn, the others' noise cannot be counted on beforehand: the plan then keeps the local view,
@@ -70,58 +127,91 @@ static int everybody_takes_part(const mfpg_federation_options *options) {
 }
 
 /* Sums are kept in units of 2^-40: a share of noise far below 2^-30 would be lost in them before it can hide anybody. */
-static mfpg_status check_share(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_client_data *client, const mfpg_release *release) {
+static mfpg_status check_share(mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release) {
     double share = release->weight * release->noise_sd;
-    if (options->promise.view == MFPG_VIEW_LOCAL || release->particles != MFPG_PARTICLES_PARAMETERS ||
+    if (plan->options->promise.view == MFPG_VIEW_LOCAL || release->particles != MFPG_PARTICLES_PARAMETERS ||
         !(release->noise_sd > 0.0) || share >= 0x1p-30)
         return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "client '%s': its share of noise in the average, %.3g, is too small to count on; view local can do "
         "with less",
-        client->name, share);
+        name_of(plan, (ptrdiff_t)release->client), share);
 }
 
-mfpg_status mfpg_federation_plan(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, const mfpg_action *action,
-    mfpg_release *plan) {
-    for (ptrdiff_t k = 0; k < data->clients; k++) {
-        mfpg_status status = plan_client(ctx, options, &data->client[k], mechanism[k], action[k], &plan[k]);
-        if (status != MFPG_OK) return status;
-        plan[k].client = k;
+/* What the view makes of everybody's noise together. */
+static mfpg_status grant_noise(mfpg_context *ctx, mfpg_plan *plan) {
+    const mfpg_federation_options *o = plan->options;
+    mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
+    mfpg_status status = MFPG_OK;
+    mfpg_plan_cursor cursor = {.client = -1};
+    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK; k++) {
+        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        status = check_share(ctx, plan, &release);
+        mfpg_view_rank(&view, &release);
     }
-    mfpg_status status = share_weights(ctx, options, data, plan);
-    for (ptrdiff_t k = 0; k < data->clients && status == MFPG_OK; k++)
-        status = check_share(ctx, options, &data->client[k], &plan[k]);
-    if (status == MFPG_OK && everybody_takes_part(options) && mfpg_noise_adds_up(mechanism, data->clients))
-        mfpg_view_apply(&options->promise, options->colluder, options->participants, plan, data->clients);
-    return status == MFPG_OK ? mfpg_federation_hide(ctx, options, data, mechanism, plan) : status;
-}
-
-mfpg_status mfpg_federation_replan(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k) {
-    mfpg_release release;
-    mfpg_status status =
-        plan_client(ctx, &f->options, &f->data->client[k], f->mechanism[k], f->client[k].action, &release);
-    if (status != MFPG_OK) return status;
-    release.client = k;
-    release.weight = f->plan[k].weight;
-    status = check_share(ctx, &f->options, &f->data->client[k], &release);
-    if (status == MFPG_OK) f->plan[k] = release;
+    view.sums = view.sums && everybody_takes_part(o) && mfpg_plan_noise_adds_up(plan);
+    cursor.client = -1;
+    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK && view.sums; k++) {
+        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        mfpg_view_add(&view, &release);
+    }
+    plan->view = view;
     return status;
 }
 
-double mfpg_plan_signal_to_noise(const mfpg_federation_options *options, const mfpg_release *plan,
-    const mfpg_federated_data *data, ptrdiff_t dimension) {
+mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *options,
+    const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, const mfpg_action *action,
+    mfpg_plan **out) {
+    mfpg_plan *plan = mfpg_alloc(1, sizeof *plan);
+    if (!plan) return mfpg_fail_memory(ctx);
+    *plan = (mfpg_plan){.options = options, .data = data, .mechanism = mechanism, .clients = data->clients};
+    plan->value = mfpg_alloc(plan->clients, sizeof *plan->value);
+    plan->control = mfpg_alloc(plan->clients, sizeof *plan->control);
+    mfpg_status status = plan->value && plan->control ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = plan_clients(ctx, action, plan);
+    if (status == MFPG_OK) status = grant_noise(ctx, plan);
+    if (status == MFPG_OK) status = mfpg_plan_hide(ctx, plan);
+    if (status != MFPG_OK) {
+        mfpg_plan_destroy(plan);
+        return status;
+    }
+    *out = plan;
+    return MFPG_OK;
+}
+
+void mfpg_plan_destroy(mfpg_plan *plan) {
+    if (!plan) return;
+    free(plan->value);
+    free(plan->control);
+    free(plan->hidden_shift);
+    free(plan);
+}
+
+mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mfpg_action action) {
+    mfpg_action before = mfpg_plan_action(plan, k);
+    mfpg_release release;
+    set_action(plan, k, action);
+    mfpg_status status = make_release(ctx, plan, k, &release);
+    release.weight = raw_weight(plan, &release) / plan->weights;
+    if (status == MFPG_OK) status = check_share(ctx, plan, &release);
+    if (status != MFPG_OK) set_action(plan, k, before);
+    return status;
+}
+
+/* ---- what it tells ---- */
+
+double mfpg_plan_signal_to_noise(const mfpg_plan *plan, ptrdiff_t dimension) {
+    const mfpg_federation_options *options = plan->options;
     double signal = 0.0, noise2 = 0.0;
-    for (ptrdiff_t k = 0; k < data->clients; k++) {
-        const mfpg_release *r = &plan[k];
-        if (r->particles != MFPG_PARTICLES_PARAMETERS) return (double)NAN;
-        double steps = (double)r->steps, bound = r->sensitivity;
+    mfpg_plan_cursor cursor = {.client = -1};
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
+        mfpg_release r = mfpg_plan_local(plan, k, &cursor);
+        if (r.particles != MFPG_PARTICLES_PARAMETERS) return (double)NAN;
+        double steps = (double)r.steps, bound = r.sensitivity;
         /* An example's share is 1/(rate n) of the clipped mean, whose norm the clip bounds. */
-        if (options->promise.unit == MFPG_UNIT_EXAMPLE)
-            bound *= r->sampling_rate * (double)data->client[k].train.rows;
-        signal += r->weight * steps * bound;
-        noise2 += r->weight * r->weight * steps * r->noise_sd * r->noise_sd;
+        if (options->promise.unit == MFPG_UNIT_EXAMPLE) bound *= r.sampling_rate * (double)rows_of(plan, k);
+        signal += r.weight * steps * bound;
+        noise2 += r.weight * r.weight * steps * r.noise_sd * r.noise_sd;
     }
     if (noise2 == 0.0) return (double)INFINITY;
     return sqrt((double)options->rounds) * signal / sqrt((double)dimension * noise2);

@@ -37,39 +37,42 @@ static mfpg_status check_start(mfpg_context *ctx, const mfpg_federation *f) {
 mfpg_status mfpg_federation_prepare_records(mfpg_context *ctx, mfpg_federation *f) {
     mfpg_status status = find_kind(ctx, f);
     if (status != MFPG_OK || f->particles != MFPG_PARTICLES_DATA) return status;
+    f->records = mfpg_alloc(f->clients, sizeof *f->records);
+    f->noised = mfpg_alloc(f->clients, sizeof *f->noised);
     f->fresh = mfpg_alloc(f->clients, sizeof *f->fresh);
     f->first = mfpg_alloc(f->dimension, sizeof *f->first);
-    if (!f->fresh || !f->first) return mfpg_fail_memory(ctx);
+    if (!f->records || !f->noised || !f->fresh || !f->first) return mfpg_fail_memory(ctx);
     memcpy(f->first, f->w, (size_t)f->dimension * sizeof *f->first);
     status = check_start(ctx, f);
     for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++)
-        status = copy_shape(ctx, &f->data->client[k].train, &f->client[k].records);
+        status = copy_shape(ctx, &f->data->client[k].train, &f->records[k]);
     return status;
 }
 
 void mfpg_federation_clear_records(mfpg_federation *f) {
-    for (ptrdiff_t k = 0; f->client && k < f->clients; k++) {
-        free(f->client[k].records.x);
-        free(f->client[k].records.norm2);
+    for (ptrdiff_t k = 0; f->records && k < f->clients; k++) {
+        free(f->records[k].x);
+        free(f->records[k].norm2);
     }
+    free(f->records);
+    free(f->noised);
     free(f->fresh);
     free(f->first);
 }
 
 mfpg_status mfpg_federation_update_records(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k,
     mfpg_action action, workspace *own, mfpg_update_report *report) {
-    client_state *client = &f->client[k];
     const mfpg_mechanism *mechanism = f->mechanism[k];
     mfpg_stream noise = mfpg_stream_open(&f->key, MFPG_PURPOSE_RECORDS, (uint64_t)f->round, (uint64_t)k);
     mfpg_stream batch = mfpg_stream_open(&f->key, MFPG_PURPOSE_BATCH, (uint64_t)f->round, (uint64_t)k);
     mfpg_update_report pushed = {0};
     mfpg_status status = MFPG_OK;
-    if (!client->noised)
+    if (!f->noised[k])
         status = mfpg_mechanism_push(ctx, mechanism, f->model, &f->data->client[k].train, action, &noise,
-            f->first, &client->records, own->scratch, &pushed);
+            f->first, &f->records[k], own->scratch, &pushed);
     if (status == MFPG_OK)
-        status = mfpg_mechanism_update_records(ctx, mechanism, f->model, &client->records, action,
-            !client->noised, &noise, &batch, f->w, own->model, own->scratch, report);
+        status = mfpg_mechanism_update_records(ctx, mechanism, f->model, &f->records[k], action,
+            !f->noised[k], &noise, &batch, f->w, own->model, own->scratch, report);
     report->nonfinite += pushed.nonfinite;
     return status;
 }

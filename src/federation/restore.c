@@ -15,8 +15,11 @@
 typedef struct replay {
     mfpg_context *ctx;
     mfpg_federation *f;
-    int64_t last;         /* the round that the state is of */
-    int64_t round;        /* of the cohort at hand */
+    int64_t last;        /* the round that the state is of */
+    int64_t round;       /* of the cohort at hand */
+    int64_t last_client; /* read of it; -1: none yet */
+    round_totals totals; /* of it */
+    mfpg_plan_cursor usual;
     unsigned char *chose; /* clients: whether it has chosen an action; NULL without acting */
     int (*known)(const void *user, int64_t round, int choice);
     const void *user;
@@ -26,44 +29,44 @@ static mfpg_status fail_ledger(const replay *r, int64_t round, const char *what)
     return mfpg_fail(r->ctx, MFPG_ERR_INPUT, "ledger, round %lld: %s", (long long)round, what);
 }
 
-/* The cohort's releases, all read: charged and recorded as they were when they were made. */
+/* The cohort's releases, all read. */
 static mfpg_status end_cohort(replay *r) {
-    mfpg_federation *f = r->f;
-    mfpg_status status = MFPG_OK;
-    if (isfinite(f->options.stop_at_epsilon) && f->options.filter != MFPG_FILTER_ACCOUNTANT)
-        status = mfpg_federation_charge(r->ctx, f, f->cohort, f->cohort_size);
-    for (ptrdiff_t i = 0; i < f->cohort_size && status == MFPG_OK; i++) {
-        client_state *client = &f->client[f->cohort[i].client];
-        client->rounds++;
-        client->noised = f->particles == MFPG_PARTICLES_DATA;
-    }
-    if (status == MFPG_OK) status = mfpg_federation_record(r->ctx, f, f->cohort, f->cohort_size);
-    if (status == MFPG_OK) status = mfpg_federation_record_population(r->ctx, f);
-    f->cohort_size = 0;
+    mfpg_status status = mfpg_federation_record_population(r->ctx, r->f, &r->totals);
+    r->totals = (round_totals){0};
+    r->last_client = -1;
     return status;
+}
+
+static mfpg_release itself(void *user, ptrdiff_t i) {
+    (void)i;
+    return *(const mfpg_release *)user;
 }
 
 static mfpg_status repeat_choice(replay *r, mfpg_release release) {
     mfpg_federation *f = r->f;
-    mfpg_status status = MFPG_OK;
     if (!r->chose) return fail_ledger(r, release.round, "a choice of action, which this run does not make");
     r->chose[release.client] = 1;
-    if (isfinite(f->options.stop_at_epsilon)) status = mfpg_federation_charge(r->ctx, f, &release, 1);
-    return status == MFPG_OK ? mfpg_accountant_record(r->ctx, f->client[release.client].certificate, &release)
-                             : status;
+    mfpg_status status = mfpg_federation_charge(r->ctx, f, itself, &release, 1);
+    if (status != MFPG_OK) return status;
+    return mfpg_federation_record(r->ctx, f, (ptrdiff_t)release.client, &release, &r->usual);
 }
 
-/* The ledger leaves out what a whole run has in common. */
+/* Charged and recorded as it was when it was made. The ledger leaves out what a whole run has in common. */
 static mfpg_status repeat_update(replay *r, mfpg_release release) {
     mfpg_federation *f = r->f;
-    const mfpg_release *plan = &f->plan[release.client];
-    if (f->cohort_size > 0 && f->cohort[f->cohort_size - 1].client >= release.client)
-        return fail_ledger(r, release.round, "clients are not in ascending order");
-    if (f->particles != MFPG_PARTICLES_DATA) release.contraction = plan->contraction;
-    release.hidden_contraction = plan->hidden_contraction;
-    release.hidden_shift = plan->hidden_shift;
-    f->cohort[f->cohort_size++] = release;
-    return MFPG_OK;
+    ptrdiff_t k = (ptrdiff_t)release.client;
+    mfpg_release plan = mfpg_plan_local(f->plan, k, &r->usual);
+    if (r->last_client >= k) return fail_ledger(r, release.round, "clients are not in ascending order");
+    r->last_client = k;
+    if (f->particles != MFPG_PARTICLES_DATA) release.contraction = plan.contraction;
+    release.hidden_contraction = plan.hidden_contraction;
+    release.hidden_shift = plan.hidden_shift;
+    mfpg_status status = mfpg_federation_charge(r->ctx, f, itself, &release, 1);
+    if (status == MFPG_OK) status = mfpg_federation_record(r->ctx, f, k, &release, &r->usual);
+    f->client[k].rounds++;
+    if (f->noised) f->noised[k] = 1;
+    mfpg_round_totals_add(&r->totals, &release, 0.0);
+    return status;
 }
 
 static mfpg_status repeat_line(void *user, const mfpg_release *line, int64_t first, int64_t last) {
@@ -132,13 +135,12 @@ static mfpg_status set_clients(mfpg_context *ctx, mfpg_federation *f, const mfpg
     for (ptrdiff_t k = 0; k < f->clients; k++) {
         client_state *client = &f->client[k];
         int records = f->particles == MFPG_PARTICLES_DATA;
-        if (records ? s->noised[k] != client->noised || s->rounds[k] < client->rounds
+        if (records ? s->noised[k] != f->noised[k] || s->rounds[k] < client->rounds
                     : s->rounds[k] != client->rounds)
             return fail_state(ctx, f, k, "the ledger counts other rounds for it");
         client->rounds = s->rounds[k];
         client->nonfinite = s->nonfinite[k];
         client->stopped_before = s->stopped_before[k];
-        client->stopped = s->stopped_before[k] > 0;
     }
     return MFPG_OK;
 }
@@ -154,7 +156,7 @@ static mfpg_status set_records(mfpg_context *ctx, mfpg_federation *f, const mfpg
         if (!(norm2[i] >= 0.0 && isfinite(norm2[i])))
             return mfpg_fail(ctx, MFPG_ERR_INPUT, "the norm of a noised record is none");
     for (ptrdiff_t k = 0; k < f->clients; k++) {
-        mfpg_dataset *records = &f->client[k].records;
+        mfpg_dataset *records = &f->records[k];
         size_t rows = (size_t)records->rows, cells = rows * (size_t)records->features;
         memcpy(records->x, x, cells * sizeof *x);
         memcpy(records->norm2, norm2, rows * sizeof *norm2);
@@ -173,22 +175,26 @@ static mfpg_status set_actions(
         f->acting.loss[k] = s->loss[k];
         f->acting.gradient[k] = s->gradient[k];
         if (!chose[k]) continue;
-        f->client[k].action =
-            (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {.value = s->action[k]}};
-        status = mfpg_federation_replan(ctx, f, k); /* which refuses what no mechanism can do */
+        mfpg_action action = {.control = MFPG_CONTROL_STRENGTH, .strength = {.value = s->action[k]}};
+        status = mfpg_plan_change(ctx, f->plan, k, action); /* which refuses what no mechanism can do */
     }
     return status;
 }
 
 mfpg_status mfpg_federation_restore(mfpg_context *ctx, mfpg_federation *f, const mfpg_loop_state *state,
     const char *ledger, int (*known)(const void *user, int64_t round, int choice), const void *user) {
-    replay r = {.ctx = ctx, .f = f, .last = state->round, .known = known, .user = user};
+    replay r = {.ctx = ctx,
+        .f = f,
+        .last = state->round,
+        .known = known,
+        .user = user,
+        .last_client = -1,
+        .usual.client = -1};
     mfpg_status status = check_state(ctx, f, state);
     if (status == MFPG_OK && f->options.acting) {
         r.chose = mfpg_alloc(f->clients, 1);
         if (!r.chose) status = mfpg_fail_memory(ctx);
     }
-    f->cohort_size = 0;
     if (status == MFPG_OK) status = repeat_ledger(&r, ledger);
     if (status == MFPG_OK) status = set_clients(ctx, f, state);
     if (status == MFPG_OK) status = set_records(ctx, f, state);

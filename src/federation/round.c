@@ -9,7 +9,7 @@
 
 /* ActionUpdate: solved once, before training and from public inputs, or by mfpg_federation_act; either way looked up. */
 static mfpg_action action_of(const mfpg_federation *federation, ptrdiff_t client) {
-    return federation->client[client].action;
+    return mfpg_plan_action(federation->plan, client);
 }
 
 static mfpg_status update_parameters(mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k,
@@ -26,8 +26,9 @@ static mfpg_status update_parameters(mfpg_context *ctx, const mfpg_federation *f
 /* LocalUpdate of one cohort member, added to its worker's part of the average. */
 static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
     mfpg_federation *federation = arg;
-    const mfpg_release *release = &federation->cohort[member];
-    ptrdiff_t k = (ptrdiff_t)release->client;
+    ptrdiff_t k = mfpg_federation_member(federation, member);
+    mfpg_plan_cursor cursor = {.client = -1};
+    double weight = mfpg_federation_release(federation, &federation->terms, k, &cursor).weight;
     const mfpg_client_data *data = &federation->data->client[k];
     workspace *own = &federation->worker[worker];
     mfpg_update_report report = {0};
@@ -36,13 +37,13 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
         federation->particles == MFPG_PARTICLES_DATA
             ? mfpg_federation_update_records(ctx, federation, k, action_of(federation, k), own, &report)
             : update_parameters(ctx, federation, k, own, &report);
-    if (status == MFPG_OK) status = mfpg_fixed_sum_add(ctx, &own->sum, release->weight, own->model);
+    if (status == MFPG_OK) status = mfpg_fixed_sum_add(ctx, &own->sum, weight, own->model);
     if (status != MFPG_OK)
         return mfpg_fail_in(
             ctx, status, "round %lld, client '%s'", (long long)federation->round + 1, data->name);
     mfpg_transport_add(&own->transport, &report.transport);
     federation->client[k].signal_norm = report.signal_norm;
-    federation->client[k].nonfinite_now = report.nonfinite;
+    federation->client[k].nonfinite += report.nonfinite;
     return MFPG_OK;
 }
 
@@ -52,16 +53,16 @@ static mfpg_status share_reports(mfpg_context *ctx, mfpg_federation *federation)
     ptrdiff_t count = federation->cohort_size;
     memset(words, 0, 2 * (size_t)count * sizeof *words);
     for (ptrdiff_t i = 0; i < count; i++) {
-        const client_state *client = &federation->client[federation->cohort[i].client];
-        if (!mfpg_federation_owns(federation, (ptrdiff_t)federation->cohort[i].client)) continue;
-        memcpy(&words[2 * i], &client->signal_norm, sizeof *words);
-        words[2 * i + 1] = client->nonfinite_now;
+        ptrdiff_t k = mfpg_federation_member(federation, i);
+        if (!mfpg_federation_owns(federation, k)) continue;
+        memcpy(&words[2 * i], &federation->client[k].signal_norm, sizeof *words);
+        words[2 * i + 1] = federation->client[k].nonfinite;
     }
     mfpg_status status = mfpg_ranks_share(ctx, words, 2 * count);
     for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
-        client_state *client = &federation->client[federation->cohort[i].client];
+        client_state *client = &federation->client[mfpg_federation_member(federation, i)];
         memcpy(&client->signal_norm, &words[2 * i], sizeof *words);
-        client->nonfinite_now = words[2 * i + 1];
+        client->nonfinite = words[2 * i + 1];
     }
     return status;
 }
@@ -90,48 +91,50 @@ static mfpg_status update(mfpg_context *ctx, mfpg_federation *federation) {
     status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK && federation->ranks > 1) status = share_reports(ctx, federation);
     if (status == MFPG_OK && federation->projects) status = gather_transport(ctx, federation);
-    for (ptrdiff_t i = 0; i < federation->cohort_size && status == MFPG_OK; i++) {
-        client_state *client = &federation->client[federation->cohort[i].client];
-        client->nonfinite += client->nonfinite_now;
-    }
     return status;
+}
+
+/* Releases of the round, by the clients of a list or of all members. */
+typedef struct released {
+    const mfpg_federation *federation;
+    const ptrdiff_t *list;
+    mfpg_plan_cursor cursor;
+} released;
+
+static mfpg_release release_at(void *user, ptrdiff_t i) {
+    released *all = user;
+    const mfpg_federation *f = all->federation;
+    ptrdiff_t k = all->list ? all->list[i] : mfpg_federation_member(f, i);
+    return mfpg_federation_release(f, &f->terms, k, &all->cursor);
 }
 
 /* The members of the cohort that released something: all, but of noised records those whose first round this is. What they
  * compute later reads noised records only, and is no release. */
-static const mfpg_release *releases(mfpg_federation *federation, ptrdiff_t *count) {
-    *count = federation->cohort_size;
-    if (federation->particles != MFPG_PARTICLES_DATA) return federation->cohort;
-    *count = 0;
+static ptrdiff_t count_releases(mfpg_federation *federation) {
+    ptrdiff_t count = 0;
+    if (federation->particles != MFPG_PARTICLES_DATA) return federation->cohort_size;
     for (ptrdiff_t i = 0; i < federation->cohort_size; i++) {
-        client_state *client = &federation->client[federation->cohort[i].client];
-        if (!client->noised) federation->fresh[(*count)++] = federation->cohort[i];
-        client->noised = 1;
+        ptrdiff_t k = mfpg_federation_member(federation, i);
+        if (!federation->noised[k]) federation->fresh[count++] = k;
     }
-    return federation->fresh;
-}
-
-mfpg_status mfpg_federation_record(
-    mfpg_context *ctx, mfpg_federation *federation, const mfpg_release *release, ptrdiff_t count) {
-    mfpg_status status = MFPG_OK;
-    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
-        client_state *client = &federation->client[release[i].client];
-        status = mfpg_accountant_record(ctx, client->certificate, &release[i]);
-        if (status == MFPG_OK && client->paper)
-            status = mfpg_accountant_record(ctx, client->paper, &release[i]);
-    }
-    return status;
+    return count;
 }
 
 /* AccountantUpdate of every member, and the ledger: on disk before anybody uses what was released. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
-    ptrdiff_t count;
-    const mfpg_release *released = releases(federation, &count);
+    released all = {.federation = federation, .list = federation->fresh, .cursor.client = -1};
+    mfpg_plan_cursor usual = {.client = -1};
+    ptrdiff_t count = count_releases(federation);
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        mfpg_release release = release_at(&all, i);
+        status = mfpg_federation_record(ctx, federation, (ptrdiff_t)release.client, &release, &usual);
+    }
     for (ptrdiff_t i = 0; i < federation->cohort_size; i++)
-        federation->client[federation->cohort[i].client].rounds++;
-    mfpg_status status = mfpg_federation_record(ctx, federation, released, count);
+        federation->client[mfpg_federation_member(federation, i)].rounds++;
+    for (ptrdiff_t i = 0; i < count && federation->noised; i++) federation->noised[federation->fresh[i]] = 1;
     if (status == MFPG_OK && federation->ledger)
-        status = mfpg_ledger_append(ctx, federation->ledger, released, count);
+        status = mfpg_ledger_append_made(ctx, federation->ledger, release_at, &all, count);
     return mfpg_ranks_agree(ctx, status); /* the first rank keeps the ledger */
 }
 
@@ -153,56 +156,54 @@ static void publish(mfpg_federation *federation) {
     memcpy(federation->w, federation->worker[0].model, (size_t)federation->dimension * sizeof(float));
 }
 
+void mfpg_round_totals_add(round_totals *totals, const mfpg_release *r, double signal_norm) {
+    const mfpg_release *least = &totals->least;
+    if (totals->count++ == 0 || r->noise_sd * least->sensitivity < least->noise_sd * r->sensitivity)
+        totals->least = *r;
+    totals->strengths += r->action.strength.value;
+    totals->noise2 += (double)r->steps * (r->weight * r->noise_sd) * (r->weight * r->noise_sd);
+    totals->signal += r->weight * signal_norm;
+}
+
+static round_totals total(const mfpg_federation *f) {
+    round_totals totals = {0};
+    mfpg_plan_cursor cursor = {.client = -1};
+    for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
+        ptrdiff_t k = mfpg_federation_member(f, i);
+        mfpg_release release = mfpg_federation_release(f, &f->terms, k, &cursor);
+        mfpg_round_totals_add(&totals, &release, f->client[k].signal_norm);
+    }
+    return totals;
+}
+
 /* Expected norm of the average's noise over the weighted sum of the members' signal norms. Noised records leave no noise
  * of their own in the average: there is no such ratio. */
-static double noise_to_signal(const mfpg_federation *federation) {
-    double noise2 = 0.0, signal = 0.0;
+static double noise_to_signal(const mfpg_federation *federation, const round_totals *totals) {
     if (federation->particles == MFPG_PARTICLES_DATA) return (double)NAN;
-    for (ptrdiff_t i = 0; i < federation->cohort_size; i++) {
-        const mfpg_release *r = &federation->cohort[i];
-        noise2 += (double)r->steps * (r->weight * r->noise_sd) * (r->weight * r->noise_sd);
-        signal += r->weight * federation->client[r->client].signal_norm;
-    }
-    return sqrt((double)federation->dimension * noise2) / signal;
+    return sqrt((double)federation->dimension * totals->noise2) / totals->signal;
 }
 
 static double mean_action(const mfpg_federation *federation) {
     double sum = 0.0;
-    for (ptrdiff_t k = 0; k < federation->clients; k++)
-        sum += mfpg_action_value(&federation->client[k].action);
+    for (ptrdiff_t k = 0; k < federation->clients; k++) sum += federation->plan->value[k];
     return sum / (double)federation->clients;
 }
 
-/* The member's release that protects least: the smallest noise for its sensitivity. */
-static mfpg_release least_protected(const mfpg_federation *federation) {
-    const mfpg_release *worst = &federation->cohort[0];
-    for (ptrdiff_t i = 1; i < federation->cohort_size; i++) {
-        const mfpg_release *r = &federation->cohort[i];
-        if (r->noise_sd * worst->sensitivity < worst->noise_sd * r->sensitivity) worst = r;
-    }
-    return *worst;
-}
-
-static double mean_strength(const mfpg_federation *federation) {
-    double sum = 0.0;
-    for (ptrdiff_t i = 0; i < federation->cohort_size; i++)
-        sum += federation->cohort[i].action.strength.value;
-    return sum / (double)federation->cohort_size;
-}
-
 /* The paper's columns speak of the population: strengths by their mean, budgets by the client that spent most. */
-mfpg_status mfpg_federation_record_population(mfpg_context *ctx, mfpg_federation *federation) {
-    if (!federation->population || federation->cohort_size == 0) return MFPG_OK;
-    mfpg_release release = least_protected(federation);
+mfpg_status mfpg_federation_record_population(
+    mfpg_context *ctx, mfpg_federation *federation, const round_totals *totals) {
+    if (!federation->population || totals->count == 0) return MFPG_OK;
+    mfpg_release release = totals->least;
     if (release.action.control == MFPG_CONTROL_STRENGTH)
-        release.action.strength.value = mean_strength(federation);
+        release.action.strength.value = totals->strengths / (double)totals->count;
     return mfpg_accountant_record(ctx, federation->population, &release);
 }
 
-static mfpg_status paper_columns(mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report) {
+static mfpg_status paper_columns(
+    mfpg_context *ctx, mfpg_federation *federation, const round_totals *totals, mfpg_round_report *report) {
     report->paper_epsilon = report->paper_delta = (double)NAN;
     if (!federation->population) return MFPG_OK;
-    mfpg_status status = mfpg_federation_record_population(ctx, federation);
+    mfpg_status status = mfpg_federation_record_population(ctx, federation, totals);
     if (status == MFPG_OK)
         status = mfpg_accountant_epsilon(
             ctx, federation->population, federation->options.delta, &report->paper_epsilon);
@@ -218,10 +219,11 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *federation, 
     report->round = federation->round;
     report->cohort = federation->cohort_size;
     report->mean_action = mean_action(federation);
-    report->noise_to_signal = noise_to_signal(federation);
+    round_totals totals = total(federation);
+    report->noise_to_signal = noise_to_signal(federation, &totals);
     report->transport = federation->worker[0].transport;
     mfpg_status status = mfpg_federation_largest_epsilon(ctx, federation, &report->epsilon);
-    if (status == MFPG_OK) status = paper_columns(ctx, federation, report);
+    if (status == MFPG_OK) status = paper_columns(ctx, federation, &totals, report);
     status = mfpg_ranks_agree(ctx, status);
     report->loss = report->accuracy = (double)NAN;
     report->free_energy = (mfpg_free_energy){NAN, NAN, NAN, NAN, NAN};

@@ -53,6 +53,16 @@ static inline mfpg_status fixture_start(fixture *f) {
         f->ctx, &f->options, f->data, f->model, f->mechanisms, f->action, &f->key, &f->federation);
 }
 
+/* What every client will release. */
+static inline mfpg_status fixture_plan(fixture *f, mfpg_release *release) {
+    mfpg_plan *plan = NULL;
+    mfpg_status status = mfpg_plan_create(f->ctx, &f->options, f->data, f->mechanisms, f->action, &plan);
+    for (ptrdiff_t k = 0; status == MFPG_OK && k < f->data->clients; k++)
+        release[k] = mfpg_plan_release(plan, k);
+    mfpg_plan_destroy(plan);
+    return status;
+}
+
 static inline mfpg_round_report fixture_round(fixture *f) {
     mfpg_round_report report = {0};
     int done = 0;

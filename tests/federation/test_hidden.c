@@ -77,7 +77,7 @@ static void test_exact_laws_of_averaging_stay_below(void **state) {
         mfpg_release plan[CLIENTS];
         for (int k = 0; k < CLIENTS; k++) f.action[k] = strength(random_scale(&random, 0.02, 1.5));
         f.options.weights = run % 2 ? MFPG_WEIGHTS_EQUAL : MFPG_WEIGHTS_INVERSE_NOISE;
-        CHECK_OK(f.ctx, mfpg_federation_plan(f.ctx, &f.options, f.data, f.mechanisms, f.action, plan));
+        CHECK_OK(f.ctx, fixture_plan(&f, plan));
         int rounds = 1 + (int)(150 * random_unit(&random) * random_unit(&random));
         for (ptrdiff_t k = 0; k < CLIENTS; k++) {
             double bound = certified_mu(&f, &plan[k], rounds), composed = 0.0;
@@ -122,9 +122,9 @@ static void test_steps_without_decay_compose(void **state) {
     o.kind = "gaussian";
     mfpg_release hidden[CLIENTS], seen[CLIENTS];
     fixture f = hidden_fixture(&o, multiplier(3.0), 1.0);
-    CHECK_OK(f.ctx, mfpg_federation_plan(f.ctx, &f.options, f.data, f.mechanisms, f.action, hidden));
+    CHECK_OK(f.ctx, fixture_plan(&f, hidden));
     f.options.hidden = MFPG_HIDDEN_NONE;
-    CHECK_OK(f.ctx, mfpg_federation_plan(f.ctx, &f.options, f.data, f.mechanisms, f.action, seen));
+    CHECK_OK(f.ctx, fixture_plan(&f, seen));
     assert_true(hidden[0].hidden_contraction >= 1.0 && seen[0].hidden_contraction == 0.0);
     assert_true(certified_mu(&f, &hidden[0], 30) == certified_mu(&f, &seen[0], 30));
     fixture_close(&f);
@@ -138,7 +138,7 @@ static void test_batches_count_with_their_largest_smoothness(void **state) {
     o.batch_rate = 0.25;
     mfpg_release plan[CLIENTS];
     fixture f = hidden_fixture(&o, strength(1.0), 1.0);
-    CHECK_OK(f.ctx, mfpg_federation_plan(f.ctx, &f.options, f.data, f.mechanisms, f.action, plan));
+    CHECK_OK(f.ctx, fixture_plan(&f, plan));
     /* |1 - 0.4 (1/0.25 + 1 + 0.01)| = 1.004, where full batches have |1 - 0.4| = 0.6 */
     check_near(plan[0].hidden_contraction, 1.004, 1e-6, 0, "c");
     fixture_close(&f);

@@ -68,21 +68,22 @@ static void test_the_certificate_does_not_grow_with_the_rounds(void **state) {
 static void test_a_plan_costs_what_its_first_round_costs(void **state) {
     (void)state;
     fixture f = open_records(1, "entropic", strength(1.0));
-    mfpg_release plan[CLIENTS];
-    CHECK_OK(f.ctx, mfpg_federation_plan(f.ctx, &f.options, f.data, f.mechanisms, f.action, plan));
+    mfpg_plan *plan = NULL;
+    CHECK_OK(f.ctx, mfpg_plan_create(f.ctx, &f.options, f.data, f.mechanisms, f.action, &plan));
     double once = 0.0;
     for (int64_t rounds = 1; rounds < 100000; rounds *= 10) {
         double epsilon;
         f.options.rounds = rounds;
-        CHECK_OK(f.ctx, mfpg_plan_largest_epsilon(f.ctx, &f.options, plan, CLIENTS, &epsilon));
+        CHECK_OK(f.ctx, mfpg_plan_largest_epsilon(f.ctx, plan, &epsilon));
         if (rounds == 1) once = epsilon;
         assert_true(epsilon == once);
     }
     check_near(once, mfpg_gdp_epsilon(3.6 / sqrt(0.2), 1e-5), 1e-11, 0, "epsilon");
-    assert_true(isnan(mfpg_plan_signal_to_noise(&f.options, plan, f.data, 5)));
+    assert_true(isnan(mfpg_plan_signal_to_noise(plan, 5)));
     f.options.accountant = "gdp";
-    assert_int_equal(mfpg_plan_largest_epsilon(f.ctx, &f.options, plan, CLIENTS, &once), MFPG_ERR_INPUT);
+    assert_int_equal(mfpg_plan_largest_epsilon(f.ctx, plan, &once), MFPG_ERR_INPUT);
     assert_true(isinf(once));
+    mfpg_plan_destroy(plan);
     fixture_close(&f);
 }
 

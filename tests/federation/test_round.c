@@ -266,7 +266,7 @@ static void test_projected_states_hide_nobody_in_their_average(void **state) {
         fixture f = fixture_open(1, "logistic", 9, 20, &mechanism, multiplier(2.0));
         CHECK_OK(f.ctx, fixture_start(&f));
         mfpg_release plan[9];
-        CHECK_OK(f.ctx, mfpg_federation_plan(f.ctx, &f.options, f.data, f.mechanisms, f.action, plan));
+        CHECK_OK(f.ctx, fixture_plan(&f, plan));
         fixture_round(&f);
         mfpg_client_report client;
         CHECK_OK(f.ctx, mfpg_federation_client(f.ctx, f.federation, 4, &client));

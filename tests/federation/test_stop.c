@@ -117,11 +117,11 @@ static int settle(member *all, long double most, int64_t round, ending *end) {
     return cascade;
 }
 
-static int expected_ending(const fixture *f, ending *end) {
+static int expected_ending(fixture *f, ending *end) {
     mfpg_release plan[CLIENTS];
     member all[CLIENTS];
     int cascade = 0, left = CLIENTS;
-    CHECK_OK(f->ctx, mfpg_federation_plan(f->ctx, &f->options, f->data, f->mechanisms, f->action, plan));
+    CHECK_OK(f->ctx, fixture_plan(f, plan));
     for (int k = 0; k < CLIENTS; k++)
         all[k] = (member){.shift = plan[k].sensitivity,
             .early = plan[k].noise_sd,

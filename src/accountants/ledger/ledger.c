@@ -204,50 +204,65 @@ static int same_release(const mfpg_release *a, const mfpg_release *b) {
 
 /* All are looked at before the first byte is written. */
 static mfpg_status check_round(
-    mfpg_context *ctx, const mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count) {
+    mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
+    mfpg_release before = {0};
     for (ptrdiff_t i = 0; i < count; i++) {
-        const char *fault = mfpg_release_fault(&release[i]);
-        if (!fault && release[i].client >= ledger->clients) fault = "there is no such client in the header";
-        if (!fault && release[i].particles != ledger->particles)
+        const mfpg_release made = release(user, i);
+        const char *fault = mfpg_release_fault(&made);
+        if (!fault && made.client >= ledger->clients) fault = "there is no such client in the header";
+        if (!fault && made.particles != ledger->particles)
             fault = "its particles are not those of the header";
-        if (!fault) fault = mfpg_ledger_release_fault(&ledger->promise, &release[i]);
-        if (!fault && release[i].round < ledger->round) fault = "an earlier round than the one before";
-        if (!fault && i > 0 && release[i].round != release[0].round) fault = "two rounds in one append";
-        if (!fault && i > 0 && release[i].client <= release[i - 1].client)
-            fault = "clients are not in ascending order";
+        if (!fault) fault = mfpg_ledger_release_fault(&ledger->promise, &made);
+        if (!fault && made.round < ledger->round) fault = "an earlier round than the one before";
+        if (!fault && i > 0 && made.round != before.round) fault = "two rounds in one append";
+        if (!fault && i > 0 && made.client <= before.client) fault = "clients are not in ascending order";
         if (fault)
             return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s: round %lld, client %lld: %s", ledger->path,
-                (long long)release[i].round, (long long)release[i].client, fault);
+                (long long)made.round, (long long)made.client, fault);
+        before = made;
     }
     return MFPG_OK;
 }
 
 /* A run of neighbours with equal releases shares a line. */
 static mfpg_status write_round(
-    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count) {
-    for (ptrdiff_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && release[next].client == release[next - 1].client + 1 &&
-                           same_release(&release[i], &release[next]);)
-            next++;
+    mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
+    mfpg_release next = release(user, 0);
+    for (ptrdiff_t i = 0; i < count;) {
+        const mfpg_release first = next;
+        int64_t last = first.client;
+        for (i++; i < count; i++) {
+            next = release(user, i);
+            if (next.client != last + 1 || !same_release(&first, &next)) break;
+            last++;
+        }
         if (sizeof ledger->text - ledger->used < MFPG_LEDGER_WRITTEN) {
             mfpg_status status = flush(ctx, ledger);
             if (status != MFPG_OK) return status;
         }
-        take_line(ledger,
-            mfpg_ledger_format_release(&release[i], release[next - 1].client, ledger->text + ledger->used));
+        take_line(ledger, mfpg_ledger_format_release(&first, last, ledger->text + ledger->used));
     }
     return flush_to_disk(ctx, ledger);
 }
 
-mfpg_status mfpg_ledger_append(
-    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count) {
+mfpg_status mfpg_ledger_append_made(
+    mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
     if (ledger->broken) return mfpg_fail(ctx, MFPG_ERR_IO, "%s: an earlier write failed", ledger->path);
-    mfpg_status status = check_round(ctx, ledger, release, count);
+    mfpg_status status = check_round(ctx, ledger, release, user, count);
     if (status != MFPG_OK || count == 0) return status;
-    ledger->round = release[0].round;
-    status = write_round(ctx, ledger, release, count);
+    ledger->round = release(user, 0).round;
+    status = write_round(ctx, ledger, release, user, count);
     ledger->broken = status != MFPG_OK;
     return status;
+}
+
+static mfpg_release element(void *user, ptrdiff_t i) {
+    return (*(const mfpg_release *const *)user)[i];
+}
+
+mfpg_status mfpg_ledger_append(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count) {
+    return mfpg_ledger_append_made(ctx, ledger, element, &release, count);
 }
 
 void mfpg_ledger_tell_end(const mfpg_ledger *ledger, mfpg_ledger_end *out) {
