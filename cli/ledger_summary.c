@@ -48,7 +48,10 @@ void ledger_summary_clear(ledger_summary *beside) {
 }
 
 const char *ledger_summary_name(const ledger_summary *beside, int64_t client) {
-    const json_t *row = json_array_get(json_object_get(beside->summary, "clients"), (size_t)client);
+    const json_t *clients = json_object_get(beside->summary, "clients");
+    if (json_is_object(clients)) /* of a large federation */
+        return json_string_value(json_array_get(json_object_get(clients, "names"), (size_t)client));
+    const json_t *row = json_array_get(clients, (size_t)client);
     const json_t *number = json_object_get(row, "client");
     if (!json_is_integer(number) || json_integer_value(number) != client) return NULL;
     return json_string_value(json_object_get(row, "name"));

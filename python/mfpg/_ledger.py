@@ -438,6 +438,9 @@ def read_summary(ledger: pathlib.Path) -> dict[str, Any]:
 
 def client_names(summary: dict[str, Any]) -> dict[int, str]:
     rows = summary.get("clients")
+    if isinstance(rows, dict):  # of a large federation
+        names = rows.get("names")
+        return {k: name for k, name in enumerate(names if isinstance(names, list) else []) if isinstance(name, str)}
     rows = rows if isinstance(rows, list) else []
     return {k: row["name"] for k, row in enumerate(rows)
             if isinstance(row, dict) and row.get("client") == k and isinstance(row.get("name"), str)}

@@ -168,6 +168,12 @@ int mfpg_transport_warning(const mfpg_transport_report *all, char *text, size_t 
 json_t *mfpg_transport_json(const mfpg_experiment *experiment);
 void mfpg_print_transport(const mfpg_experiment *experiment, FILE *out);
 
+/* summary_clients.c: each client, or of more than 1000 the quantiles; and what its two files share: the value, or NULL and
+ * nothing left of it where something could not be added. */
+json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *experiment);
+json_t *mfpg_metrics_json(const mfpg_metrics *metrics);
+json_t *mfpg_json_if_complete(json_t *value, int complete);
+
 /* The promise to a client in plain words into text[size]; particles: what was noised. */
 void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
     const mfpg_client_report *client, char *text, size_t size);

@@ -10,19 +10,6 @@
 #include "federation/run_folder.h"
 #include "internal.h"
 
-/* The object or list, or NULL, and nothing left of it, where something could not be added. */
-static json_t *if_complete(json_t *value, int complete) {
-    if (complete) return value;
-    json_decref(value);
-    return NULL;
-}
-
-static json_t *metrics_json(const mfpg_metrics *m) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:I}", "loss", mfpg_json_number(m->loss), "accuracy",
-        mfpg_json_number(m->accuracy), "auc", mfpg_json_number(m->auc), "majority_rate",
-        mfpg_json_number(m->majority_rate), "rows", (json_int_t)m->rows);
-}
-
 static int promises_anything(const mfpg_experiment *e) {
     return strcmp(e->method.mechanism, "none") != 0;
 }
@@ -42,7 +29,7 @@ static json_t *promise_json(const mfpg_experiment *e) {
         mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
         mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
     if (!promise || e->options.hidden == MFPG_HIDDEN_NONE) return promise;
-    return if_complete(promise, json_object_set_new(promise, "assumed", assumed_json(e)) == 0);
+    return mfpg_json_if_complete(promise, json_object_set_new(promise, "assumed", assumed_json(e)) == 0);
 }
 
 /* Where the ledger ends: whole lines that are taken from its end show nowhere else. */
@@ -86,43 +73,6 @@ static json_t *stop_json(mfpg_context *ctx, const mfpg_experiment *e) {
     return json_pack("{s:o, s:s, s:o}", "epsilon", mfpg_json_number(o->stop_at_epsilon), "filter",
         mfpg_filter_name(o->filter), o->filter == MFPG_FILTER_ZCDP ? "rho" : "mu",
         mfpg_json_number(filter.budget));
-}
-
-static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t k) {
-    mfpg_client_report c;
-    mfpg_metrics m;
-    char words[MFPG_MESSAGE_SIZE];
-    if (mfpg_federation_client(ctx, e->federation, k, &c) != MFPG_OK) return NULL;
-    if (mfpg_federation_metrics(ctx, e->federation, k, &m) != MFPG_OK) return NULL;
-    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &c, words, sizeof words);
-    int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    json_t *client = json_pack(
-        "{s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:b, s:o, s:b, s:s}",
-        "client", (json_int_t)k, "name", e->data->client[k].name, "rows",
-        (json_int_t)e->data->client[k].train.rows, "preference",
-        mfpg_json_number(e->preference ? e->preference[k] : (double)NAN), "action",
-        mfpg_json_number(c.action_value), "mu", mfpg_json_number(c.mu), "epsilon",
-        mfpg_json_number(c.epsilon), replace ? "epsilon_zero_out" : "epsilon_replace",
-        mfpg_json_number(c.epsilon_other), "noise_multiplier", mfpg_json_number(c.noise_multiplier), "rounds",
-        (json_int_t)c.rounds, "steps", (json_int_t)c.steps, "sampling_rate",
-        mfpg_json_number(c.sampling_rate), "weight", mfpg_json_number(c.weight), "nonfinite_gradients",
-        (json_int_t)c.nonfinite, "stopped", c.stopped, "stopped_before_round",
-        c.stopped ? json_integer(c.stopped_before) : json_null(), "certificate", isfinite(c.epsilon),
-        "promise", words);
-    if (client && e->options.acting)
-        client = if_complete(
-            client, json_object_set_new(client, "spent_mu", mfpg_json_number(c.spent_mu)) == 0 &&
-                        json_object_set_new(client, "choice_mu", mfpg_json_number(c.choice_mu)) == 0);
-    if (!client || e->options.evaluate == MFPG_EVALUATE_NONE) return client;
-    return if_complete(client, json_object_set_new(client, "metrics", metrics_json(&m)) == 0);
-}
-
-static json_t *clients_json(mfpg_context *ctx, const mfpg_experiment *e) {
-    json_t *list = json_array();
-    int complete = list != NULL;
-    for (ptrdiff_t k = 0; k < e->data->clients && complete; k++)
-        complete = json_array_append_new(list, client_json(ctx, e, k)) == 0;
-    return if_complete(list, complete);
 }
 
 /* Of actions that are chosen each round there is the mean of the last one; how far they are from an equilibrium depends on
@@ -174,7 +124,7 @@ static json_t *game_json(const mfpg_experiment *e) {
         mfpg_json_number(q->price_of_anarchy), "unique",
         q->unique < 0 ? json_string("unknown") : json_boolean(q->unique), "converged", q->converged,
         "iterations", q->iterations, "residual", mfpg_json_number(q->residual));
-    return game ? if_complete(game, add_words(game, e)) : NULL;
+    return game ? mfpg_json_if_complete(game, add_words(game, e)) : NULL;
 }
 
 /* The fingerprint tells whoever guesses the rows that the guess is right: it stands only where nothing is private. */
@@ -189,15 +139,16 @@ static json_t *assumptions_json(const mfpg_experiment *e) {
     int complete = list != NULL;
     for (ptrdiff_t i = 0; i < e->assumptions.count && complete; i++)
         complete = json_array_append_new(list, json_string(e->assumptions.text[i])) == 0;
-    return if_complete(list, complete);
+    return mfpg_json_if_complete(list, complete);
 }
 
 static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
     mfpg_metrics m;
     if (e->options.evaluate == MFPG_EVALUATE_NONE) return json_null();
     if (mfpg_federation_metrics(ctx, e->federation, -1, &m) != MFPG_OK) return NULL;
-    json_t *metrics = metrics_json(&m);
-    return if_complete(metrics, json_object_set_new(metrics, "note", json_string(MFPG_METRICS_NOTE)) == 0);
+    json_t *metrics = mfpg_metrics_json(&m);
+    return mfpg_json_if_complete(
+        metrics, json_object_set_new(metrics, "note", json_string(MFPG_METRICS_NOTE)) == 0);
 }
 
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
@@ -210,7 +161,7 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
         mfpg_players_name(e->method.players), "seeded", e->key.seeded, "rounds", (json_int_t)e->round_count,
         "rounds_planned", (json_int_t)e->options.rounds, "promise", promise_json(e), "certificate",
         certificate, "odometer", odometer, "ledger", ledger_json(e), "stop", stop_json(ctx, e), "clients",
-        clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport", mfpg_transport_json(e), "game",
+        mfpg_clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport", mfpg_transport_json(e), "game",
         game_json(e), "data", data_json(e), "assumptions", assumptions_json(e));
 }
 

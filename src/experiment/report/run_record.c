@@ -219,6 +219,8 @@ const json_t *run_client(const run_record *record, ptrdiff_t client) {
 const char *run_client_name(const run_record *record, ptrdiff_t client, char buffer[32]) {
     const char *name = json_string_value(json_object_get(run_client(record, client), "name"));
     ptrdiff_t column = run_table_column(&record->clients, "name");
+    if (!name) /* a large federation is not listed */
+        name = json_string_value(json_array_get(run_value(record, "clients.names"), (size_t)client));
     if (!name && column >= 0) name = run_table_text(&record->clients, client, column);
     if (name && *name) return name;
     snprintf(buffer, 32, "%td", client);
