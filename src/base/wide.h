@@ -37,11 +37,11 @@
 #define MFPG_FOR_AVX512
 #endif
 
-/* Before a loop of at most 16 rounds, known when compiling, over arrays that are to become registers. */
+/* Before a loop of at most 24 rounds, known when compiling, over arrays that are to become registers. */
 #if defined(__clang__)
 #define MFPG_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define MFPG_UNROLL _Pragma("GCC unroll 16")
+#define MFPG_UNROLL _Pragma("GCC unroll 24")
 #endif
 
 /* In rising order: what a processor has, it has all of what stands before, too. */

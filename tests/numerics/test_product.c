@@ -103,6 +103,8 @@ static void test_all_registers_give_the_bits_of_the_chain(void **state) {
                 for (int way = 0; way < 3; way++) check_registers(rows, cols[c], depth[d], way % 2, way);
     for (int turned = 0; turned < 2; turned++)
         for (int way = 0; way < 3; way++) check_registers(203, 47, 256, turned, way);
+    for (ptrdiff_t rows = 37; rows <= 49; rows++)
+        for (int way = 0; way < 3; way++) check_registers(rows, 53, 20, way % 2, way);
     check_registers(13, 21, 700, 1, 0);
     check_registers(13, 21, 700, 0, 1);
 }

@@ -3,21 +3,23 @@
 #include <string.h>
 
 /* C is made in tiles of BROAD columns and so many rows that the sums stay in registers while the depth runs: four where
- * there are 16 registers of eight floats, twelve where there are 32 of sixteen. With separate multiplications and
- * additions these sizes keep all arithmetic units busy.
+ * there are 16 registers of eight floats, 24 where there are 32 of sixteen. With separate multiplications and additions
+ * these sizes keep all arithmetic units busy; a tall tile takes fewer loads of B and fewer rounds.
  *
  * The BROAD columns of B that a tile needs are DEEP at most, so that they stay in the nearest cache while the tiles of a
  * block of HIGH rows are made. They are copied where they do not lie side by side, and also where MANY rows take them in
  * low tiles, since lines a power of two apart push each other out of that cache. A block of A is copied where its rows are
- * columns in memory, since each of their entries would lie on a page of its own, unless they are FEW. */
+ * columns in memory, since each of their entries would lie on a page of its own, unless they are FEW. Those few leave C as
+ * most of what is read and written, so tiles of TALLER rows make it in order: all columns before the next rows. */
 enum {
     LANES = 8,
     BROAD = 2 * LANES,
     FEW_LANES = LANES / 2,
     TALL = 4,
-    TALLEST = 12,
+    TALLER = 12,
+    TALLEST = 24,
     DEEP = MFPG_PRODUCT_DEPTH,
-    HIGH = 16 * TALLEST,
+    HIGH = 8 * TALLEST,
     FEW = 64,
     MANY = 32
 };
@@ -31,7 +33,8 @@ typedef struct block {
     int packed;                  /* A lies in left */
     int scaled;
     float factor;
-    const float *right;                                     /* BROAD columns of B; from row to row it is */
+    ptrdiff_t panels;   /* of B that lie side by side: a tile's rows take all of them before the next rows */
+    const float *right; /* BROAD columns of B; from row to row it is */
     ptrdiff_t right_down;                                   /* so far */
     float copied[DEEP][BROAD] __attribute__((aligned(64))); /* of B; beyond cols 0 */
     float left[HIGH * DEEP] __attribute__((aligned(64))); /* of A, a tile's rows at a time, depth by depth */
@@ -113,10 +116,10 @@ static void take_right(block *p, mfpg_matrix b) {
 
 /* One tile: `tall` rows of A, entry (r, k) at a[r * down + k * across], times the columns of B. Sums in pairs of low and
  * high; written out for every number of rows, or they would lie in memory. */
-static inline __attribute__((always_inline)) void make_tile(
-    int tall, const block *p, const float *a, ptrdiff_t down, ptrdiff_t across, const place *at) {
+static inline __attribute__((always_inline)) void make_tile(int tall, const block *p, const float *a,
+    ptrdiff_t down, ptrdiff_t across, const float *b, const place *at) {
     lanes low[TALL], high[TALL], l, r;
-    const float *b = p->right, *start = at->start;
+    const float *start = at->start;
     const ptrdiff_t depth = p->depth, b_down = p->right_down, start_down = at->start_down,
                     c_down = at->c_down;
     float *c = at->c;
@@ -156,10 +159,10 @@ static inline __attribute__((always_inline)) void make_tile(
 }
 
 /* The same with one register a row: a factor from memory is then spread over the lanes by the multiplication itself. */
-static inline __attribute__((always_inline)) void make_broad_tile(
-    int tall, const block *p, const float *a, ptrdiff_t down, ptrdiff_t across, const place *at) {
+static inline __attribute__((always_inline)) void make_broad_tile(int tall, const block *p, const float *a,
+    ptrdiff_t down, ptrdiff_t across, const float *b, const place *at) {
     broad_lanes sum[TALLEST], x;
-    const float *b = p->right, *start = at->start;
+    const float *start = at->start;
     const ptrdiff_t depth = p->depth, b_down = p->right_down, start_down = at->start_down,
                     c_down = at->c_down;
     float *c = at->c;
@@ -169,18 +172,15 @@ static inline __attribute__((always_inline)) void make_broad_tile(
         MFPG_UNROLL
         for (int i = 0; i < tall; i++) memcpy(&sum[i], start + i * start_down, sizeof x);
     }
-    /* what the next tile will wait for; beyond the end of C it does nothing */
+    const float *rows[TALLEST / 3]; /* every third, as an address takes one or two steps at no cost */
     MFPG_UNROLL
-    for (int i = 0; i < tall; i++) __builtin_prefetch(c + (tall + i) * c_down, 1);
-    const float *a3 = a + 3 * down, *a6 = a3 + 3 * down, *a9 = a6 + 3 * down; /* fewer addresses than rows */
+    for (int i = 0; i < (tall + 2) / 3; i++) rows[i] = a + 3 * i * down;
     for (ptrdiff_t k = 0; k < depth; k++, b += b_down) {
         memcpy(&x, b, sizeof x);
         MFPG_UNROLL
-        for (int i = 0; i < tall; i++) sum[i] += (i < 3 ? a : i < 6 ? a3 : i < 9 ? a6 : a9)[i % 3 * down] * x;
-        a += across;
-        a3 += across;
-        a6 += across;
-        a9 += across;
+        for (int i = 0; i < tall; i++) sum[i] += rows[i / 3][i % 3 * down] * x;
+        MFPG_UNROLL
+        for (int i = 0; i < (tall + 2) / 3; i++) rows[i] += across;
     }
     const float factor = p->factor;
     if (p->scaled) {
@@ -197,6 +197,13 @@ static inline __attribute__((always_inline)) void make_broad_tile(
 /* Rows first to first + rows - 1 of a block; `at` is the place of the first. */
 typedef void (*rows_maker)(const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at);
 
+static inline __attribute__((always_inline)) place place_below(const place *at, ptrdiff_t i, ptrdiff_t j) {
+    place below = *at;
+    below.c += i * at->c_down + j;
+    if (at->start) below.start += i * at->start_down + j;
+    return below;
+}
+
 /* Where the next tile's rows of A lie: in p->left side by side, or in a itself. */
 static inline __attribute__((always_inline)) mfpg_matrix rows_of_tile(
     const block *p, ptrdiff_t first, ptrdiff_t tall, mfpg_matrix a) {
@@ -209,8 +216,13 @@ static inline __attribute__((always_inline)) void next_rows(place *at, ptrdiff_t
     if (at->start) at->start += tall * at->start_down;
 }
 
-#define TILE(maker, height)                                                                                  \
-    case height: maker(height, p, of_a.at, of_a.down, of_a.across, &at); break
+#define TILES(maker, height)                                                                                 \
+    case height:                                                                                             \
+        for (ptrdiff_t j = 0; j < p->panels; j++) {                                                          \
+            place panel = place_below(&at, 0, j * BROAD);                                                    \
+            maker(height, p, of_a.at, of_a.down, of_a.across, p->right + j * BROAD, &panel);                 \
+        }                                                                                                    \
+        break
 
 static inline __attribute__((always_inline)) void make_rows(
     const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at) {
@@ -218,10 +230,10 @@ static inline __attribute__((always_inline)) void make_rows(
         tall = next_tall(TALL, end - first);
         mfpg_matrix of_a = rows_of_tile(p, first, tall, a);
         switch (tall) {
-            TILE(make_tile, 4);
-            TILE(make_tile, 3);
-            TILE(make_tile, 2);
-            TILE(make_tile, 1);
+            TILES(make_tile, 4);
+            TILES(make_tile, 3);
+            TILES(make_tile, 2);
+            TILES(make_tile, 1);
         }
     }
 }
@@ -238,21 +250,33 @@ MFPG_FOR_AVX2 static void make_rows_avx2(
 MFPG_FOR_AVX512 static void make_rows_avx512(
     const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at) {
     for (ptrdiff_t end = first + rows, tall; first < end; first += tall, next_rows(&at, tall)) {
-        tall = next_tall(TALLEST, end - first);
+        tall = next_tall(p->tall, end - first);
         mfpg_matrix of_a = rows_of_tile(p, first, tall, a);
         switch (tall) {
-            TILE(make_broad_tile, 12);
-            TILE(make_broad_tile, 11);
-            TILE(make_broad_tile, 10);
-            TILE(make_broad_tile, 9);
-            TILE(make_broad_tile, 8);
-            TILE(make_broad_tile, 7);
-            TILE(make_broad_tile, 6);
-            TILE(make_broad_tile, 5);
-            TILE(make_broad_tile, 4);
-            TILE(make_broad_tile, 3);
-            TILE(make_broad_tile, 2);
-            TILE(make_broad_tile, 1);
+            TILES(make_broad_tile, 24);
+            TILES(make_broad_tile, 23);
+            TILES(make_broad_tile, 22);
+            TILES(make_broad_tile, 21);
+            TILES(make_broad_tile, 20);
+            TILES(make_broad_tile, 19);
+            TILES(make_broad_tile, 18);
+            TILES(make_broad_tile, 17);
+            TILES(make_broad_tile, 16);
+            TILES(make_broad_tile, 15);
+            TILES(make_broad_tile, 14);
+            TILES(make_broad_tile, 13);
+            TILES(make_broad_tile, 12);
+            TILES(make_broad_tile, 11);
+            TILES(make_broad_tile, 10);
+            TILES(make_broad_tile, 9);
+            TILES(make_broad_tile, 8);
+            TILES(make_broad_tile, 7);
+            TILES(make_broad_tile, 6);
+            TILES(make_broad_tile, 5);
+            TILES(make_broad_tile, 4);
+            TILES(make_broad_tile, 3);
+            TILES(make_broad_tile, 2);
+            TILES(make_broad_tile, 1);
         }
     }
 }
@@ -273,39 +297,47 @@ static void make_edge(rows_maker make, const block *p, mfpg_matrix a, place at) 
     }
 }
 
+/* All columns of b, so many panels at once; `at` is the place of the block. */
+static void make_columns(
+    rows_maker make, block *p, const mfpg_product *product, mfpg_matrix a, mfpg_matrix b, const place *at) {
+    for (ptrdiff_t j = 0; j < product->cols; j += p->panels * BROAD) {
+        ptrdiff_t left = product->cols - j;
+        p->panels = p->tall == TALLER && b.across == 1 && left > BROAD ? left / BROAD : 1;
+        p->cols = at_most(left, BROAD);
+        take_right(p, (mfpg_matrix){b.at + j * b.across, b.down, b.across});
+        if (p->cols == BROAD)
+            make(p, 0, p->rows, a, place_below(at, 0, j));
+        else
+            make_edge(make, p, a, place_below(at, 0, j));
+    }
+}
+
 /* The part of C that comes of depth k to k + p->depth; it starts from `at`. */
-static void add_depth(rows_maker make, block *p, const mfpg_product *product, ptrdiff_t k, const place *at) {
+static void add_depth(
+    mfpg_registers registers, block *p, const mfpg_product *product, ptrdiff_t k, const place *at) {
     mfpg_matrix a = product->a, b = product->b;
-    p->packed = a.across != 1 && (p->depth > FEW || p->tall == TALL);
+    b.at += k * b.down;
+    p->packed = a.across != 1 && (p->depth > FEW || registers != MFPG_REGISTERS_AVX512);
+    p->tall = registers != MFPG_REGISTERS_AVX512 ? TALL : a.across != 1 && !p->packed ? TALLER : TALLEST;
     ptrdiff_t high = a.across != 1 ? HIGH : product->rows;
     for (ptrdiff_t i = 0; i < product->rows; i += high) {
         mfpg_matrix of_a = {a.at + i * a.down + k * a.across, a.down, a.across};
+        place below = place_below(at, i, 0);
         p->rows = at_most(product->rows - i, high);
         if (p->packed) pack_left(p, of_a);
-        for (ptrdiff_t j = 0; j < product->cols; j += BROAD) {
-            place corner = *at;
-            corner.c += i * at->c_down + j;
-            if (at->start) corner.start += i * at->start_down + j;
-            p->cols = at_most(product->cols - j, BROAD);
-            take_right(p, (mfpg_matrix){b.at + k * b.down + j * b.across, b.down, b.across});
-            if (p->cols == BROAD)
-                make(p, 0, p->rows, of_a, corner);
-            else
-                make_edge(make, p, of_a, corner);
-        }
+        make_columns(MAKERS[registers], p, product, of_a, b, &below);
     }
 }
 
 void mfpg_matrix_product_by(mfpg_registers registers, const mfpg_product *product) {
     block p;
     place at = {product->c, product->cols, product->start, product->start_down};
-    p.tall = registers == MFPG_REGISTERS_AVX512 ? TALLEST : TALL;
     p.scaled = product->scaled;
     p.factor = product->factor;
     ptrdiff_t k = 0;
     do { /* once at least: without depth C is what it starts from */
         p.depth = at_most(product->depth - k, DEEP);
-        add_depth(MAKERS[registers], &p, product, k, &at);
+        add_depth(registers, &p, product, k, &at);
         at.start = product->c;
         at.start_down = product->cols;
         k += DEEP;
