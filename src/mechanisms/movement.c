@@ -32,20 +32,48 @@ MFPG_WIDE static void add_beside(
     for (ptrdiff_t i = 0; i < n; i++) to[i] = from[i] + x[i];
 }
 
+/* Adds what is noised and the squares of x on one way, because what takes time is turning floats into doubles and back.
+ * n is a multiple of LANES; to may be from. Every eight are taken out of memory before any goes back, so that the compiler
+ * need not know which arrays are one. */
 MFPG_WIDE static void add_noised(
-    ptrdiff_t n, const float *restrict x, double sd, const float *restrict z, float *restrict to) {
-    for (ptrdiff_t i = 0; i < n; i++) to[i] = (float)((double)to[i] + (double)x[i] + sd * (double)z[i]);
+    ptrdiff_t n, const float *from, const float *x, double sd, const float *z, float *to, double *squares) {
+    double s[LANES];
+    memcpy(s, squares, sizeof s);
+    for (ptrdiff_t j = 0; j < n; j += LANES) {
+        float state[LANES], way[LANES], draw[LANES], sum[LANES];
+        double wide[LANES];
+        memcpy(state, from + j, sizeof state);
+        memcpy(way, x + j, sizeof way);
+        memcpy(draw, z + j, sizeof draw);
+        for (int i = 0; i < LANES; i++) wide[i] = (double)way[i];
+        for (int i = 0; i < LANES; i++) s[i] += wide[i] * wide[i];
+        for (int i = 0; i < LANES; i++) sum[i] = (float)((double)state[i] + wide[i] + sd * (double)draw[i]);
+        memcpy(to + j, sum, sizeof sum);
+    }
+    memcpy(squares, s, sizeof s);
 }
 
-MFPG_WIDE static void add_noised_beside(ptrdiff_t n, const float *restrict from, const float *restrict x,
-    double sd, const float *restrict z, float *restrict to) {
-    for (ptrdiff_t i = 0; i < n; i++) to[i] = (float)((double)from[i] + (double)x[i] + sd * (double)z[i]);
+static void note_rest(mfpg_movement *m, ptrdiff_t n, const float *x) {
+    for (ptrdiff_t i = 0; i < n; i++) m->rest[m->rests++] = (double)x[i] * (double)x[i];
 }
 
-static void note_squares(mfpg_movement *m, ptrdiff_t n, const float *x) {
+static void pass_noised(
+    mfpg_movement *m, ptrdiff_t n, const float *from, const float *x, const float *z, float *to) {
+    ptrdiff_t whole = n - n % LANES;
+    add_noised(whole, from, x, m->noise_sd, z, to, m->squares);
+    for (ptrdiff_t i = whole; i < n; i++)
+        to[i] = (float)((double)from[i] + (double)x[i] + m->noise_sd * (double)z[i]);
+    note_rest(m, n - whole, x + whole);
+}
+
+static void pass_plain(mfpg_movement *m, ptrdiff_t n, const float *from, const float *x, float *to) {
     ptrdiff_t whole = n - n % LANES;
     add_squares(whole, x, m->squares);
-    for (ptrdiff_t i = whole; i < n; i++) m->rest[m->rests++] = (double)x[i] * (double)x[i];
+    note_rest(m, n - whole, x + whole);
+    if (from == to)
+        add_to(n, x, to);
+    else
+        add_beside(n, from, x, to);
 }
 
 void mfpg_movement_pass(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const float *z) {
@@ -56,18 +84,11 @@ void mfpg_movement_pass(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const fl
     else
         way_between(n, to, from, x);
     if (m->factor != 1.0) mfpg_vector_scale(n, m->factor, x);
-    if (m->total)
-        add_to(n, x, m->total + first);
+    if (m->total) add_to(n, x, m->total + first);
+    if (z)
+        pass_noised(m, n, from, x, z, to);
     else
-        note_squares(m, n, x);
-    if (z && from == to)
-        add_noised(n, x, m->noise_sd, z, to);
-    else if (z)
-        add_noised_beside(n, from, x, m->noise_sd, z, to);
-    else if (from == to)
-        add_to(n, x, to);
-    else
-        add_beside(n, from, x, to);
+        pass_plain(m, n, from, x, to);
     float largest = mfpg_vector_largest(n, to);
     if (!isnan(m->largest) && !(largest <= m->largest)) m->largest = largest;
 }

@@ -18,7 +18,7 @@ typedef struct mfpg_movement {
 
     /* Of what has been passed; zero at the start. */
     float largest;     /* |to_i|, NaN once one was */
-    double squares[8]; /* of the displacement, by lanes, up to the last whole eight; only without total */
+    double squares[8]; /* of the displacement, by lanes, up to the last whole eight */
     double rest[7];    /* squares of those behind it, */
     ptrdiff_t rests;   /* so many */
 } mfpg_movement;
@@ -30,7 +30,7 @@ typedef struct mfpg_movement {
  * most MFPG_MOVEMENT_PIECE entries where displacement is NULL, all but the last of a multiple of eight. */
 void mfpg_movement_pass(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const float *z);
 
-/* mfpg_vector_norm of the displacement once all has been passed, to the last bit; only without total. */
+/* mfpg_vector_norm of the displacement once all has been passed, to the last bit. */
 double mfpg_movement_norm(const mfpg_movement *m);
 
 #endif

@@ -132,8 +132,17 @@ MFPG_WIDE static void scale_once(ptrdiff_t n, double by, float *x) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] = (float)((double)x[i] * by);
 }
 
+MFPG_WIDE static void scale_float(ptrdiff_t n, float by, float *x) {
+    for (ptrdiff_t i = 0; i < n; i++) x[i] *= by;
+}
+
+/* The product of two floats fits a double, so where `by` is one, a product of floats is rounded to the same bits. */
 void mfpg_vector_scale(ptrdiff_t n, double by, float *x) {
-    scale_once(n, by, x);
+    float narrow = (float)by;
+    if ((double)narrow == by)
+        scale_float(n, narrow, x);
+    else
+        scale_once(n, by, x);
 }
 
 static const int64_t SMALLEST_NORMAL = (int64_t)(1023 - 126) << 52; /* bits of the double FLT_MIN */
