@@ -41,7 +41,7 @@ static inline int bench_order(const void *a, const void *b) {
 }
 
 /* Measures the work beside its floor (NULL: none) and prints the work's line. units > 0: how many things the work makes
- * at once; the line then also says what one costs. */
+ * at once; the line then also says what one costs, and how many a second of one core makes. */
 static inline void bench_work(
     const char *work, bench_run run, bench_run floor, void *arg, double units, const char *unit) {
     double times[BENCH_ROUNDS], floors[BENCH_ROUNDS] = {0};
@@ -58,7 +58,9 @@ static inline void bench_work(
     printf("{\"work\": \"%s\", \"cpu_s\": %.6g", work, median);
     if (floor) printf(", \"floor_s\": %.6g, \"share_of_floor\": %.4g", floor_median, floor_median / median);
     printf(", \"peak_rss_mib\": %.1f", (double)usage.ru_maxrss / 1024);
-    if (units > 0) printf(", \"ns_per_%s\": %.4g", unit, 1e9 * median / units);
+    if (units > 0)
+        printf(
+            ", \"ns_per_%s\": %.4g, \"%ss_per_s\": %.4g", unit, 1e9 * median / units, unit, units / median);
     printf("}\n");
 }
 

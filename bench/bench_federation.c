@@ -1,15 +1,12 @@
 /* A round of a federation: clients of 200 images each, ten local steps of Poisson batches of about 20 on the network
  * 784-128-64-10, clip and noise on the update, all of it: act, update, account, average. Beside it, as its floor, ten
  * times the eight matrix products of a step of 20 by OpenBLAS for every client. Then the same round with two threads. */
-#include <cblas.h>
-
-#include "bench.h"
+#include "mlp_floor.h"
 
 #include "mfpg/federation.h"
 
-enum { CLIENTS = 40, ROWS = 200, STEPS = 10, BATCH = 20, LAYERS = 3, TIMED_ROUNDS = 41 };
+enum { CLIENTS = 40, ROWS = 200, STEPS = 10, BATCH = 20, TIMED_ROUNDS = 41 };
 static char client_name[] = "client";
-static const int WIDTH[LAYERS + 1] = {784, 128, 64, 10};
 
 typedef struct job {
     mfpg_context *ctx;
@@ -20,7 +17,7 @@ typedef struct job {
     mfpg_client_data client[CLIENTS];
     const mfpg_mechanism *mechanisms[CLIENTS];
     mfpg_action action[CLIENTS];
-    float *value[LAYERS + 1], *delta[LAYERS + 1], *weight[LAYERS], *slope[LAYERS]; /* of the floor */
+    mlp_floor floor;
     int failed;
 } job;
 
@@ -31,62 +28,17 @@ static void run_round(void *arg) {
     if (mfpg_federation_round(j->ctx, j->federation, &report, &done) != MFPG_OK || done) j->failed = 1;
 }
 
-static void products_of_a_step(job *j) {
-    for (int l = 0; l < LAYERS; l++)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, BATCH, WIDTH[l + 1], WIDTH[l], 1.0f, j->value[l],
-            WIDTH[l], j->weight[l], WIDTH[l], 0.0f, j->value[l + 1], WIDTH[l + 1]);
-    for (int l = LAYERS - 1; l >= 0; l--) {
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, WIDTH[l + 1], WIDTH[l], BATCH, 1.0f,
-            j->delta[l + 1], WIDTH[l + 1], j->value[l], WIDTH[l], 0.0f, j->slope[l], WIDTH[l]);
-        if (l > 0)
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, BATCH, WIDTH[l], WIDTH[l + 1], 1.0f,
-                j->delta[l + 1], WIDTH[l + 1], j->weight[l], WIDTH[l], 0.0f, j->delta[l], WIDTH[l]);
-    }
-}
-
 static void run_floor(void *arg) {
-    for (int i = 0; i < CLIENTS * STEPS; i++) products_of_a_step(arg);
-}
-
-static float *normals(mfpg_stream *stream, ptrdiff_t n) {
-    float *out = bench_floats((size_t)n);
-    stream->client++;
-    if (out) mfpg_stream_gaussian(stream, 0, n, out);
-    return out;
-}
-
-static int fill_floor(job *j, mfpg_stream *stream) {
-    int ready = 1;
-    for (int l = 0; l <= LAYERS; l++) {
-        j->value[l] = normals(stream, (ptrdiff_t)BATCH * WIDTH[l]);
-        j->delta[l] = normals(stream, (ptrdiff_t)BATCH * WIDTH[l]);
-        ready = ready && j->value[l] && j->delta[l];
-    }
-    for (int l = 0; l < LAYERS; l++) {
-        j->weight[l] = normals(stream, (ptrdiff_t)WIDTH[l] * WIDTH[l + 1]);
-        j->slope[l] = normals(stream, (ptrdiff_t)WIDTH[l] * WIDTH[l + 1]);
-        ready = ready && j->weight[l] && j->slope[l];
-    }
-    return ready;
+    job *j = arg;
+    for (int i = 0; i < CLIENTS * STEPS; i++) mlp_floor_step(&j->floor);
 }
 
 static int fill_client(job *j, int k, mfpg_stream *stream) {
-    mfpg_dataset *train = &j->client[k].train;
-    *train = (mfpg_dataset){.rows = ROWS, .features = WIDTH[0]};
     j->client[k].test.features = WIDTH[0];
     j->client[k].name = client_name;
-    train->x = normals(stream, ROWS * WIDTH[0]);
-    train->y = malloc(ROWS * sizeof(float));
-    train->norm2 = calloc(ROWS, sizeof(double));
-    if (!train->x || !train->y || !train->norm2) return 0;
-    for (int i = 0; i < ROWS * WIDTH[0]; i++) {
-        train->x[i] *= 0.1f;
-        train->norm2[i / WIDTH[0]] += (double)train->x[i] * (double)train->x[i];
-    }
-    for (int i = 0; i < ROWS; i++) train->y[i] = (float)(i % WIDTH[LAYERS]);
     j->mechanisms[k] = j->mechanism;
     j->action[k] = (mfpg_action){.control = MFPG_CONTROL_MULTIPLIER, .multiplier = 1.0};
-    return 1;
+    return bench_examples(stream, ROWS, 0.1f, &j->client[k].train);
 }
 
 static int open_federation(job *j, int threads) {
@@ -113,12 +65,6 @@ static void close_federation(job *j) {
 }
 
 static int fill(job *j) {
-    const ptrdiff_t hidden[] = {WIDTH[1], WIDTH[2]};
-    mfpg_model_options shape = {.kind = "mlp",
-        .features = WIDTH[0],
-        .classes = WIDTH[LAYERS],
-        .hidden = hidden,
-        .hidden_layers = LAYERS - 1};
     mfpg_mechanism_options options = mfpg_mechanism_options_default();
     options.promise.unit = MFPG_UNIT_CLIENT;
     options.clip_at = MFPG_CLIP_UPDATE;
@@ -128,9 +74,9 @@ static int fill(job *j) {
     mfpg_stream stream = mfpg_stream_open(&key, MFPG_PURPOSE_TEST, 0, 0);
     j->data = (mfpg_federated_data){.clients = CLIENTS, .features = WIDTH[0], .client = j->client};
     mfpg_context *ctx = NULL;
-    int ready = mfpg_context_create(NULL, &ctx) == MFPG_OK &&
-                mfpg_model_create(ctx, &shape, &j->model) == MFPG_OK &&
-                mfpg_mechanism_create(ctx, &options, &j->mechanism) == MFPG_OK && fill_floor(j, &stream);
+    int ready = mfpg_context_create(NULL, &ctx) == MFPG_OK && mlp_create(ctx, &j->model) == MFPG_OK &&
+                mfpg_mechanism_create(ctx, &options, &j->mechanism) == MFPG_OK &&
+                mlp_floor_fill(&j->floor, &stream, BATCH);
     mfpg_context_destroy(ctx);
     for (int k = 0; k < CLIENTS && ready; k++) ready = fill_client(j, k, &stream);
     return ready;
@@ -170,8 +116,8 @@ static int bench_threads(job *j) {
     for (int t = 0; t < 2; t++)
         if (!time_rounds(j, t + 1, &cpu[t], &wall[t])) return 0;
     printf("{\"work\": \"federated_round_two_threads\", \"cpu_s\": %.6g, \"wall_s\": %.6g, "
-           "\"speedup_cpu\": %.4g, \"speedup_wall\": %.4g}\n",
-        cpu[1], wall[1], 2 * cpu[0] / cpu[1], wall[0] / wall[1]);
+           "\"speedup_cpu\": %.4g, \"speedup_wall\": %.4g, \"clients_per_s\": %.4g}\n",
+        cpu[1], wall[1], 2 * cpu[0] / cpu[1], wall[0] / wall[1], CLIENTS / wall[1]);
     return 1;
 }
 
@@ -182,19 +128,8 @@ int main(void) {
     if (ready) bench_work("federated_round", run_round, run_floor, &j, CLIENTS, "client");
     close_federation(&j);
     ready = ready && bench_threads(&j);
-    for (int l = 0; l <= LAYERS; l++) {
-        free(j.value[l]);
-        free(j.delta[l]);
-    }
-    for (int l = 0; l < LAYERS; l++) {
-        free(j.weight[l]);
-        free(j.slope[l]);
-    }
-    for (int k = 0; k < CLIENTS; k++) {
-        free(j.client[k].train.x);
-        free(j.client[k].train.y);
-        free(j.client[k].train.norm2);
-    }
+    mlp_floor_clear(&j.floor);
+    for (int k = 0; k < CLIENTS; k++) bench_examples_clear(&j.client[k].train);
     mfpg_mechanism_destroy(j.mechanism);
     mfpg_model_destroy(j.model);
     return ready && !j.failed ? EXIT_SUCCESS : EXIT_FAILURE;

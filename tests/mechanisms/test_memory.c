@@ -46,12 +46,12 @@ static void sweep(scene *s, mfpg_status (*call)(scene *), long expected) {
     }
 }
 
-static scene begin(void) {
+static scene begin(const char *model) {
     uint64_t random = testing_seed();
     scene s = {.ctx = testing_context(1)};
-    s.model = make_model(s.ctx, "logistic", 5);
+    s.model = make_model(s.ctx, model, 5);
     s.data = make_dataset(300, 5, 1, &random);
-    s.w = make_floats(6);
+    s.w = make_floats(mfpg_model_parameters(s.model));
     return s;
 }
 
@@ -64,7 +64,7 @@ static void end(scene *s) {
 
 static void test_every_failing_allocation_is_reported(void **state) {
     (void)state;
-    scene s = begin();
+    scene s = begin("logistic");
     sweep(&s, create_model, 3);
     sweep(&s, create_mechanism, 1);
     sweep(&s, evaluate, 4);
@@ -77,7 +77,7 @@ static void check_update(const mfpg_mechanism_options *options, void *user) {
     mfpg_key key = mfpg_key_from_seed(1);
     mfpg_stream stream = mfpg_stream_open(&key, MFPG_PURPOSE_TEST, 0, 0);
     float *work = make_floats(mfpg_mechanism_workspace(mechanism, s->model, s->data.rows)),
-          *out = make_floats(6);
+          *out = make_floats(mfpg_model_parameters(s->model));
     allocations_left = 0;
     CHECK_OK(s->ctx, mfpg_mechanism_update(s->ctx, mechanism, s->model, &s->data, s->data.rows,
                          multiplier_for(mechanism, 1.0), &stream, &stream, s->w, out, work, NULL));
@@ -89,9 +89,12 @@ static void check_update(const mfpg_mechanism_options *options, void *user) {
 
 static void test_updates_allocate_nothing(void **state) {
     (void)state;
-    scene s = begin();
-    each_setting(check_update, &s);
-    end(&s);
+    const char *models[] = {"logistic", "mlp"};
+    for (int i = 0; i < 2; i++) {
+        scene s = begin(models[i]);
+        each_setting(check_update, &s);
+        end(&s);
+    }
 }
 
 int main(void) {
