@@ -82,6 +82,13 @@ mfpg_round_report mfpg_experiment_last_round(const mfpg_experiment *experiment);
 mfpg_status mfpg_experiment_metrics(
     mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_metrics *out);
 
+/** The reports of all completed rounds, those before a resumption included: *count of them. Until the run's next call.
+ *  NULL and 0 before the run. */
+const mfpg_round_report *mfpg_experiment_rounds(const mfpg_experiment *experiment, ptrdiff_t *count);
+
+/** The global model: *count parameters. Until the run's next round. */
+const float *mfpg_experiment_model(const mfpg_experiment *experiment, ptrdiff_t *count);
+
 /** Assumptions of the certificates, one sentence each; NULL past the end. */
 const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdiff_t index);
 

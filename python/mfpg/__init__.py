@@ -12,18 +12,24 @@ from mfpg._answer import Account, Calibration
 from mfpg._calibrate import calibrate
 from mfpg._call import (AccessError, DomainError, Error, InputError, Interrupted, MfpgWarning, NumericError,
                         OutOfMemoryError, text)
+from mfpg._config import examples
+from mfpg._equilibrium import Equilibrium, FixedPoint, Gains, Mixing, Price, Social
 from mfpg._interface import lib
+from mfpg._keys import Key, keys
 from mfpg._ledger import (ClientAccount, Ledger, LedgerAccount, LedgerContents, LedgerEnd, LedgerHeader, LedgerLine,
                           Odometer)
 from mfpg._privatise import Privatised, privatise
 from mfpg._release import Release
+from mfpg._run import Run, run, simulate
+from mfpg._solve import solve
 
 __version__ = text(lib.mfpg_version())
 __all__ = [
-    "AccessError", "Account", "Accountant", "Calibration", "ClientAccount", "DomainError", "Error", "InputError",
-    "Interrupted", "Ledger", "LedgerAccount", "LedgerContents", "LedgerEnd", "LedgerHeader", "LedgerLine",
-    "MfpgWarning", "NumericError", "Odometer", "OutOfMemoryError", "Privatised", "Release", "account",
-    "calibrate", "privatise", "transport",
+    "AccessError", "Account", "Accountant", "Calibration", "ClientAccount", "DomainError", "Equilibrium", "Error",
+    "FixedPoint", "Gains", "InputError", "Interrupted", "Key", "Ledger", "LedgerAccount", "LedgerContents",
+    "LedgerEnd", "LedgerHeader", "LedgerLine", "MfpgWarning", "Mixing", "NumericError", "Odometer",
+    "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "account", "calibrate", "examples",
+    "keys", "privatise", "run", "simulate", "solve", "transport",
 ]
 
 for _name in __all__:  # public names tell their public place, in tracebacks and in pickles

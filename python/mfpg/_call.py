@@ -151,22 +151,24 @@ def job(function: Callable[Concatenate[Job, P], R]) -> Callable[P, R]:
 def _run_aside(own: Job, work: Callable[[], R]) -> R:
     result: list[R] = []
     error: list[BaseException] = []
+    done = threading.Event()  # Thread.join takes a thread for ended where Ctrl-C interrupts it (Python 3.11)
 
     def body() -> None:
         try:
             result.append(work())
         except BaseException as problem:  # it is raised again where the caller waits
             error.append(problem)
+        finally:
+            done.set()
 
-    worker = threading.Thread(target=body, name="mfpg", daemon=True)
-    worker.start()
+    threading.Thread(target=body, name="mfpg", daemon=True).start()
     try:
-        worker.join()
+        done.wait()
     except KeyboardInterrupt:
         own.stop[0] = 1
         if not own.stoppable:
             raise
-        worker.join()  # a second Ctrl-C does not wait
+        done.wait()  # a second Ctrl-C does not wait
     if error:
         try:
             raise error[0]

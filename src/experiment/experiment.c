@@ -232,6 +232,16 @@ mfpg_status mfpg_experiment_metrics(
     return mfpg_federation_metrics(ctx, experiment->federation, client, out);
 }
 
+const mfpg_round_report *mfpg_experiment_rounds(const mfpg_experiment *experiment, ptrdiff_t *count) {
+    *count = experiment->round_count;
+    return experiment->rounds;
+}
+
+const float *mfpg_experiment_model(const mfpg_experiment *experiment, ptrdiff_t *count) {
+    *count = mfpg_model_parameters(experiment->model);
+    return mfpg_federation_model(experiment->federation);
+}
+
 const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdiff_t index) {
     return index >= 0 && index < experiment->assumptions.count ? experiment->assumptions.text[index] : NULL;
 }

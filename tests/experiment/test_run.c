@@ -88,6 +88,28 @@ static void test_the_papers_settings_give_the_known_numbers(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* Every round's report, the last of them the one that is told alone, and the model that the last round left. */
+static void test_rounds_and_model_are_told(void **state) {
+    (void)state;
+    const char *words[] = {"data.format=synthetic", "data.kind=logistic", "data.clients=3",
+        "data.dimension=4", "seed=1", "train.rounds=3", "method=dp-sgd", NULL};
+    mfpg_context *ctx = testing_context(1);
+    mfpg_experiment *experiment = run(ctx, NULL, words);
+    ptrdiff_t rounds = -1, parameters = -1;
+    const mfpg_round_report *report = mfpg_experiment_rounds(experiment, &rounds);
+    const float *model = mfpg_experiment_model(experiment, &parameters);
+    mfpg_round_report last = mfpg_experiment_last_round(experiment);
+    double norm2 = 0.0;
+    assert_int_equal(rounds, 3);
+    assert_int_equal(parameters, 5); /* one a feature, and the bias */
+    for (ptrdiff_t i = 0; i < rounds; i++) assert_int_equal(report[i].round, i + 1);
+    assert_true(report[2].loss == last.loss && report[0].epsilon < report[2].epsilon);
+    for (ptrdiff_t i = 0; i < parameters; i++) norm2 += (double)model[i] * (double)model[i];
+    assert_true(norm2 > 0.0 && isfinite(norm2)); /* it started at zero */
+    mfpg_experiment_destroy(experiment);
+    mfpg_context_destroy(ctx);
+}
+
 static void test_replace_doubles_mu(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -472,6 +494,7 @@ static void test_districts_are_sixty_clients_of_one_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_papers_settings_give_the_known_numbers),
+        cmocka_unit_test(test_rounds_and_model_are_told),
         cmocka_unit_test(test_replace_doubles_mu),
         cmocka_unit_test(test_a_target_epsilon_is_met_from_below),
         cmocka_unit_test(test_what_cannot_be_is_refused_with_the_key_named),
