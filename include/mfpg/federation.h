@@ -56,7 +56,7 @@ typedef struct mfpg_acting {
 
 /** How a federation trains. Arrays are borrowed for the life of the federation. */
 typedef struct mfpg_federation_options {
-    int64_t rounds; /* T >= 1, planned */
+    int64_t rounds; /* T, planned; 1 <= T < 2^31 - 1 */
     mfpg_weights weights;
     ptrdiff_t clients_per_round; /* m of N drawn without replacement each round; 0: all */
     double client_rate; /* each client takes part with this probability; 1: all. Not with clients_per_round */

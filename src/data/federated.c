@@ -71,19 +71,30 @@ static mfpg_status build_frame(
 /* Above so many rows their norms are not kept: models then compute what they need, to the same bits. */
 enum { MOST_NORMS = 1 << 22 };
 
+static ptrdiff_t set_of(const mfpg_frame *frame, ptrdiff_t row) {
+    return 2 * (ptrdiff_t)frame->client[row] + frame->test[row];
+}
+
 /* Where the rows of a set begin: set 2k is what client k trains on, set 2k + 1 its test set, the last one the common test
- * set. *order gets, for every place, the row that belongs there. */
+ * set. *order gets, for every place, the row that belongs there; NULL
+ * where all are in their places, as synthetic rows are. */
 static mfpg_status find_places(
-    mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, ptrdiff_t **order) {
+    mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, uint32_t **order) {
     ptrdiff_t sets = 2 * (frame->clients + 1);
     ptrdiff_t *at = *start = mfpg_alloc(sets + 1, sizeof *at);
-    *order = mfpg_alloc(frame->rows, sizeof **order);
-    if (!at || !*order) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t i = 0; i < frame->rows; i++) at[2 * (ptrdiff_t)frame->client[i] + frame->test[i] + 1]++;
+    if (!at) return mfpg_fail_memory(ctx);
+    int in_place = 1;
+    for (ptrdiff_t i = 0, before = 0; i < frame->rows; i++) {
+        ptrdiff_t set = set_of(frame, i);
+        in_place = in_place && set >= before;
+        before = set;
+        at[set + 1]++;
+    }
     for (ptrdiff_t s = 0; s < sets; s++) at[s + 1] += at[s];
+    if (in_place) return MFPG_OK;
+    if (!(*order = mfpg_alloc(frame->rows, sizeof **order))) return mfpg_fail_memory(ctx);
     /* Every start moves to its end and, by the next loop, back again. */
-    for (ptrdiff_t i = 0; i < frame->rows; i++)
-        (*order)[at[2 * (ptrdiff_t)frame->client[i] + frame->test[i]]++] = i;
+    for (ptrdiff_t i = 0; i < frame->rows; i++) (*order)[at[set_of(frame, i)]++] = (uint32_t)i;
     for (ptrdiff_t s = sets; s > 0; s--) at[s] = at[s - 1];
     at[0] = 0;
     return MFPG_OK;
@@ -91,7 +102,7 @@ static mfpg_status find_places(
 
 /* Brings the rows into that order where they stand, one cycle of the permutation after the other: a large data set does not
  * fit in memory twice. Overwrites order. */
-static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t *order) {
+static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *order) {
     size_t bytes = (size_t)frame->features * sizeof *frame->x;
     float *held = mfpg_alloc(frame->features, sizeof *held), label;
     if (!held) return mfpg_fail_memory(ctx);
@@ -103,11 +114,11 @@ static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t *or
         for (; from != first; to = from, from = order[to]) {
             memcpy(frame->x + to * frame->features, frame->x + from * frame->features, bytes);
             frame->y[to] = frame->y[from];
-            order[to] = to;
+            order[to] = (uint32_t)to;
         }
         memcpy(frame->x + to * frame->features, held, bytes);
         frame->y[to] = label;
-        order[to] = to;
+        order[to] = (uint32_t)to;
     }
     free(held);
     return MFPG_OK;
@@ -132,9 +143,10 @@ static void fill_norms(owned_data *owned, ptrdiff_t rows) {
 
 /* The frame's rows, in order, become the data's. */
 static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *owned) {
-    ptrdiff_t *start = NULL, *order = NULL, sets = 2 * frame->clients;
+    ptrdiff_t *start = NULL, sets = 2 * frame->clients;
+    uint32_t *order = NULL;
     mfpg_status status = find_places(ctx, frame, &start, &order);
-    if (status == MFPG_OK) status = sort_rows(ctx, frame, order);
+    if (status == MFPG_OK && order) status = sort_rows(ctx, frame, order);
     if (status == MFPG_OK) {
         owned->x = frame->x;
         owned->y = frame->y;

@@ -12,7 +12,8 @@ typedef struct synthesis {
     const mfpg_data_options *options;
     const mfpg_key *key;
     mfpg_frame *frame;
-    float *weights; /* w*, dimension */
+    float *weights;                     /* w*, dimension */
+    mfpg_stream features[2], labels[2]; /* of clients and of the common test set, the client's number apart */
 } synthesis;
 
 static double dot(const float *a, const float *b, ptrdiff_t n) {
@@ -51,10 +52,8 @@ static mfpg_status fill_client(mfpg_context *ctx, ptrdiff_t client, int worker, 
     ptrdiff_t first = client * s->options->rows;
     ptrdiff_t rows = common ? s->options->common_test_rows : s->options->rows;
     uint64_t number = common ? 0 : (uint64_t)client;
-    mfpg_stream features = mfpg_stream_open(
-        s->key, MFPG_PURPOSE_SYNTHETIC, common ? MFPG_SYNTHETIC_COMMON_X : MFPG_SYNTHETIC_X, number);
-    mfpg_stream labels = mfpg_stream_open(
-        s->key, MFPG_PURPOSE_SYNTHETIC, common ? MFPG_SYNTHETIC_COMMON_Y : MFPG_SYNTHETIC_Y, number);
+    mfpg_stream features = s->features[common], labels = s->labels[common];
+    features.client = labels.client = number;
     float *x = frame->x + first * frame->features;
     for (ptrdiff_t i = 0; i < rows; i++) {
         mfpg_stream_gaussian(&features, (uint64_t)i, frame->features, x + i * frame->features);
@@ -63,6 +62,15 @@ static mfpg_status fill_client(mfpg_context *ctx, ptrdiff_t client, int worker, 
     }
     fill_labels(s, &labels, x, rows, frame->y + first);
     return MFPG_OK;
+}
+
+static void open_streams(synthesis *s) {
+    const uint64_t x[] = {MFPG_SYNTHETIC_X, MFPG_SYNTHETIC_COMMON_X},
+                   y[] = {MFPG_SYNTHETIC_Y, MFPG_SYNTHETIC_COMMON_Y};
+    for (int i = 0; i < 2; i++) {
+        s->features[i] = mfpg_stream_open(s->key, MFPG_PURPOSE_SYNTHETIC, x[i], 0);
+        s->labels[i] = mfpg_stream_open(s->key, MFPG_PURPOSE_SYNTHETIC, y[i], 0);
+    }
 }
 
 static mfpg_status name_features(mfpg_context *ctx, mfpg_frame *frame) {
@@ -89,6 +97,7 @@ mfpg_status mfpg_synthetic_fill(
         mfpg_stream_gaussian(&stream, 0, options->dimension, s.weights);
         frame->rows = rows;
         frame->clients = options->clients;
+        open_streams(&s);
         status = mfpg_tasks_run(ctx, options->clients + (options->common_test_rows > 0), fill_client, &s);
     }
     free(s.weights);

@@ -274,6 +274,23 @@ static mfpg_status allocate(mfpg_context *ctx, ptrdiff_t clients, game_setup *se
     return MFPG_OK;
 }
 
+/* One number for all clients where they have the same. */
+static void share(double **array, const double **of_game, double *all, ptrdiff_t clients) {
+    for (ptrdiff_t k = 1; k < clients; k++)
+        if ((*array)[k] != (*array)[0]) return;
+    *all = (*array)[0];
+    free(*array);
+    *array = NULL;
+    *of_game = NULL;
+}
+
+static void share_numbers(game_setup *setup) {
+    mfpg_game *game = &setup->game;
+    share(&setup->noise_unit, &game->noise_unit, &game->noise_unit_all, game->clients);
+    share(&setup->privacy_scale, &game->privacy_scale, &game->privacy_scale_all, game->clients);
+    share(&setup->own_cost, &game->own_cost, &game->own_cost_all, game->clients);
+}
+
 mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *setup) {
     *setup = (game_setup){.game = mfpg_game_default()};
     mfpg_game *game = &setup->game;
@@ -289,7 +306,10 @@ mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game
         status = mfpg_cost_control(game->cost) == MFPG_CONTROL_BUDGET ? set_noise_unit(ctx, experiment, setup)
                                                                       : set_entropic(ctx, experiment, setup);
     if (status == MFPG_OK) status = mfpg_setup_loss_table(ctx, experiment, setup);
-    if (status != MFPG_OK) mfpg_game_setup_clear(setup);
+    if (status == MFPG_OK)
+        share_numbers(setup);
+    else
+        mfpg_game_setup_clear(setup);
     return status;
 }
 

@@ -163,11 +163,15 @@ static mfpg_status solve_game(mfpg_context *ctx, mfpg_experiment *experiment, co
  * as well. */
 static mfpg_status keep_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *game) {
     ptrdiff_t clients = experiment->data->clients;
-    experiment->preference = mfpg_alloc(clients, sizeof *experiment->preference);
-    if (!experiment->preference) return mfpg_fail_memory(ctx);
-    memcpy(experiment->preference, game->preference, (size_t)clients * sizeof *experiment->preference);
-    if (!mfpg_config_is(experiment->config, "game.update", "each-round"))
-        for (ptrdiff_t k = 0; k < clients; k++) game->preference[k] *= experiment->preference_factor;
+    double factor = experiment->preference_factor;
+    experiment->preference = game->preference;
+    game->preference = NULL;
+    if (factor != 1.0 && !mfpg_config_is(experiment->config, "game.update", "each-round")) {
+        game->preference = mfpg_alloc(clients, sizeof *game->preference);
+        if (!game->preference) return mfpg_fail_memory(ctx);
+        for (ptrdiff_t k = 0; k < clients; k++) game->preference[k] = experiment->preference[k] * factor;
+    }
+    game->game.preference = game->preference ? game->preference : experiment->preference;
     experiment->game = *game;
     *game = (game_setup){0};
     return MFPG_OK;

@@ -168,6 +168,8 @@ static mfpg_status tell_what_is_left(
 static mfpg_status train_and_write(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options, const char *folder) {
     mfpg_status status = train(ctx, experiment, options);
+    if (status == MFPG_OK && !experiment->interrupted)
+        mfpg_loop_state_clear(&experiment->checkpoints.at.loop);
     if (status == MFPG_OK && mfpg_ranks_first(ctx))
         status = mfpg_federation_certify(ctx, experiment->federation);
     if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
@@ -210,6 +212,8 @@ mfpg_status mfpg_experiment_run(
             "that "
             "was found",
             experiment->equilibrium.residual, experiment->equilibrium.iterations);
+    free(experiment->action); /* the federation has them */
+    experiment->action = NULL;
     mfpg_status status = allocate_reports(ctx, experiment);
     if (status == MFPG_OK && experiment->checkpoints.folder)
         status = go_on(ctx, experiment, folder);

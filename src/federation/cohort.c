@@ -107,7 +107,7 @@ ptrdiff_t mfpg_federation_keep_affordable(
         ptrdiff_t k = federation->order[i];
         mfpg_release next = release(user, i);
         if (overspends(ctx, federation, &next, &last))
-            federation->client[k].stopped_before = federation->round + 1;
+            federation->client[k].stopped_before = (int32_t)federation->round + 1;
         else
             federation->order[kept++] = k;
     }

@@ -34,8 +34,9 @@ double mfpg_action_value(const mfpg_action *action) {
 
 static mfpg_status check_options(
     mfpg_context *ctx, const mfpg_federation_options *o, const mfpg_federated_data *data) {
-    if (o->rounds < 1)
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "train.rounds: %lld; at least 1", (long long)o->rounds);
+    if (o->rounds < 1 || o->rounds >= INT32_MAX)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "train.rounds: %lld; at least 1, and less than 2^31 - 1",
+            (long long)o->rounds);
     if (o->evaluate_every < 1)
         return mfpg_fail(
             ctx, MFPG_ERR_DOMAIN, "evaluate_every: %lld; at least 1", (long long)o->evaluate_every);

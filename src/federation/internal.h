@@ -26,8 +26,9 @@ typedef struct account_pair {
 typedef struct client_state {
     account_pair *own;  /* NULL while all its releases were the usual one: then their number says it all */
     double signal_norm; /* of this round's update, private */
-    int64_t rounds, nonfinite;
-    int64_t stopped_before; /* a round, from 1; 0 unless stopped */
+    int64_t nonfinite;
+    int32_t rounds;
+    int32_t stopped_before; /* a round, from 1; 0 unless stopped */
 } client_state;
 
 /* What the releases of a round have in common: the sum of its members' weights, and what the view makes of their noise. */
@@ -86,6 +87,7 @@ struct mfpg_federation {
     ptrdiff_t *order; /* clients: the members of this round, ascending; NULL where it is always everybody */
     ptrdiff_t cohort_size;
     round_terms terms;        /* of this round */
+    mfpg_stream noise, batch; /* of this round: a client's are the same with its number */
     mfpg_particles particles; /* of every mechanism */
     mfpg_dataset *records; /* clients: data particles, the noised records that they train on; y is borrowed */
     unsigned char *noised; /* clients: data particles, its one release has been accounted for; NULL without */

@@ -125,7 +125,7 @@ static void add_number(crypto_generichash_state *hash, double value) {
 static void add_release(crypto_generichash_state *hash, const mfpg_release *r) {
     const double numbers[] = {(double)r->particles, (double)r->steps, r->sensitivity, r->noise_sd, r->last_sd,
         r->weight, r->contraction, r->sampling_rate, r->hidden_contraction, r->hidden_shift};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) add_number(hash, numbers[i]);
+    crypto_generichash_update(hash, (const unsigned char *)numbers, sizeof numbers);
 }
 
 void mfpg_federation_digest_start(
@@ -172,8 +172,8 @@ mfpg_status mfpg_federation_announce_updates(mfpg_context *ctx, mfpg_federation 
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
         ptrdiff_t k = mfpg_federation_member(f, i);
         const client_state *client = &f->client[k];
-        add_number(&hash, client->signal_norm);
-        add_number(&hash, (double)client->nonfinite);
+        const double told[] = {client->signal_norm, (double)client->nonfinite};
+        crypto_generichash_update(&hash, (const unsigned char *)told, sizeof told);
         if (f->particles != MFPG_PARTICLES_DATA || f->noised[k]) continue;
         const mfpg_dataset *fresh = &f->records[k];
         crypto_generichash_update(&hash, (const unsigned char *)fresh->x,

@@ -72,6 +72,11 @@ mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k, mfpg_plan_curso
     return *release;
 }
 
+double mfpg_plan_weight(const mfpg_plan *plan, ptrdiff_t k) {
+    if (plan->options->weights == MFPG_WEIGHTS_INVERSE_NOISE) return mfpg_plan_release(plan, k).weight;
+    return raw_weight(plan, &(mfpg_release){.client = k}) / plan->weights;
+}
+
 mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t client) {
     mfpg_plan_cursor cursor = {.client = -1};
     mfpg_release release = mfpg_plan_local(plan, client, &cursor);

@@ -25,6 +25,9 @@ typedef struct mfpg_plan_cursor {
 
 mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t client);
 
+/* p_k of a round in which everybody takes part. */
+double mfpg_plan_weight(const mfpg_plan *plan, ptrdiff_t client);
+
 /* The release with its weight, and the noise of the local view. */
 mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t client, mfpg_plan_cursor *cursor);
 

@@ -138,9 +138,9 @@ static mfpg_status set_clients(mfpg_context *ctx, mfpg_federation *f, const mfpg
         if (records ? s->noised[k] != f->noised[k] || s->rounds[k] < client->rounds
                     : s->rounds[k] != client->rounds)
             return fail_state(ctx, f, k, "the ledger counts other rounds for it");
-        client->rounds = s->rounds[k];
+        client->rounds = (int32_t)s->rounds[k];
         client->nonfinite = s->nonfinite[k];
-        client->stopped_before = s->stopped_before[k];
+        client->stopped_before = (int32_t)s->stopped_before[k];
     }
     return MFPG_OK;
 }

@@ -15,10 +15,8 @@ static mfpg_action action_of(const mfpg_federation *federation, ptrdiff_t client
 static mfpg_status update_parameters(mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k,
     workspace *own, mfpg_update_report *report) {
     const mfpg_dataset *data = &federation->data->client[k].train;
-    mfpg_stream noise =
-        mfpg_stream_open(&federation->key, MFPG_PURPOSE_NOISE, (uint64_t)federation->round, (uint64_t)k);
-    mfpg_stream batch =
-        mfpg_stream_open(&federation->key, MFPG_PURPOSE_BATCH, (uint64_t)federation->round, (uint64_t)k);
+    mfpg_stream noise = federation->noise, batch = federation->batch;
+    noise.client = batch.client = (uint64_t)k;
     return mfpg_mechanism_update(ctx, federation->mechanism[k], federation->model, data, data->rows,
         action_of(federation, k), &noise, &batch, federation->w, own->model, own->scratch, report);
 }
@@ -27,8 +25,7 @@ static mfpg_status update_parameters(mfpg_context *ctx, const mfpg_federation *f
 static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
     mfpg_federation *federation = arg;
     ptrdiff_t k = mfpg_federation_member(federation, member);
-    mfpg_plan_cursor cursor = {.client = -1};
-    double weight = mfpg_federation_release(federation, &federation->terms, k, &cursor).weight;
+    double weight = mfpg_plan_weight(federation->plan, k) / federation->terms.weights;
     const mfpg_client_data *data = &federation->data->client[k];
     workspace *own = &federation->worker[worker];
     mfpg_update_report report = {0};
@@ -86,6 +83,9 @@ static mfpg_status gather_transport(mfpg_context *ctx, mfpg_federation *federati
 }
 
 static mfpg_status update(mfpg_context *ctx, mfpg_federation *federation) {
+    uint64_t round = (uint64_t)federation->round; /* opening a stream takes as long as a small update */
+    federation->noise = mfpg_stream_open(&federation->key, MFPG_PURPOSE_NOISE, round, 0);
+    federation->batch = mfpg_stream_open(&federation->key, MFPG_PURPOSE_BATCH, round, 0);
     for (int i = 0; i < federation->workers; i++) mfpg_fixed_sum_reset(&federation->worker[i].sum);
     mfpg_status status = mfpg_tasks_run(ctx, federation->cohort_size, update_member, federation);
     status = mfpg_ranks_agree(ctx, status);
@@ -126,7 +126,9 @@ static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
     mfpg_plan_cursor usual = {.client = -1};
     ptrdiff_t count = count_releases(federation);
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+    int usual_for_all =
+        !federation->order && !federation->noised; /* by the terms: there is nothing to compare */
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK && !usual_for_all; i++) {
         mfpg_release release = release_at(&all, i);
         status = mfpg_federation_record(ctx, federation, (ptrdiff_t)release.client, &release, &usual);
     }
