@@ -100,6 +100,10 @@ python: build ## the Python package, installed into a virtual environment of its
 	@build/python/venv/bin/pip install -q --disable-pip-version-check --no-build-isolation -Cbuild-dir=build/python/wheel '.[test]'
 	@build/python/venv/bin/pytest -q
 
+figures: build ## the paper's five figures as SVG, PNG and PDF, with their CSV files and gnuplot scripts: build/figures
+	@scripts/setup.sh --figures
+	@build/release/mfpg bench --suite figures --out build/figures
+
 test-report: build ## pages of mfpg report in a headless browser
 	@scripts/setup.sh --ci
 	@python3 tests/scripts/test_report.py build/release/mfpg
@@ -107,4 +111,4 @@ test-report: build ## pages of mfpg report in a headless browser
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build mpi demo test test-report test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python clean
+.PHONY: help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python clean

@@ -1,10 +1,13 @@
 /* mfpg bench: the four cells side by side. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "mfpg/bench.h"
 #include "mfpg/experiment.h"
 
+#include "draw.h"
 #include "interrupt.h"
 #include "options.h"
 #include "progress.h"
@@ -25,7 +28,8 @@ typedef struct settings {
 } settings;
 
 static const struct argp_option options[] = {
-    {"suite", OPTION_SUITE, "NAMES", 0, "Suites, separated by commas: paper, frontier (default: both)", 0},
+    {"suite", OPTION_SUITE, "NAMES", 0,
+        "Suites, separated by commas: paper, frontier, figures (default: paper,frontier)", 0},
     {"task", OPTION_TASK, "NAMES", 0,
         "Tasks, separated by commas: quadratic, logistic, images (default: all that a suite has; frontier "
         "runs "
@@ -36,7 +40,7 @@ static const struct argp_option options[] = {
         "Debian's dataset-fashion-mnist)",
         0},
     {"seeds", OPTION_SEEDS, "N", 0,
-        "Draws of every cell (default: paper 5, frontier 20; images: paper 1, frontier 5)", 0},
+        "Draws of every cell (default: paper and figures 5, frontier 20; images: 1, frontier 5)", 0},
     {"out", OPTION_OUT, "DIR", 0, "Folder of full_benchmark.csv (default: results)", 0},
     {"threads", OPTION_THREADS, "N", 0, "Threads (default: all the machine's); results do not depend on it",
         0},
@@ -78,12 +82,28 @@ static const struct argp argp = {.options = options,
            "tables and writes "
            "full_benchmark.csv, one row a training run."
            "\vSuite paper: every number of the paper's table beside ours. Suite frontier: accuracy against "
-           "certified epsilon.",
+           "certified epsilon. Suite figures: the data of the paper's five figures, with the gnuplot scripts "
+           "that draw them.",
     .children = children};
 
 static void show_cells(void *user, int64_t done, int64_t total) {
     progress_show(user, done, total, "training runs", total >= 10 && done % (total / 10) == 0);
     if (done == total) progress_end(user); /* the tables follow */
+}
+
+/* The figures of suite figures; of a task that was not run there is no script. */
+static void draw(const mfpg_bench_options *bench) {
+    static const char *const all[] = {"figure1.gp", "figure2.gp", "figure3.gp", "figure4.gp", "figure5.gp"};
+    const char *there[6] = {NULL};
+    int count = 0;
+    if (!strstr(bench->suites, "figures")) return;
+    for (int i = 0; i < 5; i++) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/%s", bench->folder, all[i]);
+        if (access(path, F_OK) == 0) there[count++] = all[i];
+    }
+    if (draw_figures("bench", bench->folder, there))
+        fprintf(stderr, "Figures as SVG, PNG and PDF: %s\n", bench->folder);
 }
 
 int command_bench(int argc, char **argv) {
@@ -106,6 +126,7 @@ int command_bench(int argc, char **argv) {
                                            "/full_benchmark.csv", "selection", MFPG_SELECTION_NOTE));
     mfpg_context_destroy(ctx);
     code = cli_finish("bench", code);
+    if (code == CLI_DONE) draw(&chosen.bench);
     if (code == CLI_DONE && !chosen.common.json)
         fprintf(stderr, "Every training run: %s/full_benchmark.csv\n", chosen.bench.folder);
     return code;

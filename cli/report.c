@@ -5,6 +5,7 @@
 
 #include "mfpg/report.h"
 
+#include "draw.h"
 #include "options.h"
 
 enum { OPTION_OUT = 'o' };
@@ -45,13 +46,28 @@ static const struct argp argp = {.options = options,
     .args_doc = "RUN...",
     .doc = "Writes report.html, one file that needs no network: what was promised to each client in plain "
            "words, the "
-           "equilibrium, loss, accuracy, epsilon and noise by round, configuration and assumptions. RUN is a "
+           "equilibrium, loss, accuracy, epsilon and noise by round, configuration and assumptions; and its "
+           "charts into the folder figures, "
+           "as CSV files with gnuplot scripts, drawn as SVG, PNG and PDF where gnuplot is there. RUN is a "
            "run folder, or "
            "that of a sweep (seed=1..10), which is shown with bands over its seeds. Several are compared."
            "\vLosses and accuracies in it are computed on private data and covered by no certificate: think "
            "before you "
            "publish it.",
     .children = children};
+
+/* Draws the figures beside the page and says where both are. */
+static int tell(const settings *chosen, const char *page) {
+    char figures[4200];
+    snprintf(figures, sizeof figures, "%.*sfigures", (int)(strlen(page) - strlen("report.html")), page);
+    int drawn = draw_figures("report", figures, (const char *const[]){"figures.gp", NULL});
+    if (chosen->common.json)
+        return cli_json_print(
+            "report", json_pack("{s:s, s:s, s:b}", "report", page, "figures", figures, "drawn", drawn));
+    printf("Written to %s\n", page);
+    if (drawn) printf("Figures as SVG, PNG and PDF: %s\n", figures);
+    return CLI_DONE;
+}
 
 int command_report(int argc, char **argv) {
     settings chosen = {0};
@@ -62,10 +78,8 @@ int command_report(int argc, char **argv) {
     int code = CLI_DONE;
     if (status != MFPG_OK)
         code = cli_fail(ctx, "report", status);
-    else if (chosen.common.json)
-        code = cli_json_print("report", json_pack("{s:s}", "report", page));
     else
-        printf("Written to %s\n", page);
+        code = tell(&chosen, page);
     free(page);
     mfpg_context_destroy(ctx);
     return cli_finish("report", code);

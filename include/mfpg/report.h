@@ -12,7 +12,8 @@ enum { MFPG_REPORT_MOST_RUNS = 64 };
 
 /** Writes FOLDER/report.html, whole or not at all: one file that needs no network and can be read without JavaScript. It holds
  *  what each client was promised, the equilibrium, the rounds, the configuration and the assumptions, and of several runs a
- *  comparison. Numbers are those of the runs' files, digit by digit.
+ *  comparison. Numbers are those of the runs' files, digit by digit. FOLDER/figures gets a CSV file and a gnuplot script of every
+ *  chart, and figures.gp, which draws them all as SVG, PNG and PDF.
  *  @param[in]  runs    run folders, or folders of a sweep (seed-1, seed-2, ...); 1 <= count <= MFPG_REPORT_MOST_RUNS. Their files
  *                      may come from anybody
  *  @param[in]  folder  where the page goes, made if need be; NULL: the folder of a single run, else the working folder

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "mfpg/context.h"
+
 typedef struct mfpg_embedded {
     const char *name;  /* without its folder; NULL: the end of the list */
     const char *bytes; /* with a closing 0 behind them */
@@ -14,5 +16,8 @@ extern const mfpg_embedded mfpg_embedded_files[];
 
 /* The file of that name, which the build has put there: a name that is not there is a fault of the program. */
 const mfpg_embedded *mfpg_embedded_find(const char *name);
+
+/* A copy of it in a folder, whole or absent. */
+mfpg_status mfpg_embedded_write(mfpg_context *ctx, const char *folder, const char *name);
 
 #endif

@@ -163,6 +163,22 @@ static int add_counts(mfpg_context *ctx, const mfpg_experiment *e, json_t *objec
            json_object_set_new(object, "certified", json_integer(certified)) == 0;
 }
 
+/* The client with the smallest or the largest epsilon, and its promise in words. */
+static json_t *extreme_json(mfpg_context *ctx, const mfpg_experiment *e, int largest) {
+    mfpg_client_report c, found = {0};
+    ptrdiff_t client = 0;
+    char words[MFPG_MESSAGE_SIZE];
+    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
+        if (mfpg_federation_client(ctx, e->federation, k, &c) != MFPG_OK) return NULL;
+        if (k > 0 && !(largest ? c.epsilon > found.epsilon : c.epsilon < found.epsilon)) continue;
+        found = c;
+        client = k;
+    }
+    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &found, words, sizeof words);
+    return json_pack("{s:I, s:s, s:s}", "client", (json_int_t)client, "name", e->data->client[client].name,
+        "promise", words);
+}
+
 static json_t *describe_clients(mfpg_context *ctx, const mfpg_experiment *e) {
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
     const struct {
@@ -177,8 +193,10 @@ static json_t *describe_clients(mfpg_context *ctx, const mfpg_experiment *e) {
     int complete = object != NULL;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0] && complete; i++)
         complete = json_object_set_new(object, columns[i].name, quantiles_json(ctx, e, columns[i].of)) == 0;
-    complete =
-        complete && add_counts(ctx, e, object) && json_object_set_new(object, "names", names_json(e)) == 0;
+    complete = complete && add_counts(ctx, e, object) &&
+               json_object_set_new(object, "least_protected", extreme_json(ctx, e, 1)) == 0 &&
+               json_object_set_new(object, "most_protected", extreme_json(ctx, e, 0)) == 0 &&
+               json_object_set_new(object, "names", names_json(e)) == 0;
     return mfpg_json_if_complete(object, complete);
 }
 

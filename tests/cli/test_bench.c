@@ -73,12 +73,44 @@ static void test_images_stand_beside_the_papers_numbers(void **state) {
     for (int i = 0; i < 3; i++) remove_from_folder(image_files[i]);
 }
 
+static void expect_in_file(const char *name, const char *part) {
+    char path[256], text[1 << 15] = "";
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = 0;
+    if (!strstr(text, part)) fail_msg("no '%s' in %s:\n%s", part, name, text);
+}
+
+/* Figures 1 and 4: the paper's 1/(K+1) fallback after two rounds, 1/3, the certificate of one round of mfep, which is that
+ * of a Gaussian of multiplier sqrt(20), and the literal best response, which is always the largest strength. */
+static void test_figures_have_data_and_scripts(void **state) {
+    (void)state;
+    char command[256];
+    expect("bench --suite figures --task quadratic --seeds 1 --out f", 0);
+    assert_non_null(strstr(ran.out, "- figure 1: trained"));
+    assert_non_null(strstr(ran.out, "- figure 5: left out"));
+    expect_in_file("f/figure1.csv",
+        "method,round,runs,loss,loss_error,accuracy,accuracy_error,epsilon,paper_epsilon,paper_delta\n");
+    expect_in_file("f/figure1.csv", "\nmfep,2,1,");
+    expect_in_file("f/figure1.csv", ",0.3333333333333333\n");
+    expect_in_file("f/figure4.csv", "\nmean,literal,0.1,2,0\n");
+    expect_in_file("f/figure1.gp", "load 'rounds.gp'");
+    snprintf(command, sizeof command, "test -e %s/f/figure5.gp", folder);
+    assert_int_not_equal(system(command), 0);
+    snprintf(command, sizeof command, "rm -r %s/f", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             test_one_row_a_run_and_the_same_on_any_threads, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_images_stand_beside_the_papers_numbers, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_figures_have_data_and_scripts, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

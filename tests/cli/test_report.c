@@ -31,10 +31,23 @@ static void expect_out(const char *part) {
     if (!strstr(ran.out, part)) fail_msg("no '%s' in:\n%s", part, ran.out);
 }
 
+/* Where programs are not found, none draws for seconds. Returns what to give back. */
+static char *hide_gnuplot(void) {
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/nowhere", 1);
+    return path;
+}
+
+static void show_gnuplot(char *path) {
+    setenv("PATH", path, 1);
+    free(path);
+}
+
 static void test_a_page_goes_where_it_is_expected(void **state) {
     (void)state;
+    char *path = hide_gnuplot();
     expect("report a", 0);
-    assert_string_equal(ran.out, "Written to a/report.html\n");
+    assert_int_equal(strncmp(ran.out, "Written to a/report.html\n", 25), 0);
     assert_true(is_in_folder("a/report.html"));
     expect("report a b s", 0);
     assert_true(is_in_folder("report.html"));
@@ -43,6 +56,28 @@ static void test_a_page_goes_where_it_is_expected(void **state) {
     assert_true(is_in_folder("deep/er/report.html"));
     json_decref(object);
     expect("report ./a/", 0); /* a page beside a run does not keep it from being read again */
+    show_gnuplot(path);
+}
+
+/* With gnuplot three pictures a figure; without, a message that says what is missing, and data and scripts all the same. */
+static void test_figures_are_drawn_where_gnuplot_is(void **state) {
+    (void)state;
+    expect("report b --out drawn", 0);
+    assert_true(is_in_folder("drawn/figures/loss.csv"));
+    if (system("command -v gnuplot >/dev/null 2>&1") == 0) {
+        assert_true(is_in_folder("drawn/figures/loss.svg"));
+        assert_true(is_in_folder("drawn/figures/loss.png"));
+        assert_true(is_in_folder("drawn/figures/loss.pdf"));
+        expect_out("Figures as SVG, PNG and PDF: drawn/figures\n");
+        assert_string_equal(ran.err, "");
+    }
+    char *path = hide_gnuplot();
+    expect("report b --out bare", 0);
+    show_gnuplot(path);
+    assert_string_equal(ran.out, "Written to bare/report.html\n");
+    assert_non_null(strstr(ran.err, "gnuplot is not installed (Debian: gnuplot-nox)"));
+    assert_true(is_in_folder("bare/figures/loss.gp"));
+    assert_false(is_in_folder("bare/figures/loss.svg"));
 }
 
 static void test_what_is_no_run_is_refused(void **state) {
@@ -146,6 +181,7 @@ static void test_a_hostile_name_commands_no_terminal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_page_goes_where_it_is_expected),
+        cmocka_unit_test(test_figures_are_drawn_where_gnuplot_is),
         cmocka_unit_test(test_what_is_no_run_is_refused),
         cmocka_unit_test(test_two_runs_stand_side_by_side),
         cmocka_unit_test(test_json_holds_the_numbers_of_the_files),

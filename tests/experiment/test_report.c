@@ -215,12 +215,13 @@ static void test_a_page_stays_small(void **state) {
     (void)state;
     train("seed: 1\nmethod: mfpg\ntrain: {rounds: 2}\nprivacy: {unit: example}\nevaluate: none\ndata: "
           "{format: synthetic, "
-          "clients: 1000, rows: 2, dimension: 2}\ngame: {actions: continuous, curvature: 1}\n",
+          "clients: 1200, rows: 2, dimension: 2}\ngame: {actions: continuous, curvature: 1}\n",
         NULL, "many");
     char *page = page_of_one("many");
-    expect_in(page, "Quantiles of 1000 clients");
-    expect_in(page, "200 of 1000 clients");
-    expect_in(page, "protected least");
+    expect_in(page, "Quantiles of 1200 clients");
+    expect_in(page, "200 of 1200 clients");
+    expect_in(page, ", protected least:</strong> <bdi>who sees every update it sends and guesses whether");
+    expect_in(page, ", protected most:</strong> <bdi>who sees every update it sends and guesses whether");
     assert_true(strlen(page) < 500000);
     free(page);
     train(SMALL_RUN, NULL, "long");

@@ -123,11 +123,22 @@ static mfpg_status read_results(mfpg_context *ctx, const mfpg_experiment *experi
     return status == MFPG_OK ? read_accuracy(ctx, experiment, cell) : status;
 }
 
+static void keep_round(void *user, const mfpg_round_report *report, int64_t rounds) {
+    bench_cell *cell = user;
+    (void)rounds;
+    cell->report[cell->report_count++] = *report;
+}
+
 static mfpg_status run_experiment(mfpg_context *ctx, const mfpg_config *config, bench_cell *cell) {
     mfpg_experiment *experiment = NULL;
+    mfpg_run_options run = {.progress = cell->keep_rounds ? keep_round : NULL, .progress_user = cell};
     mfpg_status status = mfpg_experiment_create(ctx, config, &experiment);
     if (status == MFPG_OK && cell->client_sum) status = mfpg_experiment_sum_losses(ctx, experiment);
-    if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){0});
+    if (status == MFPG_OK && cell->keep_rounds) {
+        cell->report = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *cell->report);
+        if (!cell->report) status = mfpg_fail_memory(ctx);
+    }
+    if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
     if (status == MFPG_OK) status = read_results(ctx, experiment, cell);
     mfpg_experiment_destroy(experiment);
     return status;
@@ -235,10 +246,14 @@ mfpg_status mfpg_bench_run(mfpg_context *ctx, const mfpg_bench_options *options,
     if (status == MFPG_OK && options->folder) status = mfpg_folder_create(ctx, options->folder);
     if (status == MFPG_OK) status = mfpg_tasks_run(ctx, list.count, run_cell, &run);
     if (status == MFPG_OK && options->folder) status = bench_write_csv(ctx, options->folder, &list);
+    for (int i = 0; i < SUITES && status == MFPG_OK && options->folder; i++)
+        if (first[i + 1] > first[i] && suites[i]->write)
+            status = suites[i]->write(ctx, options->folder, list.cell + first[i], first[i + 1] - first[i]);
     if (status == MFPG_OK && list.count > 1)
         fprintf(out, "Every epsilon is that of one run; %s.\n\n", MFPG_SELECTION_NOTE);
     for (int i = 0; i < SUITES && status == MFPG_OK; i++)
         if (first[i + 1] > first[i]) suites[i]->print(list.cell + first[i], first[i + 1] - first[i], out);
+    for (ptrdiff_t i = 0; i < list.count; i++) free(list.cell[i].report);
     free(list.cell);
     return status;
 }

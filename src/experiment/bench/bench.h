@@ -18,6 +18,9 @@ typedef struct bench_cell {
     int setting_count;
     const char *data_folder; /* data.dir, or NULL */
     int client_sum;          /* the loss is the sum of the clients' own losses */
+    int figure;              /* of suite figures; else 0 */
+    double swept;            /* the figure's number on the axis */
+    int keep_rounds;         /* 1: every round is wanted */
     /* results */
     ptrdiff_t clients, rows;
     int64_t rounds;
@@ -27,6 +30,8 @@ typedef struct bench_cell {
     double epsilon, epsilon_min, epsilon_mean, mu, delta, paper_epsilon, paper_delta, mean_action;
     double client_epsilon[BENCH_CLIENTS]; /* of the first clients */
     double epsilon_replace;               /* the largest client's, were adjacency replace */
+    mfpg_round_report *report;            /* where rounds are kept: report_count, owned by the list */
+    ptrdiff_t report_count;
 } bench_cell;
 
 /* A growing list of cells. */
@@ -56,6 +61,8 @@ typedef struct bench_suite {
     mfpg_status (*plan)(mfpg_context *ctx, const bench_plan *plan, bench_list *list);
     /* Prints the tables of the suite's own cells, which stand together in the order of plan. */
     void (*print)(const bench_cell *cells, ptrdiff_t count, FILE *out);
+    /* Files beside full_benchmark.csv, of the same cells; NULL: none. */
+    mfpg_status (*write)(mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count);
 } bench_suite;
 
 /* A new cell at the end of the list, or NULL when memory runs out; valid until the next one. */
@@ -67,6 +74,14 @@ void bench_set(bench_cell *cell, const char *format, ...) __attribute__((format(
 
 /* Adds the words of one text, separated by blanks. */
 void bench_set_all(bench_cell *cell, const char *settings);
+
+/* The paper's settings of the cell's task and method; images: where the task has them. */
+void bench_set_paper(bench_cell *cell, const bench_images *images);
+
+/* A cell of the frontier (logistic, unit example, view local) at any target epsilon, with the settings chosen for the target
+ * nearest to it; NULL when memory runs out. */
+bench_cell *bench_add_frontier(
+    bench_list *list, const char *suite, const char *method, double target, int64_t seed);
 
 /* Finds the files of the image task in a folder (NULL: where Debian's dataset-fashion-mnist puts them). Sets suffix
  * to NULL where they are not there. */

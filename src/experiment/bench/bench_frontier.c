@@ -62,10 +62,10 @@ static void set_task(bench_cell *cell, const setting *s, const bench_images *ima
     bench_set(cell, "data.rows=%d", s->rows);
 }
 
-static mfpg_status add_cell(mfpg_context *ctx, const setting *s, int method, int64_t seed,
+static bench_cell *add_cell(const setting *s, const char *suite, int method, int64_t seed,
     const bench_images *images, bench_list *list) {
-    bench_cell *cell = bench_add(list, "frontier", s->task, methods[method], seed);
-    if (!cell) return mfpg_fail_memory(ctx);
+    bench_cell *cell = bench_add(list, suite, s->task, methods[method], seed);
+    if (!cell) return NULL;
     int entropic = is_entropic(method);
     cell->target_epsilon = s->target;
     set_task(cell, s, images);
@@ -80,7 +80,29 @@ static mfpg_status add_cell(mfpg_context *ctx, const setting *s, int method, int
     if (entropic) bench_set(cell, "entropic.scale=sensitivity");
     /* rows are shortened, so that the smoothness (16 + 1)/4 is a bound and not a hope */
     if (is_final(s)) bench_set_all(cell, "privacy.assume=glm data.norm=4 evaluate=none");
-    return MFPG_OK;
+    return cell;
+}
+
+/* The setting of the logistic task, unit example, view local, whose target is nearest by ratio. */
+static setting nearest_setting(double target) {
+    const setting *found = NULL;
+    for (int i = 0; i < SETTINGS; i++) {
+        const setting *s = &settings[i];
+        if (strcmp(s->task, "logistic") != 0 || strcmp(s->unit, "example") != 0 ||
+            strcmp(s->view, "local") != 0)
+            continue;
+        if (!found || fabs(log(s->target / target)) < fabs(log(found->target / target))) found = s;
+    }
+    return *found;
+}
+
+bench_cell *bench_add_frontier(
+    bench_list *list, const char *suite, const char *method, double target, int64_t seed) {
+    setting s = nearest_setting(target);
+    int m = 0;
+    while (strcmp(methods[m], method) != 0) m++;
+    s.target = target;
+    return add_cell(&s, suite, m, seed, NULL, list);
 }
 
 static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
@@ -88,8 +110,8 @@ static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *l
         for (int m = 0; m < METHODS && strcmp(settings[i].task, plan->task) == 0; m++)
             for (int64_t seed = 1; seed <= plan->seeds; seed++) {
                 if (!takes(&settings[i], m)) continue;
-                mfpg_status status = add_cell(ctx, &settings[i], m, seed, &plan->images, list);
-                if (status != MFPG_OK) return status;
+                if (!add_cell(&settings[i], "frontier", m, seed, &plan->images, list))
+                    return mfpg_fail_memory(ctx);
             }
     return MFPG_OK;
 }

@@ -37,18 +37,21 @@ static const char *method_settings(const char *method) {
     return "game.cost=paper game.loss=0.01 game.gradient_norm=1 game.offset=0.01";
 }
 
+void bench_set_paper(bench_cell *cell, const bench_images *images) {
+    bench_set_all(cell, task_settings(cell->task));
+    if (strcmp(cell->task, "images") == 0) bench_set_images(cell, images, 10, 2000);
+    bench_set_all(cell, method_settings(cell->method));
+    if (strcmp(cell->method, "mfep") == 0 || strcmp(cell->method, "mfpg") == 0)
+        bench_set_all(cell, projection(cell->task));
+    cell->client_sum = 1;
+}
+
 static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
-    const char *task = plan->task;
     for (int m = 0; m < METHODS; m++) {
         for (int64_t seed = 1; seed <= plan->seeds; seed++) {
-            bench_cell *cell = bench_add(list, "paper", task, methods[m], seed);
+            bench_cell *cell = bench_add(list, "paper", plan->task, methods[m], seed);
             if (!cell) return mfpg_fail_memory(ctx);
-            bench_set_all(cell, task_settings(task));
-            if (strcmp(task, "images") == 0) bench_set_images(cell, &plan->images, 10, 2000);
-            bench_set_all(cell, method_settings(methods[m]));
-            if (strcmp(methods[m], "mfep") == 0 || strcmp(methods[m], "mfpg") == 0)
-                bench_set_all(cell, projection(task));
-            cell->client_sum = 1;
+            bench_set_paper(cell, &plan->images);
         }
     }
     return MFPG_OK;

@@ -1,14 +1,17 @@
 /* report.html: the view of the runs in the page's template. */
 #include "mfpg/report.h"
 
+#include <dirent.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/embedded.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "figures.h"
 #include "template.h"
 #include "view.h"
 
@@ -29,6 +32,34 @@ static int add_hashes(json_t *page) {
     return json_object_set_new(page, "style_hash", hash_of("page.css")) == 0 &&
            json_object_set_new(page, "chart_hash", hash_of("chart.min.js")) == 0 &&
            json_object_set_new(page, "script_hash", hash_of("page.js")) == 0;
+}
+
+/* ---- where it goes ---- */
+
+/* A run folder may come from anybody: a link where the page is to stand could lead anywhere. */
+static mfpg_status check_no_link(mfpg_context *ctx, const char *folder, const char *name) {
+    struct stat info;
+    char *path = mfpg_path_join(folder, name);
+    mfpg_status status = path ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: is a symbolic link in a run folder and not followed; name another folder for the page "
+            "(--out)",
+            path);
+    free(path);
+    return status;
+}
+
+static mfpg_status check_links(mfpg_context *ctx, const char *folder) {
+    mfpg_status status = check_no_link(ctx, folder, "report.html");
+    if (status == MFPG_OK) status = check_no_link(ctx, folder, "figures");
+    char *figures = mfpg_path_join(folder, "figures");
+    DIR *directory = figures ? opendir(figures) : NULL;
+    for (struct dirent *item; status == MFPG_OK && directory && (item = readdir(directory));)
+        status = check_no_link(ctx, figures, item->d_name);
+    if (directory) closedir(directory);
+    free(figures);
+    return status;
 }
 
 /* ---- the file ---- */
@@ -56,11 +87,13 @@ static mfpg_status read_sets(
 static mfpg_status write_report(
     mfpg_context *ctx, const run_set *sets, ptrdiff_t count, const char *folder, char **path) {
     json_t *page = view_page(ctx, sets, count);
-    char *name = mfpg_path_join(folder, "report.html");
-    mfpg_status status = page && name && add_hashes(page) ? MFPG_OK : mfpg_fail_memory(ctx);
+    char *name = mfpg_path_join(folder, "report.html"), *figures = mfpg_path_join(folder, "figures");
+    mfpg_status status = page && name && figures && add_hashes(page) ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK && folder[0]) status = mfpg_folder_create(ctx, folder);
+    if (status == MFPG_OK) status = figures_write(ctx, page, figures);
     if (status == MFPG_OK) status = write_page(ctx, name, page);
     json_decref(page);
+    free(figures);
     if (status == MFPG_OK && path)
         *path = name;
     else
@@ -73,6 +106,10 @@ mfpg_status mfpg_report_write(
     if (count < 1 || count > MFPG_REPORT_MOST_RUNS)
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "%td runs; a page holds 1 to %d", count, (int)MFPG_REPORT_MOST_RUNS);
+    if (!folder && count == 1) {
+        mfpg_status safe = check_links(ctx, runs[0]);
+        if (safe != MFPG_OK) return safe;
+    }
     if (!folder) folder = count == 1 ? runs[0] : "";
     run_set *sets = mfpg_alloc(count, sizeof *sets);
     ptrdiff_t read = 0;

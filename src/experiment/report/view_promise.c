@@ -13,9 +13,21 @@ enum { IN_WORDS = 24, QUANTILES = 21 };
 
 /* ---- words ---- */
 
+/* The promise to a client as its run has told it: in the list of clients, or of a large federation as an extreme. */
+static const char *words_of(const run_record *run, ptrdiff_t k) {
+    static const char *const extremes[] = {"clients.least_protected", "clients.most_protected"};
+    const char *words = json_string_value(json_object_get(run_client(run, k), "promise"));
+    for (size_t i = 0; i < 2 && !words; i++) {
+        const json_t *extreme = run_value(run, extremes[i]), *client = json_object_get(extreme, "client");
+        if (json_is_integer(client) && json_integer_value(client) == k)
+            words = json_string_value(json_object_get(extreme, "promise"));
+    }
+    return words;
+}
+
 static void add_words(view *v, const run_record *run, ptrdiff_t k, const char *role, json_t *list) {
     char number[32];
-    const char *words = json_string_value(json_object_get(run_client(run, k), "promise"));
+    const char *words = words_of(run, k);
     json_t *entry = view_add(v, list, json_object());
     view_put(v, entry, "name", view_text(run_client_name(run, k, number)));
     view_put(v, entry, "role", view_text(role));

@@ -1,0 +1,31 @@
+# gnuplot {{name}}.gp draws {{name}}.svg, {{name}}.png and {{name}}.pdf from {{name}}.csv.
+name = '{{name}}'
+file = name.'.csv'
+load 'style.gp'
+set xlabel '{{x}}{{#bar}} (number){{/bar}}' offset 0,0.4
+set ylabel '{{y}}'
+{{#legend}}set key below height 0.5
+{{/legend}}
+{{^legend}}unset key
+{{/legend}}
+{{#log}}set logscale y
+{{/log}}
+{{#from_zero}}set yrange [0:*]
+{{/from_zero}}
+do for [kind in kinds] {
+  eval(terminal(kind, 900, 560))
+  set output name.'.'.kind
+{{#line}}
+  plot {{#series}}{{#band}}file using 1:{{low}}:{{high}} with filledcurves fs transparent solid 0.2 noborder ls {{style}} notitle, {{/band}}file using 1:{{column}} with lines ls {{style}}{{#dash}} dashtype 2{{/dash}} title columnheader({{column}}), {{/series}}NaN notitle
+{{/line}}
+{{#bar}}
+  set boxwidth 0.6
+  set xtics {{tics}}
+  plot file using 2:{{column}} with boxes fs solid 0.8 ls 1 title columnheader({{column}})
+{{/bar}}
+{{#scatter}}
+  set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05
+  plot file using 2:3 with points ls 1 ps 1 title columnheader(3)
+{{/scatter}}
+  unset output
+}

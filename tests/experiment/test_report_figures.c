@@ -1,0 +1,97 @@
+/* The charts of a report as files: the numbers of the run, and scripts in which nobody's text stands. */
+#include "experiment/report.h"
+
+#include <unistd.h>
+
+static void report(const char *name) {
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/%s", place, name);
+    const char *run = folder;
+    CHECK_OK(ctx, mfpg_report_write(ctx, &run, 1, NULL, NULL));
+}
+
+static void expect_line(const char *text, const char *line) {
+    if (!strstr(text, line)) fail_msg("no '%s' in\n%s", line, text);
+}
+
+static void test_tables_hold_the_numbers_of_the_run(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "a");
+    report("a");
+    char *rounds = read_text("a/rounds.csv"), *figure = read_text("a/figures/loss.csv"), expected[128],
+         loss[64];
+    assert_int_equal(strncmp(figure, "round,loss (mean over rows)\n", 28), 0);
+    for (int t = 1; t <= 3; t++) {
+        char start[8];
+        snprintf(start, sizeof start, "\n%d,", t);
+        assert_int_equal(sscanf(strstr(rounds, start) + 3, "%63[^,]", loss), 1);
+        snprintf(expected, sizeof expected, "\n%d,%s\n", t, loss);
+        expect_line(figure, expected);
+    }
+    free(rounds);
+    free(figure);
+    char *script = read_text("a/figures/loss.gp"), *all = read_text("a/figures/figures.gp");
+    expect_line(script, "name = 'loss'\n");
+    expect_line(script, "file using 1:2 with lines ls 1 title columnheader(2)");
+    expect_line(all, "load 'loss.gp'\n");
+    expect_line(all, "load 'preference-against-action.gp'\n");
+    free(script);
+    free(all);
+    assert_int_equal(access(in_place("a/figures/style.gp"), R_OK), 0);
+}
+
+/* What gnuplot would run must hold no name, whatever it is called: a backquote in double quotes is a command of the shell. */
+static void test_no_text_of_a_run_stands_in_a_script(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "evil");
+    change("evil/summary.json", "\"name\": \"0\"", "\"name\": \"`touch x`'; system('touch y')\"");
+    report("evil");
+    char command[1024];
+    snprintf(command, sizeof command, "grep -l touch %s/evil/figures/*.gp", place);
+    assert_int_not_equal(system(command), 0);
+    char *table = read_text("evil/figures/epsilon-of-each-client.csv");
+    expect_line(table, "\n`touch x`'; system('touch y'),0,");
+    free(table);
+}
+
+/* A run folder of somebody else may hold links to what is not theirs. */
+static void test_links_in_a_run_folder_are_not_followed(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "l");
+    write_file(in_place("mine"), "mine");
+    const char *run = in_place("l");
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", run);
+    run = folder;
+    assert_int_equal(symlink(in_place("mine"), in_place("l/report.html")), 0);
+    assert_int_equal(mfpg_report_write(ctx, &run, 1, NULL, NULL), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS("l/report.html", "symbolic link", "--out");
+    assert_int_equal(remove(in_place("l/report.html")), 0);
+    assert_int_equal(mkdir(in_place("l/figures"), 0777), 0);
+    assert_int_equal(symlink(in_place("mine"), in_place("l/figures/loss.svg")), 0);
+    assert_int_equal(mfpg_report_write(ctx, &run, 1, NULL, NULL), MFPG_ERR_INPUT);
+    MESSAGE_HOLDS("l/figures/loss.svg", "symbolic link");
+    char *text = read_text("mine");
+    assert_string_equal(text, "mine");
+    free(text);
+}
+
+/* Epsilons of infinity are no figure; their table is there all the same. */
+static void test_a_chart_without_numbers_has_no_script(void **state) {
+    (void)state;
+    train(SMALL_RUN, "method=none", "none");
+    report("none");
+    assert_int_equal(access(in_place("none/figures/loss.gp"), R_OK), 0);
+    assert_int_equal(access(in_place("none/figures/epsilon.csv"), R_OK), 0);
+    assert_int_equal(access(in_place("none/figures/epsilon.gp"), R_OK), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables_hold_the_numbers_of_the_run),
+        cmocka_unit_test(test_no_text_of_a_run_stands_in_a_script),
+        cmocka_unit_test(test_links_in_a_run_folder_are_not_followed),
+        cmocka_unit_test(test_a_chart_without_numbers_has_no_script),
+    };
+    return cmocka_run_group_tests(tests, open_place, close_place);
+}
