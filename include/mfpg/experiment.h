@@ -92,7 +92,8 @@ const float *mfpg_experiment_model(const mfpg_experiment *experiment, ptrdiff_t 
 /** Assumptions of the certificates, one sentence each; NULL past the end. */
 const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdiff_t index);
 
-/** What summary.json holds, as text (free it). */
+/** What summary.json holds, as text (free it). Every client is listed, also where the file has quantiles
+ *  in their place (more than 1000 clients). */
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
 
 /** Metrics of a finished run's model on a file that it has not seen, read as the run's own files were: the run folder's

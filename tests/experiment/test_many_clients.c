@@ -6,6 +6,8 @@
 
 #include "mfpg/experiment.h"
 
+static const char *parent;
+
 static mfpg_experiment *experiment_of(const char *text) {
     mfpg_config *config = load(text);
     mfpg_experiment *experiment = NULL;
@@ -16,19 +18,38 @@ static mfpg_experiment *experiment_of(const char *text) {
 
 /* ---- summary.json ---- */
 
+/* For programs, which ask for it. */
+static void check_everybody_is_listed(const mfpg_experiment *experiment, int clients) {
+    char *json = NULL;
+    CHECK_OK(ctx, mfpg_experiment_summary(ctx, experiment, &json));
+    json_t *summary = json_loads(json, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(summary, "clients")), clients);
+    json_decref(summary);
+    free(json);
+}
+
+/* That of the run folder. */
 static json_t *summary_of(int clients) {
-    char text[400], *json = NULL;
+    char text[400], folder[200], path[240];
     snprintf(text, sizeof text,
         "seed: 1\nmethod: mfpg\ntrain: {rounds: 2}\ngame: {curvature: 1, actions: {min: 0.1, max: 2}}\n"
         "data: {format: synthetic, clients: %d, rows: 2, dimension: 2, test_rows: 10}\n",
         clients);
     mfpg_experiment *experiment = experiment_of(text);
-    CHECK_OK(ctx, mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){0}));
-    CHECK_OK(ctx, mfpg_experiment_summary(ctx, experiment, &json));
-    json_t *summary = json_loads(json, 0, NULL);
+    snprintf(folder, sizeof folder, "%s/%d", parent, clients);
+    CHECK_OK(ctx, mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){.folder = folder}));
+    snprintf(path, sizeof path, "%s/summary.json", folder);
+    json_t *summary = json_load_file(path, 0, NULL);
     assert_non_null(summary);
-    free(json);
+    check_everybody_is_listed(experiment, clients);
     mfpg_experiment_destroy(experiment);
+    const char *names[] = {"ledger", "config.yaml", "rounds.csv", "free_energy.csv", "clients.csv",
+        "model.npy", "timings.csv", "summary.json"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
     return summary;
 }
 
@@ -127,5 +148,8 @@ int main(void) {
         cmocka_unit_test(test_rounds_of_a_network_leave_no_memory_behind),
         cmocka_unit_test(test_many_small_clients_take_few_bytes_each),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    parent = temporary_folder();
+    int failed = cmocka_run_group_tests(tests, open_context, close_context);
+    rmdir(parent);
+    return failed;
 }
