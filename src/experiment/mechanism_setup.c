@@ -113,6 +113,11 @@ mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment
     mfpg_mechanism_options options = shared_options(experiment);
     if (status == MFPG_OK) status = bound_curvature(ctx, experiment, &options);
     for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++) {
+        const mfpg_client_data *client = &experiment->data->client[k];
+        if (k > 0 && client[0].train.rows == client[-1].train.rows) { /* batches follow from the rows */
+            set->of_client[k] = set->of_client[k - 1];
+            continue;
+        }
         status = set_batches(ctx, experiment, k, &options);
         if (status == MFPG_OK) status = find_or_make(ctx, set, rates, &options, &set->of_client[k]);
     }
