@@ -43,7 +43,8 @@ static void test_every_command_documents_itself(void **state) {
 static void test_wrong_commands_are_refused_with_the_nearest(void **state) {
     (void)state;
     REFUSED("", "Usage: mfpg COMMAND");
-    REFUSED("lits", "unknown command", "lits", "account, bench, calibrate, compare, data, eval, init, list, report, run");
+    REFUSED("lits", "unknown command", "lits",
+        "account, bench, calibrate, compare, data, eval, init, list, report, run");
     REFUSED("account --nosie-multiplier 1", "unrecognized option '--nosie-multiplier'",
         "did you mean --noise-multiplier?");
     REFUSED("accont", "unknown command", "did you mean \"account\"?");
