@@ -169,7 +169,7 @@ static mfpg_status print_run(
     mfpg_context *ctx, const settings *chosen, const mfpg_experiment *experiment, const char *folder) {
     if (!chosen->common.json) {
         mfpg_status status = mfpg_experiment_print(ctx, experiment, stdout);
-        printf("\nWritten to %s\n", folder);
+        printf("\nWritten to %s; as a page: mfpg report %s\n", folder, folder);
         return status;
     }
     char *text = NULL;
@@ -249,7 +249,7 @@ static void print_sweep(const outcome *results, ptrdiff_t count, const char *fol
     if (!isnan(mean) && !isnan(error)) fprintf(stderr, " ± %.4f", error);
     fprintf(stderr, " (mean ± standard error over %td seeds)\n", count);
     if (count > 1) fprintf(stderr, "Every epsilon is that of one run; %s\n", MFPG_SELECTION_NOTE);
-    fprintf(stderr, "Written to %s\n", folder);
+    fprintf(stderr, "Written to %s; as a page: mfpg report %s\n", folder, folder);
 }
 
 static int print_sweep_json(const outcome *results, ptrdiff_t count, const char *folder) {

@@ -10,6 +10,7 @@ static int open_runs(void **state) {
     if (open_folder(state) != 0) return -1;
     write_in_folder("c.yaml", CONFIG);
     expect("run c.yaml --out a", 0);
+    if (!strstr(ran.out, "Written to a; as a page: mfpg report a\n")) return -1;
     expect("run c.yaml method=mfep noise.action=3 --out b", 0);
     expect("run c.yaml seed=1..2 --out s", 0);
     return 0;
