@@ -152,7 +152,9 @@ static void test_folders_that_no_run_has_written_are_refused(void **state) {
     change("bad/summary.json", "\"unit\": [1]", "\"unit\": \"example\"");
     change("bad/config.yaml", "method: mfpg", "methd: mfpg");
     REPORT_REFUSED("bad", "bad/config.yaml:", "methd", "method");
-    change("bad/config.yaml", "methd: mfpg", "method: mfpg");
+    change("bad/config.yaml", "methd: mfpg", "method: mfep");
+    REPORT_REFUSED("bad", "summary.json is of method mfpg and config.yaml of mfep", "not those of one run");
+    change("bad/config.yaml", "method: mfep", "method: mfpg");
     assert_int_equal(remove(in_place("bad/clients.csv")), 0);
     REPORT_REFUSED("bad", "bad/clients.csv");
     assert_int_equal(remove(in_place("bad/summary.json")), 0);

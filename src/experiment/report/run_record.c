@@ -168,6 +168,14 @@ static mfpg_status read_config(mfpg_context *ctx, run_record *record) {
     return status;
 }
 
+static mfpg_status check_config(mfpg_context *ctx, const run_record *record) {
+    const char *configured = mfpg_config_method(record->config).name, *run = run_text(record, "method.name");
+    if (configured && strcmp(configured, run) == 0) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: summary.json is of method %.60s and config.yaml of %s: the files are not those of one run",
+        record->folder, run, configured ? configured : "none");
+}
+
 mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *out) {
     run_record made = {.folder = mfpg_text_copy(folder, strlen(folder))};
     mfpg_status status = made.folder ? check_folder(ctx, folder) : mfpg_fail_memory(ctx);
@@ -183,6 +191,7 @@ mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *o
     if (status == MFPG_OK) status = read_summary(ctx, &made);
     if (status == MFPG_OK) status = check_summary(ctx, &made);
     if (status == MFPG_OK) status = read_config(ctx, &made);
+    if (status == MFPG_OK) status = check_config(ctx, &made);
     if (status == MFPG_OK)
         *out = made;
     else
