@@ -82,6 +82,16 @@ mfpg_round_report mfpg_experiment_last_round(const mfpg_experiment *experiment);
 mfpg_status mfpg_experiment_metrics(
     mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_metrics *out);
 
+/** A client's training rows; 0 for a client that is none. */
+ptrdiff_t mfpg_experiment_client_rows(const mfpg_experiment *experiment, ptrdiff_t client);
+
+/** A client's preference as it was configured; NAN without a game. */
+double mfpg_experiment_client_preference(const mfpg_experiment *experiment, ptrdiff_t client);
+
+/** After the run: what a client was promised, in words, cut to size. client: its report (mfpg_experiment_client). */
+void mfpg_experiment_promise(
+    const mfpg_experiment *experiment, const mfpg_client_report *client, char *text, size_t size);
+
 /** The reports of all completed rounds, those before a resumption included: *count of them. Until the run's next call.
  *  NULL and 0 before the run. */
 const mfpg_round_report *mfpg_experiment_rounds(const mfpg_experiment *experiment, ptrdiff_t *count);

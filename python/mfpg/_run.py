@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import pathlib
 from collections.abc import Callable, Mapping
@@ -20,11 +21,11 @@ from mfpg._interface import ffi, lib
 ROUND_COLUMNS = ["loss", "accuracy", "mean_action", "noise_to_signal", "epsilon", "paper_epsilon", "paper_delta"]
 FREE_ENERGY = {"free_energy": "total", "kl": "kl", "variance": "variance"}  # column: field of mfpg_free_energy
 TRANSPORT = ["projections", "variance_ratio_min", "variance_ratio_mean"]
-CLIENT_COLUMNS: list[tuple[str, str, Any]] = [  # column, key of the summary, type
-    ("rows", "rows", np.int64), ("preference", "preference", float), ("action", "action", float), ("mu", "mu", float),
-    ("epsilon", "epsilon", float), ("noise_multiplier", "noise_multiplier", float), ("weight", "weight", float),
-    ("rounds", "rounds", np.int64), ("steps", "steps", np.int64), ("sampling_rate", "sampling_rate", float),
-    ("stopped", "stopped", bool), ("certificate", "certificate", bool)]
+CLIENT_COLUMNS: dict[str, tuple[str, Any]] = {  # column: field of mfpg_client_report, type
+    "action": ("action_value", float), "mu": ("mu", float), "epsilon": ("epsilon", float),
+    "epsilon_other": ("epsilon_other", float), "noise_multiplier": ("noise_multiplier", float), "weight": ("weight", float),
+    "rounds": ("rounds", np.int64), "steps": ("steps", np.int64), "sampling_rate": ("sampling_rate", float),
+    "stopped": ("stopped", bool)}
 METRICS = ["loss", "accuracy", "auc", "majority_rate"]
 
 
@@ -94,22 +95,26 @@ def read_rounds(experiment: Any) -> npt.NDArray[Any]:
     return table
 
 
-def number_of(value: Any) -> Any:
-    """A number of the summary: null is NaN, "inf" infinity."""
-    return np.nan if value is None else float(value) if isinstance(value, str) else value
-
-
-def read_clients(summary: dict[str, Any]) -> npt.NDArray[Any]:
-    rows = summary["clients"]
-    width = max((len(row["name"]) for row in rows), default=1)
-    other = "epsilon_zero_out" if rows and "epsilon_zero_out" in rows[0] else "epsilon_replace"
-    columns = [*CLIENT_COLUMNS, ("epsilon_other", other, float)]
-    table = np.zeros(len(rows), dtype=[("name", f"U{max(width, 1)}"), *((name, kind) for name, _, kind in columns),
-                                       *((name, float) for name in METRICS)])
-    for i, row in enumerate(rows):
-        table[i] = (row["name"], *(number_of(row[key]) for _, key, _ in columns),
-                    *(number_of(row.get("metrics", {}).get(name)) for name in METRICS))
-    return table
+def read_clients(ctx: Context, experiment: Any) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+    """The table of clients, and what each was promised."""
+    count = lib.mfpg_experiment_clients(experiment)
+    names = [text(lib.mfpg_experiment_client_name(experiment, k)) for k in range(count)]
+    width = max(1, *map(len, names))
+    table = np.zeros(count, dtype=[
+        ("name", f"U{width}"), ("rows", np.int64), ("preference", float),
+        *((name, kind) for name, (_, kind) in CLIENT_COLUMNS.items()), ("certificate", bool), *((name, float) for name in METRICS)])
+    client, metrics, room = ffi.new("mfpg_client_report *"), ffi.new("mfpg_metrics *"), ffi.new("char[1024]")
+    promises = []
+    for k in range(count):
+        ctx.check(lib.mfpg_experiment_client(ctx.pointer, experiment, k, client))
+        ctx.check(lib.mfpg_experiment_metrics(ctx.pointer, experiment, k, metrics))
+        lib.mfpg_experiment_promise(experiment, client, room, 1024)
+        promises.append(text(room))
+        table[k] = (names[k], lib.mfpg_experiment_client_rows(experiment, k),
+                    lib.mfpg_experiment_client_preference(experiment, k),
+                    *(getattr(client, field) for field, _ in CLIENT_COLUMNS.values()), math.isfinite(client.epsilon),
+                    *(getattr(metrics, name) for name in METRICS))
+    return table, tuple(promises)
 
 
 def read_config(ctx: Context, experiment: Any) -> str:
@@ -125,12 +130,12 @@ def read_run(ctx: Context, experiment: Any, folder: pathlib.Path | None) -> Run:
     ctx.check(lib.mfpg_experiment_summary(ctx.pointer, experiment, out))
     summary = json.loads(text(ffi.gc(out[0], lib.free)))
     model = lib.mfpg_experiment_model(experiment, count)
+    clients, promises = read_clients(ctx, experiment)
     assumptions: list[str] = []
     while line := lib.mfpg_experiment_assumption(experiment, len(assumptions)):
         assumptions.append(text(line))
     return Run(
-        folder=folder, summary=summary, rounds=read_rounds(experiment), clients=read_clients(summary),
-        promises=tuple(client["promise"] for client in summary["clients"]), assumptions=tuple(assumptions),
+        folder=folder, summary=summary, rounds=read_rounds(experiment), clients=clients, promises=promises, assumptions=tuple(assumptions),
         model=np.frombuffer(ffi.buffer(model, count[0] * 4), dtype=np.float32).copy(),
         equilibrium=read_solution(ctx, experiment), config=read_config(ctx, experiment))
 

@@ -54,9 +54,18 @@ def test_tables_are_those_of_the_files(tmp_path):
                 assert float(row[name]) == table[name]
     assert found.clients["name"].tolist() == ["city", "county", "coast", "valley"]
     assert np.array_equal(found.clients["action"], found.equilibrium.actions)
-    assert len(found.promises) == 4 and all("blind guessing" in promise for promise in found.promises)
+    assert list(found.promises) == [client["promise"] for client in found.summary["clients"]]
+    for row, table in zip(found.summary["clients"], found.clients, strict=True):
+        assert row["epsilon_replace"] == table["epsilon_other"] and row["certificate"] == table["certificate"]
+        assert row["rows"] == table["rows"] and all(row["metrics"][name] == table[name] for name in ("loss", "auc"))
     assert found.assumptions and found.rounds["epsilon"][-1] == found.clients["epsilon"].max()
     assert mfpg.account(ledger=found.folder).epsilon == pytest.approx(found.clients["epsilon"].max(), rel=1e-12)
+
+
+def test_many_clients_are_told_one_by_one():
+    found = mfpg.simulate({"data": {"format": "synthetic", "clients": 1200, "rows": 3, "dimension": 2}, "method": "dp-sgd"},
+                          seed=1, **{"train.rounds": 1, "data.test_fraction": 0})
+    assert len(found.clients) == len(found.promises) == 1200 and found.clients["rows"].sum() == 3600
 
 
 def test_simulation_has_the_numbers_of_the_run_and_writes_nothing(tmp_path, monkeypatch):

@@ -198,6 +198,21 @@ const char *mfpg_experiment_client_name(const mfpg_experiment *experiment, ptrdi
     return client >= 0 && client < experiment->data->clients ? experiment->data->client[client].name : NULL;
 }
 
+ptrdiff_t mfpg_experiment_client_rows(const mfpg_experiment *experiment, ptrdiff_t client) {
+    int is_client = client >= 0 && client < experiment->data->clients;
+    return is_client ? experiment->data->client[client].train.rows : 0;
+}
+
+double mfpg_experiment_client_preference(const mfpg_experiment *experiment, ptrdiff_t client) {
+    int is_client = client >= 0 && client < experiment->data->clients;
+    return is_client && experiment->preference ? experiment->preference[client] : (double)NAN;
+}
+
+void mfpg_experiment_promise(
+    const mfpg_experiment *experiment, const mfpg_client_report *client, char *text, size_t size) {
+    mfpg_promise_text(&experiment->options, mfpg_config_particles(experiment->config), client, text, size);
+}
+
 const mfpg_equilibrium *mfpg_experiment_equilibrium(const mfpg_experiment *experiment) {
     return experiment->equilibrium.action ? &experiment->equilibrium : NULL;
 }

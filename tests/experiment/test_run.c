@@ -110,6 +110,28 @@ static void test_rounds_and_model_are_told(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* The same of a client as the summary has. */
+static void test_clients_are_told(void **state) {
+    (void)state;
+    const char *words[] = {"data.format=synthetic", "data.kind=logistic", "data.clients=2", "data.rows=50",
+        "seed=1", "train.rounds=1", "method=mfep", "data.test_fraction=0.2", NULL};
+    mfpg_context *ctx = testing_context(1);
+    mfpg_experiment *experiment = run(ctx, NULL, words);
+    mfpg_client_report client;
+    char promise[1024], *summary = NULL;
+    CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, 1, &client));
+    CHECK_OK(ctx, mfpg_experiment_summary(ctx, experiment, &summary));
+    mfpg_experiment_promise(experiment, &client, promise, sizeof promise);
+    assert_non_null(strstr(promise, "blind guessing"));
+    assert_non_null(strstr(summary, promise));
+    assert_int_equal(mfpg_experiment_client_rows(experiment, 1), 40);
+    assert_int_equal(mfpg_experiment_client_rows(experiment, 2), 0);
+    assert_true(isnan(mfpg_experiment_client_preference(experiment, 0))); /* no game */
+    free(summary);
+    mfpg_experiment_destroy(experiment);
+    mfpg_context_destroy(ctx);
+}
+
 static void test_replace_doubles_mu(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -495,6 +517,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_papers_settings_give_the_known_numbers),
         cmocka_unit_test(test_rounds_and_model_are_told),
+        cmocka_unit_test(test_clients_are_told),
         cmocka_unit_test(test_replace_doubles_mu),
         cmocka_unit_test(test_a_target_epsilon_is_met_from_below),
         cmocka_unit_test(test_what_cannot_be_is_refused_with_the_key_named),
