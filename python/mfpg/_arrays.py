@@ -53,11 +53,12 @@ def groups(clients: Any, rows: int) -> dict[str, npt.NDArray[np.intp]]:
 
 def write_bounds(folder: pathlib.Path, bounds: Any, features: int) -> None:
     """Public bounds, one pair a feature, by the names that columns of arrays have."""
-    low, high = bounds
-    pairs = np.broadcast_to(low, features), np.broadcast_to(high, features)
-    lines = [f"c{j + 1},{pairs[0][j]!r},{pairs[1][j]!r}" for j in range(features)]
-    text = "\n".join(["column,low,high", *(line.replace("np.float64(", "").replace(")", "") for line in lines), ""])
-    (folder / "bounds.csv").write_text(text, encoding="ascii")
+    try:
+        low, high = (np.broadcast_to(np.asarray(end, dtype=float), features).tolist() for end in bounds)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds: found {bounds!r}; allowed: (low, high), each a number or one a feature") from None
+    lines = [f"c{j + 1},{low[j]!r},{high[j]!r}" for j in range(features)]
+    (folder / "bounds.csv").write_text("\n".join(["column,low,high", *lines, ""]), encoding="ascii")
 
 
 @contextlib.contextmanager

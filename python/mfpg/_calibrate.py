@@ -23,7 +23,7 @@ def calibrate(job: Job, *, epsilon: float, delta: float | None = None, solve: st
               width: float | None = None) -> Calibration:
     """The noise, sampling rate or number of steps that meets a target epsilon: ``mfpg calibrate``.
 
-    >>> 4 < calibrate(epsilon=1).noise_multiplier < 5
+    >>> 3 < calibrate(epsilon=1).noise_multiplier < 4
     True
 
     epsilon, delta: the target (delta default 1e-5); the answer never costs more, and is within a millionth of the exact

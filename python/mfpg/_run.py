@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mfpg._arrays import as_files
 from mfpg._call import Context, InputError, Job, job, path_bytes, text
 from mfpg._config import Config, open_config
 from mfpg._equilibrium import Equilibrium, read_solution
@@ -230,12 +232,29 @@ def run(job: Job, /, config: str | os.PathLike[str] | Mapping[str, Any] | None =
 
 
 @job
-def simulate(job: Job, /, config: str | os.PathLike[str] | Mapping[str, Any], *, threads: int | None = None,
+def simulate(job: Job, /, config: str | os.PathLike[str] | Mapping[str, Any], *, features: npt.ArrayLike | None = None,
+             labels: npt.ArrayLike | None = None, clients: npt.ArrayLike | None = None,
+             bounds: tuple[npt.ArrayLike, npt.ArrayLike] | None = None, threads: int | None = None,
              progress: Callable[[dict[str, Any], int], object] | None = None, **overrides: Any) -> Run:
-    """Trains a federation like run and writes nothing: no folder, no ledger, no checkpoint. Its numbers are those of run.
+    """Trains a federation like run and keeps nothing: no folder, no ledger, no checkpoint. Its numbers are those of run.
+
+    config, threads, progress, overrides: as in run.
+    Data as arrays, in the place of the configuration's files:
+        features: (n, p) numbers, one row an example; NaN is a missing value (data.missing).
+        labels: (n,) numbers.
+        clients: (n,) names or whole numbers: whose row it is. Clients stand in the order of their first rows.
+        bounds: public bounds (low, high) of the features, numbers or one a feature: what data.scale.bounds is for files.
+    Other keys of the configuration (data.test_fraction, data.label, ...) count as for files.
 
     What is released without a ledger cannot be priced again later: use it on public or synthetic data.
     """
-    with Context(job, threads) as ctx:
+    with contextlib.ExitStack() as stack:
+        given = {"features": features, "labels": labels, "clients": clients}
+        missing = [name for name, value in given.items() if value is None]
+        if len(missing) < len(given) and missing or (missing and bounds is not None):
+            raise InputError(f"{missing[0]}: missing; features, labels and clients go together")
+        ctx = stack.enter_context(Context(job, threads))
+        if not missing:
+            overrides = {**overrides, **stack.enter_context(as_files(features, labels, clients, bounds))}
         made = open_config(ctx, config, overrides)
         return train(ctx, job, create(ctx, lib.mfpg_experiment_create, made.pointer), None, progress)

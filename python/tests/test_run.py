@@ -78,6 +78,53 @@ def test_simulation_has_the_numbers_of_the_run_and_writes_nothing(tmp_path, monk
     assert np.array_equal(found.model, mfpg.simulate("clinics", threads=2, **SHORT).model)
 
 
+def table(rows=120, seed=3):
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(rows, 3))
+    return x, (x @ [2, -1, 0.5] > 0).astype(int), np.array(["north", "south", "east"])[draw.integers(0, 3, rows)]
+
+
+def test_arrays_are_what_their_files_are(tmp_path):
+    x, y, clients = table()
+    names = list(dict.fromkeys(clients))
+    for name in names:
+        with open(tmp_path / f"{name}.csv", "w") as file:
+            file.write("c1,c2,c3,label\n")
+            for row, label in zip(x[clients == name].astype(np.float32), y[clients == name]):
+                file.write(",".join(map(repr, [*map(float, row), int(label)])) + "\n")
+    (tmp_path / "bounds.csv").write_text("column,low,high\nc1,-4,4\nc2,-4,4\nc3,-4,4\n")
+    settings = {"method": "mfpg", "seed": 1, "train": {"rounds": 2}, "game": {"actions": "continuous"}}
+    files = mfpg.simulate({**settings, "data": {"files": [f"{name}.csv" for name in names], "dir": tmp_path,
+                                                "scale": {"bounds": tmp_path / "bounds.csv"}}})
+    arrays = mfpg.simulate(settings, features=x, labels=y, clients=clients, bounds=(-4, [4, 4, 4]))
+    assert arrays.clients["name"].tolist() == names == files.clients["name"].tolist()
+    assert np.array_equal(arrays.model, files.model) and np.array_equal(arrays.clients, files.clients)
+
+
+def test_arrays_leave_no_file_behind():
+    x, y, clients = table()
+    before = set(pathlib.Path("/dev/shm").glob("mfpg-*"))
+    found = mfpg.simulate({"method": "dp-sgd"}, features=x, labels=y, clients=np.arange(len(x)) % 4, seed=1)
+    assert found.clients["name"].tolist() == ["0", "1", "2", "3"]
+    with pytest.raises(mfpg.InputError):
+        mfpg.simulate({"method": "mfpg"}, features=x, labels=y, clients=clients, seed=1)  # no public bounds
+    assert set(pathlib.Path("/dev/shm").glob("mfpg-*")) == before
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"features": None}, "features: missing"), ({"clients": None}, "clients: missing"), ({"labels": [1.0]}, "labels"),
+    ({"features": np.ones(120)}, "features"), ({"features": np.full((120, 3), np.inf)}, "infinite"),
+    ({"features": np.full((120, 3), 1e300)}, "infinite"), ({"features": np.full((120, 3), "a")}, "features"),
+    ({"features": np.full((120, 3), np.nan)}, "missing"), ({"clients": ["a/b"] * 120}, "slash"),
+    ({"clients": [1.5] * 120}, "clients"), ({"clients": ["a"] * 3}, "clients"), ({"clients": [""] * 120}, "clients"),
+    ({"bounds": (0, [1, 2])}, "bounds"), ({"bounds": 3}, "bounds"), ({"bounds": (1, 0)}, "bounds"),
+], ids=str)
+def test_arrays_that_are_no_data_are_refused(change, words):
+    x, y, clients = table()
+    with pytest.raises(mfpg.InputError, match=words):
+        mfpg.simulate({"method": "dp-sgd"}, seed=1, **{"features": x, "labels": y, "clients": clients, **change})
+
+
 def test_configuration_is_a_file_a_mapping_or_an_example(tmp_path):
     mapping = {"seed": 1, "method": "dp-sgd", "train": {"rounds": 2}, "data": {"format": "synthetic", "clients": 3},
                "game": {"actions": [0.5, 1.0]}}

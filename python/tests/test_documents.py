@@ -1,0 +1,40 @@
+"""What docs/python.md and the docstrings show is what happens."""
+
+import doctest
+import warnings
+
+import pytest
+
+import mfpg
+from conftest import ROOT
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        yield
+
+
+def test_tutorial():
+    failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)
+    assert failed == 0 and tried > 20
+
+
+def test_readme():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert failed == 0 and tried == text.count(">>> ") >= 4
+
+
+def test_docstrings():
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
+    for name in mfpg.__all__:
+        for test in finder.find(getattr(mfpg, name), name, module=False, globs=dict(vars(mfpg))):
+            runner.run(test)
+    assert runner.failures == 0 and runner.tries >= 3
+
+
+def test_everything_public_is_described():
+    for name in mfpg.__all__:
+        assert getattr(mfpg, name).__doc__, name
