@@ -210,9 +210,12 @@ static void refine(
 
 static void make_sequential(
     mfpg_registers registers, const mfpg_stream *stream, uint64_t first_block, ptrdiff_t blocks, float *z) {
-    uint32_t words[LONGEST_SEQUENTIAL];
-    mfpg_stream_bytes(stream, first_block, BLOCK_BYTES * blocks, (unsigned char *)words);
-    if (MAKE_SEQUENTIAL[registers](words, blocks, z)) refine(stream, first_block, SEQUENTIAL, blocks, z);
+    uint32_t words[LONGEST_SEQUENTIAL / BLOCK_WORDS][BLOCK_WORDS];
+    if (registers == MFPG_REGISTERS_PLAIN)
+        mfpg_stream_bytes(stream, first_block, BLOCK_BYTES * blocks, (unsigned char *)words);
+    else
+        mfpg_chacha20_few(registers, stream, first_block, blocks, words);
+    if (MAKE_SEQUENTIAL[registers](words[0], blocks, z)) refine(stream, first_block, SEQUENTIAL, blocks, z);
 }
 
 /* Draws of `blocks` blocks, whole groups, from number first_block on; room for an even number of groups. */

@@ -29,6 +29,22 @@ static void check_words(mfpg_registers registers, const mfpg_stream *stream, uin
             }
 }
 
+/* Runs of 1 to 9 blocks: all ways to cut one into fours, twos and a single block; nothing is written behind it. */
+static void check_few(mfpg_registers registers, const mfpg_stream *stream, uint64_t block) {
+    enum { MOST = 9 };
+    unsigned char bytes[MOST * 64];
+    mfpg_stream_bytes(stream, block, sizeof bytes, bytes);
+    for (ptrdiff_t count = 1; count <= MOST && registers != MFPG_REGISTERS_PLAIN; count++) {
+        uint32_t own[MOST + 1][MFPG_CHACHA20_WORDS];
+        memset(own, 0xa5, sizeof own);
+        mfpg_chacha20_few(registers, stream, block, count, own);
+        for (ptrdiff_t b = 0; b < count; b++)
+            for (int w = 0; w < MFPG_CHACHA20_WORDS; w++)
+                assert_int_equal(own[b][w], word_of(bytes + 64 * b, w));
+        for (int w = 0; w < MFPG_CHACHA20_WORDS; w++) assert_int_equal(own[count][w], 0xa5a5a5a5u);
+    }
+}
+
 static void test_words_are_those_of_libsodium_for_all_registers(void **state) {
     (void)state;
     const uint64_t clients[] = {0, 1, 0x0123456789abcdefu, UINT64_MAX};
@@ -37,8 +53,10 @@ static void test_words_are_those_of_libsodium_for_all_registers(void **state) {
     for (int r = MFPG_REGISTERS_PLAIN; r <= (int)mfpg_widest_registers(); r++)
         for (size_t c = 0; c < sizeof clients / sizeof clients[0]; c++) {
             mfpg_stream stream = stream_of(clients[c]);
-            for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++)
+            for (size_t b = 0; b < sizeof blocks / sizeof blocks[0]; b++) {
                 check_words((mfpg_registers)r, &stream, blocks[b]);
+                check_few((mfpg_registers)r, &stream, blocks[b]);
+            }
         }
 }
 
@@ -48,8 +66,10 @@ static void test_words_at_random_places_are_those_of_libsodium(void **state) {
     for (int i = 0; i < testing_repeats(300); i++) {
         mfpg_stream stream = stream_of(mfpg_stream_below(&places, 2 * (uint64_t)i, UINT64_MAX));
         uint64_t block = mfpg_stream_below(&places, 2 * (uint64_t)i + 1, (uint64_t)1 << (i % 63 + 1));
-        for (int r = MFPG_REGISTERS_PLAIN; r <= (int)mfpg_widest_registers(); r++)
+        for (int r = MFPG_REGISTERS_PLAIN; r <= (int)mfpg_widest_registers(); r++) {
             check_words((mfpg_registers)r, &stream, block);
+            check_few((mfpg_registers)r, &stream, block);
+        }
     }
 }
 
