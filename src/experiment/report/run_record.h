@@ -16,7 +16,7 @@ typedef struct run_record {
     char *config_text;
 } run_record;
 
-/* What a chart of the rounds and a table of the clients are made from: every one of them is a column of a record. */
+/* The columns of rounds.csv that charts are made from. */
 typedef enum run_column {
     RUN_LOSS = 0,
     RUN_ACCURACY,
