@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from mfpg._call import Context, InputError, Job, job, number, whole
 from mfpg._interface import ffi, lib
-from mfpg._release import Release, from_c, index, set_action
+from mfpg._release import ADJACENCIES, CONTROLS, Release, from_c, index, set_action
 
 LAWS = ["game", "classical"]
+SCALES = ["absolute", "sensitivity"]
 ELEMENTS = {np.dtype(np.float32): lib.MFPG_ELEMENT_FLOAT32, np.dtype(np.float64): lib.MFPG_ELEMENT_FLOAT64}
 
 
@@ -82,21 +83,23 @@ class Noise:
         return "entropic" if self.control == "strength" else "gaussian"
 
 
-def read_noise(noise_multiplier: float | None, budget: float | None, strength: float | None, step: float | None) -> Noise:
+def read_noise(noise_multiplier: float | None, budget: float | None, strength: float | None,
+               of_strength: dict[str, Any]) -> Noise:
     given = {"multiplier": noise_multiplier, "budget": budget, "strength": strength}
     found = [Noise(name, value) for name, value in given.items() if value is not None]
     if len(found) != 1:
         raise InputError(f"{'no noise' if not found else 'several kinds of noise'}; give one of noise_multiplier, budget and "
                          "strength")
-    if step is not None and strength is None:
-        raise InputError("step belongs to strength")
+    for name, value in of_strength.items():
+        if value is not None and strength is None:
+            raise InputError(f"{name} belongs to strength")
     return found[0]
 
 
 @job
 def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: float | None = None,
-              budget: float | None = None, strength: float | None = None, step: float | None = None, law: str = "game",
-              delta: float = 1e-5, seed: int | None = None, round: int = 1, client: int = 0,
+              budget: float | None = None, strength: float | None = None, step: float | None = None,
+              scale: str | None = None, law: str = "game", delta: float = 1e-5, adjacency: str = "zero-out", seed: int | None = None, round: int = 1, client: int = 0,
               in_place: bool = False) -> Privatised:
     """Makes an update private: all its floating-point arrays together are one vector, which is scaled to norm at most `clip`
     and blurred by Gaussian noise once. That is one release of one client.
@@ -109,7 +112,8 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
         noise_multiplier: noise sd over the clip;
         budget: the game's: sd 2 clip/budget, so that a release is budget-GDP under replace; with law "classical"
             clip sqrt(2 ln(1.25/delta))/budget;
-        strength: entropic: sd sqrt(2 strength step), in the units of the update (step default 0.1).
+        strength: entropic: sd sqrt(2 strength step), in the units of the update (step default 0.1). With scale "sensitivity"
+            (default "absolute") the strength counts in units of S^2, S = clip, or 2 clip for adjacency "replace".
     seed: None takes randomness of the operating system, the only kind fit for a real release. With a seed the noise is a
         function of (seed, round, client): use no such triple twice.
     round, client: written into the release.
@@ -120,19 +124,18 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
     and where), and where there is no floating-point number; DomainError for noise that is not positive or too small to
     show. Threads: safe on different arrays.
     """
-    noise = read_noise(noise_multiplier, budget, strength, step)
+    noise = read_noise(noise_multiplier, budget, strength, {"step": step, "scale": scale})
     taken = [(name, take(name, value, in_place)) for name, value in named(update)]
     floats = [(name, array) for name, array in taken if array.dtype in ELEMENTS]
     if in_place:
         check_apart([array for _, array in floats])
     with Context(job, 1) as ctx:
-        mechanism = make_mechanism(ctx, noise, clip, or_default(step), law, delta)
+        mechanism = make_mechanism(ctx, noise, clip, or_default(step), scale or "absolute", law, delta, adjacency)
         buffers = ffi.new("mfpg_buffer[]", len(floats))
         keep = [ffi.from_buffer(array.reshape(-1), require_writable=True) for _, array in floats]
         for buffer, memory, (_, array) in zip(buffers, keep, floats, strict=True):
             buffer.values, buffer.count, buffer.element = ffi.cast("void *", memory), array.size, ELEMENTS[array.dtype]
-        action = ffi.new("mfpg_action *", {"control": index("control", noise.control, ["none", "budget", "strength",
-                                                                                      "multiplier"])})
+        action = ffi.new("mfpg_action *", {"control": CONTROLS.index(noise.control)})
         set_action(action, noise.control, number(noise.control, noise.value, 0))
         round, client = whole("round", round, 0, 2**62), whole("client", client, 0, 2**62)
         release = ffi.new("mfpg_release *")
@@ -151,10 +154,15 @@ def or_default(step: float | None) -> float:
     return float(lib.mfpg_mechanism_options_default().step) if step is None else step
 
 
-def make_mechanism(ctx: Context, noise: Noise, clip: float, step: float, law: str, delta: float) -> Any:
+def make_mechanism(ctx: Context, noise: Noise, clip: float, step: float, scale: str, law: str, delta: float,
+                   adjacency: str) -> Any:
+    """The mechanism that clips whole updates. What an entropic flow does besides is not done here, so it limits no step."""
     kind = ffi.new("char[]", noise.mechanism.encode())
     options = ffi.new("mfpg_mechanism_options *", lib.mfpg_mechanism_options_default())
     options.kind, options.clip, options.clip_at = kind, number("clip", clip, 0, above=True), lib.MFPG_CLIP_UPDATE
+    options.prior_variance, options.variance_penalty = 1e30, 0
+    options.scale = index("scale", scale, SCALES)
+    options.promise.adjacency = index("adjacency", adjacency, ADJACENCIES[:2])
     options.step, options.law = number("step", step, 0, above=True), index("law", law, LAWS)
     options.delta = number("delta", delta, 0, 1, above=True, below=True)
     out = ffi.new("mfpg_mechanism **")

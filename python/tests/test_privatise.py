@@ -25,9 +25,11 @@ def test_all_arrays_are_clipped_together():
 def test_noise_has_the_law_that_was_asked_for():
     n = 200_000
     laws = [({"noise_multiplier": 2.0}, 6.0), ({"budget": 0.5}, 12.0), ({"strength": 5.0}, 1.0),
-            ({"strength": 2.0, "step": 0.5625}, 1.5),
+            ({"strength": 5.0, "step": 0.4}, 2.0),
+            ({"strength": 2.0, "scale": "sensitivity"}, math.sqrt(3.6)),
+            ({"strength": 2.0, "scale": "sensitivity", "adjacency": "replace"}, math.sqrt(14.4)),
             ({"budget": 0.5, "law": "classical"}, 3 * math.sqrt(2 * math.log(1.25e5)) / 0.5)]
-    for noise, sd in laws:  # by hand: z C; 2 C/b; sqrt(2 e tau); C sqrt(2 ln(1.25/delta))/b
+    for noise, sd in laws:  # by hand: z C; 2 C/b; sqrt(2 e tau), e times S^2; C sqrt(2 ln(1.25/delta))/b
         found, release = mfpg.privatise(np.zeros(n, np.float32), clip=3, seed=2, **noise)
         assert release.noise_sd == pytest.approx(sd, rel=1e-12)
         z = found / sd
@@ -72,7 +74,8 @@ def test_what_is_no_update_is_refused(other):
     {"noise_multiplier": math.nan}, {"noise_multiplier": math.inf}, {"budget": 0}, {"strength": 0},
     {"noise_multiplier": 1, "step": 0.1}, {"strength": 1, "step": 0}, {"noise_multiplier": 1, "clip": 0},
     {"noise_multiplier": 1, "clip": math.nan}, {"noise_multiplier": 1, "clip": math.inf}, {"noise_multiplier": 2**-18},
-    {"budget": 1, "law": "clasical"}, {"noise_multiplier": 1, "seed": -1}, {"noise_multiplier": 1, "round": -1},
+    {"budget": 1, "law": "clasical"}, {"budget": 1, "scale": "sensitivity"}, {"strength": 1, "scale": "x"},
+    {"strength": 1, "adjacency": "add"}, {"noise_multiplier": 1, "seed": -1}, {"noise_multiplier": 1, "round": -1},
 ], ids=str)
 def test_noise_that_protects_nothing_is_refused(noise):
     update = np.ones(4)
