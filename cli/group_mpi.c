@@ -1,27 +1,40 @@
 /* The processes that an MPI launcher started. Written to MPI-3.1. */
 #include <fcntl.h>
+#include <limits.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "options.h"
 
 enum {
-    CHUNK = 1 << 20
-}; /* numbers a call: counts of MPI are ints, and buffers of the transport have their limits */
+    NUMBERS = 1 << 20
+}; /* a message: counts of MPI are ints, and buffers of the transport have their limits */
+#define NUMBERS_VARIABLE "MFPG_MPI_NUMBERS"
 
 static int sum(void *user, int64_t *numbers, ptrdiff_t count) {
     (void)user;
-    for (ptrdiff_t first = 0; first < count; first += CHUNK) {
-        int part = (int)(count - first < CHUNK ? count - first : CHUNK);
-        if (MPI_Allreduce(MPI_IN_PLACE, numbers + first, part, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD) !=
-            MPI_SUCCESS)
-            return -1;
-    }
-    return 0;
+    if (count > INT_MAX) return -1;
+    return MPI_Allreduce(MPI_IN_PLACE, numbers, (int)count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD) !=
+           MPI_SUCCESS;
 }
 
-static mfpg_group group = {.sum = sum}; /* as global as MPI itself */
+static mfpg_group group = {.sum = sum, .most = NUMBERS}; /* as global as MPI itself */
+
+/* Numbers a message from the environment, for networks that want smaller or allow larger ones. */
+static void read_environment(void) {
+    const char *text = getenv(NUMBERS_VARIABLE);
+    char *end;
+    if (!text) return;
+    long long most = strtoll(text, &end, 10);
+    if (end != text && *end == 0 && most >= 1 && most <= INT_MAX) {
+        group.most = (ptrdiff_t)most;
+        return;
+    }
+    fprintf(stderr, "mfpg: " NUMBERS_VARIABLE ": '%s' is not a whole number from 1 to %d\n", text, INT_MAX);
+    exit(CLI_WRONG_INPUT);
+}
 
 /* Whatever way the program ends, the launcher hears of it in order: a process that vanished would be an error. */
 static void finish(void) {
@@ -47,6 +60,7 @@ void cli_group_start(int *argc, char ***argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &group.size);
     atexit(finish);
     if (group.rank > 0) fall_silent();
+    read_environment();
 }
 
 const mfpg_group *cli_group(void) {

@@ -1,13 +1,38 @@
 #include "interrupt.h"
 
 #include <signal.h>
+#include <string.h>
+#include <unistd.h>
 
-/* A signal handler can reach nothing else than a variable of the file. */
+#include "options.h"
+
+/* A signal handler can reach nothing else than variables of the file. */
 static volatile int requested;
+static char last_words[128];
+static size_t last_length;
 
 static void request(int signal_number) {
     (void)signal_number;
     requested = 1;
+}
+
+/* Nothing but what a handler may call. */
+static void end(int signal_number) {
+    (void)signal_number;
+    ssize_t written = write(STDERR_FILENO, last_words, last_length);
+    (void)written;
+    _exit(CLI_INTERRUPTED);
+}
+
+void interrupt_ends(const char *title) {
+    const int numbers[] = {SIGINT, SIGTERM};
+    const struct sigaction action = {.sa_handler = end};
+    struct sigaction before;
+    snprintf(last_words, sizeof last_words, "%.64s: interrupted\n", title);
+    last_length = strlen(last_words);
+    for (int i = 0; i < 2; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
 }
 
 const volatile int *interrupt_watch(void) {
@@ -15,5 +40,6 @@ const volatile int *interrupt_watch(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
     return &requested;
 }

@@ -7,6 +7,7 @@
 
 #include "mfpg/names.h"
 
+#include "interrupt.h"
 #include "options.h"
 
 #define COMMAND(name, help) {#name, command_##name, help},
@@ -47,6 +48,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
     snprintf(title, sizeof title, "mfpg %s", command->name);
     argv[1] = title; /* argp begins its messages with this */
     if (strcmp(command->name, "run") != 0) cli_group_leave();
+    interrupt_ends(title);
     return command->run(argc - 1, argv + 1);
 }
 

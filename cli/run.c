@@ -205,7 +205,8 @@ static mfpg_status run_once(mfpg_context *ctx, const settings *chosen, const mfp
     mfpg_run_options run = {.folder = folder, .stop = stop, .progress = show_round, .progress_user = &shown};
     mfpg_experiment *experiment = NULL;
     mfpg_status status = open_experiment(ctx, chosen, config, folder, &experiment);
-    if (status == MFPG_OK && show) status = show_game(ctx, experiment, print && shown.bar.terminal);
+    if (status == MFPG_OK && show)
+        status = mfpg_context_agree(ctx, show_game(ctx, experiment, print && shown.bar.terminal));
     if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
     progress_end(&shown.bar);
     if (status == MFPG_OK && print && speaks()) status = print_run(ctx, chosen, experiment, folder);
@@ -314,6 +315,7 @@ static int run(mfpg_context *ctx, const settings *chosen) {
     outcome result;
     mfpg_status status = mfpg_config_open(ctx, chosen->configuration, &config);
     if (status == MFPG_OK) status = apply_arguments(ctx, chosen, config, &sweep, &first, &last);
+    status = mfpg_context_agree(ctx, status); /* each process reads its own */
     if (status == MFPG_OK && speaks()) choose_folder(chosen, config, &to);
     if (status == MFPG_OK)
         status = sweep ? run_seeds(ctx, chosen, config, first, last, to.folder, stop)
@@ -331,12 +333,12 @@ static const char *named_folder(const settings *chosen) {
     return chosen->out ? chosen->out : "";
 }
 
-static int resume_in(mfpg_context *ctx, const settings *chosen, mfpg_config *config, const char *folder,
-    const volatile int *stop) {
-    char own[PATH_SIZE] = "", name[256];
+/* What the configuration has to say, and where its interrupted run is; 0, or the exit code of what was found wrong. */
+static int find_run(mfpg_context *ctx, const settings *chosen, const char *named, mfpg_config *config,
+    char folder[PATH_SIZE]) {
+    char name[256];
     int sweep = 0;
     int64_t first = 0, last = 0;
-    outcome result;
     mfpg_status status = apply_arguments(ctx, chosen, config, &sweep, &first, &last);
     if (status != MFPG_OK) return cli_fail(ctx, "run", status);
     if (sweep)
@@ -344,27 +346,40 @@ static int resume_in(mfpg_context *ctx, const settings *chosen, mfpg_config *con
             "--resume: a sweep goes on one seed at a time: mfpg run --resume FOLDER/seed-%lld",
             (long long)first);
     name_folder(config, name);
-    int code = folder[0] ? 0 : resume_find_folder(name, own, sizeof own);
-    if (code) return code;
-    status = run_once(ctx, chosen, config, folder[0] ? folder : own, stop, 1, 1, &result);
-    return status == MFPG_OK ? cli_finish("run", CLI_DONE) : cli_fail(ctx, "run", status);
+    snprintf(folder, PATH_SIZE, "%s", named);
+    return named[0] ? 0 : resume_find_folder(name, folder, PATH_SIZE);
 }
 
-static int resume(mfpg_context *ctx, const settings *chosen) {
-    mfpg_config *config = NULL;
-    const volatile int *stop = interrupt_watch();
-    const char *folder = named_folder(chosen);
-    if (!chosen->configuration && !folder[0])
+/* The same, with the configuration that is named, or that of the run. */
+static int find_interrupted(
+    mfpg_context *ctx, const settings *chosen, mfpg_config **config, char folder[PATH_SIZE]) {
+    const char *named = named_folder(chosen);
+    if (!chosen->configuration && !named[0])
         return cli_refuse("run", "--resume: needs the folder of the run: mfpg run --resume FOLDER");
-    if (folder == chosen->configuration && chosen->out && strcmp(chosen->out, folder) != 0)
-        return cli_refuse("run", "--resume: %s and --out %s are two folders", folder, chosen->out);
-    mfpg_status status = !chosen->configuration || folder == chosen->configuration
-                             ? mfpg_run_configuration(ctx, folder, &config)
-                             : mfpg_config_open(ctx, chosen->configuration, &config);
-    int code =
-        status == MFPG_OK ? resume_in(ctx, chosen, config, folder, stop) : cli_fail(ctx, "run", status);
+    if (named == chosen->configuration && chosen->out && strcmp(chosen->out, named) != 0)
+        return cli_refuse("run", "--resume: %s and --out %s are two folders", named, chosen->out);
+    mfpg_status status = !chosen->configuration || named == chosen->configuration
+                             ? mfpg_run_configuration(ctx, named, config)
+                             : mfpg_config_open(ctx, chosen->configuration, config);
+    return status == MFPG_OK ? find_run(ctx, chosen, named, *config, folder) : cli_fail(ctx, "run", status);
+}
+
+/* The first process alone looks at folders; the others learn from it what goes on. */
+static int resume(mfpg_context *ctx, const settings *chosen) {
+    const volatile int *stop = interrupt_watch();
+    mfpg_config *config = NULL;
+    char folder[PATH_SIZE] = "";
+    outcome result;
+    int code = speaks() ? find_interrupted(ctx, chosen, &config, folder) : 0;
+    mfpg_status status = mfpg_context_agree(ctx, code == 0            ? MFPG_OK
+                                                 : code == CLI_FAILED ? MFPG_ERR_IO
+                                                                      : MFPG_ERR_INPUT);
+    if (status == MFPG_OK) {
+        status = run_once(ctx, chosen, config, folder, stop, 1, 1, &result);
+        code = status == MFPG_OK ? cli_finish("run", CLI_DONE) : cli_fail(ctx, "run", status);
+    }
     mfpg_config_destroy(config);
-    return code;
+    return status == MFPG_OK || code ? code : cli_exit_code(status);
 }
 
 static int show_shortest(void) {

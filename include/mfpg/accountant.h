@@ -226,7 +226,8 @@ mfpg_status mfpg_ledger_append_made(
 
 /** Opens the ledger of an interrupted run that is about to be repeated from next_round on. What it holds of that round
  *  and later ones stays: append compares with it and adds what is missing, also the rest of an unfinished line.
- *  MFPG_ERR_INPUT where the file belongs to another run, now or, in append, by what it recorded. */
+ *  MFPG_ERR_INPUT where another process has it open, or the file belongs to another run, now or, in append, by what it
+ *  recorded. */
 mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
     int64_t next_round, mfpg_ledger **out);
 

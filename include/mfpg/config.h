@@ -192,6 +192,10 @@ mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config
 mfpg_status mfpg_config_compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
     const mfpg_config *other, const char *there);
 
+/** The same, but for the keys that name a file or a folder: each machine has its own. */
+mfpg_status mfpg_config_compare_values(mfpg_context *ctx, const mfpg_config *config, const char *here,
+    const mfpg_config *other, const char *there);
+
 /** Writes a commented configuration that runs as it is: every key with help, unit, range and default. */
 mfpg_status mfpg_config_template(mfpg_context *ctx, FILE *out);
 

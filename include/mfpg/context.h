@@ -35,6 +35,11 @@ void mfpg_context_destroy(mfpg_context *ctx);
  *  Valid until the next call on the context. From parallel work it is the message of the lowest failing task. */
 const char *mfpg_context_message(const mfpg_context *ctx);
 
+/** Where one process of the context's group failed, all fail, with its status and message (of several, those of the lowest
+ *  rank). Without a group the status comes back. Collective: whatever may fail on one process alone (a file that only one
+ *  machine lacks) comes before it, so that nobody waits for somebody who has left. */
+mfpg_status mfpg_context_agree(mfpg_context *ctx, mfpg_status status);
+
 /** Threads that parallel loops of this context use, at least 1. */
 int mfpg_context_threads(const mfpg_context *ctx);
 

@@ -30,6 +30,8 @@ void mfpg_experiment_destroy(mfpg_experiment *experiment);
 /** The experiment whose run in that folder was interrupted, to be run in the same folder: it goes on from the checkpoint there
  *  and ends with the same bytes (timings.csv apart) as if nothing had happened, whatever the number of threads. The rounds
  *  that the ledger lists and the checkpoint does not know are played again, and are refused unless they release the same.
+ *  Of a group, any number of processes goes on with what any number began; collective, and folder and config are those of
+ *  the first process alone.
  *  @param[in] config  NULL, or what has to say the same as the configuration of the run
  *  @return MFPG_ERR_INPUT where there is nothing to resume, the checkpoint is damaged, or the configuration differs (the key
  *  is named); that data, first model or actions differ, that the folder's files were changed or that another process is
@@ -54,7 +56,8 @@ typedef struct mfpg_run_options {
 /** Trains all rounds and writes the run folder (config.yaml, ledger, rounds.csv, free_energy.csv of entropic runs, transport.csv of those that project, clients.csv,
  *  summary.json, model.npy, timings.csv), and while it goes on a checkpoint (mode 0600) as often as train.checkpoint says, which is
  *  erased when the run is complete. A folder that exists must be empty; of several runs that are given one folder at once, one has it and
- *  the others fail with MFPG_ERR_INPUT. Once a run.
+ *  the others fail with MFPG_ERR_INPUT. Once a run. Of a group, collective: the first process writes, and every process has to
+ *  have the first one's configuration (paths apart), data, first model and actions.
  *  @return MFPG_OK; MFPG_ERR_INTERRUPTED after a stop, with the files of all complete rounds written; else as usual,
  *  and then the ledger, which tells what was released, and the files before the failure are left. The message counts the
  *  complete rounds and names the files, and says how the run goes on where it can. */

@@ -11,6 +11,7 @@
 typedef struct mfpg_group {
     int rank, size; /* 0 <= rank < size */
     void *user;     /* handed to sum */
+    ptrdiff_t most; /* numbers that sum takes in one call; 0: any number */
     /* numbers[i] becomes the sum over all processes, in two's complement, on each of them; from the thread that called the
      * library. 0, or not 0 where that failed: the call then fails with MFPG_ERR_IO */
     int (*sum)(void *user, int64_t *numbers, ptrdiff_t count);

@@ -18,7 +18,8 @@ mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_contex
     mfpg_context_options chosen = options ? *options : mfpg_context_options_default();
     const mfpg_group *group = chosen.group;
     if (chosen.threads < 0) return MFPG_ERR_DOMAIN;
-    if (group && (group->rank < 0 || group->rank >= group->size || !group->sum)) return MFPG_ERR_DOMAIN;
+    if (group && (group->rank < 0 || group->rank >= group->size || !group->sum || group->most < 0))
+        return MFPG_ERR_DOMAIN;
     /* Without this call libsodium falls back to plain C, four times slower, and draws no system randomness. */
     if (sodium_init() < 0) return MFPG_ERR_IO;
     if (!mfpg_chacha20_agrees()) return MFPG_ERR_NUMERIC; /* noise is not what it is certified to be */

@@ -28,4 +28,11 @@ mfpg_status mfpg_ranks_any(mfpg_context *ctx, int *flag);
 /* Words of 64 bits, doubles among them: every word is known to one rank, is 0 on the others, and is known to all then. */
 mfpg_status mfpg_ranks_share(mfpg_context *ctx, void *words, ptrdiff_t count);
 
+/* Bytes of the first rank become those of all; of the others only the room counts. */
+mfpg_status mfpg_ranks_hand_out(mfpg_context *ctx, void *bytes, size_t size);
+
+/* The same for a block whose size only the first rank knows: *block and *size are set on the others, which free it. On the
+ * first rank they stay. A failure is the same on all. */
+mfpg_status mfpg_ranks_hand_out_block(mfpg_context *ctx, char **block, size_t *size);
+
 #endif

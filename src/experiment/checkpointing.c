@@ -69,41 +69,57 @@ void mfpg_experiment_identify(mfpg_experiment *e, const char *written, size_t le
     digest_game(e, own->plan);
 }
 
+/* Every rank that has something to add calls it, the first writes. */
 static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
     run_checkpoints *own = &e->checkpoints;
     double begun = mfpg_clock_seconds();
-    mfpg_federation_save(e->federation, &own->at.loop);
+    mfpg_status status = mfpg_federation_save(ctx, e->federation, &own->at.loop);
+    if (status != MFPG_OK || !own->path) return status;
     own->at.rounds = e->rounds;
     own->at.seconds = e->seconds;
     mfpg_ledger_tell_repeated(e->ledger, &own->at.ledger);
-    mfpg_status status = mfpg_checkpoint_write(ctx, own->path, &own->at);
+    status = mfpg_checkpoint_write(ctx, own->path, &own->at);
     own->written = mfpg_clock_seconds();
     own->cost = own->written - begun;
     return status;
 }
 
-mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
+/* Memory for the state, and on the first rank the file's name. */
+static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     run_checkpoints *own = &e->checkpoints;
     int64_t every = mfpg_config_whole(e->config, "train.checkpoint");
-    if (mfpg_config_is(e->config, "train.checkpoint", "none")) return MFPG_OK;
-    if (mfpg_ranks_size(ctx) > 1 && mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA)
-        return MFPG_OK; /* every rank holds the noised records of its own clients only */
-    own->every = every > 0 ? every : 0;
     const mfpg_loop_shape shape = mfpg_federation_shape(e->federation);
+    own->every = every > 0 ? every : 0;
     mfpg_status status = mfpg_loop_state_init(ctx, &shape, &own->at.loop);
-    if (status != MFPG_OK) return status;
+    if (status != MFPG_OK || !folder) return status;
     own->path = mfpg_path_join(folder, MFPG_CHECKPOINT);
-    if (!own->path) return mfpg_fail_memory(ctx);
-    mfpg_federation_announce_to(e->federation, mfpg_announcements_tell, &own->at.told);
+    return own->path ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
+    run_checkpoints *own = &e->checkpoints;
+    int kept = folder && !mfpg_config_is(e->config, "train.checkpoint", "none");
+    mfpg_status status = mfpg_ranks_any(ctx, &kept);
+    if (status != MFPG_OK || !kept) return status;
+    own->gathered = mfpg_federation_save_gathers(e->federation);
+    int takes_part = folder || own->gathered;
+    if (takes_part) status = prepare(ctx, e, folder);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status != MFPG_OK || !takes_part) return status;
+    if (folder) mfpg_federation_announce_to(e->federation, mfpg_announcements_tell, &own->at.told);
     return write_one(ctx, e);
 }
 
 mfpg_status mfpg_checkpoints_take(mfpg_context *ctx, mfpg_experiment *e, int now) {
     run_checkpoints *own = &e->checkpoints;
-    if (!own->path) return MFPG_OK;
-    int due = own->every > 0 ? e->round_count % own->every == 0
+    mfpg_status status = MFPG_OK;
+    if (!own->path && !own->gathered) return MFPG_OK;
+    int due = now;
+    if (own->path && !due) /* the clock of the first rank alone decides */
+        due = own->every > 0 ? e->round_count % own->every == 0
                              : (mfpg_clock_seconds() - own->written) * MOST_TIME >= own->cost;
-    return now || due ? write_one(ctx, e) : MFPG_OK;
+    if (own->gathered) status = mfpg_ranks_any(ctx, &due);
+    return status == MFPG_OK && due ? write_one(ctx, e) : status;
 }
 
 void mfpg_checkpoints_erase(mfpg_experiment *e) {

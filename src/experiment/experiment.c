@@ -131,7 +131,7 @@ static mfpg_status finish(
 mfpg_status mfpg_experiment_create_shared(
     mfpg_context *ctx, const mfpg_config *config, double reference, mfpg_experiment **out) {
     mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
-    if (!experiment) return mfpg_fail_memory(ctx);
+    if (!experiment) return mfpg_ranks_agree(ctx, mfpg_fail_memory(ctx));
     experiment->reference = reference;
     return finish(ctx, config, experiment, out);
 }
@@ -139,12 +139,12 @@ mfpg_status mfpg_experiment_create_shared(
 mfpg_status mfpg_experiment_create_resumed(mfpg_context *ctx, const mfpg_config *config, const char *folder,
     const mfpg_checkpoint *checkpoint, mfpg_experiment **out) {
     mfpg_experiment *experiment = mfpg_alloc(1, sizeof *experiment);
-    if (!experiment) return mfpg_fail_memory(ctx);
+    if (!experiment) return mfpg_ranks_agree(ctx, mfpg_fail_memory(ctx));
     run_checkpoints *own = &experiment->checkpoints;
     own->folder = mfpg_text_copy(folder, strlen(folder));
     if (!own->folder) {
         mfpg_experiment_destroy(experiment);
-        return mfpg_fail_memory(ctx);
+        return mfpg_ranks_agree(ctx, mfpg_fail_memory(ctx));
     }
     own->resumed_round = checkpoint->loop.round;
     memcpy(own->resumed, checkpoint->told.checksum, sizeof own->resumed);

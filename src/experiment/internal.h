@@ -10,8 +10,9 @@
 
 /* What makes a run able to go on after an interruption. */
 typedef struct run_checkpoints {
-    char *given; /* the configuration as it was given */
-    char *path;  /* of the file; NULL where none is kept */
+    char *given;  /* the configuration as it was given */
+    char *path;   /* of the file; NULL where none is kept, and on all ranks but the first */
+    int gathered; /* 1: checkpoints are kept, and every rank has a part of them */
     mfpg_checkpoint
         at;        /* what was written last; its pointers borrow from the experiment, but for loop and told */
     int64_t every; /* rounds; 0: as often as is cheap */
@@ -80,7 +81,8 @@ mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *exper
 mfpg_status mfpg_experiment_create_shared(
     mfpg_context *ctx, const mfpg_config *config, double reference, mfpg_experiment **out);
 
-/* experiment.c: the experiment whose run in that folder left the checkpoint; the configuration is the run's own. */
+/* experiment.c: the experiment whose run in that folder ("" but on the first rank) left the checkpoint; the configuration is
+ * the run's own. */
 mfpg_status mfpg_experiment_create_resumed(mfpg_context *ctx, const mfpg_config *config, const char *folder,
     const mfpg_checkpoint *checkpoint, mfpg_experiment **out);
 
@@ -93,18 +95,23 @@ mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *experim
 /* What the run is, before its first round; written: the text of its config.yaml. */
 void mfpg_experiment_identify(mfpg_experiment *experiment, const char *written, size_t length);
 
-/* Begins to keep checkpoints in the folder, where the configuration wants any; the first one is written at once. */
+/* Begins to keep checkpoints in the folder (NULL: none, or not the first rank), where the configuration wants any; the first
+ * one is written at once. Collective, with a status of each rank's own. */
 mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder);
 
-/* After a round: writes one where it is time, or now has to be. */
+/* After a round: writes one where it is time, or now has to be. Likewise collective. */
 mfpg_status mfpg_checkpoints_take(mfpg_context *ctx, mfpg_experiment *experiment, int now);
 
 /* The run has ended: no checkpoint is left, and no key with it. */
 void mfpg_checkpoints_erase(mfpg_experiment *experiment);
 void mfpg_checkpoints_clear(run_checkpoints *checkpoints); /* frees */
 
-/* resume.c: opens the folder's ledger and sets the experiment to its checkpoint; results of an earlier interruption are
- * removed. Nothing is changed where it fails. */
+/* agreement.c, collective: MFPG_ERR_INPUT where a process has another configuration, other data, another first model or other
+ * actions than the first. */
+mfpg_status mfpg_experiment_compare_ranks(mfpg_context *ctx, mfpg_experiment *experiment);
+
+/* resume.c, collective: opens the folder's ledger (the first rank, the others' folder is NULL) and sets the experiment to its
+ * checkpoint; results of an earlier interruption are removed. Nothing is changed where it fails. */
 mfpg_status mfpg_experiment_go_on(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder);
 
 /* data_setup.c */

@@ -60,8 +60,7 @@ static mfpg_status fail_without_checkpoint(mfpg_context *ctx, const char *folder
             ctx, MFPG_ERR_INPUT, "%s: is no run folder: it has neither a checkpoint nor a ledger", folder);
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s: there is no checkpoint: the run ended before its first one, or failed for good, or "
-        "train.checkpoint is none, or several processes noised records, which keep none. It cannot go on; "
-        "what its ledger lists stays released",
+        "train.checkpoint is none. It cannot go on; what its ledger lists stays released",
         folder);
 }
 
@@ -101,19 +100,26 @@ mfpg_status mfpg_run_configuration(mfpg_context *ctx, const char *folder, mfpg_c
     return status;
 }
 
+static mfpg_status check_config(
+    mfpg_context *ctx, const char *folder, const mfpg_config *config, const mfpg_config *given) {
+    mfpg_status status = mfpg_config_compare(ctx, config, "this configuration", given, "that of the run");
+    if (status == MFPG_ERR_INPUT)
+        mfpg_fail_in(ctx, status, "%s: cannot go on with another configuration", folder);
+    return status;
+}
+
 mfpg_status mfpg_experiment_resume(
     mfpg_context *ctx, const char *folder, const mfpg_config *config, mfpg_experiment **out) {
     mfpg_checkpoint checkpoint = {0};
     mfpg_config *given = NULL;
-    if (mfpg_ranks_size(ctx) > 1)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: a run goes on in one process, whatever number began it (mfpg run --resume)", folder);
-    mfpg_status status = read_checkpoint(ctx, folder, &checkpoint);
-    if (status == MFPG_OK) status = load_given(ctx, folder, &checkpoint, &given);
-    if (status == MFPG_OK && config) {
-        status = mfpg_config_compare(ctx, config, "this configuration", given, "that of the run");
-        if (status == MFPG_ERR_INPUT)
-            mfpg_fail_in(ctx, status, "%s: cannot go on with another configuration", folder);
+    int first = mfpg_ranks_first(ctx);
+    if (!first) folder = ""; /* and no other process needs it */
+    mfpg_status status = mfpg_ranks_agree(ctx, first ? read_checkpoint(ctx, folder, &checkpoint) : MFPG_OK);
+    if (status == MFPG_OK) status = mfpg_checkpoint_hand_out(ctx, MFPG_CHECKPOINT, &checkpoint);
+    if (status == MFPG_OK) {
+        status = load_given(ctx, folder, &checkpoint, &given);
+        if (status == MFPG_OK && config && first) status = check_config(ctx, folder, config, given);
+        status = mfpg_ranks_agree(ctx, status);
     }
     if (status == MFPG_OK) status = mfpg_experiment_create_resumed(ctx, given, folder, &checkpoint, out);
     mfpg_config_destroy(given);
@@ -183,12 +189,9 @@ static mfpg_status identify(
 }
 
 /* Only one process has a run's ledger open; whoever comes later is refused. */
-static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char *folder, const char *path) {
+static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char *path) {
     const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
-    mfpg_status status = mfpg_ledger_resume(ctx, path, &header, e->checkpoints.resumed_round + 1, &e->ledger);
-    if (status == MFPG_ERR_IO && strstr(mfpg_context_message(ctx), "another process"))
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: another process is running it", folder);
-    return status;
+    return mfpg_ledger_resume(ctx, path, &header, e->checkpoints.resumed_round + 1, &e->ledger);
 }
 
 static mfpg_status check_ledger(
@@ -209,7 +212,8 @@ static mfpg_status restore(mfpg_context *ctx, mfpg_experiment *e, const char *le
     e->round_count = (ptrdiff_t)c->loop.round;
     memcpy(e->rounds, c->rounds, (size_t)e->round_count * sizeof *e->rounds);
     memcpy(e->seconds, c->seconds, (size_t)e->round_count * sizeof *e->seconds);
-    e->checkpoints.at.told = c->told; /* and what is in it */
+    if (!mfpg_ranks_first(ctx)) return MFPG_OK; /* which tells nobody */
+    e->checkpoints.at.told = c->told;           /* and what is in it */
     c->told = (mfpg_announcements){0};
     return MFPG_OK;
 }
@@ -223,21 +227,29 @@ static void remove_results(const char *folder) {
     }
 }
 
+/* The first rank: the ledger is its own from now on, and ledger, checkpoint, configuration and experiment are of one run. */
+static mfpg_status open_folder(
+    mfpg_context *ctx, mfpg_experiment *e, const char *folder, const char *ledger, mfpg_checkpoint *c) {
+    mfpg_status status = ledger ? open_ledger(ctx, e, ledger) : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = read_checkpoint(ctx, folder, c);
+    if (status == MFPG_OK && differs(c->told.checksum, e->checkpoints.resumed))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: another process has just gone on with it", folder);
+    if (status == MFPG_OK) status = check_ledger(ctx, e, ledger, &c->ledger);
+    return status == MFPG_OK ? identify(ctx, e, folder, &c->identity) : status;
+}
+
 mfpg_status mfpg_experiment_go_on(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     mfpg_checkpoint checkpoint = {0};
-    char *path = mfpg_path_join(folder, mfpg_run_file(0));
-    mfpg_status status = path ? open_ledger(ctx, e, folder, path) : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK) status = read_checkpoint(ctx, folder, &checkpoint);
-    if (status == MFPG_OK && differs(checkpoint.told.checksum, e->checkpoints.resumed))
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: another process has just gone on with it", folder);
-    if (status == MFPG_OK) status = check_ledger(ctx, e, path, &checkpoint.ledger);
-    if (status == MFPG_OK) status = identify(ctx, e, folder, &checkpoint.identity);
+    char *path = folder ? mfpg_path_join(folder, mfpg_run_file(0)) : NULL;
+    mfpg_status status =
+        mfpg_ranks_agree(ctx, folder ? open_folder(ctx, e, folder, path, &checkpoint) : MFPG_OK);
+    if (status == MFPG_OK) status = mfpg_checkpoint_hand_out(ctx, MFPG_CHECKPOINT, &checkpoint);
     if (status == MFPG_OK) {
         status = restore(ctx, e, path, &checkpoint);
-        if (status == MFPG_ERR_INPUT)
+        if (status == MFPG_ERR_INPUT && folder)
             mfpg_fail_in(ctx, status, "%s: the checkpoint does not fit the run", folder);
     }
-    if (status == MFPG_OK) {
+    if (status == MFPG_OK && folder) {
         remove_results(folder);
         mfpg_federation_keep_ledger(e->federation, e->ledger);
     }

@@ -181,25 +181,36 @@ static mfpg_status train_and_write(
     return status;
 }
 
-/* The folder becomes the run's own, with everything in it that a run has before its first round. */
+/* The folder becomes the run's own, with everything in it that a run has before its first round and checkpoint. */
 static mfpg_status begin(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
     mfpg_status status = find_empty_folder(ctx, folder);
     if (status == MFPG_OK) status = open_ledger(ctx, experiment, folder);
     if (status != MFPG_OK) return status;
     status = write_config(ctx, experiment, folder);
-    if (status == MFPG_OK) status = mfpg_checkpoints_begin(ctx, experiment, folder);
     return status == MFPG_OK ? status : tell_what_is_left(ctx, experiment, folder, status);
 }
 
-/* The same for one that was interrupted. */
+/* The same for one that was interrupted; collective. */
 static mfpg_status go_on(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
-    if (!folder || strcmp(folder, experiment->checkpoints.folder) != 0)
-        return mfpg_fail(
+    mfpg_status status = MFPG_OK;
+    if (mfpg_ranks_first(ctx) && (!folder || strcmp(folder, experiment->checkpoints.folder) != 0))
+        status = mfpg_fail(
             ctx, MFPG_ERR_INPUT, "a run goes on in its own folder, %s", experiment->checkpoints.folder);
-    mfpg_status status = mfpg_experiment_go_on(ctx, experiment, folder);
+    status = mfpg_ranks_agree(ctx, status);
+    return status == MFPG_OK ? mfpg_experiment_go_on(ctx, experiment, folder) : status;
+}
+
+/* Everything before the first round that is played. */
+static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+    mfpg_status status = mfpg_ranks_agree(ctx, allocate_reports(ctx, experiment));
+    if (status == MFPG_OK) status = mfpg_experiment_compare_ranks(ctx, experiment);
+    if (status == MFPG_OK && experiment->checkpoints.folder)
+        status = go_on(ctx, experiment, folder);
+    else if (status == MFPG_OK)
+        status = mfpg_ranks_agree(ctx, folder ? begin(ctx, experiment, folder) : MFPG_OK);
     if (status != MFPG_OK) return status;
-    status = mfpg_checkpoints_begin(ctx, experiment, folder);
-    return status == MFPG_OK ? status : tell_what_is_left(ctx, experiment, folder, status);
+    status = mfpg_ranks_agree(ctx, mfpg_checkpoints_begin(ctx, experiment, folder));
+    return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, experiment, folder, status);
 }
 
 mfpg_status mfpg_experiment_run(
@@ -212,14 +223,9 @@ mfpg_status mfpg_experiment_run(
             "that "
             "was found",
             experiment->equilibrium.residual, experiment->equilibrium.iterations);
+    mfpg_status status = prepare(ctx, experiment, folder);
     free(experiment->action); /* the federation has them */
     experiment->action = NULL;
-    mfpg_status status = allocate_reports(ctx, experiment);
-    if (status == MFPG_OK && experiment->checkpoints.folder)
-        status = go_on(ctx, experiment, folder);
-    else if (status == MFPG_OK && folder)
-        status = begin(ctx, experiment, folder);
-    status = mfpg_ranks_agree(ctx, status);
     if (status != MFPG_OK) return status;
     status = train_and_write(ctx, experiment, options, folder);
     return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, experiment, folder, status);

@@ -10,9 +10,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 
 static const char magic[] = "mfpgckpt";
-enum { VERSION = 2, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
+enum { VERSION = 3, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
 
 /* The fixed part. Members of 8 bytes and arrays of multiples of 8: no padding, the same bytes everywhere. */
 typedef struct head {
@@ -209,6 +210,7 @@ static mfpg_status parse(
         return status;
     }
     read.block = block;
+    read.length = length;
     *out = read;
     return MFPG_OK;
 }
@@ -221,6 +223,18 @@ mfpg_status mfpg_checkpoint_read(mfpg_context *ctx, const char *path, mfpg_check
     status = parse(ctx, path, block, length, out);
     if (status != MFPG_OK) free(block);
     return status;
+}
+
+mfpg_status mfpg_checkpoint_hand_out(mfpg_context *ctx, const char *path, mfpg_checkpoint *checkpoint) {
+    char *block = checkpoint->block;
+    size_t length = checkpoint->length;
+    mfpg_status status = mfpg_ranks_hand_out_block(ctx, &block, &length);
+    if (status != MFPG_OK || mfpg_ranks_size(ctx) == 1) return status;
+    if (!mfpg_ranks_first(ctx)) {
+        status = parse(ctx, path, block, length, checkpoint);
+        if (status != MFPG_OK) free(block);
+    }
+    return mfpg_ranks_agree(ctx, status);
 }
 
 void mfpg_checkpoint_clear(mfpg_checkpoint *c) {

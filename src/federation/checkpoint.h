@@ -35,6 +35,7 @@ typedef struct mfpg_checkpoint {
     mfpg_ledger_end ledger;    /* after that round */
     mfpg_announcements told;   /* of later rounds */
     void *block;               /* where all of it stands that was read; NULL for one that is made */
+    size_t length;             /* bytes of the block */
 } mfpg_checkpoint;
 
 /* Writes it to path, and behind it the announcements of rounds that it does not know; told then stands for the new file. */
@@ -42,6 +43,9 @@ mfpg_status mfpg_checkpoint_write(mfpg_context *ctx, const char *path, mfpg_chec
 
 /* Reads one; MFPG_ERR_INPUT says what is wrong with the file. Nothing is open afterwards. */
 mfpg_status mfpg_checkpoint_read(mfpg_context *ctx, const char *path, mfpg_checkpoint *out);
+
+/* Collective: what the first rank read becomes the checkpoint of all, which is empty on the others before. path: for messages. */
+mfpg_status mfpg_checkpoint_hand_out(mfpg_context *ctx, const char *path, mfpg_checkpoint *checkpoint);
 
 /* Frees what was read, the key overwritten; harmless on a zeroed struct. */
 void mfpg_checkpoint_clear(mfpg_checkpoint *checkpoint);

@@ -196,7 +196,8 @@ void mfpg_round_totals_add(round_totals *totals, const mfpg_release *release, do
 mfpg_status mfpg_federation_record_population(
     mfpg_context *ctx, mfpg_federation *federation, const round_totals *totals);
 
-/* loop_state.c: tells the digest of what the members' choices, or the cohort's updates with that average, release. */
+/* loop_state.c: tells the digest of what the members' choices, or the cohort's updates with that average, release. The
+ * latter is collective. */
 mfpg_status mfpg_federation_announce_choices(
     mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t members);
 mfpg_status mfpg_federation_announce_updates(

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "internal.h"
 
 mfpg_loop_shape mfpg_federation_shape(const mfpg_federation *f) {
@@ -87,21 +88,40 @@ void mfpg_loop_state_clear(mfpg_loop_state *state) {
 
 /* ---- saving ---- */
 
-static void save_records(const mfpg_federation *f, mfpg_loop_state *state) {
+int mfpg_federation_save_gathers(const mfpg_federation *f) {
+    return f->ranks > 1 && f->particles == MFPG_PARTICLES_DATA;
+}
+
+/* Those of the own clients; zeros for the others', so that the sum over the ranks has them all. */
+static void save_own_records(const mfpg_federation *f, mfpg_loop_state *state) {
     float *x = state->records;
     double *norm2 = state->norm2;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
         const mfpg_dataset *records = &f->records[k];
         size_t rows = (size_t)records->rows, cells = rows * (size_t)records->features;
         state->noised[k] = f->noised[k];
-        memcpy(x, records->x, cells * sizeof *x);
-        memcpy(norm2, records->norm2, rows * sizeof *norm2);
+        if (mfpg_federation_owns(f, k)) {
+            memcpy(x, records->x, cells * sizeof *x);
+            memcpy(norm2, records->norm2, rows * sizeof *norm2);
+        } else {
+            memset(x, 0, cells * sizeof *x);
+            memset(norm2, 0, rows * sizeof *norm2);
+        }
         x += cells;
         norm2 += rows;
     }
 }
 
-void mfpg_federation_save(const mfpg_federation *f, mfpg_loop_state *state) {
+/* Two floats a word, perhaps of two clients: where one rank's bits are, the others' are zero, so nothing is carried. */
+static mfpg_status save_records(mfpg_context *ctx, const mfpg_federation *f, mfpg_loop_state *state) {
+    const mfpg_loop_shape *shape = &state->shape;
+    save_own_records(f, state);
+    if (shape->record_cells % 2) state->records[shape->record_cells] = 0.0f; /* up to the whole word */
+    mfpg_status status = mfpg_ranks_share(ctx, state->records, (ptrdiff_t)((shape->record_cells + 1) / 2));
+    return status == MFPG_OK ? mfpg_ranks_share(ctx, state->norm2, (ptrdiff_t)shape->record_rows) : status;
+}
+
+mfpg_status mfpg_federation_save(mfpg_context *ctx, const mfpg_federation *f, mfpg_loop_state *state) {
     state->round = f->round;
     memcpy(state->w, f->w, (size_t)f->dimension * sizeof *f->w);
     for (ptrdiff_t k = 0; k < f->clients; k++) {
@@ -113,7 +133,7 @@ void mfpg_federation_save(const mfpg_federation *f, mfpg_loop_state *state) {
         state->loss[k] = f->acting.loss[k];
         state->gradient[k] = f->acting.gradient[k];
     }
-    if (state->shape.record_rows > 0) save_records(f, state);
+    return state->shape.record_rows > 0 ? save_records(ctx, f, state) : MFPG_OK;
 }
 
 /* ---- digests ---- */
@@ -163,21 +183,49 @@ mfpg_status mfpg_federation_announce_choices(mfpg_context *ctx, mfpg_federation 
     return f->announce(ctx, f->announce_user, f->round + 1, 1, digest);
 }
 
+/* 1 where the client's records were noised in this round, and are about to be accounted for. */
+static int is_fresh(const mfpg_federation *f, ptrdiff_t client) {
+    return f->particles == MFPG_PARTICLES_DATA && !f->noised[client];
+}
+
+enum { RECORDS_DIGEST = 2 }; /* words */
+
+static void digest_records(const mfpg_dataset *records, int64_t out[RECORDS_DIGEST]) {
+    crypto_generichash((unsigned char *)out, RECORDS_DIGEST * sizeof *out, (const unsigned char *)records->x,
+        (size_t)records->rows * (size_t)records->features * sizeof *records->x, NULL, 0);
+}
+
+/* Digests of the cohort's fresh records, which only the owner of a client holds, into the words that ranks share. */
+static mfpg_status share_digests(mfpg_context *ctx, mfpg_federation *f) {
+    int some = 0;
+    memset(f->words, 0, RECORDS_DIGEST * (size_t)f->cohort_size * sizeof *f->words);
+    for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
+        ptrdiff_t k = mfpg_federation_member(f, i);
+        if (!is_fresh(f, k)) continue;
+        some = 1;
+        if (mfpg_federation_owns(f, k)) digest_records(&f->records[k], f->words + RECORDS_DIGEST * i);
+    }
+    return some ? mfpg_ranks_share(ctx, f->words, RECORDS_DIGEST * f->cohort_size) : MFPG_OK;
+}
+
 mfpg_status mfpg_federation_announce_updates(mfpg_context *ctx, mfpg_federation *f, const float *average) {
     crypto_generichash_state hash;
     unsigned char digest[MFPG_DIGEST_SIZE];
-    if (!f->announce) return MFPG_OK;
+    mfpg_status status = f->ranks > 1 ? share_digests(ctx, f) : MFPG_OK;
+    if (status != MFPG_OK || !f->announce) return status;
     crypto_generichash_init(&hash, NULL, 0, sizeof digest);
     crypto_generichash_update(&hash, (const unsigned char *)average, (size_t)f->dimension * sizeof *average);
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
         ptrdiff_t k = mfpg_federation_member(f, i);
-        const client_state *client = &f->client[k];
-        const double told[] = {client->signal_norm, (double)client->nonfinite};
+        const double told[] = {f->client[k].signal_norm, (double)f->client[k].nonfinite};
+        int64_t records[RECORDS_DIGEST];
         crypto_generichash_update(&hash, (const unsigned char *)told, sizeof told);
-        if (f->particles != MFPG_PARTICLES_DATA || f->noised[k]) continue;
-        const mfpg_dataset *fresh = &f->records[k];
-        crypto_generichash_update(&hash, (const unsigned char *)fresh->x,
-            (size_t)fresh->rows * (size_t)fresh->features * sizeof *fresh->x);
+        if (!is_fresh(f, k)) continue;
+        if (f->ranks > 1)
+            memcpy(records, f->words + RECORDS_DIGEST * i, sizeof records);
+        else
+            digest_records(&f->records[k], records);
+        crypto_generichash_update(&hash, (const unsigned char *)records, sizeof records);
     }
     crypto_generichash_final(&hash, digest, sizeof digest);
     return f->announce(ctx, f->announce_user, f->round + 1, 0, digest);

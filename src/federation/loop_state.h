@@ -43,12 +43,17 @@ int64_t mfpg_loop_state_bytes(const mfpg_loop_shape *shape);
 /* Points the arrays into a block of that many bytes, which stays its owner's and is aligned to 8. */
 void mfpg_loop_state_lay_out(const mfpg_loop_shape *shape, void *block, mfpg_loop_state *out);
 
-/* The state after the latest round; state has the federation's shape. */
-void mfpg_federation_save(const mfpg_federation *federation, mfpg_loop_state *state);
+/* The state after the latest round; state has the federation's shape. Several ranks with data particles: collective, as each
+ * holds the noised records of its own clients; else local. */
+mfpg_status mfpg_federation_save(
+    mfpg_context *ctx, const mfpg_federation *federation, mfpg_loop_state *state);
+
+/* 1 where saving is collective. */
+int mfpg_federation_save_gathers(const mfpg_federation *federation);
 
 /* Sets a federation that has played no round to a state, and its accountants and filters to what its ledger, the file at
  * path, says up to that round. known is asked for every release of later rounds that the ledger holds, which the next rounds
- * will repeat. MFPG_ERR_INPUT where state and ledger do not belong to this federation or to one another; the federation is
+ * will repeat. Collective: all ranks have the same state, the first reads the ledger and asks. MFPG_ERR_INPUT where state and ledger do not belong to this federation or to one another; the federation is
  * then of no use. */
 mfpg_status mfpg_federation_restore(mfpg_context *ctx, mfpg_federation *federation,
     const mfpg_loop_state *state, const char *ledger,

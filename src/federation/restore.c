@@ -7,10 +7,23 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/ranks.h"
 #include "internal.h"
 #include "loop_state.h"
 
 /* ---- the ledger again ---- */
+
+/* Lines on their way from the first rank to the others. */
+enum { LINES = 128 };
+typedef struct passed_line {
+    mfpg_release release; /* client is the first of the range */
+    int64_t last_client;
+} passed_line;
+typedef struct parcel {
+    int64_t count, is_last;
+    passed_line line[LINES];
+} parcel;
+_Static_assert(sizeof(parcel) % sizeof(int64_t) == 0, "a parcel is words of 64 bits");
 
 typedef struct replay {
     mfpg_context *ctx;
@@ -23,6 +36,7 @@ typedef struct replay {
     unsigned char *chose; /* clients: whether it has chosen an action; NULL without acting */
     int (*known)(const void *user, int64_t round, int choice);
     const void *user;
+    parcel *parcel; /* several ranks */
 } replay;
 
 static mfpg_status fail_ledger(const replay *r, int64_t round, const char *what) {
@@ -69,17 +83,9 @@ static mfpg_status repeat_update(replay *r, mfpg_release release) {
     return status;
 }
 
-static mfpg_status repeat_line(void *user, const mfpg_release *line, int64_t first, int64_t last) {
-    replay *r = user;
+static mfpg_status repeat_line(replay *r, const mfpg_release *line, int64_t first, int64_t last) {
     mfpg_status status = MFPG_OK;
     int choice = mfpg_release_is_choice(line);
-    if (line->round > r->last)
-        return r->known(r->user, line->round, choice)
-                   ? MFPG_OK
-                   : fail_ledger(r, line->round,
-                         "it was written down before the interruption, and nothing is left that shows that "
-                         "the same would be released again; what the ledger lists stays released, and only a "
-                         "new run can be made");
     if (line->round != r->round) status = end_cohort(r);
     r->round = line->round;
     mfpg_release release = *line;
@@ -88,12 +94,57 @@ static mfpg_status repeat_line(void *user, const mfpg_release *line, int64_t fir
     return status;
 }
 
+static mfpg_status share_parcel(replay *r) {
+    return mfpg_ranks_share(r->ctx, r->parcel, (ptrdiff_t)(sizeof *r->parcel / sizeof(int64_t)));
+}
+
+/* The first rank: the line to the others. */
+static mfpg_status pass_on(replay *r, const mfpg_release *line, int64_t last) {
+    parcel *p = r->parcel;
+    if (!p) return MFPG_OK;
+    p->line[p->count++] = (passed_line){.release = *line, .last_client = last};
+    if (p->count < LINES) return MFPG_OK;
+    mfpg_status status = share_parcel(r);
+    p->count = 0;
+    return status;
+}
+
+static mfpg_status visit_line(void *user, const mfpg_release *line, int64_t first, int64_t last) {
+    replay *r = user;
+    if (line->round > r->last)
+        return r->known(r->user, line->round, mfpg_release_is_choice(line))
+                   ? MFPG_OK
+                   : fail_ledger(r, line->round,
+                         "it was written down before the interruption, and nothing is left that shows that "
+                         "the same would be released again; what the ledger lists stays released, and only a "
+                         "new run can be made");
+    mfpg_status status = pass_on(r, line, last);
+    return status == MFPG_OK ? repeat_line(r, line, first, last) : status;
+}
+
 static mfpg_status repeat_ledger(replay *r, const char *path) {
     mfpg_ledger_header header;
     mfpg_status status = mfpg_ledger_read(r->ctx, path, &header, NULL, NULL, NULL);
     if (status == MFPG_OK && (header.clients != r->f->clients || header.particles != r->f->particles))
         status = mfpg_fail(r->ctx, MFPG_ERR_INPUT, "%s: belongs to another run", path);
-    if (status == MFPG_OK) status = mfpg_ledger_read(r->ctx, path, NULL, repeat_line, r, NULL);
+    if (status == MFPG_OK) status = mfpg_ledger_read(r->ctx, path, NULL, visit_line, r, NULL);
+    if (status == MFPG_OK) status = end_cohort(r);
+    if (!r->parcel) return status;
+    r->parcel->is_last = 1; /* whatever happened, nobody waits for more */
+    mfpg_status shared = share_parcel(r);
+    return status == MFPG_OK ? shared : status;
+}
+
+/* The other ranks. One that fails still takes what comes. */
+static mfpg_status repeat_passed(replay *r) {
+    parcel *p = r->parcel;
+    mfpg_status status = MFPG_OK, shared;
+    do {
+        memset(p, 0, sizeof *p);
+        if ((shared = share_parcel(r)) != MFPG_OK) return shared;
+        for (int64_t i = 0; i < p->count && status == MFPG_OK; i++)
+            status = repeat_line(r, &p->line[i].release, p->line[i].release.client, p->line[i].last_client);
+    } while (!p->is_last);
     return status == MFPG_OK ? end_cohort(r) : status;
 }
 
@@ -181,6 +232,18 @@ static mfpg_status set_actions(
     return status;
 }
 
+static mfpg_status set_state(
+    mfpg_context *ctx, mfpg_federation *f, const mfpg_loop_state *s, const replay *r) {
+    mfpg_status status = set_clients(ctx, f, s);
+    if (status == MFPG_OK) status = set_records(ctx, f, s);
+    if (status == MFPG_OK) status = set_actions(ctx, f, s, r->chose);
+    if (status != MFPG_OK) return status;
+    memcpy(f->w, s->w, (size_t)f->dimension * sizeof *f->w);
+    f->round = s->round;
+    f->certified_round = -1;
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_federation_restore(mfpg_context *ctx, mfpg_federation *f, const mfpg_loop_state *state,
     const char *ledger, int (*known)(const void *user, int64_t round, int choice), const void *user) {
     replay r = {.ctx = ctx,
@@ -191,18 +254,16 @@ mfpg_status mfpg_federation_restore(mfpg_context *ctx, mfpg_federation *f, const
         .last_client = -1,
         .usual.client = -1};
     mfpg_status status = check_state(ctx, f, state);
-    if (status == MFPG_OK && f->options.acting) {
-        r.chose = mfpg_alloc(f->clients, 1);
-        if (!r.chose) status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) {
+        r.chose = f->options.acting ? mfpg_alloc(f->clients, 1) : NULL;
+        r.parcel = f->ranks > 1 ? mfpg_alloc(1, sizeof *r.parcel) : NULL;
+        if ((f->options.acting && !r.chose) || (f->ranks > 1 && !r.parcel)) status = mfpg_fail_memory(ctx);
     }
-    if (status == MFPG_OK) status = repeat_ledger(&r, ledger);
-    if (status == MFPG_OK) status = set_clients(ctx, f, state);
-    if (status == MFPG_OK) status = set_records(ctx, f, state);
-    if (status == MFPG_OK) status = set_actions(ctx, f, state, r.chose);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status == MFPG_OK) status = f->rank == 0 ? repeat_ledger(&r, ledger) : repeat_passed(&r);
+    if (status == MFPG_OK) status = set_state(ctx, f, state, &r);
+    status = mfpg_ranks_agree(ctx, status);
     free(r.chose);
-    if (status != MFPG_OK) return status;
-    memcpy(f->w, state->w, (size_t)f->dimension * sizeof *f->w);
-    f->round = state->round;
-    f->certified_round = -1;
-    return MFPG_OK;
+    free(r.parcel);
+    return status;
 }

@@ -167,6 +167,18 @@ static void test_output_that_cannot_be_written_is_a_failure(void **state) {
     }
 }
 
+/* The program waits for somebody to write its configuration, and is told to end. */
+static void test_a_signal_ends_a_command_as_interrupted(void **state) {
+    (void)state;
+    char command[1024];
+    snprintf(command, sizeof command,
+        "cd %s && mkfifo pipe && ('%s' solve pipe >out 2>err & pid=$!; exec 3>pipe; kill -TERM $pid; "
+        "wait $pid; echo $? >code) && [ \"$(cat code)\" = 130 ] && [ ! -s out ] && "
+        "[ \"$(cat err)\" = 'mfpg solve: interrupted' ] && rm pipe out err code",
+        folder, MFPG_PROGRAM);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_help_and_version_go_to_stdout, open_folder, close_folder),
@@ -181,6 +193,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_list_finds_the_examples_of_a_folder, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_output_that_cannot_be_written_is_a_failure, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_a_signal_ends_a_command_as_interrupted, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
-/* Runs in processes of their own, which can be killed, and what they leave. */
+/* Runs that are interrupted, and what they leave: in this process, by ranks that are its threads, and in processes of their
+ * own, which can be killed. */
 #ifndef MFPG_TESTS_EXPERIMENT_RESUME_H
 #define MFPG_TESTS_EXPERIMENT_RESUME_H
 
 #include "fixture.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -85,44 +87,174 @@ static inline void check_same_run(const char *one, const char *other, const char
     if (files != expected_files) fail_msg("%s: %d files in %s/%s", what, files, base, one);
 }
 
-/* ---- a run in a process of its own ---- */
+/* ---- what a process that is gone leaves behind ---- */
+
+static const char *const remains[] = {"checkpoint", "config.yaml", "ledger"};
+enum { LEFT = sizeof remains / sizeof remains[0], MOST_ROUNDS = 16 };
+
+typedef struct snapshot {
+    char *bytes[LEFT];
+    size_t size[LEFT];
+} snapshot;
+
+/* The files of the folder as they are now. */
+static inline void take(const char *folder, snapshot *s) {
+    for (int i = 0; i < LEFT; i++) s->bytes[i] = bytes_of(folder, remains[i], &s->size[i]);
+}
+
+static inline void lay_out(const snapshot *s, const char *folder) {
+    remove_run(folder);
+    assert_int_equal(mkdir(below(folder, ""), 0777), 0);
+    for (int i = 0; i < LEFT; i++)
+        if (s->bytes[i]) put_bytes(folder, remains[i], s->bytes[i], s->size[i]);
+}
+
+static inline void forget(snapshot *s) {
+    for (int i = 0; i < LEFT; i++) free(s->bytes[i]);
+    *s = (snapshot){{0}, {0}};
+}
+
+/* ---- a run ---- */
 
 typedef struct run_plan {
-    const char *text; /* of the configuration */
+    const char *text;       /* of the configuration */
+    const char *other_text; /* of the last rank, where that is not the same; else NULL */
     const char *folder;
-    int resume, threads;
-    int64_t exit_after; /* the process is gone at once after this round; 0: never */
-    int64_t stop_after; /* a signal comes in this round; 0: never */
+    int resume, threads, ranks; /* ranks: 0 is 1 */
+    ptrdiff_t most;             /* numbers a message of the ranks; 0: any number */
+    int64_t exit_after;         /* the process is gone at once after this round; 0: never */
+    int64_t stop_after;         /* a signal comes in this round, to the last rank; 0: never */
+    snapshot *after;            /* MOST_ROUNDS: what would be left after round i + 1; or NULL */
 } run_plan;
 
-static volatile int stop_requested;
+/* One rank of a run. */
+typedef struct run_part {
+    const run_plan *plan;
+    char path[256];
+    mfpg_context *ctx;
+    int rank;
+    volatile int stop;
+    mfpg_status status;
+} run_part;
 
 static void watch_round(void *user, const mfpg_round_report *report, int64_t rounds) {
-    const run_plan *plan = user;
+    run_part *part = user;
+    const run_plan *plan = part->plan;
     (void)rounds;
     if (report->round == plan->exit_after) _exit(77);
-    if (report->round == plan->stop_after) stop_requested = 1;
+    if (report->round == plan->stop_after && part->rank == (plan->ranks > 1 ? plan->ranks - 1 : 0))
+        part->stop = 1;
+    if (plan->after && part->rank == 0) take(plan->folder, &plan->after[report->round - 1]);
 }
 
-/* Its status; the message is printed where it fails by anything but a stop. Leaves the context's message. */
-static inline mfpg_status run_here(mfpg_context *own, const run_plan *plan) {
+/* Leaves the status, and the message in the part's context. */
+static inline void run_part_here(run_part *part) {
+    const run_plan *plan = part->plan;
     mfpg_config *config = NULL;
     mfpg_experiment *experiment = NULL;
-    const char *path = below(plan->folder, "");
-    stop_requested = 0;
-    mfpg_run_options options = {.folder = path,
-        .stop = &stop_requested,
-        .progress = watch_round,
-        .progress_user = (void *)(uintptr_t)plan};
-    mfpg_status status = mfpg_config_load_text(own, plan->text, strlen(plan->text), "c.yaml", base, &config);
+    const char *text = plan->other_text && part->rank == plan->ranks - 1 ? plan->other_text : plan->text;
+    mfpg_run_options options = {
+        .folder = part->path, .stop = &part->stop, .progress = watch_round, .progress_user = part};
+    mfpg_status status = mfpg_config_load_text(part->ctx, text, strlen(text), "c.yaml", base, &config);
     if (status == MFPG_OK)
-        status = plan->resume ? mfpg_experiment_resume(own, path, config, &experiment)
-                              : mfpg_experiment_create(own, config, &experiment);
-    if (status == MFPG_OK) status = mfpg_experiment_run(own, experiment, &options);
+        status = plan->resume ? mfpg_experiment_resume(part->ctx, part->path, config, &experiment)
+                              : mfpg_experiment_create(part->ctx, config, &experiment);
+    if (status == MFPG_OK) status = mfpg_experiment_run(part->ctx, experiment, &options);
     mfpg_experiment_destroy(experiment);
     mfpg_config_destroy(config);
-    return status;
+    part->status = status;
 }
+
+static inline mfpg_status run_here(mfpg_context *own, const run_plan *plan) {
+    run_part part = {.plan = plan, .ctx = own};
+    snprintf(part.path, sizeof part.path, "%s", below(plan->folder, ""));
+    run_part_here(&part);
+    return part.status;
+}
+
+/* ---- ranks that are threads of this process ---- */
+
+/* Where they add their numbers up. */
+typedef struct meeting {
+    pthread_mutex_t lock;
+    pthread_barrier_t door;
+    int64_t *total;
+    ptrdiff_t room;
+    int calls; /* of the first rank */
+} meeting;
+
+typedef struct seat {
+    meeting *at;
+    int rank;
+} seat;
+
+static int sum_at(void *user, int64_t *numbers, ptrdiff_t count) {
+    const seat *own = user;
+    meeting *at = own->at;
+    if (count > at->room) return -1;
+    pthread_mutex_lock(&at->lock);
+    for (ptrdiff_t i = 0; i < count; i++)
+        at->total[i] = (int64_t)((uint64_t)at->total[i] + (uint64_t)numbers[i]);
+    pthread_mutex_unlock(&at->lock);
+    pthread_barrier_wait(&at->door);
+    memcpy(numbers, at->total, (size_t)count * sizeof *numbers);
+    pthread_barrier_wait(&at->door);
+    if (own->rank == 0) memset(at->total, 0, (size_t)count * sizeof *numbers);
+    at->calls += own->rank == 0;
+    pthread_barrier_wait(&at->door);
+    return 0;
+}
+
+static void *run_rank(void *part) {
+    run_part_here(part);
+    return NULL;
+}
+
+enum { MOST_RANKS = 8 };
+static char said[1024];   /* by the first rank of run_together */
+static int times_reached; /* calls of sum there */
+
+/* The run by plan->ranks ranks, which have to agree on the status and on what they say. */
+static inline mfpg_status run_together(const run_plan *plan) {
+    int ranks = plan->ranks > 1 ? plan->ranks : 1;
+    meeting at = {.room = plan->most > 0 ? plan->most : 1 << 16};
+    mfpg_group group[MOST_RANKS];
+    seat seats[MOST_RANKS];
+    run_part part[MOST_RANKS];
+    pthread_t thread[MOST_RANKS];
+    at.total = calloc((size_t)at.room, sizeof *at.total);
+    assert_non_null(at.total);
+    assert_int_equal(pthread_mutex_init(&at.lock, NULL), 0);
+    assert_int_equal(pthread_barrier_init(&at.door, NULL, (unsigned)ranks), 0);
+    for (int r = 0; r < ranks; r++) {
+        mfpg_context_options options = mfpg_context_options_default();
+        seats[r] = (seat){&at, r};
+        group[r] =
+            (mfpg_group){.rank = r, .size = ranks, .user = &seats[r], .sum = sum_at, .most = plan->most};
+        part[r] = (run_part){.plan = plan, .rank = r};
+        snprintf(part[r].path, sizeof part[r].path, "%s", r ? "/nowhere" : below(plan->folder, ""));
+        options.threads = plan->threads;
+        options.group = &group[r];
+        assert_int_equal(mfpg_context_create(&options, &part[r].ctx), MFPG_OK);
+    }
+    for (int r = 1; r < ranks; r++) assert_int_equal(pthread_create(&thread[r], NULL, run_rank, &part[r]), 0);
+    run_part_here(&part[0]);
+    for (int r = 1; r < ranks; r++) assert_int_equal(pthread_join(thread[r], NULL), 0);
+    snprintf(said, sizeof said, "%s", mfpg_context_message(part[0].ctx));
+    for (int r = 0; r < ranks; r++) {
+        if (part[r].status != part[0].status)
+            fail_msg("rank %d of %d: status %d, %s; the first %d, %s", r, ranks, (int)part[r].status,
+                mfpg_context_message(part[r].ctx), (int)part[0].status, said);
+        mfpg_context_destroy(part[r].ctx);
+    }
+    pthread_barrier_destroy(&at.door);
+    pthread_mutex_destroy(&at.lock);
+    free(at.total);
+    times_reached = at.calls;
+    return part[0].status;
+}
+
+/* ---- a run in a process of its own ---- */
 
 static inline pid_t start_run(const run_plan *plan) {
     pid_t process = fork();

@@ -6,112 +6,77 @@
 #include <time.h>
 
 #include "federation/checkpoint.h"
+#include "resume_kinds.h"
 
-#define DATA   "data: {format: synthetic, clients: 3, rows: 12, dimension: 2}\n"
-#define FIVE   "train: {rounds: 5, checkpoint: 2}\n"
-#define GAME   "game: {actions: [0.5, 1], curvature: 1}\n"
-#define ACTING "method: mfpg\nprivacy: {unit: example, stop_at_epsilon: 30}\ngame: "
+/* The run without an interruption, and what it would have left after each of its rounds; returns their number. */
+static int make_reference(const char *name, const char *text, snapshot after[MOST_ROUNDS]) {
+    const run_plan straight = {.text = text, .folder = "reference", .threads = 1, .after = after};
+    int rounds = 0;
+    memset(after, 0, MOST_ROUNDS * sizeof *after);
+    if (run_here(ctx, &straight) != MFPG_OK) fail_msg("%s: %s", name, mfpg_context_message(ctx));
+    while (rounds < MOST_ROUNDS && after[rounds].bytes[0]) rounds++;
+    if (rounds < 2) fail_msg("%s: %d rounds", name, rounds);
+    return rounds;
+}
 
-/* A checkpoint every second round: the ledger may be one or two rounds ahead of it. */
-static const struct {
-    const char *name, *text;
-} kinds[] = {
-    {"none", "seed: 1\nmethod: none\n" DATA FIVE},
-    {"dp-sgd", "seed: 1\nmethod: dp-sgd\n" DATA FIVE},
-    {"a checkpoint a round", "seed: 1\nmethod: dp-sgd\ntrain: {rounds: 5, checkpoint: 1}\n" DATA},
-    {"as often as is cheap", "seed: 1\nmethod: dp-sgd\ntrain: {rounds: 5}\n" DATA},
-    {"batches", "seed: 1\nmethod: dp-sgd\nprivacy: {unit: example, accountant: rdp}\n"
-                "train: {rounds: 5, checkpoint: 2, local_steps: 2, batch: {rate: 0.5}}\n" DATA},
-    {"mfep", "seed: 1\nmethod: mfep\n" DATA FIVE},
-    {"mapg-dp", "seed: 1\nmethod: mapg-dp\n" DATA FIVE GAME},
-    {"mfpg", "seed: 1\nmethod: mfpg\n" DATA FIVE GAME},
-    {"view average", "seed: 1\nmethod: mfpg\nprivacy: {view: average}\n" DATA FIVE GAME},
-    {"hidden",
-        "seed: 1\nmethod: mfep\nprivacy: {unit: example, view: final, assume: convex, smoothness: 0.5, "
-        "accountant: hidden-state}\nentropic: {scale: sensitivity}\n" DATA FIVE},
-    {"drawn cohorts",
-        "seed: 1\nmethod: dp-sgd\n" DATA "train: {rounds: 6, checkpoint: 2, clients_per_round: 2}\n"},
-    {"sampled clients",
-        "seed: 1\nmethod: dp-sgd\n" DATA "train: {rounds: 8, checkpoint: 3, client_rate: 0.4}\n"},
-    {"a filter's budget", "seed: 3\nmethod: dp-sgd\nprivacy: {stop_at_epsilon: 2}\nnoise: {multiplier: 4}\n"
-                          "train: {rounds: 8, checkpoint: 3, client_rate: 0.7}\n" DATA},
-    {"an accountant's budget",
-        "seed: 3\nmethod: dp-sgd\nprivacy: {unit: example, accountant: rdp, stop_at_epsilon: 3}\nnoise: "
-        "{multiplier: 1}\ntrain: {rounds: 8, checkpoint: 3, batch: {rate: 0.3}}\n" DATA},
-    {"noisy choices",
-        "seed: 1\n" ACTING "{cost: paper, update: each-round, loss_noise: 9, gradient_noise: 9}\n" DATA FIVE},
-    {"drawn choices", "seed: 1\n" ACTING
-                      "{cost: measured, update: each-round, selection: exponential, selection_epsilon: 0.5}\n"
-                      "train: {rounds: 6, checkpoint: 4, client_rate: 0.6}\n" DATA},
-    {"projected states", "seed: 1\nmethod: mfep\nprivacy: {unit: example}\nentropic: {transport: "
-                         "{regularisation: 0.3, scale: variance}}\n" DATA FIVE},
-    {"raw choices", "seed: 1\nmethod: mfpg\nprivacy: {unit: example}\n"
-                    "game: {cost: paper, update: each-round, selection: none}\n" DATA FIVE},
-    {"noised records", "seed: 1\nmethod: {mechanism: input, players: none}\ntrain: {rounds: 6, checkpoint: "
-                       "2, clients_per_round: 2}\n" DATA},
-    {"flowing records",
-        "seed: 1\nmethod: mfep\nprivacy: {unit: example}\nentropic: {particles: data, step: 0.01}\ntask: "
-        "{model: logistic}\ntrain: {rounds: 6, checkpoint: 2, clients_per_round: 2, local_steps: 2}\n" DATA},
-};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
-
-static void make_reference(int i) {
-    const run_plan straight = {.text = kinds[i].text, .folder = "reference", .threads = 1};
-    if (run_apart(&straight) != MFPG_OK)
-        fail_msg("%s: the run without an interruption failed", kinds[i].name);
+static void forget_reference(snapshot after[MOST_ROUNDS]) {
+    for (int t = 0; t < MOST_ROUNDS; t++) forget(&after[t]);
+    remove_run("reference");
 }
 
 static void restart_without_checkpoint(const char *folder) {
     if (!exists(folder, "checkpoint") && !exists(folder, "summary.json")) remove_run(folder);
 }
 
-/* The process is gone after every round in turn, before its checkpoint, each time with another number of threads. */
+/* Goes on with the files that stand in the folder. */
+static void expect_rest(const run_plan *plan, const char *name, int64_t after) {
+    mfpg_context *own = testing_context(plan->threads);
+    if (run_here(own, plan) != MFPG_OK)
+        fail_msg("%s: gone after round %d: %s", name, (int)after, mfpg_context_message(own));
+    mfpg_context_destroy(own);
+    check_same_run("a", "reference", name);
+    remove_run("a");
+}
+
+/* As if the process were gone after every round in turn, before its checkpoint, and once more two rounds later; each time
+ * with another number of threads. */
 static void test_every_kind_of_run_goes_on_after_every_round(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 4};
-    for (int i = 0; i < KINDS; i += TESTING_SANITIZED ? 6 : 1) { /* forks are slow there */
-        make_reference(i);
-        for (int64_t after = 1; after <= 8; after++) {
-            run_plan plan = {
-                .text = kinds[i].text, .folder = "a", .threads = threads[after % 3], .exit_after = after};
-            int code = run_apart(&plan);
-            if (code == MFPG_OK) { /* it has fewer rounds */
-                remove_run("a");
-                break;
-            }
-            assert_int_equal(code, 77);
-            assert_true(exists("a", "checkpoint"));
-            plan.resume = 1;
-            plan.threads = threads[(after + 1) % 3];
-            plan.exit_after = after + 2; /* and once more */
-            code = run_apart(&plan);
-            plan.exit_after = 0;
-            if (code == 77) code = run_apart(&plan);
-            if (code != MFPG_OK)
-                fail_msg("%s: gone after round %d: status %d", kinds[i].name, (int)after, code);
-            check_same_run("a", "reference", kinds[i].name);
-            remove_run("a");
+    snapshot after[MOST_ROUNDS], again[MOST_ROUNDS] = {0};
+    for (int i = 0; i < KINDS; i++) {
+        int rounds = make_reference(kinds[i].name, kinds[i].text, after);
+        for (int t = 0; t + 1 < rounds; t++) {
+            run_plan plan = {.text = kinds[i].text, .folder = "a", .resume = 1, .threads = threads[t % 3]};
+            lay_out(&after[t], "a");
+            plan.after = again;
+            expect_rest(&plan, kinds[i].name, t + 1);
+            int later = t + 2 < rounds ? t + 2 : t + 1;
+            plan.after = NULL;
+            plan.threads = threads[(t + 1) % 3];
+            lay_out(&again[later], "a");
+            expect_rest(&plan, kinds[i].name, later + 1);
+            for (int k = 0; k < MOST_ROUNDS; k++) forget(&again[k]);
         }
-        remove_run("reference");
+        forget_reference(after);
     }
 }
 
 /* A stop leaves results of the complete rounds; they are those of the run when it has gone on. */
 static void test_a_run_that_was_stopped_goes_on(void **state) {
     (void)state;
-    for (int i = 0; i < KINDS; i += TESTING_SANITIZED ? 9 : 3) {
-        make_reference(i);
+    snapshot after[MOST_ROUNDS];
+    for (int i = 0; i < KINDS; i += 3) {
+        make_reference(kinds[i].name, kinds[i].text, after);
         run_plan plan = {.text = kinds[i].text, .folder = "a", .threads = 2, .stop_after = 1};
-        assert_int_equal(run_apart(&plan), MFPG_ERR_INTERRUPTED);
+        assert_int_equal(run_here(ctx, &plan), MFPG_ERR_INTERRUPTED);
         assert_true(exists("a", "summary.json") && exists("a", "checkpoint"));
         plan.resume = 1;
         plan.stop_after = 3;
-        assert_int_equal(run_apart(&plan), MFPG_ERR_INTERRUPTED);
+        assert_int_equal(run_here(ctx, &plan), MFPG_ERR_INTERRUPTED);
         plan.stop_after = 0;
-        assert_int_equal(run_apart(&plan), MFPG_OK);
-        check_same_run("a", "reference", kinds[i].name);
-        remove_run("a");
-        remove_run("reference");
+        expect_rest(&plan, kinds[i].name, 3);
+        forget_reference(after);
     }
 }
 
@@ -166,26 +131,39 @@ static void test_fifty_kills_at_random_moments_change_nothing(void **state) {
 
 /* ---- F26: the same epsilon after an interruption ---- */
 
-/* 500 + resume + 500 steps at rate 0.01 and noise 1: 2.1014 by Renyi DP (dp-accounting, as in vectors/rdp.csv). */
-static void test_epsilon_counts_every_step_once(void **state) {
+static double first_epsilon(const char *folder) {
+    size_t size = 0;
+    double epsilon = 0.0;
+    char *csv = bytes_of(folder, "clients.csv", &size);
+    assert_non_null(csv);
+    csv[size] = 0;
+    assert_int_equal(sscanf(strchr(csv, '\n') + 1, "0,,%*[^,],,%lf,", &epsilon), 1);
+    free(csv);
+    return epsilon;
+}
+
+/* 500 + resume + 500 rounds at rate 0.01 and noise 1: 2.1014 by Renyi DP (dp-accounting, as in vectors/rdp.csv), as for 1000
+ * straight ones. Gone at once after the 500th; and between two checkpoints, the ledger 50 rounds ahead. The model has the
+ * bits of the straight run, so every round took its batch and its noise from its own place in the stream. */
+static void test_epsilon_and_noise_count_every_round_once(void **state) {
     (void)state;
     static const char text[] =
         "seed: 1\nmethod: dp-sgd\nprivacy: {unit: example, accountant: rdp}\nnoise: {multiplier: 1}\n"
-        "train: {rounds: 2, local_steps: 500, batch: {rate: 0.01}, checkpoint: 1}\n" DATA;
-    run_plan plan = {.text = text, .folder = "a", .threads = 1, .exit_after = 1};
-    assert_int_equal(run_apart(&plan), 77);
-    plan.resume = 1;
-    plan.exit_after = 0;
-    assert_int_equal(run_apart(&plan), MFPG_OK);
-    size_t size = 0;
-    char *csv = bytes_of("a", "clients.csv", &size);
-    assert_non_null(csv);
-    csv[size] = 0;
-    double epsilon = 0.0;
-    assert_int_equal(sscanf(strchr(csv, '\n') + 1, "0,,%*[^,],,%lf,", &epsilon), 1);
-    check_near(epsilon, 2.1014, 0, 5e-5, "epsilon");
-    free(csv);
-    remove_run("a");
+        "train: {rounds: 1000, batch: {rate: 0.01}, checkpoint: 500}\nevaluate_every: 500\n" DATA;
+    const run_plan straight = {.text = text, .folder = "reference", .threads = 1};
+    CHECK_OK(ctx, run_here(ctx, &straight));
+    check_near(first_epsilon("reference"), 2.1014, 0, 5e-5, "epsilon of 1000 rounds");
+    for (int64_t gone = 500; gone <= 550; gone += 50) {
+        run_plan plan = {.text = text, .folder = "a", .threads = 1, .exit_after = gone};
+        assert_int_equal(run_apart(&plan), 77);
+        plan.resume = 1;
+        plan.exit_after = 0;
+        CHECK_OK(ctx, run_here(ctx, &plan));
+        check_near(first_epsilon("a"), 2.1014, 0, 5e-5, "epsilon of 500 and 500 rounds");
+        check_same_run("a", "reference", "500 + resume + 500");
+        remove_run("a");
+    }
+    remove_run("reference");
 }
 
 /* ---- randomness of the system ---- */
@@ -467,7 +445,7 @@ static void test_a_second_process_is_refused(void **state) {
         _exit(1);
     }
     while (access(below("ready", ""), F_OK) != 0) usleep(1000);
-    expect_refused(plain, "another process is running it", "a");
+    expect_refused(plain, "another process is writing to it", "a");
     kill(process, SIGKILL);
     assert_int_equal(end_run(process), 1000);
     expect_goes_on(plain);
@@ -527,7 +505,7 @@ int main(void) {
         cmocka_unit_test(test_every_kind_of_run_goes_on_after_every_round),
         cmocka_unit_test(test_a_run_that_was_stopped_goes_on),
         cmocka_unit_test(test_fifty_kills_at_random_moments_change_nothing),
-        cmocka_unit_test(test_epsilon_counts_every_step_once),
+        cmocka_unit_test(test_epsilon_and_noise_count_every_round_once),
         cmocka_unit_test(test_a_key_of_the_system_stands_in_the_checkpoint_alone),
         cmocka_unit_test(test_another_configuration_is_refused_by_its_key),
         cmocka_unit_test(test_a_changed_config_yaml_is_named),

@@ -22,32 +22,6 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* An interrupted folder: the checkpoint is of the round before the last one that the ledger holds. */
-static const char *const left[] = {"checkpoint", "config.yaml", "ledger"};
-enum { LEFT = sizeof left / sizeof left[0] };
-
-typedef struct snapshot {
-    char *bytes[LEFT];
-    size_t size[LEFT];
-} snapshot;
-
-static void take(snapshot *s) {
-    for (int i = 0; i < LEFT; i++) {
-        s->bytes[i] = bytes_of("a", left[i], &s->size[i]);
-        assert_non_null(s->bytes[i]);
-    }
-}
-
-static void lay_out(const snapshot *s) {
-    remove_run("a");
-    assert_int_equal(mkdir(below("a", ""), 0777), 0);
-    for (int i = 0; i < LEFT; i++) put_bytes("a", left[i], s->bytes[i], s->size[i]);
-}
-
-static void forget_snapshot(snapshot *s) {
-    for (int i = 0; i < LEFT; i++) free(s->bytes[i]);
-}
-
 /* k for the next attempt, as in test_memory.c: reading a configuration takes the same hundred allocations every time. */
 static long next(long k) {
     return k + 1 + (testing_repeats(1) > 1 ? 0 : k / 32);
@@ -55,7 +29,7 @@ static long next(long k) {
 
 static int try_to_go_on(int i, const snapshot *s, long k, int once) {
     run_plan plan = {.text = kinds[i].text, .folder = "a", .resume = 1, .threads = 1};
-    lay_out(s);
+    lay_out(s, "a");
     begin_failing(k, once);
     mfpg_status status = run_here(ctx, &plan);
     int failed = end_failing();
@@ -82,10 +56,10 @@ static void test_going_on_survives(void **state) {
         snapshot s;
         assert_int_equal(run_apart(&straight), MFPG_OK);
         assert_int_equal(run_apart(&cut), 77);
-        take(&s);
+        take("a", &s); /* the checkpoint is of the round before the last one that the ledger holds */
         for (int once = 0; once < 2; once++)
             for (long k = 0; try_to_go_on(i, &s, k, once); k = next(k)) continue;
-        forget_snapshot(&s);
+        forget(&s);
         remove_run("a");
         remove_run("reference");
     }

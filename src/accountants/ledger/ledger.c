@@ -106,7 +106,7 @@ static mfpg_status open_file(
         goto done;
     }
     if (flock(ledger->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        status = mfpg_fail(ctx, MFPG_ERR_IO, "%s: another process is writing to it", path);
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: another process is writing to it", path);
 done:
     if (status != MFPG_OK) {
         mfpg_ledger_close(ledger);

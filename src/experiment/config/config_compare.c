@@ -58,11 +58,23 @@ static mfpg_status compare_categories(mfpg_context *ctx, const mfpg_config *conf
                       here, there);
 }
 
+static mfpg_status compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
+    const mfpg_config *other, const char *there, int with_paths) {
+    mfpg_status status = compare_categories(ctx, config, here, other, there);
+    for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++) {
+        const mfpg_setting *key = mfpg_settings_get(i);
+        if (!mfpg_path_column(key->path) && (with_paths || key->form != MFPG_FORM_PATH))
+            status = compare_key(ctx, config, here, other, there, i);
+    }
+    return status;
+}
+
 mfpg_status mfpg_config_compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
     const mfpg_config *other, const char *there) {
-    mfpg_status status = compare_categories(ctx, config, here, other, there);
-    for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++)
-        if (!mfpg_path_column(mfpg_settings_get(i)->path))
-            status = compare_key(ctx, config, here, other, there, i);
-    return status;
+    return compare(ctx, config, here, other, there, 1);
+}
+
+mfpg_status mfpg_config_compare_values(mfpg_context *ctx, const mfpg_config *config, const char *here,
+    const mfpg_config *other, const char *there) {
+    return compare(ctx, config, here, other, there, 0);
 }
