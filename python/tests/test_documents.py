@@ -13,6 +13,7 @@ from conftest import ROOT
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mfpg.MfpgWarning)
         yield
 
 
