@@ -35,6 +35,7 @@ test: build ## set-up, build, and every test
 
 test-long: build ## the same tests with twenty times the repetitions, and the numbers of the long studies
 	@MFPG_TEST_SCALE=20 ctest --preset release --timeout 3000
+	@MFPG_TEST_SCALE=20 $(MAKE) --no-print-directory test-mpi
 	@scripts/setup.sh --python
 	@scripts/check_numbers.py --long
 
