@@ -70,7 +70,7 @@ def test_ledger_goes_on_where_it_ended(tmp_path):
     path = tmp_path / "ledger"
     with mfpg.Ledger.create(path, clients=1) as ledger:
         ledger.append(release())
-        with pytest.raises(mfpg.AccessError, match="another process"):
+        with pytest.raises(mfpg.InputError, match="another process"):
             mfpg.Ledger.open(path)
     with mfpg.Ledger.open(path) as ledger:
         assert ledger.header == mfpg.LedgerHeader(clients=1) and ledger.last_round == 1
