@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS mfpg EXPORT mfpgTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/mfpg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mfpg/examples
-  PATTERN CMakeLists.txt EXCLUDE)
+  PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(EXPORT mfpgTargets NAMESPACE mfpg:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mfpg)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/mfpgConfig.cmake.in ${CMAKE_BINARY_DIR}/mfpgConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mfpg)

@@ -19,6 +19,8 @@ import mfpg
 
 pytest.importorskip("flwr", reason="flwr is not installed (make flower)")
 
+import certificates  # noqa: E402
+
 ROOT = pathlib.Path(__file__).parents[3]
 APP = ROOT / "examples/flower-hospitals"
 BIN = pathlib.Path(sys.executable).parent
@@ -57,7 +59,9 @@ class Federation:
                             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
         (folder / "flwr").mkdir()
         (folder / "flwr/config.toml").write_text(
-            f'[superlink]\ndefault = "here"\n\n[superlink.here]\naddress = "127.0.0.1:{self.port}"\ninsecure = true\n')
+            f'[superlink]\ndefault = "here"\n\n[superlink.here]\naddress = "127.0.0.1:{self.port}"\n'
+            f'root-certificates = "{folder / "ca.crt"}"\n')
+        certificates.write(folder)
 
     def start(self, name, *command):
         log = open(self.folder / f"{name}.log", "w")
@@ -66,8 +70,8 @@ class Federation:
         log.close()
 
     def link(self):
-        self.start("superlink", "flower-superlink", "--insecure", "--port", str(self.port),
-                   "--disable-runtime-dependency-installation")
+        self.start("superlink", "flower-superlink", "--port", str(self.port), "--ssl-ca-certfile", "ca.crt",
+                   "--ssl-certfile", "server.crt", "--ssl-keyfile", "server.key", "--disable-runtime-dependency-installation")
         end = time.monotonic() + LONGEST
         while True:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
@@ -77,8 +81,8 @@ class Federation:
 
     def node(self, name, port, **settings):
         words = " ".join(f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}" for key, value in settings.items())
-        self.start(name, "flower-supernode", "--insecure", "--superlink", f"127.0.0.1:{self.port}", "--port", str(port),
-                   "--node-config", words)
+        self.start(name, "flower-supernode", "--superlink", f"127.0.0.1:{self.port}", "--root-certificates", "ca.crt",
+                   "--port", str(port), "--node-config", words)
 
     def run(self, app, **config):
         words = " ".join(f'{key}={json.dumps(value)}' for key, value in config.items())
