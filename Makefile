@@ -101,7 +101,10 @@ python: build ## the Python package, installed into a virtual environment of its
 	@build/python/venv/bin/pip install -q --disable-pip-version-check --no-build-isolation -Cbuild-dir=build/python/wheel '.[test]'
 	@build/python/venv/bin/pytest -q
 
-flower: python ## mfpg.flower, tested with the real Flower (pip, about 300 MB), offline but for that installation
+flower: python ## make python, and mfpg.flower with the real Flower (pip, about 300 MB)
+	@$(MAKE) --no-print-directory test-flower
+
+test-flower: # after make python
 	@build/python/venv/bin/pip install -q --disable-pip-version-check 'flwr>=1.42,<2'
 	@FLWR_TELEMETRY_ENABLED=0 build/python/venv/bin/pytest -q python/tests/flower
 
@@ -116,4 +119,4 @@ test-report: build ## pages of mfpg report in a headless browser
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python flower clean
+.PHONY: help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python flower test-flower clean
