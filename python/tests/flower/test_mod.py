@@ -211,3 +211,18 @@ def test_a_game_that_was_not_announced_is_not_played(ledger):
         PrivacyMod()
     with pytest.raises(mfpg.InputError, match="belongs to strength"):
         PrivacyMod(noise_multiplier=1.0, step=0.1)
+
+
+def test_nothing_leaves_that_cannot_be_written_down(ledger, tmp_path):
+    where = context(ledger=str(tmp_path / "missing/site.ledger"))
+    assert "ledger cannot be made" in reason(mod()(ask(MODEL), where, train(MODEL)))
+    folder = context(ledger=str(tmp_path))
+    assert "account cannot be kept" in reason(mod()(ask(MODEL), folder, train(MODEL)))
+    assert len(where.state) == len(folder.state) == 0
+
+
+def test_a_budget_that_was_lowered_below_what_is_spent_is_spent(ledger):
+    message = ask(MODEL, {"mfpg-grid": [1.0], "mfpg-mean": 1.0})
+    private = PrivacyMod(game=Game(), stop_at_epsilon=50.0)
+    arrays_of(private(message, context(ledger=ledger, beta=1.0), train(MODEL)))
+    assert "budget of this client is spent" in reason(private(message, context(ledger=ledger, beta=1.0, epsilon=0.1), train(MODEL)))
