@@ -65,6 +65,12 @@ bench-perf: ## the performance suite: one JSON line a work, its floor measured b
 	@cmake --preset gcc --log-level=NOTICE
 	@cmake --build --preset gcc --target bench-perf
 
+bench-peers: ## the same works by comparable software from PyPI, and the ratios (needs the reference data and several GB)
+	@scripts/setup.sh --ci
+	@cmake --preset gcc --log-level=NOTICE
+	@cmake --build --preset gcc
+	@python3 bench/compare.py
+
 install: setup ## install program, library, headers and examples below PREFIX (default /usr/local)
 	@cmake --preset release --log-level=NOTICE -DCMAKE_INSTALL_PREFIX="$$(realpath -m -- "$(PREFIX)")"
 	@cmake --build --preset release
@@ -119,4 +125,4 @@ test-report: build ## pages of mfpg report in a headless browser
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf python flower test-flower clean
+.PHONY: help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf bench-peers python flower test-flower clean

@@ -134,14 +134,14 @@ static void test_an_interrupted_run_goes_on(void **state) {
     (void)state;
     char command[1024];
     write_in_folder("c.yaml", "seed: 3\nmethod: dp-sgd\ndata: {format: synthetic, kind: clinics}\n"
-                              "noise: {multiplier: 400}\ntrain: {rounds: 1500, checkpoint: 7}\n");
+                              "noise: {multiplier: 400}\ntrain: {rounds: 300, checkpoint: 7}\n");
     expect("run c.yaml --out whole", 0);
     for (int kill = 0; kill < 2; kill++) {
         /* the first line of a round says that there is a checkpoint */
         snprintf(command, sizeof command,
             "cd %s && ('%s' run c.yaml --out a 2>&1 & p=$!; echo $p >pid; wait $p) | "
-            "while read line; do case $line in 1*/1500*) command kill -%s $(cat pid); break;; esac; done; "
-            "while command kill -0 $(cat pid) 2>/dev/null; do :; done; rm pid",
+            "while read line; do case $line in 1*/300*) command kill -%s $(cat pid); break;; esac; done; "
+            "while command kill -0 $(cat pid) 2>/dev/null; do sleep 0.01; done; rm pid",
             folder, MFPG_PROGRAM, kill ? "KILL" : "INT");
         assert_int_equal(system(command), 0);
         expect("run --resume a --threads 1", 0);
