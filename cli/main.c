@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "mfpg/names.h"
+#include "mfpg/version.h"
 
 #include "interrupt.h"
 #include "options.h"
@@ -27,10 +28,22 @@ static void print_help(FILE *out) {
         out);
     for (int i = 0; i < COMMANDS; i++) fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].help);
     fputs("\n  mfpg COMMAND --help   every option of a command with its unit and default\n"
-          "  mfpg --version        the version\n\n"
+          "  mfpg --version        the version, and what it was built with\n\n"
           "Exit codes: 0 done, 1 failed while running, 2 the input is wrong,\n"
           "130 interrupted.\n",
         out);
+}
+
+/* The version in the first line, then what was built and what it runs with. */
+static int print_version(int json) {
+    json_t *facts = json ? json_pack("{s:s}", "version", mfpg_version()) : NULL;
+    if (!json) printf("mfpg %s\n", mfpg_version());
+    for (ptrdiff_t i = 0; mfpg_build_name(i); i++)
+        if (json)
+            json_object_set_new(facts, mfpg_build_name(i), json_string(mfpg_build_value(i)));
+        else
+            printf("%-10s %s\n", mfpg_build_name(i), mfpg_build_value(i));
+    return json ? cli_json_print("--version", facts) : cli_finish("--version", CLI_DONE);
 }
 
 static int refuse_command(const char *word) {
@@ -76,8 +89,7 @@ int main(int argc, char **argv) {
         return cli_finish("--help", CLI_DONE);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("mfpg %s\n", mfpg_version());
-        return cli_finish("--version", CLI_DONE);
+        return print_version(argc > 2 && strcmp(argv[2], "--json") == 0);
     }
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, argv[1]) == 0) return run_command(&commands[i], argc, argv);

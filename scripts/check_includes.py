@@ -12,7 +12,7 @@ import sys
 HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechanisms": 3, "accountants": 3,
           "federation": 4, "audit": 5, "experiment": 6, "cli": 7}
 # Public header -> folder that implements it; a new header needs a word here.
-OWNER = {"status": "base", "context": "base", "group": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics", "pde": "numerics",
+OWNER = {"status": "base", "version": "base", "context": "base", "group": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "filter": "accountants",
          "hidden_state": "accountants",

@@ -1,45 +1,84 @@
 #!/usr/bin/env bash
-# Installs the release build into a folder of its own and uses it as somebody else would: with find_package, with
-# pkg-config, and from a folder it was moved to. Needs `make build` first.
+# Installs the release build into a folder of its own and uses it as somebody else would, from a folder it was moved to: with
+# find_package and with pkg-config, shared and static. What the shared library exports is what the public headers declare.
+# Needs `make build` first.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
-top=$PWD
+example=$PWD/examples/embedding
+strict=(-std=c17 -Wall -Wextra -Wpedantic -Werror)
 
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-quietly() { # COMMAND...: what it says is shown only where it fails
-    "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; echo "test-install: failed: $*" >&2; exit 1; }
+complain() {
+    echo "test-install: $*" >&2
+    exit 1
 }
+
+quietly() { # COMMAND...: what it says is shown only where it fails
+    "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; complain "failed: $*"; }
+}
+
+# ---- the installation, moved ----
 
 quietly cmake --install build/release --prefix "$work/first"
 mv -- "$work/first" "$work/moved"
 prefix=$work/moved
-version=$(sed -n 's/^project(mfpg VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+libraries=$(dirname "$(find "$prefix" -name libmfpg.a)")
+version=$(sed -n 's/^#define MFPG_VERSION  *"\(.*\)"/\1/p' include/mfpg/version.h)
+soname=libmfpg.so.${version%.*}
 
-expect_version() { # WHAT COMMAND...
-    local what=$1 printed
-    shift
-    printed=$("$@")
-    if [ "${printed##* }" != "$version" ]; then
-        echo "test-install: $what printed '$printed', expected version $version" >&2
-        exit 1
-    fi
-    echo "test-install: $what: $printed"
+# ---- what is exported ----
+
+exported() { nm -D --defined-only "$libraries/libmfpg.so" | awk '{ print $3 }' | sort; }
+declared() { # functions, and the arrays of study.h
+    cc -E -P -I"$prefix/include" -include mfpg/mfpg.h -x c /dev/null | tr '\n' ' ' |
+        grep -oE '\bmfpg_[a-z0-9_]+ ?\(|extern const [a-z_ ]+[[;]' |
+        sed -E 's/^extern const .* //; s/[ ([;]//g' | grep -vx mfpg_status | sort -u
 }
+diff <(declared) <(exported) >"$work/log" || {
+    cat "$work/log" >&2
+    complain 'the shared library does not export what the headers declare (<: declared, >: exported)'
+}
+echo "test-install: $(exported | wc -l) symbols exported, those that the headers declare"
+objdump -p "$libraries/libmfpg.so" | grep -q "SONAME *$soname\$" || complain "the shared library is not called $soname"
 
-quietly cmake -S tests/install -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix"
-quietly cmake --build "$work/build"
-expect_version find_package "$work/build/user"
+# ---- headers: each complete in itself and plain C ----
 
-for header in "$prefix"/include/mfpg/*.h; do # each is complete in itself and plain C
+for header in "$prefix"/include/mfpg/*.h; do
     echo "#include <mfpg/${header##*/}>" >"$work/header.c"
-    quietly cc -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" "$work/header.c"
+    quietly cc "${strict[@]}" -fsyntax-only -I"$prefix/include" "$work/header.c"
 done
 
-export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-# shellcheck disable=SC2046 # the flags are words
-quietly cc -std=c17 -Wall -Wextra -Wpedantic -Werror "$top/tests/install/user.c" $(pkg-config --cflags --libs mfpg) -o "$work/user"
-expect_version pkg-config "$work/user"
+# ---- a program outside the tree ----
 
-[ ! -x "$prefix/bin/mfpg" ] || expect_version 'bin/mfpg --version' "$prefix/bin/mfpg" --version
+expect_training() { # WHAT PROGRAM shared|static: four promises, the largest of them the target, and the library as asked for
+    local what=$1 program=$2 kind=$3 needed
+    needed=$(LD_LIBRARY_PATH=$libraries ldd "$program" 2>/dev/null | grep -c "$soname => $libraries" || true)
+    [ "$needed" -eq "$([ "$kind" = shared ] && echo 1 || echo 0)" ] || complain "$what: $program is not $kind"
+    LD_LIBRARY_PATH=$libraries "$program" >"$work/printed" || complain "$what: the program failed"
+    grep -qx "compiled with mfpg $version, running with $version" "$work/printed" || complain "$what: another version"
+    awk '/, epsilon / { n++; if ($5 > most) most = $5 } END { exit !(n == 4 && most > 1.9999 && most <= 2.0001) }' \
+        "$work/printed" || { cat "$work/printed" >&2; complain "$what: not the promises that were asked for"; }
+    echo "test-install: $what: trains, $kind library"
+}
+
+for kind in shared static; do
+    static=$([ $kind = static ] && echo ON || echo OFF)
+    quietly cmake -S "$example" -B "$work/$kind" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DMFPG_USE_STATIC_LIBS="$static"
+    quietly cmake --build "$work/$kind"
+    expect_training find_package "$work/$kind/train" $kind
+done
+
+export PKG_CONFIG_PATH=$libraries/pkgconfig
+[ "$(pkg-config --modversion mfpg)" = "$version" ] || complain "pkg-config tells another version than $version"
+# shellcheck disable=SC2046 # the flags are words
+quietly cc "${strict[@]}" "$example/train.c" $(pkg-config --cflags --libs mfpg) -o "$work/by-pkg-config"
+expect_training pkg-config "$work/by-pkg-config" shared
+# shellcheck disable=SC2046
+quietly cc "${strict[@]}" -static "$example/train.c" $(pkg-config --static --cflags --libs mfpg) -o "$work/by-itself"
+expect_training 'pkg-config --static' "$work/by-itself" static
+
+# ---- the program ----
+
+[ "$("$prefix/bin/mfpg" --version | head -n 1)" = "mfpg $version" ] || complain "bin/mfpg --version: not mfpg $version"

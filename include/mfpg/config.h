@@ -45,7 +45,8 @@ typedef enum mfpg_form {
 
 /** One line of the table. All texts are constants of the program. */
 typedef struct mfpg_config_key {
-    const char *path; /* dotted; "data.categories.*" stands for any column */
+    const char *path;    /* dotted; "data.categories.*" stands for any column */
+    const char *section; /* title of the part that it stands in; "" for the first keys */
     mfpg_form form;
     const char *default_value; /* as YAML; NULL: nothing is set */
     const char *example;       /* as YAML, where nothing is set by default; else NULL */

@@ -14,6 +14,7 @@
 #include "federation.h"
 #include "filter.h"
 #include "game.h"
+#include "group.h"
 #include "hidden_state.h"
 #include "loss_table.h"
 #include "mechanism.h"
@@ -30,5 +31,6 @@
 #include "status.h"
 #include "study.h"
 #include "transport.h"
+#include "version.h"
 
 #endif

@@ -16,7 +16,4 @@ typedef enum mfpg_status {
 /** A constant phrase for a status; never NULL, also for values that are no status. Threads: safe. */
 const char *mfpg_status_text(mfpg_status status);
 
-/** The library's version, "MAJOR.MINOR.PATCH". */
-const char *mfpg_version(void);
-
 #endif

@@ -19,8 +19,9 @@ SLOW = {"blocks": [(0.05 * (1 + i / 40), 1 + i / 40, 1) for i in range(20)]}  # 
 
 
 def test_version_is_that_of_the_build():
-    line = next(line for line in (ROOT / "CMakeLists.txt").read_text().splitlines() if line.startswith("project("))
-    assert f"VERSION {mfpg.__version__} " in line
+    header = (ROOT / "include/mfpg/version.h").read_text().splitlines()
+    line = next(line for line in header if line.startswith("#define MFPG_VERSION "))
+    assert f'"{mfpg.__version__}"' in line
 
 
 def test_every_status_has_its_exception():

@@ -12,7 +12,3 @@ const char *mfpg_status_text(mfpg_status status) {
     }
     return "unknown status";
 }
-
-const char *mfpg_version(void) {
-    return MFPG_VERSION;
-}

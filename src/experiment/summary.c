@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mfpg/filter.h"
+#include "mfpg/version.h"
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -7,6 +7,8 @@
 
 #include <sodium.h>
 
+#include "mfpg/version.h"
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"

@@ -5,6 +5,7 @@
 #include "mfpg/config.h"
 #include "mfpg/mechanism.h"
 #include "mfpg/model.h"
+#include "mfpg/version.h"
 
 static const char *const commands[] = {
 #define COMMAND(name, help) #name,
@@ -18,8 +19,16 @@ static void test_help_and_version_go_to_stdout(void **state) {
     (void)state;
     char text[64];
     expect("--version", 0);
-    snprintf(text, sizeof text, "mfpg %s\n", mfpg_version());
-    assert_string_equal(ran.out, text);
+    int length = snprintf(text, sizeof text, "mfpg %s\n", MFPG_VERSION);
+    assert_memory_equal(ran.out, text, (size_t)length);
+    for (ptrdiff_t i = 0; mfpg_build_name(i); i++) {
+        assert_non_null(strstr(ran.out, mfpg_build_name(i)));
+        assert_non_null(strstr(ran.out, mfpg_build_value(i)));
+    }
+    json_t *facts = run_json("--version --json");
+    assert_string_equal(json_string_value(json_object_get(facts, "version")), MFPG_VERSION);
+    assert_true(json_object_size(facts) > 4);
+    json_decref(facts);
     expect("--help", 0);
     assert_string_equal(ran.err, "");
     for (int i = 0; i < COMMANDS; i++) assert_non_null(strstr(ran.out, commands[i]));

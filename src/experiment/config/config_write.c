@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mfpg/version.h"
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/number.h"

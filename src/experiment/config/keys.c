@@ -199,12 +199,14 @@ static void describe_form(const mfpg_setting *key, char *out, size_t size) {
 
 char *mfpg_setting_allowed(const mfpg_setting *key, char *out, size_t size) {
     const char *words[64], *word;
-    char form[192], joined[ALLOWED_SIZE];
+    char form[192];
     ptrdiff_t count = 0;
+    if (size == 0) return out;
     while (count < 64 && (word = mfpg_setting_word(key, count))) words[count++] = word;
     describe_form(key, form, sizeof form);
-    mfpg_names_join(words, count, joined, sizeof joined);
-    snprintf(out, size, "%s%s%s", joined, joined[0] && form[0] ? ", or " : "", form);
+    mfpg_names_join(words, count, out, size);
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s%s", used > 0 && form[0] ? ", or " : "", form);
     return out;
 }
 
@@ -214,6 +216,7 @@ int mfpg_config_key_get(ptrdiff_t index, mfpg_config_key *out) {
     const mfpg_setting *key = mfpg_settings_get(index);
     if (!key) return 0;
     *out = (mfpg_config_key){.path = key->path,
+        .section = mfpg_section_title(key->path, strcspn(key->path, ".")),
         .form = key->form,
         .default_value = key->default_value,
         .example = key->example,
