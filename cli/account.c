@@ -13,7 +13,7 @@
 /* Groups 1 and 3 have their headings from account_children. */
 static const struct argp_option options[] = {
     {"mu", KEY_MU, "MU", 0, "a Gaussian-DP parameter of one step, instead of a mechanism", 1},
-    {"particles", KEY_PARTICLES, "NAME", 0,
+    {"particles", KEY_PARTICLES, "parameters|data", 0,
         "what is noised: parameters (default), or data: every record once, whatever follows", 0},
     {"exogenous", KEY_EXOGENOUS, 0, 0,
         "data, entropic: only the last state of T steps is seen, and the models it flowed under are public "
@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
         "data, entropic: public bound on the Hessian of the loss in the features, at the public first model "
         "(with --exogenous: at every model; default 0)",
         0},
-    {"view", KEY_VIEW, "NAME", 0,
+    {"view", KEY_VIEW, "local|average|final", 0,
         "what is seen: local (default), average (charged like local), final: the last state alone", 0},
     {"ledger", KEY_LEDGER, "FILE", 0,
         "what a run really released, for every client, instead of all of the above; a run folder means its "
@@ -33,10 +33,8 @@ static const struct argp_option options[] = {
     {"epsilon", KEY_EPSILON, "E", 0, "find delta at this epsilon", 0},
     {0, 0, 0, 0, "What is assumed of the loss, so that hidden states are forgotten (entropic, --view final)",
         4},
-    {"assume", KEY_ASSUME, "NAME", 0,
-        "quadratic, glm (every example clipped by itself), convex or nonconvex (default none: as if every "
-        "state were seen)",
-        0},
+    {"assume", KEY_ASSUME, "none|quadratic|glm|convex|nonconvex", 0,
+        "its shape; glm: every example is clipped by itself (default none: as if every state were seen)", 0},
     {"smoothness", KEY_SMOOTHNESS, "M", 0,
         "public bound on the Hessian's norm, for every data set and minibatch", 0},
     {"strong-convexity", KEY_STRONG_CONVEXITY, "M", 0,

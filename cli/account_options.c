@@ -8,14 +8,6 @@
 #include "account.h"
 #include "options.h"
 
-static const char *const mechanisms[] = {"gaussian", "entropic"};
-static const char *const adjacencies[] = {"add", "remove", "zero-out", "replace"};
-static const char *const units[] = {"client", "example"};
-static const char *const particles[] = {"parameters", "data"};
-static const char *const views[] = {"local", "average", "final"};
-static const char *const assumptions[] = {"none", "quadratic", "glm", "convex", "nonconvex"};
-static const char *const solves[] = {"noise", "rate", "steps"};
-
 /* ---- numbers ---- */
 
 static int is_number_at_least_one(double value) {
@@ -68,8 +60,8 @@ account_settings account_settings_none(const char *command) {
 /* ---- options of both commands ---- */
 
 static const struct argp_option schedule_options[] = {{0, 0, 0, 0, "What is released", 1},
-    {"mechanism", KEY_MECHANISM, "NAME", 0, "gaussian or entropic (default: by the options that are given)",
-        0},
+    {"mechanism", KEY_MECHANISM, "gaussian|entropic", 0,
+        "what adds the noise (default: by the options that are given)", 0},
     {"noise-multiplier", KEY_NOISE_MULTIPLIER, "Z", 0,
         "gaussian: noise sd over the clip; with --sensitivity the sd itself", 0},
     {"strength", KEY_STRENGTH, "E", 0, "entropic: strength of the noise", 0},
@@ -84,14 +76,15 @@ static const struct argp_option schedule_options[] = {{0, 0, 0, 0, "What is rele
     {0, 0, 0, 0, "What one release depends on", 2},
     {"clip", KEY_CLIP, "C", 0,
         "norm bound (default 1; of a record's features for data): sensitivity C, or 2C for replace", 0},
-    {"adjacency", KEY_ADJACENCY, "NAME", 0, "add, remove, zero-out or replace (default zero-out)", 0},
+    {"adjacency", KEY_ADJACENCY, "add|remove|zero-out|replace", 0,
+        "what neighbours differ in (default zero-out)", 0},
     {"sensitivity", KEY_SENSITIVITY, "S", 0, "the sensitivity itself, instead of --clip and --adjacency", 0},
-    {"unit", KEY_UNIT, "NAME", 0,
-        "client or example: what the clip bounds and the sampling rate draws (default client; example with "
+    {"unit", KEY_UNIT, "client|example", 0,
+        "what the clip bounds and the sampling rate draws (default client; example with "
         "sampling or data)",
         0},
     {0, 0, 0, 0, "What is asked", 3},
-    {"accountant", KEY_ACCOUNTANT, "NAME", 0,
+    {"accountant", KEY_ACCOUNTANT, "ACCOUNTANT", 0,
         "one of mfpg list accountants (default: gdp without sampling, exact with it, data-particles for "
         "noised "
         "records); gdp does not credit sampling, paper_rdp and paper_lsi certify nothing",
@@ -112,18 +105,18 @@ static error_t parse_option(int key, char *text, struct argp_state *state) {
         return 0;
     }
     switch (key) {
-    case KEY_MECHANISM: chosen->mechanism = cli_choice(state, "mechanism", text, mechanisms, 2); return 0;
-    case KEY_ADJACENCY: chosen->adjacency = cli_choice(state, "adjacency", text, adjacencies, 4); return 0;
-    case KEY_UNIT: chosen->unit = cli_choice(state, "unit", text, units, 2); return 0;
+    case KEY_MECHANISM: chosen->mechanism = cli_choice(state, key, text); return 0;
+    case KEY_ADJACENCY: chosen->adjacency = cli_choice(state, key, text); return 0;
+    case KEY_UNIT: chosen->unit = cli_choice(state, key, text); return 0;
     case KEY_ACCOUNTANT: chosen->accountant = text; return 0;
     case KEY_ORDER: account_read_orders(state, text, chosen); return 0;
     case KEY_BLOCKS: chosen->blocks = text; return 0;
     case KEY_LEDGER: chosen->ledger = text; return 0;
-    case KEY_PARTICLES: chosen->particles = cli_choice(state, "particles", text, particles, 2); return 0;
+    case KEY_PARTICLES: chosen->particles = cli_choice(state, key, text); return 0;
     case KEY_EXOGENOUS: chosen->exogenous = 1; return 0;
-    case KEY_VIEW: chosen->view = cli_choice(state, "view", text, views, 3); return 0;
-    case KEY_ASSUME: chosen->assume = cli_choice(state, "assume", text, assumptions, 5); return 0;
-    case KEY_SOLVE: chosen->solve = cli_choice(state, "solve", text, solves, 3); return 0;
+    case KEY_VIEW: chosen->view = cli_choice(state, key, text); return 0;
+    case KEY_ASSUME: chosen->assume = cli_choice(state, key, text); return 0;
+    case KEY_SOLVE: chosen->solve = cli_choice(state, key, text); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -139,7 +132,7 @@ error_t account_parse(int key, char *text, struct argp_state *state) {
         state->child_inputs[0] = &chosen->common;
         state->child_inputs[1] = chosen;
         return 0;
-    case ARGP_KEY_ARG: argp_error(state, "'%.60s' is no option", text); return 0;
+    case ARGP_KEY_ARG: cli_wrong_argument(state, "'%.60s' is no option", text); return 0;
     default: return parse_option(key, text, state);
     }
 }
@@ -155,7 +148,7 @@ void account_read_orders(const struct argp_state *state, const char *text, accou
         double order = 0;
         if (length < sizeof copy) memcpy(copy, at, length);
         if (!cli_parse_number(copy, &order) || !(order >= 1))
-            argp_error(
+            cli_wrong_argument(
                 state, "--order: found '%.60s'; allowed: A,B,... with every order a number from 1", at);
         chosen->order[chosen->order_count++] = order;
         at += length;
@@ -249,5 +242,5 @@ int account_credits_sampling(const char *accountant) {
 
 const char *account_adjacency_name(const account_settings *chosen) {
     if (account_given(chosen->sensitivity) || account_given(chosen->mu)) return NULL;
-    return adjacencies[chosen->adjacency < 0 ? ACCOUNT_ZERO_OUT : chosen->adjacency];
+    return mfpg_adjacency_name(adjacency_of(chosen->adjacency));
 }

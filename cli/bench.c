@@ -28,10 +28,10 @@ typedef struct settings {
 } settings;
 
 static const struct argp_option options[] = {
-    {"suite", OPTION_SUITE, "NAMES", 0,
+    {"suite", OPTION_SUITE, "SUITE,...", 0,
         "Suites, separated by commas: paper, frontier, figures (default: paper,frontier)", 0},
-    {"task", OPTION_TASK, "NAMES", 0,
-        "Tasks, separated by commas: quadratic, logistic, images (default: all that a suite has; frontier "
+    {"task", OPTION_TASK, "quadratic|logistic|images,...", 0,
+        "Tasks, separated by commas (default: all that a suite has; frontier "
         "runs "
         "images, a long study, only where they are named)",
         0},
@@ -70,7 +70,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         chosen->threads =
             (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
         return 0;
-    case ARGP_KEY_ARG: argp_error(state, "'%.60s' is no option", text); return 0;
+    case ARGP_KEY_ARG: cli_wrong_argument(state, "'%.60s' is no option", text); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -8,7 +8,7 @@
 #include "options.h"
 
 /* Groups 1 and 3 have their headings from account_children. */
-static const struct argp_option options[] = {{"solve", KEY_SOLVE, "WHAT", 0,
+static const struct argp_option options[] = {{"solve", KEY_SOLVE, "noise|rate|steps", 0,
                                                  "noise: the least noise multiplier, or strength (default); "
                                                  "rate: the largest sampling rate; steps: the "
                                                  "most steps",

@@ -4,6 +4,7 @@
 
 #include "mfpg/report.h"
 
+#include "colour.h"
 #include "options.h"
 
 typedef struct settings {
@@ -17,11 +18,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
     case ARGP_KEY_ARG:
         if (chosen->second)
-            argp_error(state, "two runs at a time; '%.60s' is a third (mfpg report compares many)", text);
+            cli_wrong_argument(
+                state, "two runs at a time; '%.60s' is a third (mfpg report compares many)", text);
         *(chosen->first ? &chosen->second : &chosen->first) = text;
         return 0;
     case ARGP_KEY_END:
-        if (!chosen->second) argp_error(state, "two run folders are needed");
+        if (!chosen->second) cli_wrong_argument(state, "two run folders are needed");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

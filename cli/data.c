@@ -35,12 +35,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPTION_LABEL: chosen->check.label_column = text; return 0;
     case ARGP_KEY_ARG:
         if (!chosen->verb && strcmp(text, "check") != 0)
-            argp_error(state, "unknown verb '%.60s'; allowed: check", text);
-        if (chosen->file) argp_error(state, "one file at a time; '%.60s' is a second", text);
+            cli_wrong_argument(state, "unknown verb '%.60s'; allowed: check", text);
+        if (chosen->file) cli_wrong_argument(state, "one file at a time; '%.60s' is a second", text);
         *(chosen->verb ? &chosen->file : &chosen->verb) = text;
         return 0;
     case ARGP_KEY_END:
-        if (!chosen->file) argp_error(state, "'check' and a data file are needed");
+        if (!chosen->file) cli_wrong_argument(state, "'check' and a data file are needed");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -24,11 +24,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
     case OPTION_LABELS: chosen->labels = text; return 0;
     case ARGP_KEY_ARG:
-        if (chosen->file) argp_error(state, "one file at a time; '%.60s' is a third name", text);
+        if (chosen->file) cli_wrong_argument(state, "one file at a time; '%.60s' is a third name", text);
         *(chosen->run ? &chosen->file : &chosen->run) = text;
         return 0;
     case ARGP_KEY_END:
-        if (!chosen->file) argp_error(state, "a run folder and a data file are needed");
+        if (!chosen->file) cli_wrong_argument(state, "a run folder and a data file are needed");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -15,7 +15,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
     case ARGP_KEY_ARG:
-        if (chosen->file) argp_error(state, "one file at a time; '%.60s' is a second", text);
+        if (chosen->file) cli_wrong_argument(state, "one file at a time; '%.60s' is a second", text);
         chosen->file = text;
         return 0;
     default: return ARGP_ERR_UNKNOWN;

@@ -8,6 +8,7 @@
 #include "mfpg/model.h"
 #include "mfpg/names.h"
 
+#include "colour.h"
 #include "options.h"
 #include "solve.h"
 
@@ -40,7 +41,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
     case ARGP_KEY_ARG:
-        if (chosen->kind) argp_error(state, "one kind at a time; '%.60s' is a second", text);
+        if (chosen->kind) cli_wrong_argument(state, "one kind at a time; '%.60s' is a second", text);
         chosen->kind = text;
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -68,7 +69,7 @@ static mfpg_status put_example(void *user, const char *name, const char *help, c
 }
 
 static mfpg_status put_kind(mfpg_context *ctx, const struct kind *kind, json_t *array) {
-    if (!array) printf("%s\n", kind->title);
+    if (!array) printf("%s%s%s\n", colour_begin(stdout, COLOUR_HEADING), kind->title, colour_end(stdout));
     if (!kind->name) return mfpg_examples_list(ctx, put_example, array);
     for (ptrdiff_t i = 0; kind->name(i); i++) put(array, kind->name(i), kind->help(i));
     return MFPG_OK;

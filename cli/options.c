@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mfpg/names.h"
+
+#include "colour.h"
+#include "option_table.h"
 
 /* ---- options of every command ---- */
 
@@ -50,7 +52,7 @@ static int begins_a_name(const option_names *names, const char *word, size_t len
     return 0;
 }
 
-void cli_parse(const struct argp *argp, const char *command, int argc, char **argv, void *input) {
+static void check_names(const struct argp *argp, const char *command, int argc, char **argv) {
     option_names names = {.name = {"help", "usage", "program-name", "HANG"}, .count = 4};
     collect_names(argp, &names);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -60,14 +62,44 @@ void cli_parse(const struct argp *argp, const char *command, int argc, char **ar
         snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), argv[i] + 2);
         if (begins_a_name(&names, argv[i] + 2, length)) continue;
         const char *nearest = mfpg_names_nearest(word, names.name, names.count);
-        fprintf(stderr, "mfpg %s: unrecognized option '--%s'%s%s%s; mfpg %s --help lists all\n", command,
-            word, nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "", command);
-        exit(CLI_WRONG_INPUT);
+        exit(cli_refuse(command, "unrecognized option '--%s'%s%s%s; mfpg %s --help lists all", word,
+            nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "", command));
     }
+}
+
+/* Set by cli_describe for the one call of a command that follows. */
+static struct {
+    void (*visit)(void *user, const struct argp *argp);
+    void *user;
+} described;
+
+void cli_describe_next(void (*visit)(void *user, const struct argp *argp), void *user) {
+    described.visit = visit;
+    described.user = user;
+}
+
+void cli_parse(const struct argp *argp, const char *command, int argc, char **argv, void *input) {
+    if (described.visit) {
+        described.visit(described.user, argp);
+        exit(cli_finish(command, CLI_DONE));
+    }
+    check_names(argp, command, argc, argv);
     argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
 /* ---- exit codes and messages ---- */
+
+const char *cli_exit_meaning(ptrdiff_t index, int *code) {
+    static const struct {
+        int code;
+        const char *meaning;
+    } codes[] = {{CLI_DONE, "done"}, {CLI_FAILED, "failed while running: what, where, and what was saved"},
+        {CLI_WRONG_INPUT, "the input is wrong: where, what was found, and what is allowed"},
+        {CLI_INTERRUPTED, "interrupted: what was saved, and how to go on"}};
+    if (index < 0 || index >= (ptrdiff_t)(sizeof codes / sizeof codes[0])) return NULL;
+    *code = codes[index].code;
+    return codes[index].meaning;
+}
 
 int cli_exit_code(mfpg_status status) {
     switch (status) {
@@ -88,7 +120,8 @@ static void print_warning(void *user, const char *text) {
     (void)user;
     if (strcmp(last, text) == 0) return;
     snprintf(last, sizeof last, "%s", text);
-    fprintf(stderr, "mfpg: warning: %s\n", text);
+    fprintf(
+        stderr, "mfpg: %swarning:%s %s\n", colour_begin(stderr, COLOUR_WARNING), colour_end(stderr), text);
 }
 
 void cli_take_argument(const struct argp_state *state, char *text, const char **configuration,
@@ -98,7 +131,9 @@ void cli_take_argument(const struct argp_state *state, char *text, const char **
         *configuration = text;
         return;
     }
-    if (!assigns) argp_error(state, "'%.60s' is no KEY=VALUE", text);
+    if (!assigns)
+        cli_wrong_argument(
+            state, "'%.60s' is no KEY=VALUE, and the configuration is %.200s already", text, *configuration);
     arguments[(*argument_count)++] = text;
 }
 
@@ -116,21 +151,28 @@ mfpg_context *cli_context(int threads) {
     options.group = cli_group();
     mfpg_status status = mfpg_context_create(&options, &ctx);
     if (status != MFPG_OK) {
-        fprintf(stderr, "mfpg: cannot start: %s\n", mfpg_status_text(status));
+        cli_begin_error("");
+        fprintf(stderr, "cannot start: %s\n", mfpg_status_text(status));
         exit(CLI_FAILED);
     }
     return ctx;
 }
 
+void cli_begin_error(const char *command) {
+    fprintf(stderr, "%smfpg%s%s:%s ", colour_begin(stderr, COLOUR_ERROR), command[0] ? " " : "", command,
+        colour_end(stderr));
+}
+
 int cli_fail(const mfpg_context *ctx, const char *command, mfpg_status status) {
     const char *message = mfpg_context_message(ctx);
-    fprintf(stderr, "mfpg %s: %s\n", command, message[0] ? message : mfpg_status_text(status));
+    cli_begin_error(command);
+    fprintf(stderr, "%s\n", message[0] ? message : mfpg_status_text(status));
     return cli_exit_code(status);
 }
 
 int cli_refuse(const char *command, const char *format, ...) {
     va_list args;
-    fprintf(stderr, "mfpg %s: ", command);
+    cli_begin_error(command);
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -140,14 +182,10 @@ int cli_refuse(const char *command, const char *format, ...) {
 
 int cli_finish(const char *command, int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
-    fprintf(stderr, "mfpg %s: cannot write the output: %s\n", command, strerror(errno));
+    int error = errno;
+    cli_begin_error(command);
+    fprintf(stderr, "cannot write the output: %s\n", strerror(error));
     return CLI_FAILED;
-}
-
-int cli_colours(FILE *stream) {
-    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    if (refused && *refused) return 0;
-    return isatty(fileno(stream)) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
 
 /* ---- values of options ---- */
@@ -166,23 +204,39 @@ double cli_number(const struct argp_state *state, const char *option, const char
     int (*allowed)(double value), const char *words) {
     double value = 0;
     if (!cli_parse_number(text, &value) || !allowed(value))
-        argp_error(state, "--%s: found '%.60s'; allowed: %s", option, text, words);
+        cli_wrong_argument(state, "--%s: found '%.60s'; allowed: %s", option, text, words);
     return value;
 }
 
-int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *names,
-    int count) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], text) == 0) return i;
-    char list[512] = "";
-    for (int i = 0; i < count; i++) {
+void cli_wrong_argument(const struct argp_state *state, const char *format, ...) {
+    va_list args;
+    const char *command = strchr(state->name, ' ');
+    cli_begin_error(command ? command + 1 : "");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\nTry '%s --help' for every option.\n", state->name);
+    exit(CLI_WRONG_INPUT);
+}
+
+enum { MOST_WORDS = 16 };
+
+int cli_choice(const struct argp_state *state, int key, const char *text) {
+    option_table options;
+    char word[MOST_WORDS][WORD_SIZE], list[512] = "";
+    const char *names[MOST_WORDS];
+    int count = 0;
+    option_table_read(state->root_argp, &options);
+    const option_row *option = option_table_by_key(&options, key);
+    for (; count < MOST_WORDS && placeholder_part(option->argument, count, word[count]); count++) {
+        if (strcmp(word[count], text) == 0) return count;
+        names[count] = word[count];
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", word[count]);
     }
     const char *nearest = mfpg_names_nearest(text, names, count);
-    argp_error(state, "--%s: found '%.60s'; allowed: %s%s%s%s", option, text, list,
+    cli_wrong_argument(state, "--%s: found '%.60s'; allowed: %s%s%s%s", option->name, text, list,
         nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
-    return 0;
 }
 
 int cli_is_positive(double value) {
@@ -231,7 +285,8 @@ int cli_json_print(const char *command, json_t *object) {
     int failed = !object || json_dumpf(object, stdout, JSON_INDENT(2)) != 0;
     json_decref(object);
     if (failed && !ferror(stdout)) {
-        fprintf(stderr, "mfpg %s: out of memory\n", command);
+        cli_begin_error(command);
+        fputs("out of memory\n", stderr);
         return CLI_FAILED;
     }
     putchar('\n');

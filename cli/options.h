@@ -22,8 +22,23 @@ typedef struct cli_common {
 } cli_common;
 extern const struct argp cli_common_argp;
 
-/* argp_parse without flags; an option that nobody has ends the program with CLI_WRONG_INPUT and the nearest name. */
+/* argp_parse without flags; an option that nobody has ends the program with CLI_WRONG_INPUT and the nearest name. Every
+ * command calls this before it does anything, and so tells its options where cli_describe asks. */
 void cli_parse(const struct argp *argp, const char *command, int argc, char **argv, void *input);
+
+/* Hands the argp tables of a command to visit instead of running it, and ends the program; returns where there is no such
+ * command. Completion and manual pages are made in this way. */
+void cli_describe(const char *command, void (*visit)(void *user, const struct argp *argp), void *user);
+
+/* The part of it in options.c. */
+void cli_describe_next(void (*visit)(void *user, const struct argp *argp), void *user);
+
+/* Names and help of commands.def; NULL past the end. */
+const char *cli_command_name(ptrdiff_t index);
+const char *cli_command_help(ptrdiff_t index);
+
+/* What the exit codes mean, in rising order; NULL past the end. */
+const char *cli_exit_meaning(ptrdiff_t index, int *code);
 
 /* The exit code of a status. */
 int cli_exit_code(mfpg_status status);
@@ -44,6 +59,9 @@ const mfpg_group *cli_group(void);
 /* Only the first process works on from here: the others end, well. For commands that share no work. */
 void cli_group_leave(void);
 
+/* Begins a message on stderr: "mfpg COMMAND: ", or "mfpg: " for "". */
+void cli_begin_error(const char *command);
+
 /* Prints "mfpg COMMAND: message" of the context to stderr and returns the exit code of the status. */
 int cli_fail(const mfpg_context *ctx, const char *command, mfpg_status status);
 
@@ -53,18 +71,18 @@ int cli_refuse(const char *command, const char *format, ...) __attribute__((form
 /* Flushes stdout; CLI_FAILED with a message where what was printed did not arrive (a full disk), else code. */
 int cli_finish(const char *command, int code);
 
-/* 1 where a stream may carry colours: a terminal that is not dumb, and no NO_COLOR in the environment (no-color.org). */
-int cli_colours(FILE *stream);
-
 /* ---- values of options; a wrong one ends the program with CLI_WRONG_INPUT and says what is allowed ---- */
 
 /* A decimal number; allowed(value) decides, and words say what it may be. */
 double cli_number(const struct argp_state *state, const char *option, const char *text,
     int (*allowed)(double value), const char *words);
 
-/* The number of the name among count names. */
-int cli_choice(const struct argp_state *state, const char *option, const char *text, const char *const *names,
-    int count);
+/* The number of the word among those of the option's placeholder (option_table.h). */
+int cli_choice(const struct argp_state *state, int key, const char *text);
+
+/* Ends the program as argp_error does: the message and where help is to be had, and CLI_WRONG_INPUT. */
+void cli_wrong_argument(const struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
 
 /* An argument without an option: the first that is no KEY=VALUE is the configuration, the others are KEY=VALUE. */
 void cli_take_argument(const struct argp_state *state, char *text, const char **configuration,

@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "colour.h"
 
 enum { BAR = 24 };
 
@@ -13,7 +14,7 @@ static double seconds_now(void) {
 }
 
 progress progress_start(void) {
-    return (progress){.begun = seconds_now(), .terminal = isatty(STDERR_FILENO)};
+    return (progress){.begun = seconds_now(), .terminal = cli_terminal(stderr)};
 }
 
 /* "42 s", "3 min 10 s", "2 h 5 min" */

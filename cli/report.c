@@ -30,11 +30,11 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case OPTION_OUT: chosen->out = text; return 0;
     case ARGP_KEY_ARG:
         if (chosen->count == MFPG_REPORT_MOST_RUNS)
-            argp_error(state, "at most %d runs fit a page", (int)MFPG_REPORT_MOST_RUNS);
+            cli_wrong_argument(state, "at most %d runs fit a page", (int)MFPG_REPORT_MOST_RUNS);
         chosen->runs[chosen->count++] = text;
         return 0;
     case ARGP_KEY_END:
-        if (chosen->count == 0) argp_error(state, "a run folder is needed");
+        if (chosen->count == 0) cli_wrong_argument(state, "a run folder is needed");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -19,6 +19,7 @@ typedef struct solve_settings {
     int argument_count;
 #define NUMBER(key, name, field, ...) double field;
 #define TEXT(key, name, field, ...)   const char *field;
+#define WORD(key, name, field, ...)   int field; /* -1: not given */
 #define FLAG(key, name, field, ...)   int field;
 #include "solve_options.def"
 } solve_settings;
@@ -70,7 +71,7 @@ ptrdiff_t solve_read_list(
 
 /* Its parts, for studies: the cost's constants (default where not given), players and actions. */
 int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
-int solve_read_players(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
+void solve_read_players(const solve_settings *chosen, solve_game *out);
 int solve_read_actions(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
 
 /* ---- the answer ---- */

@@ -19,19 +19,6 @@ typedef struct problem {
 
 /* ---- from options to a model ---- */
 
-static int choose(mfpg_context *ctx, const char *option, const char *noun, const char *word,
-    const char *const *names, ptrdiff_t count, int *out) {
-    *out = 0;
-    for (int i = 0; word && i < count; i++)
-        if (strcmp(names[i], word) == 0) {
-            *out = i;
-            return 0;
-        }
-    if (!word) return 0;
-    mfpg_names_unknown(ctx, noun, word, names, count);
-    return cli_refuse("solve", "--%s: %s", option, mfpg_context_message(ctx));
-}
-
 /* The options of the other shape would do nothing. */
 static int refuse_strangers(const solve_settings *chosen, int double_well) {
     const struct {
@@ -50,10 +37,8 @@ static int refuse_strangers(const solve_settings *chosen, int double_well) {
     return 0;
 }
 
-static int read_shape(mfpg_context *ctx, const solve_settings *chosen, mfpg_pde_model *model) {
-    static const char *const names[] = {"quadratic", "double-well"};
-    int double_well, code = choose(ctx, "shape", "shape", chosen->shape, names, 2, &double_well);
-    if (!code) code = refuse_strangers(chosen, double_well);
+static int read_shape(const solve_settings *chosen, mfpg_pde_model *model) {
+    int double_well = chosen->shape == 1, code = refuse_strangers(chosen, double_well);
     if (code) return code;
     if (double_well) {
         model->potential =
@@ -118,11 +103,8 @@ static int read_types(mfpg_context *ctx, const solve_settings *chosen, problem *
     return code ? code : read_shares(chosen, out);
 }
 
-static int read_grid(mfpg_context *ctx, const solve_settings *chosen, mfpg_pde_options *out) {
-    static const char *const schemes[] = {"hybrid", "upwind"};
-    int scheme, code = choose(ctx, "scheme", "scheme", chosen->scheme, schemes, 2, &scheme);
-    if (code) return code;
-    out->scheme = scheme ? MFPG_PDE_UPWIND : MFPG_PDE_HYBRID;
+static int read_grid(const solve_settings *chosen, mfpg_pde_options *out) {
+    out->scheme = chosen->scheme == 1 ? MFPG_PDE_UPWIND : MFPG_PDE_HYBRID;
     out->nodes = (ptrdiff_t)solve_or(chosen->nodes, (double)out->nodes);
     out->steps = (ptrdiff_t)solve_or(chosen->time_steps, (double)out->steps);
     out->iterations = (int)solve_or(chosen->iterations, (double)out->iterations);
@@ -145,10 +127,10 @@ static int read_problem(mfpg_context *ctx, const solve_settings *chosen, problem
             .cost = {.scale = solve_or(chosen->privacy_scale, 0.5),
                 .rate = solve_or(chosen->privacy_rate, 2.0),
                 .offset = solve_or(chosen->privacy_offset, 0.2)}}};
-    int code = read_shape(ctx, chosen, &out->model);
+    int code = read_shape(chosen, &out->model);
     if (!code) code = read_actions(ctx, chosen, out);
     if (!code) code = read_types(ctx, chosen, out);
-    if (!code) code = read_grid(ctx, chosen, &out->options);
+    if (!code) code = read_grid(chosen, &out->options);
     return code;
 }
 

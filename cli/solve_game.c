@@ -38,15 +38,9 @@ static int find_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game
     return refuse_name(ctx, "cost", "cost", chosen->cost, names, count);
 }
 
-int solve_read_players(mfpg_context *ctx, const solve_settings *chosen, solve_game *out) {
-    static const char *const names[] = {"finite", "mean-field"};
-    if (!chosen->players) return 0; /* mean-field */
-    for (int i = 0; i < 2; i++)
-        if (strcmp(names[i], chosen->players) == 0) {
-            out->game.players = i == 0 ? MFPG_PLAYERS_FINITE : MFPG_PLAYERS_MEAN_FIELD;
-            return 0;
-        }
-    return refuse_name(ctx, "players", "players", chosen->players, names, 2);
+void solve_read_players(const solve_settings *chosen, solve_game *out) {
+    if (chosen->players >= 0)
+        out->game.players = chosen->players == 0 ? MFPG_PLAYERS_FINITE : MFPG_PLAYERS_MEAN_FIELD;
 }
 
 /* omega as in a configuration: 0 in the pure public good of the N-player Gaussian game. */
@@ -234,8 +228,8 @@ static int fill_clients(
 int solve_read_game(mfpg_context *ctx, const solve_settings *chosen, solve_game *out) {
     mfpg_population population = {0};
     *out = (solve_game){.game = mfpg_game_default(), .named_population = solve_given(chosen->population)};
-    int code = solve_read_players(ctx, chosen, out);
-    if (!code) code = solve_read_cost(ctx, chosen, out);
+    solve_read_players(chosen, out);
+    int code = solve_read_cost(ctx, chosen, out);
     if (!code) code = solve_check_options(chosen, NULL, out->game.cost);
     if (!code) code = solve_read_actions(ctx, chosen, out);
     if (!code) code = read_loss_table(ctx, chosen, out);

@@ -10,6 +10,7 @@ enum { /* no option has a letter */
     KEY_BEFORE_FIRST = 0x3000,
 #define NUMBER(key, ...) KEY_##key,
 #define TEXT(key, ...)   KEY_##key,
+#define WORD(key, ...)   KEY_##key,
 #define FLAG(key, ...)   KEY_##key,
 #include "solve_options.def"
     KEY_BEHIND_LAST
@@ -17,7 +18,7 @@ enum { /* no option has a letter */
 
 /* ---- the table ---- */
 
-typedef enum value_kind { VALUE_NUMBER, VALUE_TEXT, VALUE_FLAG } value_kind;
+typedef enum value_kind { VALUE_NUMBER, VALUE_TEXT, VALUE_WORD, VALUE_FLAG } value_kind;
 
 static const struct solve_option {
     const char *name;
@@ -30,6 +31,8 @@ static const struct solve_option {
     {name, VALUE_NUMBER, offsetof(solve_settings, field), allowed, words, costs, others},
 #define TEXT(key, name, field, argument, group, costs, others, help)                                         \
     {name, VALUE_TEXT, offsetof(solve_settings, field), NULL, NULL, costs, others},
+#define WORD(key, name, field, argument, group, costs, others, help)                                         \
+    {name, VALUE_WORD, offsetof(solve_settings, field), NULL, NULL, costs, others},
 #define FLAG(key, name, field, group, costs, others, help)                                                   \
     {name, VALUE_FLAG, offsetof(solve_settings, field), NULL, NULL, costs, others},
 #include "solve_options.def"
@@ -42,6 +45,8 @@ static const struct argp_option options[] = {
 #define NUMBER(key, name, field, argument, group, allowed, words, costs, others, help)                       \
     {name, KEY_##key, argument, 0, help, group},
 #define TEXT(key, name, field, argument, group, costs, others, help)                                         \
+    {name, KEY_##key, argument, 0, help, group},
+#define WORD(key, name, field, argument, group, costs, others, help)                                         \
     {name, KEY_##key, argument, 0, help, group},
 #define FLAG(key, name, field, group, costs, others, help) {name, KEY_##key, 0, 0, help, group},
 #include "solve_options.def"
@@ -73,20 +78,25 @@ int solve_is_repeats(double value) {
 
 solve_settings solve_settings_none(void) {
     solve_settings none = {0};
-    for (int i = 0; i < OPTIONS; i++)
-        if (table[i].kind == VALUE_NUMBER) *(double *)((char *)&none + table[i].offset) = (double)NAN;
+    for (int i = 0; i < OPTIONS; i++) {
+        char *slot = (char *)&none + table[i].offset;
+        if (table[i].kind == VALUE_NUMBER) *(double *)slot = (double)NAN;
+        if (table[i].kind == VALUE_WORD) *(int *)slot = -1;
+    }
     return none;
 }
 
 /* ---- parsing ---- */
 
-static void take_value(struct argp_state *state, const struct solve_option *option, char *text) {
+static void take_value(struct argp_state *state, int key, char *text) {
+    const struct solve_option *option = &table[key - KEY_BEFORE_FIRST - 1];
     char *slot = (char *)state->input + option->offset;
     switch (option->kind) {
     case VALUE_NUMBER:
         *(double *)slot = cli_number(state, option->name, text, option->allowed, option->words);
         break;
     case VALUE_TEXT: *(const char **)slot = text; break;
+    case VALUE_WORD: *(int *)slot = cli_choice(state, key, text); break;
     case VALUE_FLAG: *(int *)slot = 1; break;
     }
 }
@@ -94,7 +104,7 @@ static void take_value(struct argp_state *state, const struct solve_option *opti
 static error_t parse(int key, char *text, struct argp_state *state) {
     solve_settings *chosen = state->input;
     if (key > KEY_BEFORE_FIRST && key < KEY_BEHIND_LAST) {
-        take_value(state, &table[key - KEY_BEFORE_FIRST - 1], text);
+        take_value(state, key, text);
         return 0;
     }
     switch (key) {
@@ -140,6 +150,7 @@ static int was_given(const solve_settings *chosen, const struct solve_option *op
     switch (option->kind) {
     case VALUE_NUMBER: return solve_given(*(const double *)slot);
     case VALUE_TEXT: return *(const char *const *)slot != NULL;
+    case VALUE_WORD: return *(const int *)slot >= 0;
     default: return *(const int *)slot != 0;
     }
 }

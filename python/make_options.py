@@ -7,11 +7,12 @@ import pathlib
 import re
 import sys
 
-ENTRY = re.compile(r"^(NUMBER|TEXT|FLAG)\((.*)\)$", re.MULTILINE)
+ENTRY = re.compile(r"^(NUMBER|TEXT|WORD|FLAG)\((.*)\)$", re.MULTILINE)
 EVERY = re.compile(r'^#define EVERY "(.*)"$', re.MULTILINE)
 ARGUMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,"]+)\s*(?:,|$)')
 COLUMNS = {"NUMBER": ["key", "name", "field", "argument", "group", "allowed", "words", "costs", "others", "help"],
            "TEXT": ["key", "name", "field", "argument", "group", "costs", "others", "help"],
+           "WORD": ["key", "name", "field", "argument", "group", "costs", "others", "help"],
            "FLAG": ["key", "name", "field", "group", "costs", "others", "help"]}
 
 

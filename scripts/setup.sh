@@ -70,6 +70,9 @@ need_ci() {
     need_module libopenblas-dev openblas # the benchmarks measure against it
     need_program chromium chromium # what the pages of mfpg report are tested in
     need_program gnuplot-nox gnuplot
+    need_program zsh zsh # whose completion is tried
+    need_program mandoc mandoc
+    need_program groff-base groff
     need_program clang clang
     need_program clang-format clang-format
     need_clang_flag libomp-dev -fopenmp

@@ -79,6 +79,13 @@ expect_training pkg-config "$work/by-pkg-config" shared
 quietly cc "${strict[@]}" -static "$example/train.c" $(pkg-config --static --cflags --libs mfpg) -o "$work/by-itself"
 expect_training 'pkg-config --static' "$work/by-itself" static
 
-# ---- the program ----
+# ---- the program, its pages and completion ----
+
+for page in man1/mfpg.1 man1/mfpg-run.1 man5/mfpg-config.5; do
+    grep -q '^\.TH MFPG' "$prefix/share/man/$page" || complain "no manual page $page"
+done
+grep -q '^complete -F _mfpg mfpg' "$prefix/share/bash-completion/completions/mfpg" || complain 'no completion for bash'
+grep -q '^#compdef mfpg' "$prefix/share/zsh/site-functions/_mfpg" || complain 'no completion for zsh'
+[ -e "$prefix/share/mfpg/examples/clinics.yaml" ] || complain 'no examples'
 
 [ "$("$prefix/bin/mfpg" --version | head -n 1)" = "mfpg $version" ] || complain "bin/mfpg --version: not mfpg $version"

@@ -6,34 +6,36 @@
 #include "error.h"
 #include "utf8.h"
 
-enum { LONGEST_WORD = 63 };
+/* Of edits; two neighbours swapped is the likelier slip where words are equally far. */
+enum { LONGEST_WORD = 63, EDIT = 4, SWAP = 3 };
 
 static int smallest(int a, int b, int c) {
     int least = a < b ? a : b;
     return least < c ? least : c;
 }
 
-/* Edits that make b of a: a letter more, less or changed, or two neighbours swapped. Words longer than LONGEST_WORD are
- * far from everything. */
+/* What the edits cost that make b of a: a letter more, less or changed, or two neighbours swapped. Words longer than
+ * LONGEST_WORD are far from everything. */
 static int distance(const char *a, const char *b) {
     size_t rows = strlen(a), columns = strlen(b);
     int table[3][LONGEST_WORD + 1]; /* rows i-2, i-1 and i, by i modulo 3 */
-    if (rows > LONGEST_WORD || columns > LONGEST_WORD) return LONGEST_WORD;
-    for (size_t j = 0; j <= columns; j++) table[0][j] = (int)j;
+    if (rows > LONGEST_WORD || columns > LONGEST_WORD) return EDIT * LONGEST_WORD;
+    for (size_t j = 0; j <= columns; j++) table[0][j] = EDIT * (int)j;
     for (size_t i = 1; i <= rows; i++) {
         int *row = table[i % 3], *above = table[(i + 2) % 3], *before = table[(i + 1) % 3];
-        row[0] = (int)i;
+        row[0] = EDIT * (int)i;
         for (size_t j = 1; j <= columns; j++) {
-            row[j] = smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = smallest(
+                above[j] + EDIT, row[j - 1] + EDIT, above[j - 1] + (a[i - 1] != b[j - 1] ? EDIT : 0));
             int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
+            if (swapped && before[j - 2] + SWAP < row[j]) row[j] = before[j - 2] + SWAP;
         }
     }
     return table[rows % 3][columns];
 }
 
 const char *mfpg_names_nearest(const char *word, const char *const *names, ptrdiff_t count) {
-    int allowed = (int)(strlen(word) / 3), best = allowed < 1 ? 2 : allowed + 1;
+    int allowed = (int)(strlen(word) / 3), best = EDIT * (allowed < 1 ? 1 : allowed) + 1;
     const char *nearest = NULL;
     for (ptrdiff_t i = 0; i < count; i++) {
         int found = distance(word, names[i]);

@@ -100,6 +100,9 @@ static void test_nearest_name_is_a_small_edit_away(void **state) {
     assert_string_equal(mfpg_names_nearest("gausian", names, 3), "gaussian");
     assert_string_equal(mfpg_names_nearest("entropci", names, 3), "entropic");
     assert_string_equal(mfpg_names_nearest("nnoe", names, 3), "none"); /* one swap is one edit */
+    static const char *const close[] = {"mfep", "mfpg"};
+    assert_string_equal(
+        mfpg_names_nearest("mfgp", close, 2), "mfpg"); /* the swap is likelier than the change */
     assert_null(mfpg_names_nearest("laplace", names, 3));
 }
 

@@ -53,11 +53,17 @@ static void test_wrong_commands_are_refused_with_the_nearest(void **state) {
     (void)state;
     REFUSED("", "Usage: mfpg COMMAND");
     REFUSED("lits", "unknown command", "lits",
-        "account, bench, calibrate, compare, data, eval, init, list, report, run");
+        "account, bench, calibrate, compare, completion, data, eval, init, list, man, report, run");
     REFUSED("account --nosie-multiplier 1", "unrecognized option '--nosie-multiplier'",
         "did you mean --noise-multiplier?");
     REFUSED("accont", "unknown command", "did you mean \"account\"?");
     REFUSED("--frobnicate", "unknown command", "--frobnicate");
+    REFUSED("rnu", "did you mean \"run\"?");
+    REFUSED("run clinics --treads 2", "did you mean --threads?");
+    REFUSED("run clinics method=mfgp", "mfgp", "did you mean mfpg?");
+    REFUSED("run clinics privacy.uint=client", "privacy.uint", "privacy.unit");
+    REFUSED("run clincs", "did you mean clinics?");
+    REFUSED("account --mechanism gausian", "did you mean gaussian?");
     REFUSED("''", "unknown command");
 }
 

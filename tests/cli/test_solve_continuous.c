@@ -140,7 +140,7 @@ static void test_bad_input_exits_2_with_the_reason(void **state) {
     REFUSED("solve --study continuous --beta 1,2 --weights 1", "one a type");
     REFUSED("solve --study continuous --actions 0.5,0.1", "ascending");
     REFUSED("solve --study continuous --actions continuous", "no upper end");
-    REFUSED("solve --study continuous --scheme upwin", "did you mean \"upwind\"");
+    REFUSED("solve --study continuous --scheme upwin", "did you mean upwind?");
     REFUSED("solve --study continuous --shape double", "double-well");
     REFUSED("solve --study continuous --well-barrier 1", "belongs to --shape double-well");
     REFUSED("solve --study continuous --shape double-well --curvature 1", "belongs to --shape quadratic");

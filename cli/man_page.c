@@ -1,0 +1,270 @@
+#include "man_page.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mfpg/config.h"
+#include "mfpg/version.h"
+
+#include "option_table.h"
+#include "options.h"
+
+/* ---- words ---- */
+
+/* Text of which nothing is taken for a request or an escape. In the first column a dot or a quote would begin a request. */
+static void put_text(const char *text, size_t length) {
+    int first = 1;
+    for (const char *at = text; at < text + length; at++) {
+        if (first && (*at == '.' || *at == '\'')) fputs("\\&", stdout);
+        first = *at == '\n';
+        switch (*at) {
+        case '\\': fputs("\\e", stdout); break;
+        case '-': fputs("\\-", stdout); break;
+        case '~': fputs("\\(ti", stdout); break;
+        case '^': fputs("\\(ha", stdout); break;
+        case '\'': fputs("\\(aq", stdout); break;
+        case '`': fputs("\\(ga", stdout); break;
+        default: putchar(*at);
+        }
+    }
+}
+
+static void put(const char *text) {
+    put_text(text, strlen(text));
+}
+
+static void put_marked(const char *font, const char *text) {
+    printf("\\f%s", font);
+    put(text);
+    fputs("\\fR", stdout);
+}
+
+static void begin_page(const char *name, const char *section, const char *help) {
+    printf(".TH ");
+    for (const char *at = name; *at; at++) printf(*at == '-' ? "\\-" : "%c", toupper((unsigned char)*at));
+    printf(" %s \"\" \"mfpg %s\" \"mfpg\"\n.SH NAME\n", section, mfpg_version());
+    put(name);
+    fputs(" \\- ", stdout);
+    put(help);
+    putchar('\n');
+}
+
+/* ---- prose of argp: paragraphs, and examples that are indented by two blanks ---- */
+
+/* A paragraph's last sentence when it is one word and a colon, as "Examples:", which becomes a heading; else its length. */
+static size_t find_heading(const char *text, size_t length) {
+    size_t begin = length;
+    if (length < 2 || text[length - 1] != ':') return length;
+    while (begin > 0 && !strchr(" \n", text[begin - 1])) begin--;
+    int sentence = begin == 0 || (begin >= 2 && strchr(".)", text[begin - 2]));
+    return sentence && isupper((unsigned char)text[begin]) ? begin : length;
+}
+
+static void put_example(const char *text, size_t length) {
+    printf(".nf\n.RS 4\n");
+    for (size_t at = 0; at < length;) {
+        size_t line = strcspn(text + at, "\n"), blanks = strspn(text + at, " ");
+        if (line > length - at) line = length - at;
+        if (blanks > 2) blanks = 2;
+        put_text(text + at + blanks, line - blanks);
+        putchar('\n');
+        at += line + 1;
+    }
+    printf(".RE\n.fi\n");
+}
+
+static void put_heading(const char *text, size_t length) {
+    printf(".SH ");
+    for (size_t i = 0; i < length; i++) putchar(toupper((unsigned char)text[i]));
+    putchar('\n');
+}
+
+/* Text that stands behind a heading; between two paragraphs there is a request. */
+static void put_prose(const char *text, size_t length) {
+    for (int begun = 0; length > 0;) {
+        const char *end = memmem(text, length, "\n\n", 2);
+        size_t part = end ? (size_t)(end - text) : length, step = end ? part + 2 : length;
+        while (part > 0 && text[part - 1] == '\n') part--;
+        size_t heading = find_heading(text, part), prose = heading;
+        while (prose > 0 && prose < part && text[prose - 1] == ' ') prose--;
+        if (begun && prose > 0) printf(".PP\n");
+        if (text[0] == ' ') {
+            put_example(text, part);
+        } else if (prose > 0) {
+            put_text(text, prose);
+            putchar('\n');
+        }
+        if (heading < part) put_heading(text + heading, part - heading - 1);
+        begun = heading == part;
+        text += step;
+        length -= step;
+    }
+}
+
+/* ---- options ---- */
+
+static void put_option(const option_row *row) {
+    printf(".TP\n");
+    if (row->key > ' ' && row->key < 0x7F) printf("\\fB\\-%c\\fR, ", row->key == '?' ? '?' : row->key);
+    fputs("\\fB\\-\\-", stdout);
+    put(row->name);
+    fputs("\\fR", stdout);
+    if (row->argument) {
+        putchar('=');
+        put_marked("I", row->argument);
+    }
+    putchar('\n');
+    put(row->doc);
+    putchar('\n');
+}
+
+static void put_options(const struct argp *argp) {
+    option_table table;
+    option_table_read(argp, &table);
+    printf(".SH OPTIONS\n");
+    for (int i = 0, in_group = 0; i < table.count; i++) {
+        const option_row *row = &table.row[i];
+        if (!row->name) {
+            printf(".SS ");
+            put(row->doc);
+            putchar('\n');
+            in_group = 1;
+            continue;
+        }
+        if (in_group && row->group < 0) {
+            printf(".SS In every command\n");
+            in_group = 0;
+        }
+        put_option(row);
+    }
+}
+
+static void put_exit_codes(void) {
+    const char *meaning;
+    int code;
+    printf(".SH EXIT STATUS\n");
+    for (ptrdiff_t i = 0; (meaning = cli_exit_meaning(i, &code)); i++) {
+        printf(".TP\n%d\n", code);
+        put(meaning);
+        putchar('\n');
+    }
+}
+
+/* ---- the page of a command ---- */
+
+static void put_synopsis(const char *command, const struct argp *argp) {
+    const char *forms = argp->args_doc ? argp->args_doc : "";
+    printf(".SH SYNOPSIS\n");
+    for (const char *form = forms; form; form = strchr(form, '\n'), form = form ? form + 1 : NULL) {
+        if (form != forms) printf(".br\n");
+        printf("\\fBmfpg %s\\fR [\\fIOPTION\\fR...]%s", command, *form ? " " : "");
+        put_text(form, strcspn(form, "\n"));
+        putchar('\n');
+    }
+}
+
+void man_page_of_command(const char *command, const char *help, const struct argp *argp) {
+    char name[64];
+    const char *doc = argp->doc ? argp->doc : "", *after = strchr(doc, '\v');
+    snprintf(name, sizeof name, "mfpg-%s", command);
+    begin_page(name, "1", help);
+    put_synopsis(command, argp);
+    printf(".SH DESCRIPTION\n");
+    put_prose(doc, after ? (size_t)(after - doc) : strlen(doc));
+    put_options(argp);
+    if (after) {
+        printf(".SH NOTES\n");
+        put_prose(after + 1, strlen(after + 1));
+    }
+    put_exit_codes();
+    printf(".SH SEE ALSO\n.BR mfpg (1),\n.BR mfpg\\-config (5)\n");
+}
+
+/* ---- the page of the program ---- */
+
+void man_page_of_program(void) {
+    begin_page("mfpg", "1", "privacy games in federated learning");
+    printf(".SH SYNOPSIS\n\\fBmfpg\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n\\fBmfpg\\fR "
+           "\\fB\\-\\-help\\fR|\\fB\\-\\-version\\fR\n.SH DESCRIPTION\n"
+           "Federated learning in which every client chooses its own privacy. A client that minds privacy "
+           "more adds\n"
+           "more noise; how much is the equilibrium of a game, among finitely many players or in the mean "
+           "field.\n"
+           "Every client gets a certificate of what it was promised. What is for machines is printed to "
+           "standard\n"
+           "output, everything for people to standard error; with \\fB\\-\\-json\\fR every command prints "
+           "one JSON\n"
+           "object.\n.SH COMMANDS\n");
+    for (ptrdiff_t i = 0; cli_command_name(i); i++) {
+        printf(".TP\n\\fBmfpg\\-%s\\fR(1)\n", cli_command_name(i));
+        put(cli_command_help(i));
+        putchar('\n');
+    }
+    put_exit_codes();
+    printf(
+        ".SH ENVIRONMENT\n"
+        ".TP\nMFPG_EXAMPLES\nA folder of examples (NAME.yaml) that is looked at before the installed one.\n"
+        ".TP\nNO_COLOR\nWhere it is set and not empty, nothing is printed in colour (as on what is no "
+        "terminal).\n"
+        ".SH FILES\n"
+        ".TP\nruns/NAME\nWhat a run wrote: config.yaml, ledger, rounds.csv, clients.csv, summary.json, "
+        "model.npy,\n"
+        "timings.csv.\n"
+        ".SH EXAMPLES\nThe first run, of an example that needs no file, and what it promised:\n"
+        ".PP\n.nf\n.RS 4\nmfpg run clinics\nmfpg account \\-\\-ledger runs/clinics\n.RE\n.fi\n"
+        ".PP\nYour own data:\n"
+        ".PP\n.nf\n.RS 4\nmfpg data check patients.csv\nmfpg init mine.yaml\nmfpg run mine.yaml "
+        "privacy.unit=example\n.RE\n.fi\n.SH SEE ALSO\n");
+    for (ptrdiff_t i = 0; cli_command_name(i); i++) printf(".BR mfpg\\-%s (1),\n", cli_command_name(i));
+    printf(".BR mfpg\\-config (5)\n");
+}
+
+/* ---- the page of the configuration ---- */
+
+static void put_key(ptrdiff_t index, const mfpg_config_key *key) {
+    char allowed[512];
+    printf(".TP\n");
+    put_marked("B", key->path);
+    putchar('\n');
+    put(key->help);
+    printf(".\n.br\nAllowed: ");
+    put(mfpg_config_key_allowed(index, allowed, sizeof allowed));
+    if (key->unit[0]) {
+        fputs("; unit: ", stdout);
+        put(key->unit);
+    }
+    fputs(".\n.br\n", stdout);
+    fputs(key->default_value ? "Default: " : "Not set by default; for example: ", stdout);
+    put_marked("I", key->default_value ? key->default_value : key->example ? key->example : "\"\"");
+    if (key->used[0]) {
+        fputs("; counts ", stdout);
+        put(key->used);
+    }
+    putchar('\n');
+}
+
+void man_page_of_configuration(void) {
+    mfpg_config_key key;
+    const char *section = NULL;
+    begin_page("mfpg-config", "5", "configuration of a federation for mfpg");
+    printf(".SH DESCRIPTION\n"
+           "A configuration is a YAML file. A key is written by its path, as in "
+           "\\fBprivacy.unit=example\\fR, where it\n"
+           "is an argument of a command, and as a mapping in the file:\n.PP\n.nf\n.RS 4\nprivacy:\n  unit: "
+           "example\n.RE\n.fi\n.PP\nWhat is not given has its default. \\fBmfpg init\\fR writes a commented "
+           "file with\n"
+           "all keys; \\fBconfig.yaml\\fR in the folder of a run holds every value that counted, and where "
+           "it came\n"
+           "from. Paths are relative to the file; in an argument, to the working folder.\n.SH KEYS\n");
+    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
+        if (!section || strcmp(section, key.section) != 0) {
+            printf(".SS ");
+            put(key.section[0] ? key.section : "Of the whole");
+            putchar('\n');
+        }
+        section = key.section;
+        put_key(i, &key);
+    }
+    printf(".SH SEE ALSO\n.BR mfpg (1),\n.BR mfpg\\-init (1),\n.BR mfpg\\-run (1)\n");
+}
