@@ -26,3 +26,5 @@ if(TARGET mfpg_mpi)
 endif()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/mfpg/examples COMPONENT program
   PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN embedding EXCLUDE)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples/embedding DESTINATION ${CMAKE_INSTALL_DATADIR}/mfpg/examples
+  COMPONENT development)
