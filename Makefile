@@ -76,6 +76,11 @@ install: setup ## install program, library, headers and examples below PREFIX (d
 	@cmake --build --preset release
 	@cmake --install build/release
 
+docs: ## reference of the public headers: build/reference/html (what is wrong in a comment fails)
+	@scripts/setup.sh --docs
+	@mkdir -p build
+	@doxygen docs/Doxyfile
+
 deb: setup ## Debian packages of program, library and development files: build/packages
 	@$(call build,deb)
 	@cpack --config build/deb/CPackConfig.cmake -B build/packages >build/packages.log || { cat build/packages.log >&2; exit 1; }
@@ -130,4 +135,4 @@ test-report: build ## pages of mfpg report in a headless browser
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: deb help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf bench-peers python flower test-flower clean
+.PHONY: docs deb help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf bench-peers python flower test-flower clean

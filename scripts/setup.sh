@@ -6,6 +6,7 @@
 #   scripts/setup.sh --pip      and what `pip install .` needs: Python 3 with its headers and venv
 #   scripts/setup.sh --mpi      and an MPI library with its launcher
 #   scripts/setup.sh --figures  and gnuplot
+#   scripts/setup.sh --docs     and Doxygen
 #   scripts/setup.sh --ci       and all of these, clang with its sanitizers, OpenMP and formatter, a browser, and what the
 #                               benchmarks need
 #
@@ -108,10 +109,11 @@ check_requirements() {
     --python) need_program python3 python3 ;;
     --pip) need_pip ;;
     --mpi) need_mpi ;;
+    --docs) need_program doxygen doxygen ;;
     --figures) need_program gnuplot-nox gnuplot ;;
     --ci) need_ci ;;
     *)
-        echo "usage: scripts/setup.sh [--python | --pip | --mpi | --figures | --ci]" >&2
+        echo "usage: scripts/setup.sh [--python | --pip | --mpi | --figures | --docs | --ci]" >&2
         exit 2
         ;;
     esac

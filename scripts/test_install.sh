@@ -33,8 +33,8 @@ soname=libmfpg.so.${version%.*}
 exported() { nm -D --defined-only "$libraries/libmfpg.so" | awk '{ print $3 }' | sort; }
 declared() { # functions, and the arrays of study.h
     cc -E -P -I"$prefix/include" -include mfpg/mfpg.h -x c /dev/null | tr '\n' ' ' |
-        grep -oE '\bmfpg_[a-z0-9_]+ ?\(|extern const [a-z_ ]+[[;]' |
-        sed -E 's/^extern const .* //; s/[ ([;]//g' | grep -vx mfpg_status | sort -u
+        grep -oE '\bmfpg_[a-z0-9_]+ ?\([^*]|extern const [a-z_ ]+[[;]' |
+        sed -E 's/^extern const .* //; s/[ ([;].*//' | sort -u
 }
 diff <(declared) <(exported) >"$work/log" || {
     cat "$work/log" >&2
