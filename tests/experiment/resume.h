@@ -199,8 +199,10 @@ static int sum_at(void *user, int64_t *numbers, ptrdiff_t count) {
     pthread_barrier_wait(&at->door);
     memcpy(numbers, at->total, (size_t)count * sizeof *numbers);
     pthread_barrier_wait(&at->door);
-    if (own->rank == 0) memset(at->total, 0, (size_t)count * sizeof *numbers);
-    at->calls += own->rank == 0;
+    if (own->rank == 0) {
+        memset(at->total, 0, (size_t)count * sizeof *numbers);
+        at->calls++;
+    }
     pthread_barrier_wait(&at->door);
     return 0;
 }
