@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "audit.h"
 #include "config.h"
 #include "context.h"
 #include "federation.h"
@@ -108,6 +109,20 @@ const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdif
 /** What summary.json holds, as text (free it). Every client is listed, also where the file has quantiles
  *  in their place (more than 1000 clients). */
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
+
+/** Attacks what the experiment promises its clients (mfpg/audit.h), before or after its run, which it leaves as it is.
+ *  @param[out] client  one entry a client
+ *  @return as mfpg_audit_federation; MFPG_ERR_NUMERIC where the game was not solved. */
+mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *experiment,
+    const mfpg_audit_options *options, mfpg_audit_client *client, mfpg_audit_plan *plan);
+
+/** What audit.json holds, as text (free it); and the file itself, into a folder that is made where it is absent. */
+mfpg_status mfpg_experiment_audit_json(mfpg_context *ctx, const mfpg_experiment *experiment,
+    const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
+    char **json);
+mfpg_status mfpg_experiment_write_audit(mfpg_context *ctx, const mfpg_experiment *experiment,
+    const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
+    const char *folder);
 
 /** Metrics of a finished run's model on a file that it has not seen, read as the run's own files were: the run folder's
  *  config.yaml with this file in the place of its files, and its model.npy. Nothing is written.

@@ -3,6 +3,7 @@
 #define MFPG_H
 
 #include "accountant.h"
+#include "audit.h"
 #include "audit_bounds.h"
 #include "bench.h"
 #include "calibration.h"

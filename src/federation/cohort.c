@@ -9,7 +9,7 @@
 static ptrdiff_t draw(mfpg_federation *federation, ptrdiff_t *order) {
     const mfpg_federation_options *options = &federation->options;
     mfpg_stream stream =
-        mfpg_stream_open(&federation->key, MFPG_PURPOSE_COHORT, (uint64_t)federation->round, 0);
+        mfpg_stream_open(&federation->cohort_key, MFPG_PURPOSE_COHORT, (uint64_t)federation->round, 0);
     ptrdiff_t count = 0, wanted = options->clients_per_round;
     int everybody = options->client_rate >= 1.0 && (wanted == 0 || wanted >= federation->clients);
     if (!everybody) mfpg_stream_uniform(&stream, 0, federation->clients, federation->draw);

@@ -148,7 +148,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     f->data = data;
     f->model = model;
     f->mechanism = mechanism;
-    f->key = *key;
+    f->key = f->cohort_key = *key;
     f->clients = data->clients;
     f->certified_round = f->costliest = -1;
     f->dimension = mfpg_model_parameters(model);
@@ -252,4 +252,13 @@ mfpg_status mfpg_federation_client(
 
 void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledger) {
     federation->ledger = ledger;
+}
+
+void mfpg_federation_watch(mfpg_federation *federation, mfpg_watch watch, void *user) {
+    federation->watch = watch;
+    federation->watch_user = user;
+}
+
+void mfpg_federation_share_cohorts(mfpg_federation *federation, const mfpg_key *key) {
+    federation->cohort_key = *key;
 }

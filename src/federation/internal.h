@@ -72,12 +72,16 @@ typedef struct acting_state {
     mfpg_release *price;     /* clients: the release that a choice is */
 } acting_state;
 
+/* Sees the update of a client and its weight in the round as soon as it is made: an attacker, or a test. From several threads. */
+typedef void (*mfpg_watch)(void *user, ptrdiff_t client, double weight, const float *model);
+
 struct mfpg_federation {
     mfpg_federation_options options;
     const mfpg_federated_data *data;
     const mfpg_model *model;
     const mfpg_mechanism *const *mechanism;
     mfpg_key key;
+    mfpg_key cohort_key; /* who takes part: the key, but where runs with the same cohorts are compared */
     ptrdiff_t clients, dimension;
     client_state *client;
     mfpg_plan *plan;   /* what each client releases in a round it takes part in */
@@ -101,10 +105,12 @@ struct mfpg_federation {
     float *w;                    /* dimension: the global model */
     workspace *worker;
     int workers;
-    int projects;           /* 1: some mechanism projects its states */
-    int rank, ranks;        /* this process trains the clients k with k mod ranks = rank */
-    int64_t *words;         /* 2 clients: what ranks tell each other; NULL for one rank */
-    mfpg_ledger *ledger;    /* NULL: releases are not written down */
+    int projects;        /* 1: some mechanism projects its states */
+    int rank, ranks;     /* this process trains the clients k with k mod ranks = rank */
+    int64_t *words;      /* 2 clients: what ranks tell each other; NULL for one rank */
+    mfpg_ledger *ledger; /* NULL: releases are not written down */
+    mfpg_watch watch;    /* NULL: nobody looks at the updates */
+    void *watch_user;
     mfpg_announce announce; /* NULL: nobody wants to hear of them before */
     void *announce_user;
     int64_t round; /* completed rounds */
@@ -124,6 +130,10 @@ static inline ptrdiff_t mfpg_federation_member(const mfpg_federation *federation
 static inline int mfpg_federation_noised(const mfpg_federation *federation, ptrdiff_t k) {
     return federation->noised && federation->noised[k];
 }
+
+/* federation.c, before the first round */
+void mfpg_federation_watch(mfpg_federation *federation, mfpg_watch watch, void *user);
+void mfpg_federation_share_cohorts(mfpg_federation *federation, const mfpg_key *key);
 
 /* 1 where client k is this rank's to train and measure; what is found is then shared. */
 static inline int mfpg_federation_owns(const mfpg_federation *federation, ptrdiff_t k) {

@@ -34,6 +34,8 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
         federation->particles == MFPG_PARTICLES_DATA
             ? mfpg_federation_update_records(ctx, federation, k, action_of(federation, k), own, &report)
             : update_parameters(ctx, federation, k, own, &report);
+    if (status == MFPG_OK && federation->watch)
+        federation->watch(federation->watch_user, k, weight, own->model);
     if (status == MFPG_OK) status = mfpg_fixed_sum_add(ctx, &own->sum, weight, own->model);
     if (status != MFPG_OK)
         return mfpg_fail_in(

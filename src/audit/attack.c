@@ -1,0 +1,145 @@
+/* Scores: the likelihood ratio of the two arms, along the canary's direction, given everything else that the attacker knows. The
+ * noise is Gaussian and known, so that no better score exists (Neyman and Pearson). */
+#include <math.h>
+
+#include "game.h"
+
+double mfpg_audit_value(const mfpg_audit_game *game, int sign, int arm) {
+    int replace = game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE;
+    return (double)(sign * (replace ? 2 * arm - 1 : arm));
+}
+
+double mfpg_audit_middle(const mfpg_audit_game *game, int sign) {
+    return game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE ? 0.0 : 0.5 * sign;
+}
+
+/* One release: what it shows beyond the middle of the two arms, in units of its noise, and how far each arm lies from there. */
+typedef struct look {
+    double beyond, shift;
+    double rate; /* the canary was drawn with this probability; 1: surely */
+} look;
+
+static const double *row_of(const mfpg_audit_game *game, const double *array, int64_t t) {
+    return array + t * game->clients;
+}
+
+/* E<u_j, v> in round t for what j was given. */
+static double expected(
+    const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j, double value) {
+    const mfpg_audit_law *law = &game->law[j];
+    return law->keep * s->global[t] + value * law->gap * law->rate;
+}
+
+/* View local: k's own update. */
+static look look_at_update(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
+    const mfpg_audit_law *law = &game->law[k];
+    double sd = sqrt(law->variance);
+    return (look){(row_of(game, s->local, t)[k] - law->keep * s->global[t]) / sd, law->gap / sd, law->rate};
+}
+
+/* The participant i != k that knows most of the sum's noise; -1 where participants do not watch. */
+static ptrdiff_t observer(const mfpg_audit_game *game, const double *weight, ptrdiff_t k) {
+    ptrdiff_t best = -1;
+    double most = 0.0;
+    for (ptrdiff_t i = 0; i < game->clients && game->federation->participants; i++) {
+        double own = weight[i] * weight[i] * game->law[i].variance;
+        if (i != k && own > most) {
+            most = own;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* View average: the new global model, less what is known of the others; colluders and the observer know their own update. */
+static look look_at_average(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
+    const double *weight = row_of(game, s->weight, t), *local = row_of(game, s->local, t),
+                 *value = row_of(game, s->value, t);
+    const unsigned char *colluder = game->federation->colluder;
+    ptrdiff_t seen = observer(game, weight, k);
+    double rest = s->global[t + 1] - weight[k] * game->law[k].keep * s->global[t], variance = 0.0;
+    for (ptrdiff_t j = 0; j < game->clients; j++) {
+        int known = j != k && (j == seen || (colluder && colluder[j]));
+        if (weight[j] == 0.0) continue;
+        if (j != k) rest -= weight[j] * (known ? local[j] : expected(game, s, t, j, value[j]));
+        if (!known) variance += weight[j] * weight[j] * game->law[j].variance;
+    }
+    double sd = sqrt(variance);
+    return (look){rest / sd, weight[k] * game->law[k].gap / sd, game->law[k].rate};
+}
+
+static look look_at(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
+    return game->federation->promise.view == MFPG_VIEW_LOCAL ? look_at_update(game, s, t, k)
+                                                             : look_at_average(game, s, t, k);
+}
+
+/* log of (1 - q) + q exp(shift z - shift^2/2): the density of N(shift, 1), drawn with probability q, over that of N(0, 1). */
+static double mixture(double q, double z, double shift) {
+    double tilt = shift * z - 0.5 * shift * shift, large = fmax(tilt, 0.0);
+    return large + log((1.0 - q) * exp(-large) + q * exp(tilt - large));
+}
+
+/* Log density of a release that lies `off` from where an arm puts it, up to a constant. Where it lies there to four digits, noise
+ * has been left out: such a release says more than any sum of noisy ones can. An honest one does so once in some thousands. */
+static double closeness(double off) {
+    const double nothing = 1e-4; /* of the noise's deviation */
+    double gauss = -0.5 * off * off;
+    if (fabs(off) > 10.0 * nothing) return gauss;
+    return gauss + log1p(100.0 * exp(-0.5 * (off / nothing) * (off / nothing)));
+}
+
+/* log likelihood ratio of arm 1 over arm 0. Without sampling it is linear in what is seen, as long as there is noise. */
+static double ratio(const mfpg_audit_game *game, look l, int sign, int one_step) {
+    double z = sign * l.beyond;
+    int replace = game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE;
+    if (l.rate >= 1.0 || !one_step) {
+        double shift = l.shift * l.rate;
+        return closeness(z - shift) - closeness(replace ? z + shift : z);
+    }
+    return mixture(l.rate, z, l.shift) - (replace ? mixture(l.rate, z, -l.shift) : 0.0);
+}
+
+double mfpg_attack_round(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
+    return ratio(game, look_at(game, s, t, k), 1, game->law[k].one_step);
+}
+
+/* View final: the last model alone, less its mean half way between the arms, which follows the same recursion as the model. */
+static double score_last(
+    const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
+    double mean = s->global[0];
+    for (int64_t t = 0; t < s->rounds; t++) {
+        const double *weight = row_of(game, s->weight, t), *value = row_of(game, s->value, t);
+        double keep = 0.0, move = 0.0, members = 0.0;
+        for (ptrdiff_t j = 0; j < game->clients; j++) {
+            double sent = j == k ? mfpg_audit_middle(game, sign[t]) : value[j];
+            keep += weight[j] * game->law[j].keep;
+            move += weight[j] * game->law[j].gap * game->law[j].rate * sent;
+            members += weight[j];
+        }
+        if (members > 0.0) mean = keep * mean + move; /* else nobody took part */
+    }
+    return s->global[s->rounds] - mean;
+}
+
+double mfpg_attack_score(
+    const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
+    double sum = 0.0;
+    if (game->federation->promise.view == MFPG_VIEW_FINAL) return score_last(game, s, sign, k);
+    for (int64_t t = 0; t < s->rounds; t++)
+        if (row_of(game, s->weight, t)[k] > 0.0)
+            sum += ratio(game, look_at(game, s, t, k), sign[t], game->law[k].one_step);
+    return sum;
+}
+
+double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign,
+    ptrdiff_t k, ptrdiff_t other) {
+    double sum = 0.0;
+    for (int64_t t = 0; t < s->rounds; t++) {
+        const double *weight = row_of(game, s->weight, t), *local = row_of(game, s->local, t);
+        if (weight[k] == 0.0 || weight[other] == 0.0) continue;
+        double own = local[k] - expected(game, s, t, k, mfpg_audit_middle(game, sign[t]));
+        double others = local[other] - expected(game, s, t, other, row_of(game, s->value, t)[other]);
+        sum += sign[t] * (own - others);
+    }
+    return sum;
+}

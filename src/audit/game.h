@@ -1,0 +1,104 @@
+/* The game of an audit, in parts: what a run shows (transcript), how it is played (a function, so that tests can play it with
+ * faults), what is scored, and what the scores prove. */
+#ifndef MFPG_AUDIT_GAME_H
+#define MFPG_AUDIT_GAME_H
+
+#include "canary.h"
+#include "mfpg/audit.h"
+#include "numerics/special/rank_sum.h"
+
+/* What was promised to a client, as it is printed. */
+typedef struct mfpg_audit_promise {
+    double mu, epsilon; /* as in mfpg_audit_client */
+    double round_mu;    /* of one round; NAN: no per-round audit */
+    double auc_cap;     /* NAN where mu is known */
+} mfpg_audit_promise;
+
+/* What a round does to a client's state along v: E<u, v> = keep <w, v> + value gap, with that variance. */
+typedef struct mfpg_audit_law {
+    double keep, gap, variance;
+    double rate;  /* the canary takes part with this probability in each of a round's steps */
+    int one_step; /* 1: its likelihood under sampling is known in closed form */
+} mfpg_audit_law;
+
+/* What the attacker may see of one run, along v. round-major, clients in each round. */
+typedef struct mfpg_transcript {
+    int64_t rounds;      /* that were played, at most those of the game */
+    double *global;      /* rounds + 1: <w_t, v> */
+    double *local;       /* rounds x clients: <u_k, v>; of members */
+    double *weight;      /* rounds x clients: p_k; 0: not a member */
+    const double *value; /* rounds x clients: what each client was given to send, in [-1, 1] */
+} mfpg_transcript;
+
+typedef struct mfpg_audit_game {
+    const mfpg_audit_options *options;
+    const mfpg_federation_options *federation; /* of the runs: cheap accountants, no evaluation */
+    const mfpg_federated_data *data;           /* of the runs: rows and names of the clients */
+    const mfpg_model *model;                   /* canary model */
+    const mfpg_mechanism *const *mechanism;
+    const mfpg_action *action;
+    const mfpg_audit_law *law; /* clients */
+    double excess;             /* of the canaries' gradients over the clip */
+    ptrdiff_t clients;
+    int64_t rounds;
+    double delta;
+} mfpg_audit_game;
+
+/* Plays one run and fills the transcript (value is given). canaries are the worker's own. */
+typedef mfpg_status (*mfpg_audit_play)(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_key *key,
+    mfpg_canary_data *canaries, mfpg_transcript *transcript, void *arg);
+
+/* play.c: by the library's federation. arg: unused. */
+mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_key *key,
+    mfpg_canary_data *canaries, mfpg_transcript *transcript, void *arg);
+
+/* attack.c: the score of client k, signs those of the pattern; positive where arm 1 is likelier. The per-round one of round t.
+ * The cross score is of k against other. */
+double mfpg_attack_score(
+    const mfpg_audit_game *game, const mfpg_transcript *transcript, const signed char *sign, ptrdiff_t k);
+double mfpg_attack_round(
+    const mfpg_audit_game *game, const mfpg_transcript *transcript, int64_t t, ptrdiff_t k);
+double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *transcript,
+    const signed char *sign, ptrdiff_t k, ptrdiff_t other);
+
+/* What is sent in a round of sign c on an arm, and half way between the arms. */
+double mfpg_audit_value(const mfpg_audit_game *game, int sign, int arm);
+double mfpg_audit_middle(const mfpg_audit_game *game, int sign);
+
+/* audit.c: plays all patterns and judges the promises (clients). */
+mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_audit_promise *promise,
+    mfpg_audit_play play, void *arg, mfpg_audit_client *client, mfpg_audit_plan *plan);
+
+/* setup.c: law of each client, MFPG_ERR_INPUT for what cannot be audited; and what the federation promises. */
+mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg_audit_law *law);
+mfpg_status mfpg_audit_promises(mfpg_context *ctx, const mfpg_audit_game *game,
+    const mfpg_federation_options *federation, mfpg_audit_promise *promise);
+
+/* verdict.c: one series of scores of a client. */
+typedef struct mfpg_series {
+    const double *score;      /* runs */
+    const unsigned char *arm; /* runs */
+    const uint64_t *tie;      /* runs */
+    int64_t runs;
+    mfpg_audit_pattern pattern;
+    double alpha;
+} mfpg_series;
+
+/* Room for the verdict on a series of that many runs. */
+typedef struct mfpg_verdict_room {
+    mfpg_scored *scored;
+    double *plain;
+} mfpg_verdict_room;
+
+/* Adds what a series proves to a client's verdict. MFPG_ERR_NUMERIC for NaN. */
+mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, double delta,
+    const mfpg_audit_promise *promise, mfpg_verdict_room *room, mfpg_audit_client *client);
+
+/* Adds the guesses of rounds. */
+void mfpg_verdict_add_rounds(int64_t correct, int64_t trials, double alpha, mfpg_audit_client *client);
+
+/* Nothing proved yet; and the answer to whether the promise stands. */
+mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise);
+void mfpg_verdict_close(double delta, mfpg_audit_client *client);
+
+#endif

@@ -1,0 +1,137 @@
+/* What a client's round does along the canary's direction, and what the federation promises it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "federation/internal.h"
+#include "game.h"
+#include "mechanisms/ops.h"
+#include "numerics/special/geometric.h"
+
+/* One step is x - rate (decay x + penalty (x - mean x)) + displacement + noise. The direction has mean 0 but for a single
+ * parameter, which is its own mean. */
+static double keep_of(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t parameters) {
+    double decay = 0.0, penalty = 0.0;
+    if (mechanism->ops->pull) mechanism->ops->pull(mechanism, release, &decay, &penalty);
+    if (parameters == 1) penalty = 0.0;
+    return 1.0 - mechanism->ops->rate(&mechanism->options) * (decay + penalty);
+}
+
+static mfpg_status client_law(
+    mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, mfpg_audit_law *law) {
+    const mfpg_mechanism *mechanism = game->mechanism[k];
+    mfpg_release release;
+    if (mfpg_mechanism_particles(mechanism) != MFPG_PARTICLES_PARAMETERS)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "an audit attacks noised parameters; this configuration noises records");
+    mfpg_status status =
+        mfpg_mechanism_release(ctx, mechanism, game->action[k], game->data->client[k].train.rows, &release);
+    if (status != MFPG_OK) return status;
+    if (!(release.noise_sd > 0.0))
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "no noise is added, nothing is promised, and there is nothing to attack");
+    double keep = keep_of(mechanism, &release, mfpg_model_parameters(game->model)), gap = 0.0, variance = 0.0,
+           power = 1.0;
+    for (int64_t step = 0; step < release.steps; step++, power *= keep) {
+        gap += power;
+        variance += power * power;
+    }
+    *law = (mfpg_audit_law){.keep = power,
+        .gap = gap * release.sensitivity,
+        .variance = variance * release.noise_sd * release.noise_sd,
+        .rate = release.sampling_rate,
+        .one_step = release.steps == 1};
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg_audit_law *law) {
+    mfpg_status status = MFPG_OK;
+    if (game->federation->acting)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "game.update: each-round: actions that answer to what was released cannot be audited");
+    for (ptrdiff_t k = 0; k < game->clients && status == MFPG_OK; k++) {
+        status = client_law(ctx, game, k, &law[k]);
+        if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", game->data->client[k].name);
+    }
+    return status;
+}
+
+/* One minus the area under the trade-off curve that epsilon at every delta implies, rounded up. At x the curve is at least
+ * 1 - delta - e^epsilon x and e^-epsilon (1 - delta - x) for every pair; it is convex, so that the midpoint rule does not exceed
+ * its area. */
+static mfpg_status area_cap(mfpg_context *ctx, const mfpg_accountant *accountant, double *cap) {
+    enum { LEVELS = 48, CELLS = 1000 };
+    double epsilon[LEVELS], delta[LEVELS], area = 0.0;
+    for (int i = 0; i < LEVELS; i++) {
+        epsilon[i] = i == 0 ? 0.0 : 0.01 * pow(1.17, i - 1);
+        mfpg_status status = mfpg_accountant_delta(ctx, accountant, epsilon[i], &delta[i]);
+        if (status != MFPG_OK) return status;
+    }
+    for (int c = 0; c < CELLS; c++) {
+        double x = (c + 0.5) / CELLS, best = 0.0;
+        for (int i = 0; i < LEVELS; i++) {
+            if (!(delta[i] <= 1.0)) continue; /* no bound here */
+            best = fmax(best, 1.0 - delta[i] - exp(epsilon[i]) * x);
+            best = fmax(best, exp(-epsilon[i]) * (1.0 - delta[i] - x));
+        }
+        area += best / CELLS;
+    }
+    *cap = fmin(1.0 - area + 1e-12, 1.0);
+    return MFPG_OK;
+}
+
+/* Where there is no mu, the curve itself is what was promised. */
+static mfpg_status cap_client(
+    mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k, mfpg_audit_promise *promise) {
+    account_cursor cursor = {.plan.client = -1};
+    const account_pair *accounts = mfpg_federation_accounts(ctx, federation, k, &cursor);
+    mfpg_status status =
+        accounts ? area_cap(ctx, accounts->certificate, &promise->auc_cap) : mfpg_fail_memory(ctx);
+    mfpg_account_cursor_clear(&cursor);
+    return status;
+}
+
+static mfpg_status promise_client(
+    mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k, mfpg_audit_promise *promise) {
+    mfpg_client_report report;
+    const mfpg_release plan = mfpg_plan_release(federation->plan, k);
+    const mfpg_promise *asked = &federation->options.promise;
+    mfpg_status status = mfpg_federation_client(ctx, federation, k, &report);
+    if (status != MFPG_OK) return status;
+    int rounds =
+        asked->view != MFPG_VIEW_FINAL && plan.sampling_rate >= 1.0 && federation->options.rounds > 1;
+    *promise = (mfpg_audit_promise){.mu = report.mu,
+        .epsilon = report.epsilon,
+        .round_mu = rounds ? mfpg_release_mu(&plan, asked->adjacency) : (double)NAN,
+        .auc_cap = NAN};
+    return isnan(report.mu) ? cap_client(ctx, federation, k, promise) : MFPG_OK;
+}
+
+/* One run of what would be trained, with its own accountants, whatever the data. */
+mfpg_status mfpg_audit_promises(mfpg_context *ctx, const mfpg_audit_game *game,
+    const mfpg_federation_options *options, mfpg_audit_promise *promise) {
+    mfpg_federation_options own = *options;
+    mfpg_canary_data canaries;
+    mfpg_federation *federation = NULL;
+    mfpg_key key = mfpg_key_from_seed(game->options->seed);
+    int done = 0;
+    own.evaluate = MFPG_EVALUATE_NONE;
+    own.free_energy = 0;
+    own.paper_accountant = NULL;
+    own.start = NULL;
+    own.start_he = 0;
+    mfpg_status status = mfpg_canary_data_create(ctx, game->data, game->mechanism, game->excess, &canaries);
+    if (status != MFPG_OK) return status;
+    status = mfpg_federation_create(
+        ctx, &own, &canaries.data, game->model, game->mechanism, game->action, &key, &federation);
+    for (int64_t t = 0; t < own.rounds && status == MFPG_OK && !done; t++) {
+        mfpg_round_report report;
+        status = mfpg_federation_round(ctx, federation, &report, &done);
+    }
+    for (ptrdiff_t k = 0; k < game->clients && status == MFPG_OK; k++)
+        status = promise_client(ctx, federation, k, &promise[k]);
+    mfpg_federation_destroy(federation);
+    mfpg_canary_data_clear(&canaries);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* From scores to what they prove, and whether a promise stands. */
+#include <math.h>
+
+#include "base/error.h"
+#include "game.h"
+#include "mfpg/accountant.h"
+#include "numerics/special/binomial.h"
+#include "numerics/special/rank_sum.h"
+#include "outward.h"
+
+/* Of the alpha of a series: ranks are the main route, guesses win for broken mechanisms, error rates alone say something about
+ * epsilon without an assumption. */
+#define SHARE_RANK     0.85
+#define SHARE_ACCURACY 0.10
+#define SHARE_DIRECT   0.05
+
+static void claim(mfpg_audit_client *client, double mu, mfpg_audit_route route, mfpg_audit_pattern pattern) {
+    if (!(mu > client->mu_lower)) return;
+    client->mu_lower = mu;
+    client->route = route;
+    client->pattern = pattern;
+}
+
+/* The runs by arm, in their order; and what a threshold of 0 says of them. Returns the number of arm 0, or -1 for NaN. */
+static int64_t split(const mfpg_series *series, const mfpg_verdict_room *room, mfpg_error_counts *errors) {
+    int64_t zeros = 0, at[2];
+    for (int64_t i = 0; i < series->runs; i++) zeros += series->arm[i] == 0;
+    *errors = (mfpg_error_counts){.runs0 = zeros, .runs1 = series->runs - zeros};
+    at[0] = 0;
+    at[1] = zeros;
+    for (int64_t i = 0; i < series->runs; i++) {
+        double score = series->score[i];
+        if (isnan(score)) return -1;
+        int arm = series->arm[i];
+        errors->false_positives += arm == 0 && score > 0.0;
+        errors->false_negatives += arm == 1 && !(score > 0.0);
+        room->plain[at[arm]] = score;
+        room->scored[at[arm]++] = (mfpg_scored){score, series->tie[i]};
+    }
+    return zeros;
+}
+
+static int64_t pairs_won(const mfpg_verdict_room *room, int64_t zeros, int64_t pairs) {
+    int64_t wins = 0;
+    for (int64_t i = 0; i < pairs; i++)
+        wins += mfpg_scored_compare(&room->scored[zeros + i], &room->scored[i]) > 0;
+    return wins;
+}
+
+mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, double delta,
+    const mfpg_audit_promise *promise, mfpg_verdict_room *room, mfpg_audit_client *client) {
+    mfpg_error_counts errors;
+    int64_t zeros = split(series, room, &errors);
+    if (zeros < 0) return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "a score of the attack is no number");
+    int64_t ones = series->runs - zeros, pairs = zeros < ones ? zeros : ones;
+    double rank_alpha = SHARE_RANK * series->alpha;
+    if (isnan(promise->mu)) { /* no exact shift to compare with: pairs against the cap of the certificate */
+        int64_t wins = pairs_won(room, zeros, pairs);
+        client->auc_lower = fmax(client->auc_lower, mfpg_proportion_lower(wins, pairs, rank_alpha));
+    }
+    double auc = mfpg_rank_share(room->scored, zeros, room->scored + zeros, ones);
+    if (series->pattern == MFPG_PATTERN_CONSTANT) {
+        client->auc = auc;
+        client->mu_estimate = mfpg_audit_mu_estimate(room->plain, zeros, room->plain + zeros, ones);
+    }
+    claim(client, mfpg_audit_mu_rank(auc, zeros, ones, rank_alpha), MFPG_ROUTE_RANK, series->pattern);
+    int64_t right = series->runs - errors.false_positives - errors.false_negatives;
+    claim(client, mfpg_audit_mu_accuracy(right, series->runs, SHARE_ACCURACY * series->alpha),
+        MFPG_ROUTE_ACCURACY, series->pattern);
+    double direct = mfpg_audit_epsilon_direct(&errors, delta, SHARE_DIRECT * series->alpha);
+    client->epsilon_lower_direct = fmax(client->epsilon_lower_direct, direct);
+    return MFPG_OK;
+}
+
+void mfpg_verdict_add_rounds(int64_t correct, int64_t trials, double alpha, mfpg_audit_client *client) {
+    client->round_mu_lower = mfpg_audit_mu_accuracy(correct, trials, alpha);
+}
+
+mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
+    return (mfpg_audit_client){.mu = promise->mu,
+        .epsilon = promise->epsilon,
+        .auc = NAN,
+        .auc_cap = promise->auc_cap,
+        .auc_lower = isnan(promise->mu) ? 0.0 : (double)NAN,
+        .round_mu = promise->round_mu,
+        .round_mu_lower = isnan(promise->round_mu) ? (double)NAN : 0.0};
+}
+
+/* NaN compares as false: what is not promised, or was not audited, breaks nothing. An infinite promise always stands. */
+void mfpg_verdict_close(double delta, mfpg_audit_client *client) {
+    client->epsilon_lower = mfpg_below(mfpg_gdp_epsilon(client->mu_lower * (1.0 - 1e-11), delta), 0.0);
+    client->stands = !(client->mu_lower > client->mu || client->epsilon_lower_direct > client->epsilon ||
+                       client->auc_lower > client->auc_cap || client->round_mu_lower > client->round_mu);
+}

@@ -1,0 +1,83 @@
+/* An audit of a configuration, and its report audit.json. */
+#include "mfpg/experiment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "federation/run_folder.h"
+#include "internal.h"
+
+mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_audit_options *options, mfpg_audit_client *client, mfpg_audit_plan *plan) {
+    if (e->equilibrium.action && !e->equilibrium.converged)
+        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+            "the game was not solved: residual %.3g after %d iterations; there is no profile to audit",
+            e->equilibrium.residual, e->equilibrium.iterations);
+    return mfpg_audit_federation(
+        ctx, options, &e->options, e->data, e->model, e->mechanisms.of_client, e->action, client, plan);
+}
+
+static json_t *client_json(const mfpg_experiment *e, ptrdiff_t k, const mfpg_audit_client *c) {
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
+        "client", e->data->client[k].name, "mu", mfpg_json_number(c->mu), "mu_lower",
+        mfpg_json_number(c->mu_lower), "epsilon", mfpg_json_number(c->epsilon), "epsilon_lower",
+        mfpg_json_number(c->epsilon_lower), "epsilon_lower_direct", mfpg_json_number(c->epsilon_lower_direct),
+        "delta", mfpg_json_number(e->options.delta), "route", mfpg_audit_route_name(c->route), "pattern",
+        mfpg_audit_pattern_name(c->pattern), "gap", mfpg_json_number(c->mu - c->mu_lower), "mu_estimate",
+        mfpg_json_number(c->mu_estimate), "auc", mfpg_json_number(c->auc), "auc_cap",
+        mfpg_json_number(c->auc_cap), "auc_lower", mfpg_json_number(c->auc_lower), "round_mu",
+        mfpg_json_number(c->round_mu), "round_mu_lower", mfpg_json_number(c->round_mu_lower), "stands",
+        c->stands);
+}
+
+static json_t *promise_of(const mfpg_experiment *e) {
+    const mfpg_promise *p = &e->options.promise;
+    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "unit", mfpg_unit_name(p->unit), "adjacency",
+        mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
+        mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
+}
+
+static json_t *audit_json(const mfpg_experiment *e, const mfpg_audit_options *options,
+    const mfpg_audit_client *client, const mfpg_audit_plan *plan) {
+    json_t *clients = json_array(), *object = NULL;
+    int stands = 1, failed = !clients;
+    for (ptrdiff_t k = 0; k < e->data->clients && !failed; k++) {
+        failed = json_array_append_new(clients, client_json(e, k, &client[k])) != 0;
+        stands = stands && client[k].stands;
+    }
+    if (!failed)
+        object = json_pack("{s:O, s:b, s:o, s:o, s:o, s:I, s:i, s:I, s:I, s:s}", "clients", clients, "stands",
+            stands, "promise", promise_of(e), "confidence", mfpg_json_number(options->confidence),
+            "client_confidence", mfpg_json_number(plan->client_confidence), "runs", (json_int_t)plan->runs,
+            "patterns", plan->patterns, "pairs", (json_int_t)plan->pairs, "seed", (json_int_t)options->seed,
+            "note",
+            "mu_estimate is a fit, no proof; everything that ends in _lower holds for all clients "
+            "together with the confidence");
+    json_decref(clients);
+    return object;
+}
+
+mfpg_status mfpg_experiment_audit_json(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
+    char **json) {
+    json_t *object = audit_json(e, options, client, plan);
+    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+    json_decref(object);
+    if (!text) return mfpg_fail_memory(ctx);
+    *json = text;
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_experiment_write_audit(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
+    const char *folder) {
+    json_t *object = audit_json(e, options, client, plan);
+    if (!object) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_folder_create(ctx, folder);
+    if (status == MFPG_OK) status = mfpg_run_write_json(ctx, folder, "audit.json", object);
+    json_decref(object);
+    return status;
+}
