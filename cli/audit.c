@@ -123,6 +123,11 @@ static void print_client(const char *name, const mfpg_audit_client *c) {
     if (!isnan(c->auc_cap))
         printf("%-16s order of two runs right: %.4f proved, %.4f by the certificate at most\n", "",
             c->auc_lower, c->auc_cap);
+    if (!isnan(c->paper_delta))
+        printf("%-16s total variation: %.4g proved, %.4g promised; the paper's bound, which promises "
+               "nothing, says "
+               "%.3g%s\n",
+            "", c->tv_lower, c->distance, c->paper_delta, c->tv_lower > c->paper_delta ? ": refuted" : "");
     if (!isnan(c->round_mu))
         printf("%-16s one round: mu %.4f promised, %.4f proved\n", "", c->round_mu, c->round_mu_lower);
 }

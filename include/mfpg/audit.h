@@ -51,7 +51,10 @@ typedef struct mfpg_audit_client {
     double round_mu, round_mu_lower; /* of one round; NAN where it was not audited */
     mfpg_audit_route route;          /* of mu_lower */
     mfpg_audit_pattern pattern;      /* likewise */
-    int stands;                      /* 0: a promise is broken */
+    double distance, tv_lower; /* total variation between the arms: promised; proved without any assumption */
+    double
+        paper_delta; /* what the paper's bound of its entropic methods says of it, view final; NAN without. No promise */
+    int stands;      /* 0: a promise is broken */
 } mfpg_audit_client;
 
 /** What an audit looked at. */

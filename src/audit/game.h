@@ -12,6 +12,8 @@ typedef struct mfpg_audit_promise {
     double mu, epsilon; /* as in mfpg_audit_client */
     double round_mu;    /* of one round; NAN: no per-round audit */
     double auc_cap;     /* NAN where mu is known */
+    double distance;    /* total variation, at most 1 */
+    double paper_delta; /* NAN without; no promise */
 } mfpg_audit_promise;
 
 /* What a round does to a client's state along v: E<u, v> = keep <w, v> + value gap, with that variance. */

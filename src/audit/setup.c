@@ -1,6 +1,7 @@
 /* What a client's round does along the canary's direction, and what the federation promises it. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -92,6 +93,12 @@ static mfpg_status cap_client(
     return status;
 }
 
+/* The paper's bound for its entropic methods is one of total variation between last models; the other one is of epsilon. */
+static int bounds_distance(const mfpg_federation_options *options) {
+    return options->promise.view == MFPG_VIEW_FINAL && options->paper_accountant &&
+           strcmp(options->paper_accountant, "paper_lsi") == 0;
+}
+
 static mfpg_status promise_client(
     mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k, mfpg_audit_promise *promise) {
     mfpg_client_report report;
@@ -104,7 +111,9 @@ static mfpg_status promise_client(
     *promise = (mfpg_audit_promise){.mu = report.mu,
         .epsilon = report.epsilon,
         .round_mu = rounds ? mfpg_release_mu(&plan, asked->adjacency) : (double)NAN,
-        .auc_cap = NAN};
+        .auc_cap = NAN,
+        .distance = report.distance,
+        .paper_delta = bounds_distance(&federation->options) ? report.paper_delta : (double)NAN};
     return isnan(report.mu) ? cap_client(ctx, federation, k, promise) : MFPG_OK;
 }
 
@@ -118,7 +127,6 @@ mfpg_status mfpg_audit_promises(mfpg_context *ctx, const mfpg_audit_game *game,
     int done = 0;
     own.evaluate = MFPG_EVALUATE_NONE;
     own.free_energy = 0;
-    own.paper_accountant = NULL;
     own.start = NULL;
     own.start_he = 0;
     mfpg_status status = mfpg_canary_data_create(ctx, game->data, game->mechanism, game->excess, &canaries);

@@ -69,6 +69,8 @@ mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, doubl
         MFPG_ROUTE_ACCURACY, series->pattern);
     double direct = mfpg_audit_epsilon_direct(&errors, delta, SHARE_DIRECT * series->alpha);
     client->epsilon_lower_direct = fmax(client->epsilon_lower_direct, direct);
+    double tv = mfpg_audit_tv(&errors, SHARE_DIRECT * series->alpha); /* of the same event */
+    client->tv_lower = fmax(client->tv_lower, tv);
     return MFPG_OK;
 }
 
@@ -82,6 +84,8 @@ mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
         .auc = NAN,
         .auc_cap = promise->auc_cap,
         .auc_lower = isnan(promise->mu) ? 0.0 : (double)NAN,
+        .distance = promise->distance,
+        .paper_delta = promise->paper_delta,
         .round_mu = promise->round_mu,
         .round_mu_lower = isnan(promise->round_mu) ? (double)NAN : 0.0};
 }
@@ -90,5 +94,6 @@ mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
 void mfpg_verdict_close(double delta, mfpg_audit_client *client) {
     client->epsilon_lower = mfpg_below(mfpg_gdp_epsilon(client->mu_lower * (1.0 - 1e-11), delta), 0.0);
     client->stands = !(client->mu_lower > client->mu || client->epsilon_lower_direct > client->epsilon ||
-                       client->auc_lower > client->auc_cap || client->round_mu_lower > client->round_mu);
+                       client->tv_lower > client->distance || client->auc_lower > client->auc_cap ||
+                       client->round_mu_lower > client->round_mu);
 }

@@ -21,7 +21,8 @@ mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *e,
 }
 
 static json_t *client_json(const mfpg_experiment *e, ptrdiff_t k, const mfpg_audit_client *c) {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                     "s:o, s:o, s:b}",
         "client", e->data->client[k].name, "mu", mfpg_json_number(c->mu), "mu_lower",
         mfpg_json_number(c->mu_lower), "epsilon", mfpg_json_number(c->epsilon), "epsilon_lower",
         mfpg_json_number(c->epsilon_lower), "epsilon_lower_direct", mfpg_json_number(c->epsilon_lower_direct),
@@ -29,8 +30,9 @@ static json_t *client_json(const mfpg_experiment *e, ptrdiff_t k, const mfpg_aud
         mfpg_audit_pattern_name(c->pattern), "gap", mfpg_json_number(c->mu - c->mu_lower), "mu_estimate",
         mfpg_json_number(c->mu_estimate), "auc", mfpg_json_number(c->auc), "auc_cap",
         mfpg_json_number(c->auc_cap), "auc_lower", mfpg_json_number(c->auc_lower), "round_mu",
-        mfpg_json_number(c->round_mu), "round_mu_lower", mfpg_json_number(c->round_mu_lower), "stands",
-        c->stands);
+        mfpg_json_number(c->round_mu), "round_mu_lower", mfpg_json_number(c->round_mu_lower), "distance",
+        mfpg_json_number(c->distance), "tv_lower", mfpg_json_number(c->tv_lower), "paper_delta",
+        mfpg_json_number(c->paper_delta), "stands", c->stands);
 }
 
 static json_t *promise_of(const mfpg_experiment *e) {

@@ -112,7 +112,9 @@ static inline mfpg_audit_promise promise_of(double multiplier, int64_t rounds, m
     return (mfpg_audit_promise){.mu = mu * (1.0 + 1e-9),
         .epsilon = mfpg_gdp_epsilon(mu * (1.0 + 1e-9), 1e-5),
         .round_mu = NAN,
-        .auc_cap = NAN};
+        .auc_cap = NAN,
+        .distance = mfpg_gdp_delta(mu * (1.0 + 1e-9), 0.0),
+        .paper_delta = NAN};
 }
 
 #endif

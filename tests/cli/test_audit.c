@@ -3,7 +3,7 @@
 
 static const char *const keys[] = {"client", "mu", "mu_lower", "epsilon", "epsilon_lower",
     "epsilon_lower_direct", "delta", "route", "pattern", "gap", "mu_estimate", "auc", "auc_cap", "auc_lower",
-    "round_mu", "round_mu_lower", "stands", NULL};
+    "round_mu", "round_mu_lower", "distance", "tv_lower", "paper_delta", "stands", NULL};
 
 static void test_json_tells_every_client_and_stands_in_the_file_too(void **state) {
     (void)state;
@@ -72,12 +72,35 @@ static void test_wrong_questions_are_refused(void **state) {
     REFUSED("audit nowhere.yaml", "nowhere.yaml");
 }
 
+/* The paper's bound under attack: five clients, one parameter, a linear loss. The last model is p 2C tau (1 + a + a^2 + ...)
+ * apart, its variance 2 e tau/5 (1 + a^2 + a^4 + ...), a = 1 - tau e. The bound says 0.0031678 after 100 rounds
+ * (reference: theory_vectors, S1.3). */
+static void test_the_bound_of_the_paper_is_refuted_while_the_certificate_stands(void **state) {
+    (void)state;
+    json_t *object = run_json("audit counterexample --runs 2000 --json");
+    const double a = 1 - 0.1 * 2.0, gap = 0.2 * 2 * 0.1 / (1 - a), variance = 2 * 2.0 * 0.1 / 5 / (1 - a * a);
+    assert_int_equal(json_array_size(json_object_get(object, "clients")), 5);
+    for (size_t k = 0; k < 5; k++) {
+        const json_t *client = json_array_get(json_object_get(object, "clients"), k);
+        double mu = json_get_number(client, "mu"), proved = json_get_number(client, "tv_lower");
+        check_near(mu, gap / sqrt(variance), 1e-4, 0, "mu"); /* contractions are rounded up by 2^-22 */
+        check_near(json_get_number(client, "paper_delta"), 0.0031678, 1e-4, 0, "the paper's bound");
+        assert_true(proved > json_get_number(client, "paper_delta"));
+        assert_true(proved <= json_get_number(client, "distance"));
+        check_near(json_get_number(client, "mu_estimate"), mu, 0, 5 * sqrt(4.1 / 2000), "estimate");
+        assert_true(json_is_true(json_object_get(client, "stands")));
+    }
+    json_decref(object);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             test_json_tells_every_client_and_stands_in_the_file_too, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_text_has_a_line_for_every_client, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_broken_promise_is_exit_code_3, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_the_bound_of_the_paper_is_refuted_while_the_certificate_stands, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_wrong_questions_are_refused, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
