@@ -97,39 +97,35 @@ static void show_runs(void *user, int64_t done, int64_t total) {
 }
 
 /* Down where it is proved, up where it is promised: what is printed holds as well. */
-static void print_number(double value, int up) {
-    char text[CLI_TEXT_UP];
-    if (isnan(value))
-        printf(" %10s", "-");
-    else if (up)
-        printf(" %10s", cli_text_up(value, text));
-    else
-        printf(" %10s", value > 0.0 ? cli_text_down(value, text) : "0");
+static const char *proved(double value, char text[CLI_TEXT_UP]) {
+    if (isnan(value)) return "-";
+    return value > 0.0 ? cli_text_down(value, text) : "0";
+}
+
+static const char *promised(double value, char text[CLI_TEXT_UP]) {
+    return isnan(value) ? "-" : cli_text_up(value, text);
+}
+
+static void print_pair(const char *what, double most, double least) {
+    char up[CLI_TEXT_UP], down[CLI_TEXT_UP];
+    printf("%-16s %s: %s promised, %s proved\n", "", what, promised(most, up), proved(least, down));
 }
 
 static void print_client(const char *name, const mfpg_audit_client *c) {
-    printf("%-16.16s", name);
-    print_number(c->mu, 1);
-    print_number(c->mu_lower, 0);
-    print_number(c->epsilon, 1);
-    print_number(c->epsilon_lower, 0);
-    print_number(c->epsilon_lower_direct, 0);
-    printf("  %s%s%s", mfpg_audit_route_name(c->route), c->route ? ", " : "",
-        c->route ? mfpg_audit_pattern_name(c->pattern) : "");
-    if (isinf(c->epsilon))
-        printf("  nothing is promised\n");
-    else
-        printf("  %s\n", c->stands ? "stands" : "BROKEN");
-    if (!isnan(c->auc_cap))
-        printf("%-16s order of two runs right: %.4f proved, %.4f by the certificate at most\n", "",
-            c->auc_lower, c->auc_cap);
-    if (!isnan(c->paper_delta))
-        printf("%-16s total variation: %.4g proved, %.4g promised; the paper's bound, which promises "
-               "nothing, says "
-               "%.3g%s\n",
-            "", c->tv_lower, c->distance, c->paper_delta, c->tv_lower > c->paper_delta ? ": refuted" : "");
-    if (!isnan(c->round_mu))
-        printf("%-16s one round: mu %.4f promised, %.4f proved\n", "", c->round_mu, c->round_mu_lower);
+    char text[5][CLI_TEXT_UP];
+    printf("%-16.16s %10s %10s %10s %10s %10s  %s%s%s  %s\n", name, promised(c->mu, text[0]),
+        proved(c->mu_lower, text[1]), promised(c->epsilon, text[2]), proved(c->epsilon_lower, text[3]),
+        proved(c->epsilon_lower_direct, text[4]), mfpg_audit_route_name(c->route), c->route ? ", " : "",
+        c->route ? mfpg_audit_pattern_name(c->pattern) : "",
+        isinf(c->epsilon) ? "nothing is promised"
+        : c->stands       ? "stands"
+                          : "BROKEN");
+    if (!isnan(c->auc_cap)) print_pair("share of pairs in order, at most", c->auc_cap, c->auc_lower);
+    if (!isnan(c->round_mu)) print_pair("mu of one round", c->round_mu, c->round_mu_lower);
+    if (isnan(c->paper_delta)) return;
+    print_pair("total variation", c->distance, c->tv_lower);
+    printf("%-16s the paper's bound of it, no promise: %.3g%s\n", "", c->paper_delta,
+        c->tv_lower > c->paper_delta ? ", refuted" : "");
 }
 
 static void print_audit(const settings *chosen, const mfpg_experiment *experiment,

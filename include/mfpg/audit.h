@@ -54,7 +54,7 @@ typedef struct mfpg_audit_client {
     double distance, tv_lower; /* total variation between the arms: promised; proved without any assumption */
     double
         paper_delta; /* what the paper's bound of its entropic methods says of it, view final; NAN without. No promise */
-    int stands;      /* 0: a promise is broken */
+    int stands; /* 0: a promise is broken */
 } mfpg_audit_client;
 
 /** What an audit looked at. */
