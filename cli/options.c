@@ -95,6 +95,7 @@ const char *cli_exit_meaning(ptrdiff_t index, int *code) {
         const char *meaning;
     } codes[] = {{CLI_DONE, "done"}, {CLI_FAILED, "failed while running: what, where, and what was saved"},
         {CLI_WRONG_INPUT, "the input is wrong: where, what was found, and what is allowed"},
+        {CLI_BROKEN_PROMISE, "a promise is broken (audit): which one, and what was proved"},
         {CLI_INTERRUPTED, "interrupted: what was saved, and how to go on"}};
     if (index < 0 || index >= (ptrdiff_t)(sizeof codes / sizeof codes[0])) return NULL;
     *code = codes[index].code;
