@@ -9,6 +9,7 @@
 #include "interrupt.h"
 #include "options.h"
 #include "progress.h"
+#include "run_folder.h"
 
 enum { OPTION_OUT = 'o', OPTION_THREADS = 't', OPTION_RUNS = 'n', OPTION_CONFIDENCE = 0x2000, OPTION_SEED };
 
@@ -29,7 +30,7 @@ static const struct argp_option options[] = {
         0},
     {"seed", OPTION_SEED, "N", 0, "Of the attack (default 1): the same seed gives the same audit", 0},
     {"out", OPTION_OUT, "DIR", 0,
-        "Folder for audit.json, such as that of a run (default: nothing is written)", 0},
+        "Folder for audit.json (default: that of the run that is audited; else nothing is written)", 0},
     {"threads", OPTION_THREADS, "N", 0, "Threads (default: all the machine's); results do not depend on it",
         0},
     {0}};
@@ -81,11 +82,13 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
 static const struct argp argp = {.options = options,
     .parser = parse,
-    .args_doc = "CONFIG.yaml|EXAMPLE [KEY=VALUE...]",
+    .args_doc = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]",
     .doc = "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs, "
            "each with a canary that the clip has to hold and that goes through the library's own noise, "
            "averages and accounts. Prints the promise beside the largest privacy loss that the attack "
-           "proved; 0 where it proved nothing. Nothing private is read but the clients' row counts."
+           "proved; 0 where it proved nothing. Nothing private is read but the clients' row counts. "
+           "RUN is a run folder: the configuration of that run is attacked, audit.json is written beside it, "
+           "and mfpg report shows it."
            "\vWhat is proved holds for all clients together with the confidence, at least. An attack that "
            "proves less than the promise is no proof of the promise; one that proves more breaks it. "
            "Exit codes: 0 every promise stands, 1 failed, 2 wrong input, 3 a promise is broken, 130 "
@@ -188,6 +191,16 @@ static int audit(mfpg_context *ctx, settings *chosen, mfpg_config *config) {
     return code;
 }
 
+/* What a run was is attacked, and told beside it; with arguments it is another configuration, which has no place there. */
+static int audit_run(mfpg_context *ctx, settings *chosen, mfpg_config **config) {
+    int code = cli_config_of_run(ctx, "audit", chosen->configuration, config);
+    if (code == CLI_DONE && !chosen->out && chosen->argument_count == 0) {
+        chosen->out = chosen->configuration;
+        code = cli_may_write_into_run("audit", chosen->out, "audit.json");
+    }
+    return code == CLI_DONE ? audit(ctx, chosen, *config) : code;
+}
+
 int command_audit(int argc, char **argv) {
     settings chosen = {
         .arguments = calloc((size_t)argc, sizeof(char *)), .audit = mfpg_audit_options_default()};
@@ -198,6 +211,8 @@ int command_audit(int argc, char **argv) {
     int code;
     if (!chosen.configuration) {
         code = cli_refuse("audit", "no configuration; try: mfpg audit clinics");
+    } else if (cli_is_run_folder(chosen.configuration)) {
+        code = audit_run(ctx, &chosen, &config);
     } else {
         mfpg_status status = mfpg_config_open(ctx, chosen.configuration, &config);
         code = status == MFPG_OK ? audit(ctx, &chosen, config) : cli_fail(ctx, "audit", status);

@@ -1,5 +1,5 @@
-/* A run folder of which one file is of any bytes: rounds.csv, clients.csv, summary.json or config.yaml, by the first byte. It is
- * read and made into a page in memory. */
+/* A run folder of which one file is of any bytes: rounds.csv, clients.csv, summary.json or config.yaml, by the first byte, or
+ * audit.json where that is an 'a'. It is read and made into a page in memory. */
 #include "fuzz.h"
 
 #include "base/embedded.h"
@@ -30,6 +30,7 @@ static const struct {
 } files[] = {
     {"rounds.csv", ROUNDS}, {"clients.csv", CLIENTS}, {"summary.json", SUMMARY}, {"config.yaml", CONFIG}};
 enum { FILES = sizeof files / sizeof files[0] };
+static const char audit[] = "audit.json"; /* there only where it is the one */
 
 static const char *folder(void) {
     static char path[64];
@@ -46,12 +47,15 @@ static void put(const char *name, const void *bytes, size_t size) {
     if (!file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0) abort();
 }
 
-static void remove_files(void) {
+static void take_away(const char *name) {
     char path[128];
-    for (int i = 0; i < FILES; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder(), files[i].name);
-        remove(path);
-    }
+    snprintf(path, sizeof path, "%s/%s", folder(), name);
+    remove(path);
+}
+
+static void remove_files(void) {
+    for (int i = 0; i < FILES; i++) take_away(files[i].name);
+    take_away(audit);
     rmdir(folder());
 }
 
@@ -91,7 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!begun++) atexit(remove_files);
     if (size == 0) return 0;
     for (int i = 0; i < FILES; i++) put(files[i].name, files[i].text, strlen(files[i].text));
-    put(files[data[0] % FILES].name, data + 1, size - 1);
+    take_away(audit);
+    put(data[0] == 'a' ? audit : files[data[0] % FILES].name, data + 1, size - 1);
     mfpg_status status = run_set_read(ctx, folder(), &set);
     if (status == MFPG_OK) status = run_sets_label(ctx, &set, 1);
     fuzz_expect(status == MFPG_OK || status == MFPG_ERR_INPUT || status == MFPG_ERR_DOMAIN,

@@ -171,7 +171,7 @@ static void test_a_sweep_is_shown_with_bands(void **state) {
     train(SMALL_RUN, "seed=10", "sweep/seed-10");
     char *page = page_of_one("sweep");
     expect_in(page, "2 runs, seeds 2 to 10");
-    expect_in(page, "loss (mean over rows), mean of 2 seeds");
+    expect_in(page, "loss (mean over rows); mean of 2 seeds");
     expect_in(page, "data-role=\"low\"");
     expect_in(page, "selection over several runs on private data: not covered");
     expect_cells(page, "sweep/seed-2/clients.csv");

@@ -86,11 +86,48 @@ static void test_a_chart_without_numbers_has_no_script(void **state) {
     assert_int_equal(access(in_place("none/figures/epsilon.gp"), R_OK), -1);
 }
 
+static int is_there(const char *name) {
+    return access(in_place(name), F_OK) == 0;
+}
+
+/* Charts of an earlier page go with their pictures; files of somebody else stay, also where a list that somebody else wrote
+ * names them. */
+static void test_charts_of_an_earlier_page_are_removed(void **state) {
+    (void)state;
+    train(SMALL_RUN, NULL, "old");
+    report("old");
+    write_file(in_place("old/figures/accuracy.svg"), "");
+    write_file(in_place("old/figures/mine.svg"), "");
+    write_file(in_place("old/kept.svg"), "");
+    change("old/figures/figures.gp", "reset\n",
+        "load '../kept.gp'\n# ../kept: x\nload 'kept\nload '.gp'\nmine.svg\n# mine\nreset\n");
+    FILE *file = fopen(in_place("old/rounds.csv"), "w");
+    assert_non_null(file);
+    fputs(
+        "round,loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta,metrics\n", file);
+    for (int t = 1; t <= 3; t++) fprintf(file, "%d,0.5,,1,2,inf,4,0.5,x\n", t);
+    assert_int_equal(fclose(file), 0);
+    assert_true(is_there("old/figures/accuracy.gp"));
+    report("old");
+    assert_false(is_there("old/figures/accuracy.csv"));
+    assert_false(is_there("old/figures/accuracy.gp"));
+    assert_false(is_there("old/figures/accuracy.svg"));
+    assert_true(is_there("old/figures/loss.gp"));
+    assert_true(is_there("old/figures/mine.svg"));
+    assert_true(is_there("old/kept.svg"));
+    change("old/rounds.csv", "1,0.5,", "1,,");
+    change("old/rounds.csv", "2,0.5,", "2,,");
+    change("old/rounds.csv", "3,0.5,", "3,,");
+    report("old"); /* nor does a table without a script stay behind */
+    assert_false(is_there("old/figures/loss.csv"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables_hold_the_numbers_of_the_run),
         cmocka_unit_test(test_no_text_of_a_run_stands_in_a_script),
         cmocka_unit_test(test_links_in_a_run_folder_are_not_followed),
+        cmocka_unit_test(test_charts_of_an_earlier_page_are_removed),
         cmocka_unit_test(test_a_chart_without_numbers_has_no_script),
     };
     return cmocka_run_group_tests(tests, open_place, close_place);

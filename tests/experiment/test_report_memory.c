@@ -29,6 +29,22 @@ static mfpg_status compare(void *arg) {
     return status;
 }
 
+/* The audit of the first run. */
+static void attack(void) {
+    mfpg_config *config = load(SMALL_RUN);
+    mfpg_experiment *experiment = NULL;
+    mfpg_audit_options options = mfpg_audit_options_default();
+    mfpg_audit_plan plan;
+    mfpg_audit_client client[3];
+    options.runs = 20;
+    set(config, "method=mfep");
+    CHECK_OK(ctx, mfpg_experiment_create(ctx, config, &experiment));
+    CHECK_OK(ctx, mfpg_experiment_audit(ctx, experiment, &options, client, &plan));
+    CHECK_OK(ctx, mfpg_experiment_write_audit(ctx, experiment, &options, client, &plan, runs[0]));
+    mfpg_experiment_destroy(experiment);
+    mfpg_config_destroy(config);
+}
+
 static void open_runs(void) {
     static char first[512], second[512];
     snprintf(first, sizeof first, "%s", in_place("a"));
@@ -37,6 +53,7 @@ static void open_runs(void) {
     train(SMALL_RUN, NULL, "b");
     runs[0] = first;
     runs[1] = second;
+    attack();
 }
 
 static void test_every_allocation_of_the_library(void **state) {
@@ -56,7 +73,7 @@ static void fail_in_steps(mfpg_status (*call)(void *arg), long step) {
             assert_int_equal(status, MFPG_OK);
             break;
         }
-        int taken_for_syntax = status == MFPG_ERR_INPUT && strstr(mfpg_context_message(ctx), "summary.json:");
+        int taken_for_syntax = status == MFPG_ERR_INPUT && strstr(mfpg_context_message(ctx), ".json:");
         if (status != MFPG_ERR_MEMORY && !taken_for_syntax)
             fail_msg("allocation %ld: %s", k, mfpg_context_message(ctx));
         failures++;

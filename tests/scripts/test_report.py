@@ -156,8 +156,9 @@ CHARTS = """Array.from(document.querySelectorAll('figure.chart'), figure => {
   const chart = Chart.getChart(canvas);
   for (const scale of Object.values(chart.scales)) {
     chart.ctx.font = Chart.helpers.toFont(scale.options.title.font).string;
-    const room = scale.isHorizontal() ? chart.width : chart.height;
-    if (chart.ctx.measureText(scale.options.title.text).width > room) return title + ': the title of an axis is cut: ' + scale.options.title.text;
+    const text = scale.options.title.text, half = chart.ctx.measureText(text).width / 2, flat = scale.isHorizontal();
+    const middle = flat ? (scale.left + scale.right) / 2 : (scale.top + scale.bottom) / 2, room = flat ? chart.width : chart.height;
+    if (middle - half < 0 || middle + half > room) return title + ': the title of an axis is cut: ' + text;
   }
   const legend = chart.legend;
   if (legend && legend.options.display && legend.height > chart.height / 2) return title + ': the legend hides the chart';
@@ -247,6 +248,62 @@ def check_numbers(browser, page, run):
     expect([cells] in drawn, "the line of the loss is not the column of the table")
 
 
+def same_cell(shown, value):
+    return shown == value if isinstance(value, str) or value is None else shown != "" and float(shown) == value
+
+
+def check_attack(browser, page, run, tables):
+    """Every number of an audit's clients in the tables of the section, and what is drawn is what the tables say."""
+    clients = json.loads((run / "audit.json").read_text())["clients"]
+    browser.open(page)
+    for caption, columns in tables.items():
+        shown = table(browser, caption)
+        for title, key in columns.items():
+            at = shown[0].index(title)
+            for row, client in zip(shown[1:], clients):
+                expect(row[0] == client["client"] and same_cell(row[at], client[key]),
+                       f"{caption}: {title} of {client['client']} is {row[at]}, in audit.json {client[key]}")
+        drawn = browser.ask(f"""(() => {{
+          const figure = Array.from(document.querySelectorAll('figure.chart')).find(f => f.querySelector('figcaption').textContent === '{caption}');
+          return Chart.getChart(figure.querySelector('canvas')).data.datasets.map(set => [set.label, set.data]);
+        }})()""")
+        expect(len(drawn) > 1, f"{caption}: promised and proved are not both drawn")
+        for title, numbers in drawn:
+            expect(numbers == [c[columns[title]] for c in clients], f"{caption}: the bars of {title} are other numbers")
+
+
+ATTACKED = {"Mu under attack": {"mu promised": "mu", "mu proved": "mu_lower", "gap: promised - proved": "gap",
+                                "mu estimated (no proof)": "mu_estimate", "route": "route"},
+            "Epsilon under attack": {"epsilon promised (nats)": "epsilon", "epsilon proved for Gaussian noise (nats)": "epsilon_lower",
+                                     "epsilon proved by error rates alone (nats)": "epsilon_lower_direct"}}
+LAST_MODEL = {"Total variation under attack": {"total variation promised": "distance", "total variation proved": "tv_lower",
+                                               "no guarantee: the paper's bound": "paper_delta"}}
+
+
+def make_broken(folder):
+    shutil.copytree(folder / "one", folder / "broken")
+    path = folder / "broken/audit.json"
+    audit = json.loads(path.read_text())
+    audit["stands"] = audit["clients"][2]["stands"] = False
+    audit["clients"][2]["mu_lower"] = 2 * audit["clients"][2]["mu"]
+    path.write_text(json.dumps(audit))
+
+
+def check_broken(browser, page):
+    """A reader cannot miss it: in the first window, in a colour of its own, with scripts and without, in light and dark."""
+    for scheme in ("light", "dark"):
+        for scripts in (True, False):
+            browser.open(page, scheme=scheme, scripts=scripts)
+            top, own, paper = browser.ask("""(() => {
+              const alarm = document.querySelector('main .broken');
+              return [alarm.getBoundingClientRect().top, getComputedStyle(alarm).backgroundColor, getComputedStyle(document.body).backgroundColor];
+            })()""")
+            expect(0 <= top < 600 and own != paper, f"broken, {scheme}: the promise that is broken is not conspicuous")
+    rows = browser.ask("Array.from(document.querySelectorAll('#attacks tr.broken'), row => row.cells[0].textContent)")
+    expect(rows and set(rows) == {"coast"}, f"broken: marked are {rows}")
+    expect("Every promise stands" not in browser.ask("document.querySelector('#attacks').textContent"), "broken, and said to stand")
+
+
 def make_hostile(folder):
     shutil.copytree(folder / "one", folder / "hostile")
     path = folder / "hostile/summary.json"
@@ -255,6 +312,10 @@ def make_hostile(folder):
     for client in summary["clients"]:
         client["name"] = HOSTILE + client["name"]
         client["promise"] = HOSTILE + client["promise"]
+    audit = json.loads((folder / "hostile/audit.json").read_text())
+    for attacked, client in zip(audit["clients"], summary["clients"]):
+        attacked["client"], attacked["route"], attacked["pattern"] = client["name"], HOSTILE, HOSTILE
+    (folder / "hostile/audit.json").write_text(json.dumps(audit))
     summary["assumptions"].append(HOSTILE)
     path.write_text(json.dumps(summary))
 
@@ -271,11 +332,16 @@ def check_all(browser, folder):
     check_page(browser, folder / "several/report.html", "several runs")
     check_page(browser, folder / "hostile/report.html", "hostile names", READERS[2:])
     check_page(browser, folder / "many/report.html", "many clients", READERS[:1])
+    check_page(browser, folder / "broken/report.html", "broken promise")
+    check_page(browser, folder / "last/report.html", "last model")
     check_without_scripts(browser, folder / "one/report.html", "one run")
     check_paper(browser, folder / "one/report.html", "one run")
     check_numbers(browser, folder / "one/report.html", folder / "one")
     check_keys(browser, folder / "one/report.html", read(folder / "one/rounds.csv"))
     check_hostile(browser, folder / "hostile/report.html")
+    check_attack(browser, folder / "one/report.html", folder / "one", ATTACKED)
+    check_attack(browser, folder / "last/report.html", folder / "last", LAST_MODEL)
+    check_broken(browser, folder / "broken/report.html")
 
 
 def main():
@@ -291,8 +357,12 @@ def main():
         mfpg(folder, "run", "clinics", "method=mfep", "seed=1..3", "--out", "mfep")
         mfpg(folder, "run", "clinics", "seed=1", "data.kind=logistic", "data.clients=2000", "data.rows=4", "game.curvature=5",
              "train.rounds=2", "--out", "many")
+        mfpg(folder, "audit", "one", "--runs", "1000")
+        mfpg(folder, "run", "counterexample", "--out", "last")
+        mfpg(folder, "audit", "last", "--runs", "400")
         make_hostile(folder)
-        for run in ("one", "hostile", "many"):
+        make_broken(folder)
+        for run in ("one", "hostile", "many", "broken", "last"):
             mfpg(folder, "report", run)
         mfpg(folder, "report", "sweep", "mfep", "one", "--out", "several")
         browser = Browser(program, folder)

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "comparison.h"
 #include "experiment/internal.h"
+#include "json_file.h"
 #include "mfpg/report.h"
 
 enum { TERM_WIDTH = 26, VALUE_WIDTH = 24, MOST_PRINTED = 24 };
@@ -25,11 +26,6 @@ static void heading(const printer *to, const char *text) {
 }
 
 /* ---- rows ---- */
-
-static double number_of(const json_t *value) {
-    if (json_is_string(value) && strcmp(json_string_value(value), "inf") == 0) return INFINITY;
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
 
 /* A value as text in buffer, or where it stands. */
 static const char *text_of(const json_t *value, char buffer[MFPG_NUMBER_SIZE]) {
@@ -51,7 +47,7 @@ static void print_value(const printer *to, const json_t *value, int width, int g
 }
 
 static void print_row(const printer *to, const char *term, const json_t *a, const json_t *b, better good) {
-    double x = number_of(a), y = number_of(b);
+    double x = json_file_number(a), y = json_file_number(b);
     int first = good == SMALLER ? x < y : good == LARGER ? x > y : 0;
     int second = good == SMALLER ? y < x : good == LARGER ? y > x : 0;
     int differs = good != NEITHER && isfinite(x) && isfinite(y) && x != y;
@@ -104,6 +100,7 @@ static void print_promises(const printer *to, const json_t *all, const json_t *a
     print_key(to, "accountant", x, y, "accountant", NEITHER);
     print_key(to, "certificate", a, b, "certificate", NEITHER);
     print_key(to, "largest epsilon (nats)", a, b, "epsilon", good);
+    print_key(to, "under attack", a, b, "under_attack", NEITHER);
     if (good == NEITHER)
         fprintf(to->out, "  Not comparable: %s.\n", json_string_value(json_object_get(all, "why")));
 }

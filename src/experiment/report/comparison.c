@@ -58,6 +58,7 @@ static void add_run(view *v, const run_set *set, json_t *runs) {
     view_put(v, one, "promise", promise_of(run));
     view_put(v, one, "certificate", json_boolean(run_truth(run, "certificate")));
     view_put(v, one, "epsilon", mfpg_json_number(largest_epsilon(set)));
+    view_put(v, one, "under_attack", view_text(run_set_attacked(set)));
     view_put(v, one, "loss", mfpg_json_number(last_number(set, RUN_LOSS)));
     view_put(v, one, "accuracy", mfpg_json_number(last_number(set, RUN_ACCURACY)));
     view_put(v, one, "noise_to_signal", mfpg_json_number(last_number(set, RUN_NOISE_TO_SIGNAL)));

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/csv_writer.h"
 #include "base/embedded.h"
@@ -79,17 +80,34 @@ static void add_series(view *v, const json_t *columns, size_t i, int style, json
     view_put(v, one, "style", json_integer(style));
 }
 
+static void add_bar(view *v, size_t i, json_t *bars) {
+    json_t *one = view_add(v, bars, json_object());
+    view_put(v, one, "column", json_integer((json_int_t)i + 1));
+    view_put(v, one, "style", json_integer((json_int_t)(json_array_size(bars) - 1) % STYLES + 1));
+}
+
+/* Side by side around the number of their row, which leaves a third of the room free. */
+static void place_bars(view *v, json_t *script, json_t *bars) {
+    double width = 0.66 / (double)(json_array_size(bars) ? json_array_size(bars) : 1);
+    size_t i;
+    json_t *one;
+    view_put(v, script, "width", view_number(width));
+    json_array_foreach(bars, i, one) view_put(
+        v, one, "place", view_number(((double)i - 0.5 * (double)(json_array_size(bars) - 1)) * width));
+}
+
 static void put_series(view *v, const json_t *chart, json_t *script) {
     const json_t *columns = json_object_get(chart, "columns");
-    json_t *series = view_new_list(v, script, "series");
+    json_t *series = view_new_list(v, script, "series"), *bars = view_new_list(v, script, "bars");
     int lines = 0, dashes = 0;
     for (size_t i = 0; i < json_array_size(columns); i++) {
         const char *role = role_of(columns, i);
         if (strcmp(role, "line") == 0) add_series(v, columns, i, lines++ % STYLES + 1, series);
         if (strcmp(role, "dash") == 0) add_series(v, columns, i, dashes++ % STYLES + 1, series);
-        if (strcmp(role, "bar") == 0) view_put(v, script, "column", json_integer((json_int_t)i + 1));
+        if (strcmp(role, "bar") == 0) add_bar(v, i, bars);
     }
-    view_put(v, script, "legend", json_boolean(lines + dashes > 1));
+    place_bars(v, script, bars);
+    view_put(v, script, "legend", json_boolean(lines + dashes > 1 || json_array_size(bars) > 1));
     view_put(v, script, "tics",
         json_integer((json_int_t)json_array_size(json_object_get(chart, "rows")) / 20 + 1));
 }
@@ -155,6 +173,51 @@ static mfpg_status write_script(const writer *to, const json_t *chart, const cha
     return status;
 }
 
+/* ---- what stood there before ---- */
+
+enum { LARGEST_LIST = 1 << 20 };
+
+/* The chart's name in a line of figures.gp: "load 'NAME.gp'", or "# NAME: " of one that is not drawn. 0: none, or one that this
+ * program would not have given. */
+static int name_in(const char *line, size_t length, char name[NAME_SIZE]) {
+    size_t skip = strncmp(line, "load '", 6) == 0 ? 6 : strncmp(line, "# ", 2) == 0 ? 2 : length;
+    size_t size = skip < length ? strspn(line + skip, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+    const char *end = skip == 6 ? ".gp'" : ": ";
+    if (size == 0 || size >= NAME_SIZE || strncmp(line + skip + size, end, strlen(end)) != 0) return 0;
+    snprintf(name, NAME_SIZE, "%.*s", (int)size, line + skip);
+    return 1;
+}
+
+static mfpg_status remove_chart(const writer *to, const char *name) {
+    static const char *const extensions[] = {"csv", "gp", "svg", "png", "pdf"};
+    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
+        char full[NAME_SIZE + 8];
+        snprintf(full, sizeof full, "%s.%s", name, extensions[i]);
+        char *path = mfpg_path_join(to->folder, full);
+        if (!path) return mfpg_fail_memory(to->ctx);
+        unlink(path); /* what is not there is gone */
+        free(path);
+    }
+    return MFPG_OK;
+}
+
+/* Charts of an earlier page would look like this one's. Only what its figures.gp lists goes; anybody else's files stay. */
+static mfpg_status remove_old(const writer *to) {
+    char *path = mfpg_path_join(to->folder, "figures.gp"), *list = NULL, name[NAME_SIZE];
+    size_t length = 0;
+    mfpg_status status = path ? MFPG_OK : mfpg_fail_memory(to->ctx);
+    if (status == MFPG_OK && access(path, F_OK) == 0)
+        status = mfpg_file_read(to->ctx, path, LARGEST_LIST, &list, &length);
+    for (const char *line = list; status == MFPG_OK && line && *line; line += *line == '\n') {
+        size_t size = strcspn(line, "\n");
+        if (name_in(line, size, name)) status = remove_chart(to, name);
+        line += size;
+    }
+    free(list);
+    free(path);
+    return status;
+}
+
 /* ---- all of them ---- */
 
 static mfpg_status write_charts(const writer *to, const json_t *charts, int run) {
@@ -166,7 +229,10 @@ static mfpg_status write_charts(const writer *to, const json_t *charts, int run)
         name_chart(chart, run, name);
         status = write_table(to, chart, name);
         if (status != MFPG_OK) return status;
-        if (!isfinite(span_of(chart).least)) continue; /* gnuplot has nothing to say about infinities */
+        if (!isfinite(span_of(chart).least)) { /* gnuplot has nothing to say about infinities */
+            fprintf(to->all, "# %s: no finite number to draw\n", name);
+            continue;
+        }
         status = write_script(to, chart, name);
         if (status != MFPG_OK) return status;
         fprintf(to->all, "reset\nload '%s.gp'\n", name);
@@ -175,15 +241,14 @@ static mfpg_status write_charts(const writer *to, const json_t *charts, int run)
 }
 
 static mfpg_status write_all(const writer *to, const json_t *page) {
+    static const char *const parts[] = {"promise", "attack", "game"};
     size_t i, count = json_array_size(json_object_get(page, "runs"));
     json_t *run;
     mfpg_status status = write_charts(to, json_object_get(page, "rounds"), 0);
     json_array_foreach(json_object_get(page, "runs"), i, run) {
         int number = count > 1 ? (int)i + 1 : 0;
-        if (status == MFPG_OK)
-            status = write_charts(to, json_object_get(json_object_get(run, "promise"), "charts"), number);
-        if (status == MFPG_OK)
-            status = write_charts(to, json_object_get(json_object_get(run, "game"), "charts"), number);
+        for (size_t p = 0; p < sizeof parts / sizeof parts[0] && status == MFPG_OK; p++)
+            status = write_charts(to, json_object_get(json_object_get(run, parts[p]), "charts"), number);
     }
     return status;
 }
@@ -192,6 +257,7 @@ mfpg_status figures_write(mfpg_context *ctx, const json_t *page, const char *fol
     writer to = {.ctx = ctx, .folder = folder};
     mfpg_file file;
     mfpg_status status = mfpg_folder_create(ctx, folder);
+    if (status == MFPG_OK) status = remove_old(&to);
     if (status == MFPG_OK) status = mfpg_embedded_write(ctx, folder, "style.gp");
     if (status == MFPG_OK) status = open_file(&to, "figures", "gp", &file);
     if (status != MFPG_OK) return status;

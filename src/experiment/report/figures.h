@@ -7,7 +7,7 @@
 #include "mfpg/context.h"
 
 /* Writes NAME.csv and NAME.gp of every chart of a view_page, style.gp, and figures.gp, which draws them all, into the folder, made
- * if need be. What comes from the runs' files stands in the CSV files alone: scripts hold words of this program and numbers. */
+ * if need be; charts of an earlier page, as its figures.gp lists them, are removed. What comes from the runs' files stands in the CSV files alone: scripts hold words of this program and numbers. */
 mfpg_status figures_write(mfpg_context *ctx, const json_t *page, const char *folder);
 
 #endif

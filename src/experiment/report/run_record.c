@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
+#include "json_file.h"
 
 static const size_t LARGEST_SUMMARY = (size_t)1 << 30, LARGEST_CONFIG = (size_t)1 << 20;
 
@@ -49,13 +50,8 @@ const char *run_text(const run_record *record, const char *path) {
     return json_string_value(run_value(record, path));
 }
 
-static double number_of(const json_t *value) {
-    if (json_is_string(value) && strcmp(json_string_value(value), "inf") == 0) return INFINITY;
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 double run_number(const run_record *record, const char *path) {
-    return number_of(run_value(record, path));
+    return json_file_number(run_value(record, path));
 }
 
 int run_truth(const run_record *record, const char *path) {
@@ -118,24 +114,6 @@ static mfpg_status check_summary(mfpg_context *ctx, const run_record *record) {
     return status == MFPG_OK ? check_texts(ctx, record, "game.warnings") : status;
 }
 
-static mfpg_status read_summary(mfpg_context *ctx, run_record *record) {
-    char *path = mfpg_path_join(record->folder, "summary.json"), *text = NULL;
-    size_t length = 0;
-    json_error_t error = {.line = 0};
-    mfpg_status status =
-        path ? mfpg_file_read(ctx, path, LARGEST_SUMMARY, &text, &length) : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK) record->summary = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (status == MFPG_OK && !record->summary &&
-        (json_error_code(&error) == json_error_out_of_memory || !error.text[0]))
-        status = mfpg_fail_memory(ctx);
-    else if (status == MFPG_OK && !json_is_object(record->summary))
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%d: %s", path, error.line > 0 ? error.line : 1,
-            record->summary ? "no JSON object" : error.text);
-    free(text);
-    free(path);
-    return status;
-}
-
 /* ---- the folder ---- */
 
 static mfpg_status check_folder(mfpg_context *ctx, const char *folder) {
@@ -188,7 +166,8 @@ mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *o
             "client," CLIENT_NUMBERS ",unit,adjacency,view,accountant",
             "client,steps,sampling_rate," CLIENT_NUMBERS, &made.clients);
     if (status == MFPG_OK) status = run_table_check_count(ctx, &made.clients, "client", 0);
-    if (status == MFPG_OK) status = read_summary(ctx, &made);
+    if (status == MFPG_OK)
+        status = json_file_read(ctx, folder, "summary.json", LARGEST_SUMMARY, &made.summary);
     if (status == MFPG_OK) status = check_summary(ctx, &made);
     if (status == MFPG_OK) status = read_config(ctx, &made);
     if (status == MFPG_OK) status = check_config(ctx, &made);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit_record.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -18,6 +19,7 @@ void run_set_clear(run_set *set) {
     for (ptrdiff_t i = 0; i < set->count; i++) run_record_clear(&set->run[i]);
     free(set->run);
     free(set->label);
+    json_decref(set->audit);
     *set = (run_set){0};
 }
 
@@ -91,6 +93,13 @@ static mfpg_status read_sweep(
     return status;
 }
 
+static mfpg_status read_audit(mfpg_context *ctx, const char *folder, run_set *set) {
+    const run_record *first = &set->run[0];
+    mfpg_status status = audit_record_read(ctx, folder, first, &set->audit);
+    if (status != MFPG_OK || set->audit || !set->sweep) return status;
+    return audit_record_read(ctx, first->folder, first, &set->audit);
+}
+
 mfpg_status run_set_read(mfpg_context *ctx, const char *folder, run_set *out) {
     run_set made = {0};
     int64_t *seeds = NULL;
@@ -110,6 +119,7 @@ mfpg_status run_set_read(mfpg_context *ctx, const char *folder, run_set *out) {
     if (status == MFPG_OK && made.sweep) status = read_sweep(ctx, folder, seeds, count, &made);
     if (status == MFPG_OK && !made.sweep) status = run_record_read(ctx, folder, &made.run[0]);
     if (status == MFPG_OK && !made.sweep) made.count = 1;
+    if (status == MFPG_OK) status = read_audit(ctx, folder, &made);
     free(seeds);
     if (status == MFPG_OK)
         *out = made;
@@ -156,6 +166,11 @@ int run_set_agrees(const run_set *set, const char *column) {
                 0)
                 return 0;
     return 1;
+}
+
+const char *run_set_attacked(const run_set *set) {
+    if (!set->audit) return "none made";
+    return json_is_true(json_object_get(set->audit, "stands")) ? "stands" : "BROKEN";
 }
 
 /* ---- labels ---- */

@@ -39,7 +39,7 @@ json_t *view_chart(
     view *v, json_t *charts, const char *kind, const char *title, const char *x, const char *y);
 
 /* A further column. role: what is drawn of it: "x", "line", "dash" (a line that is no guarantee), "low" and "high" (a band
- * around the line before it), "bar", "point", or "" for what only the table shows. */
+ * around the line before it), "bar" (several stand side by side), "point", or "" for what only the table shows. */
 void view_column(view *v, json_t *chart, const char *role, json_t *title);
 
 /* A further row, with its first cell; the others follow from left to right. */
@@ -53,6 +53,9 @@ void view_about(view *v, const run_set *set, json_t *out);
 
 /* "promise": what was promised to each client, with its charts. */
 void view_promise(view *v, const run_set *set, json_t *out);
+
+/* "attack": what the audit of the set proved, with its charts; null where none was made. */
+void view_attack(view *v, const run_set *set, json_t *out);
 
 /* "game": the equilibrium; nothing without a game. */
 void view_game(view *v, const run_set *set, json_t *out);

@@ -49,6 +49,7 @@ static void add_run(view *v, const run_set *set, json_t *rows) {
     view_put(v, row, "promise", promise_of(run));
     view_put(v, row, "delta", view_number(run_number(run, "promise.delta")));
     view_put(v, row, "epsilon", largest_epsilon(set));
+    view_put(v, row, "attacked", view_text(run_set_attacked(set)));
     view_put(v, row, "loss", last_of(set, RUN_LOSS));
     view_put(v, row, "accuracy", last_of(set, RUN_ACCURACY));
     view_put(v, row, "exploitability", view_number(run_number(run, "game.exploitability.max")));

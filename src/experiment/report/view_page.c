@@ -15,6 +15,7 @@ static void number_all(view *v, json_t *page) {
     int next = 0;
     json_array_foreach(json_object_get(page, "runs"), i, run) {
         number_charts(v, json_object_get(json_object_get(run, "promise"), "charts"), &next);
+        number_charts(v, json_object_get(json_object_get(run, "attack"), "charts"), &next);
         number_charts(v, json_object_get(json_object_get(run, "game"), "charts"), &next);
     }
     number_charts(v, json_object_get(page, "rounds"), &next);
@@ -26,6 +27,7 @@ static void add_run(view *v, const run_set *set, ptrdiff_t number, int several, 
     view_put(v, run, "several", json_boolean(several));
     view_about(v, set, run);
     view_promise(v, set, run);
+    view_attack(v, set, run);
     view_game(v, set, run);
     view_configuration(v, set, run);
 }
@@ -37,11 +39,22 @@ static json_t *title_of(const run_set *sets, ptrdiff_t count) {
         "%s: %s", run_text(run, "name") ? run_text(run, "name") : "run", run_text(run, "method.name"));
 }
 
+/* A broken promise stands above everything else. */
+static json_t *alarm_of(const run_set *sets, ptrdiff_t count) {
+    ptrdiff_t broken = 0;
+    for (ptrdiff_t s = 0; s < count; s++)
+        broken += sets[s].audit && !json_is_true(json_object_get(sets[s].audit, "stands"));
+    if (broken == 0) return json_null();
+    if (count == 1) return view_text("An attack has broken a promise of this run.");
+    return view_format("Attacks have broken promises of %td of these %td runs.", broken, count);
+}
+
 json_t *view_page(mfpg_context *ctx, const run_set *sets, ptrdiff_t count) {
     view v = {.ctx = ctx};
     json_t *page = json_object();
     view_put(&v, page, "title", title_of(sets, count));
     view_put(&v, page, "version", view_text(mfpg_version()));
+    view_put(&v, page, "alarm", alarm_of(sets, count));
     json_t *runs = view_new_list(&v, page, "runs");
     for (ptrdiff_t s = 0; s < count; s++) add_run(&v, &sets[s], s + 1, count > 1, runs);
     view_rounds(&v, sets, count, view_new_list(&v, page, "rounds"));

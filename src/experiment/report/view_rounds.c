@@ -58,8 +58,8 @@ static void add_columns(view *v, const sets *all, const quantity *what, json_t *
             view_column(v, chart, what->role, view_format("%s%s%s", label, colon, what->axis));
             continue;
         }
-        view_column(v, chart, what->role,
-            view_format("%s%s%s, mean of %td seeds", label, colon, what->axis, set->count));
+        view_column(v, chart, what->role, /* gnuplot 5 ends a column's title at a comma, quoted or not */
+            view_format("%s%s%s; mean of %td seeds", label, colon, what->axis, set->count));
         view_column(v, chart, "low", view_format("%s%ssmallest", label, colon));
         view_column(v, chart, "high", view_format("%s%slargest", label, colon));
     }

@@ -50,10 +50,11 @@
   }
 
   function barData(columns) {
-    const bars = columns.find((column) => column.role === "bar");
     return {
       labels: columns[0].texts,
-      datasets: [{ label: bars.title, data: bars.texts.map(number), colourName: COLOURS[0], maxBarThickness: 42 }],
+      datasets: columns.filter((column) => column.role === "bar").map((column, i) => ({
+        label: column.title, data: column.texts.map(number), colourName: COLOURS[i], maxBarThickness: 42, pointStyle: "rect",
+      })),
     };
   }
 
@@ -114,7 +115,7 @@
       animation: false, responsive: true, maintainAspectRatio: false, interaction: { mode: "nearest", intersect: false },
       scales: { x, y },
       plugins: {
-        legend: { display: kind === "line" && shown > 1, position: "bottom", labels: { usePointStyle: true, boxHeight: 7, filter: (item, all) => !all.datasets[item.datasetIndex].band } },
+        legend: { display: kind !== "scatter" && shown > 1, position: "bottom", labels: { usePointStyle: true, boxHeight: 7, filter: (item, all) => !all.datasets[item.datasetIndex].band } },
         tooltip: { filter: (item) => !item.dataset.band, callbacks: { title: titleOf, label: labelOf } },
       },
     };

@@ -19,9 +19,9 @@ do for [kind in kinds] {
   plot {{#series}}{{#band}}file using 1:{{low}}:{{high}} with filledcurves fs transparent solid 0.2 noborder ls {{style}} notitle, {{/band}}file using 1:{{column}} with lines ls {{style}}{{#dash}} dashtype 2{{/dash}} title columnheader({{column}}), {{/series}}NaN notitle
 {{/line}}
 {{#bar}}
-  set boxwidth 0.6
+  set boxwidth {{width}}
   set xtics {{tics}}
-  plot file using 2:{{column}} with boxes fs solid 0.8 ls 1 title columnheader({{column}})
+  plot {{#bars}}file using ($2 + {{place}}):{{column}} with boxes fs solid 0.8 ls {{style}} title columnheader({{column}}), {{/bars}}NaN notitle
 {{/bar}}
 {{#scatter}}
   set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05

@@ -1,0 +1,165 @@
+#include "audit_record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "json_file.h"
+
+static const size_t LARGEST_AUDIT = (size_t)1 << 28;
+
+const audit_pair audit_pairs[AUDIT_PAIRS] = {{"mu", "mu_lower"}, {"epsilon", "epsilon_lower_direct"},
+    {"distance", "tv_lower"}, {"auc_cap", "auc_lower"}, {"round_mu", "round_mu_lower"}};
+
+/* Numbers that are at least 0; and such that may have any sign. */
+static const char *const magnitudes[] = {"mu", "mu_lower", "epsilon", "epsilon_lower", "epsilon_lower_direct",
+    "delta", "auc", "auc_cap", "auc_lower", "round_mu", "round_mu_lower", "distance", "tv_lower",
+    "paper_delta"};
+static const char *const differences[] = {"gap", "mu_estimate"};
+
+double audit_number(const json_t *client, const char *key) {
+    return json_file_number(json_object_get(client, key));
+}
+
+/* NAN compares as false: what is not promised, or was not attacked, breaks nothing. */
+int audit_pair_broken(const json_t *client, const audit_pair *pair) {
+    return audit_number(client, pair->proved) > audit_number(client, pair->promised);
+}
+
+/* ---- what an audit writes ---- */
+
+static mfpg_status fail_at(
+    mfpg_context *ctx, const char *folder, size_t client, const char *key, const char *want) {
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: clients: entry %zu: %s: missing, or not %s", folder,
+        client, key, want);
+}
+
+static mfpg_status check_numbers(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
+    static const size_t positive = sizeof magnitudes / sizeof magnitudes[0],
+                        all = positive + sizeof differences / sizeof differences[0];
+    for (size_t i = 0; i < all; i++) {
+        const char *key = i < positive ? magnitudes[i] : differences[i - positive];
+        const json_t *value = json_object_get(client, key);
+        double number = json_file_number(value);
+        if (!value || json_is_null(value) || (i < positive ? number >= 0.0 : !isnan(number))) continue;
+        if (i >= positive && json_is_string(value) && strcmp(json_string_value(value), "-inf") == 0) continue;
+        return fail_at(ctx, folder, index, key, i < positive ? "a number from 0" : "a number");
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status check_verdict(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
+    if (!json_is_boolean(json_object_get(client, "stands")))
+        return fail_at(ctx, folder, index, "stands", "true or false");
+    for (int i = 0; i < AUDIT_PAIRS; i++)
+        if (json_is_true(json_object_get(client, "stands")) && audit_pair_broken(client, &audit_pairs[i]))
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "%s/audit.json: clients: entry %zu: said to stand, but %s %g exceeds %s %g; no audit says so",
+                folder, index, audit_pairs[i].proved, audit_number(client, audit_pairs[i].proved),
+                audit_pairs[i].promised, audit_number(client, audit_pairs[i].promised));
+    return MFPG_OK;
+}
+
+static mfpg_status check_client(
+    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *client, size_t index) {
+    static const char *const texts[] = {"client", "route", "pattern"};
+    char number[32];
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (!json_is_string(json_object_get(client, texts[i])))
+            return fail_at(ctx, folder, index, texts[i], "a text");
+    const char *name = json_string_value(json_object_get(client, "client")),
+               *expected = run_client_name(run, (ptrdiff_t)index, number);
+    if (strcmp(name, expected) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s/audit.json: client %zu is '%.60s', of the run '%.60s': the audit is not one of this run",
+            folder, index, name, expected);
+    mfpg_status status = check_numbers(ctx, folder, client, index);
+    return status == MFPG_OK ? check_verdict(ctx, folder, client, index) : status;
+}
+
+/* ---- whether it is of this run ---- */
+
+static mfpg_status check_promise(
+    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
+    static const char *const words[] = {"unit", "adjacency", "view", "accountant"};
+    const json_t *attacked = json_object_get(audit, "promise"), *made = run_value(run, "promise");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const json_t *is = json_object_get(attacked, words[i]);
+        if (!json_is_string(is))
+            return mfpg_fail(
+                ctx, MFPG_ERR_INPUT, "%s/audit.json: promise.%s: missing, or not a text", folder, words[i]);
+        if (json_equal(is, json_object_get(made, words[i]))) continue;
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s/audit.json attacks a promise of %s %.40s, the run made one of %s %.40s: the audit is not one "
+            "of this run; mfpg audit %s makes one",
+            folder, words[i], json_string_value(is), words[i],
+            made ? json_string_value(json_object_get(made, words[i])) : "none", folder);
+    }
+    double delta = audit_number(attacked, "delta");
+    if (delta == json_file_number(json_object_get(made, "delta"))) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s/audit.json: promise.delta %g: missing, or not the run's: the audit is not one of this run",
+        folder, delta);
+}
+
+static mfpg_status check_whole(mfpg_context *ctx, const char *folder, const json_t *audit) {
+    static const char *const shares[] = {"confidence", "client_confidence"};
+    const json_t *patterns = json_object_get(audit, "patterns");
+    if (json_integer_value(json_object_get(audit, "runs")) < 1)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "%s/audit.json: runs: missing, or not a whole number from 1", folder);
+    if (patterns && json_integer_value(patterns) < 1)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: patterns: not a whole number from 1", folder);
+    if (!json_is_integer(json_object_get(audit, "seed")))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: seed: missing, or not a whole number", folder);
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        double share = audit_number(audit, shares[i]);
+        if (!(share > 0.0 && share < 1.0))
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "%s/audit.json: %s: missing, or not a number between 0 and 1", folder, shares[i]);
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status check_clients(
+    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
+    const json_t *clients = json_object_get(audit, "clients");
+    int stands = 1;
+    if (!json_is_array(clients) || (ptrdiff_t)json_array_size(clients) != run->clients.rows)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s/audit.json: clients: missing, or not a list of the run's %td clients", folder,
+            run->clients.rows);
+    for (size_t k = 0; k < json_array_size(clients); k++) {
+        const json_t *client = json_array_get(clients, k);
+        mfpg_status status = check_client(ctx, folder, run, client, k);
+        if (status != MFPG_OK) return status;
+        stands = stands && json_is_true(json_object_get(client, "stands"));
+    }
+    const json_t *all = json_object_get(audit, "stands");
+    if (json_is_boolean(all) && json_is_true(all) == stands) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s/audit.json: stands: missing, or not what its clients say, which is %s", folder,
+        stands ? "true" : "false");
+}
+
+mfpg_status audit_record_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out) {
+    char *path = mfpg_path_join(folder, "audit.json");
+    json_t *audit = NULL;
+    *out = NULL;
+    if (!path) return mfpg_fail_memory(ctx);
+    int absent = access(path, F_OK) != 0;
+    free(path);
+    if (absent) return MFPG_OK;
+    mfpg_status status = json_file_read(ctx, folder, "audit.json", LARGEST_AUDIT, &audit);
+    if (status == MFPG_OK) status = check_promise(ctx, folder, run, audit);
+    if (status == MFPG_OK) status = check_whole(ctx, folder, audit);
+    if (status == MFPG_OK) status = check_clients(ctx, folder, run, audit);
+    if (status == MFPG_OK)
+        *out = audit;
+    else
+        json_decref(audit);
+    return status;
+}
