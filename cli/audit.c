@@ -11,7 +11,15 @@
 #include "progress.h"
 #include "run_folder.h"
 
-enum { OPTION_OUT = 'o', OPTION_THREADS = 't', OPTION_RUNS = 'n', OPTION_CONFIDENCE = 0x2000, OPTION_SEED };
+enum {
+    OPTION_OUT = 'o',
+    OPTION_THREADS = 't',
+    OPTION_RUNS = 'n',
+    OPTION_METHOD = 'm',
+    OPTION_CONFIDENCE = 0x2000,
+    OPTION_SEED,
+    OPTION_CANARIES
+};
 
 typedef struct settings {
     cli_common common;
@@ -20,12 +28,27 @@ typedef struct settings {
     int argument_count;
     const char *out;
     int threads;
+    int runs_given;
     mfpg_audit_options audit;
 } settings;
 
-static const struct argp_option options[] = {
+static const struct argp_option options[] = {{"method", OPTION_METHOD, "ranks|few-runs|one-run", 0,
+                                                 "ranks (default): thousands of runs with one canary a "
+                                                 "client, which prove most; for models that take long "
+                                                 "to train, few-runs: many canaries in each of some hundred "
+                                                 "runs, or one-run: in a single one, which proves "
+                                                 "least",
+                                                 0},
     {"runs", OPTION_RUNS, "N", 0,
-        "Runs of each pattern of canaries, both arms together (default 20000); more runs prove more", 0},
+        "ranks: runs of each pattern of canaries, both arms together (default 20000); few-runs: at most "
+        "(default "
+        "200). More runs prove more",
+        0},
+    {"canaries", OPTION_CANARIES, "N", 0,
+        "few-runs and one-run with privacy.unit example: canaries in each client, at most (default: as many "
+        "as "
+        "rows and model have room for, up to 1000)",
+        0},
     {"confidence", OPTION_CONFIDENCE, "P", 0, "That everything proved of all clients holds (default 0.99)",
         0},
     {"seed", OPTION_SEED, "N", 0, "Of the attack (default 1): the same seed gives the same audit", 0},
@@ -39,8 +62,8 @@ static int is_thread_count(double value) {
     return value >= 1 && value <= 1024 && value == floor(value);
 }
 
-static int is_run_count(double value) {
-    return value >= 20 && value <= 2147483646.0 && value == 2.0 * floor(0.5 * value);
+static int is_count(double value) {
+    return value >= 1 && value <= 2147483646.0 && value == floor(value);
 }
 
 static int is_confidence(double value) {
@@ -49,6 +72,22 @@ static int is_confidence(double value) {
 
 static int is_seed(double value) {
     return value >= 0 && value <= 0x1p53 && value == floor(value);
+}
+
+/* Options of which one decides what the others may be. */
+static void check_together(const struct argp_state *state, settings *chosen) {
+    mfpg_audit_options *o = &chosen->audit;
+    if (!chosen->runs_given) o->runs = mfpg_audit_options_for(o->method).runs;
+    if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0))
+        cli_wrong_argument(state,
+            "--runs %lld: with --method ranks it must be an even whole number from 20 to 2147483646",
+            (long long)o->runs);
+    if (o->method == MFPG_AUDIT_ONE_RUN && o->runs != 1)
+        cli_wrong_argument(state, "--runs %lld: --method one-run has one; --method few-runs may have more",
+            (long long)o->runs);
+    if (o->method == MFPG_AUDIT_RANKS && o->canaries > 0)
+        cli_wrong_argument(
+            state, "--canaries: --method ranks has one canary a client; few-runs and one-run may have more");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -61,8 +100,14 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
         return 0;
     case OPTION_RUNS:
-        chosen->audit.runs = (int64_t)cli_number(
-            state, "runs", text, is_run_count, "an even whole number from 20 to 2147483646");
+        chosen->audit.runs =
+            (int64_t)cli_number(state, "runs", text, is_count, "a whole number from 1 to 2147483646");
+        chosen->runs_given = 1;
+        return 0;
+    case OPTION_METHOD: chosen->audit.method = (mfpg_audit_method)cli_choice(state, key, text); return 0;
+    case OPTION_CANARIES:
+        chosen->audit.canaries =
+            (int64_t)cli_number(state, "canaries", text, is_count, "a whole number from 1 to 2147483646");
         return 0;
     case OPTION_CONFIDENCE:
         chosen->audit.confidence =
@@ -75,6 +120,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     case ARGP_KEY_ARG:
         cli_take_argument(state, text, &chosen->configuration, chosen->arguments, &chosen->argument_count);
         return 0;
+    case ARGP_KEY_END: check_together(state, chosen); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -83,7 +129,8 @@ static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
 static const struct argp argp = {.options = options,
     .parser = parse,
     .args_doc = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]",
-    .doc = "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs, "
+    .doc = "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs "
+           "(or few runs, with many canaries), "
            "each with a canary that the clip has to hold and that goes through the library's own noise, "
            "averages and accounts. Prints the promise beside the largest privacy loss that the attack "
            "proved; 0 where it proved nothing. Nothing private is read but the clients' row counts. "
@@ -95,8 +142,26 @@ static const struct argp argp = {.options = options,
            "interrupted.\n",
     .children = children};
 
+/* What the bar shows. */
+typedef struct watching {
+    progress bar;
+    ptrdiff_t clients;
+    char text[96];
+} watching;
+
 static void show_runs(void *user, int64_t done, int64_t total) {
-    progress_show(user, done, total, "runs", 0);
+    watching *w = user;
+    progress_show(&w->bar, done, total, w->text, 0);
+}
+
+/* Few runs: how far the proof has come where it has come furthest. Whoever has seen enough interrupts. */
+static void show_proof(void *user, int64_t runs, const mfpg_audit_client *client) {
+    watching *w = user;
+    const mfpg_audit_client *best = client;
+    (void)runs;
+    for (ptrdiff_t k = 1; k < w->clients; k++)
+        if (client[k].mu_lower > best->mu_lower) best = &client[k];
+    snprintf(w->text, sizeof w->text, "runs, mu %.3g proved of %.3g", best->mu_lower, best->mu);
 }
 
 /* Down where it is proved, up where it is promised: what is printed holds as well. */
@@ -125,10 +190,32 @@ static void print_client(const char *name, const mfpg_audit_client *c) {
                           : "BROKEN");
     if (!isnan(c->auc_cap)) print_pair("share of pairs in order, at most", c->auc_cap, c->auc_lower);
     if (!isnan(c->round_mu)) print_pair("mu of one round", c->round_mu, c->round_mu_lower);
+    if (c->guesses > 0)
+        printf("%-16s %lld of %lld guesses right, %lld canar%s a run\n", "", (long long)c->correct,
+            (long long)c->guesses, (long long)c->canaries, c->canaries == 1 ? "y" : "ies");
+    if (!isnan(c->ceiling))
+        printf("%-16s at most %s can be proved; about %s where the promise is exact\n", "",
+            proved(c->ceiling, text[0]), proved(c->expected, text[1]));
     if (isnan(c->paper_delta)) return;
     print_pair("total variation", c->distance, c->tv_lower);
     printf("%-16s the paper's bound of it, no promise: %.3g%s\n", "", c->paper_delta,
         c->tv_lower > c->paper_delta ? ", refuted" : "");
+}
+
+static void print_runs(const settings *chosen, const mfpg_audit_plan *plan) {
+    if (plan->method == MFPG_AUDIT_RANKS)
+        printf("\n%lld runs of each of %d pattern%s, seed", (long long)plan->runs, plan->patterns,
+            plan->patterns == 1 ? "" : "s");
+    else
+        printf("\n%lld run%s with many canaries%s, seed", (long long)plan->runs, plan->runs == 1 ? "" : "s",
+            plan->stopped ? ", stopped there" : "");
+    printf(" %llu. Everything proved holds together with probability %.6g",
+        (unsigned long long)chosen->audit.seed, chosen->audit.confidence);
+    if (plan->client_confidence < 1.0) printf(" (of one client: %.6g)", plan->client_confidence);
+    printf(".\n");
+    if (plan->pooled)
+        printf("together: the clients' canaries as one sample, beside what the promises say of %s.\n",
+            plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean chance of a right guess" : "the worst of them");
 }
 
 static void print_audit(const settings *chosen, const mfpg_experiment *experiment,
@@ -137,10 +224,8 @@ static void print_audit(const settings *chosen, const mfpg_experiment *experimen
         "%-16s %10s %10s %10s %10s %10s  route\n", "client", "mu", "proved", "epsilon", "proved", "direct");
     for (ptrdiff_t k = 0; k < mfpg_experiment_clients(experiment); k++)
         print_client(mfpg_experiment_client_name(experiment, k), &client[k]);
-    printf("\n%lld runs of each of %d pattern%s, seed %llu. Everything proved holds together with "
-           "probability %.6g (of one client: %.6g).\n",
-        (long long)plan->runs, plan->patterns, plan->patterns == 1 ? "" : "s",
-        (unsigned long long)chosen->audit.seed, chosen->audit.confidence, plan->client_confidence);
+    if (plan->pooled) print_client("together", &plan->together);
+    print_runs(chosen, plan);
     printf(
         "direct: epsilon by error rates alone, without any assumption; the other one is what the proved mu "
         "means for Gaussian noise.\n");
@@ -152,6 +237,7 @@ static int tell(mfpg_context *ctx, const settings *chosen, const mfpg_experiment
     mfpg_status status = MFPG_OK;
     for (ptrdiff_t k = 0; k < mfpg_experiment_clients(experiment); k++)
         if (!client[k].stands) code = CLI_BROKEN_PROMISE;
+    if (plan->pooled && !plan->together.stands) code = CLI_BROKEN_PROMISE;
     if (chosen->out)
         status = mfpg_experiment_write_audit(ctx, experiment, &chosen->audit, client, plan, chosen->out);
     if (status == MFPG_OK && chosen->common.json) {
@@ -167,22 +253,24 @@ static int tell(mfpg_context *ctx, const settings *chosen, const mfpg_experiment
 }
 
 static int audit(mfpg_context *ctx, settings *chosen, mfpg_config *config) {
-    progress bar = progress_start();
+    watching watched = {.bar = progress_start(), .text = "runs"};
     mfpg_experiment *experiment = NULL;
     mfpg_audit_plan plan;
     chosen->audit.stop = interrupt_watch();
     chosen->audit.progress = show_runs;
-    chosen->audit.progress_user = &bar;
+    chosen->audit.watch = show_proof;
+    chosen->audit.progress_user = chosen->audit.watch_user = &watched;
     mfpg_status status = MFPG_OK;
     for (int i = 0; i < chosen->argument_count && status == MFPG_OK; i++)
         status = mfpg_config_set(ctx, config, chosen->arguments[i]);
     if (status == MFPG_OK) status = mfpg_experiment_create(ctx, config, &experiment);
     if (status != MFPG_OK) return cli_fail(ctx, "audit", status);
+    watched.clients = mfpg_experiment_clients(experiment);
     mfpg_audit_client *client = calloc((size_t)mfpg_experiment_clients(experiment), sizeof *client);
     int code = CLI_FAILED;
     if (client) {
         status = mfpg_experiment_audit(ctx, experiment, &chosen->audit, client, &plan);
-        progress_end(&bar);
+        progress_end(&watched.bar);
         code =
             status == MFPG_OK ? tell(ctx, chosen, experiment, client, &plan) : cli_fail(ctx, "audit", status);
     }

@@ -15,16 +15,41 @@
 #include "context.h"
 #include "federation.h"
 
+/** How many runs there are, and how many canaries in each.
+ *  Ranks: thousands of runs with one canary a client; proves most.
+ *  Few runs: tens to hundreds, for models that take long to train, with many canaries along directions of their own, each with
+ *  a fair coin: with unit example as many in every client as it has rows, with unit client one a client. A betting bound, which
+ *  holds after every run: an audit that is stopped tells what is proved so far.
+ *  One run: the same canaries; proves least, as a mechanism may fail with probability 1 - confidence in its one run. */
+typedef enum mfpg_audit_method {
+    MFPG_AUDIT_RANKS = 0,
+    MFPG_AUDIT_FEW_RUNS,
+    MFPG_AUDIT_ONE_RUN
+} mfpg_audit_method;
+
+const char *mfpg_audit_method_name(mfpg_audit_method method); /* "ranks", "few-runs", "one-run" */
+
+typedef struct mfpg_audit_client mfpg_audit_client;
+
 typedef struct mfpg_audit_options {
-    int64_t runs;      /* of each pattern, both arms together: even, at least 20 */
+    mfpg_audit_method method;
+    int64_t
+        runs; /* ranks: of each pattern, both arms together, even, at least 20; few runs: at most; one run: 1 */
+    int64_t canaries;  /* few runs, one run: of a client, at most; 0: as many as fit, up to 1000 */
     double confidence; /* in (0,1): that all bounds of all clients hold */
     uint64_t seed;     /* results are a function of it, runs and what is audited, whatever the threads */
-    const volatile int *stop; /* looked at now and then; not 0: MFPG_ERR_INTERRUPTED. NULL: never */
+    const volatile int
+        *stop; /* looked at now and then; not 0: few runs end here and tell what is proved, others are
+                                 MFPG_ERR_INTERRUPTED. NULL: never */
+    /* few runs: now and then what is proved so far (clients entries), calling thread; may be NULL */
+    void (*watch)(void *user, int64_t runs, const mfpg_audit_client *client);
+    void *watch_user;
     void (*progress)(void *user, int64_t done, int64_t total); /* now and then, calling thread; may be NULL */
     void *progress_user;
 } mfpg_audit_options;
 
-/** 20,000 runs, confidence 0.99, seed 1. */
+/** 20,000, 200 or 1 runs, canaries as fit, confidence 0.99, seed 1; and those of ranks. */
+mfpg_audit_options mfpg_audit_options_for(mfpg_audit_method method);
 mfpg_audit_options mfpg_audit_options_default(void);
 
 /** How canaries are sent, and what is scored. */
@@ -33,13 +58,14 @@ typedef enum mfpg_audit_pattern {
     MFPG_PATTERN_CONSTANT,    /* the same sign in every round: a fixed data set */
     MFPG_PATTERN_ALTERNATING, /* signs that change in about half of the rounds */
     MFPG_PATTERN_CROSS, /* the same, scored by the difference of two clients: noise that they share cancels */
-    MFPG_PATTERN_ROUND  /* a fresh coin every round, one guess a round */
+    MFPG_PATTERN_ROUND, /* a fresh coin every round, one guess a round */
+    MFPG_PATTERN_BOTH   /* few runs: alternating and constant signs, turn and turn about */
 } mfpg_audit_pattern;
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern); /* "none", "constant", ... */
 
 /** What one client was promised, and what was proved. */
-typedef struct mfpg_audit_client {
+struct mfpg_audit_client {
     double mu; /* promised; NAN where the accountant has none (sampling), +INFINITY: nothing is promised */
     double epsilon;              /* promised at the delta of the federation */
     double mu_lower;             /* proved; 0: nothing */
@@ -54,15 +80,26 @@ typedef struct mfpg_audit_client {
     double distance, tv_lower; /* total variation between the arms: promised; proved without any assumption */
     double
         paper_delta; /* what the paper's bound of its entropic methods says of it, view final; NAN without. No promise */
-    int stands; /* 0: a promise is broken */
-} mfpg_audit_client;
+    int64_t canaries;         /* few runs, one run: of this client in a run; ranks: 0 */
+    int64_t guesses, correct; /* likewise: made in all runs, and right */
+    double ceiling;           /* one run: what it proves where every guess is right; NAN otherwise */
+    double expected; /* one run: what it proves half of the time where the promise is exact; NAN otherwise */
+    int stands;      /* 0: a promise is broken */
+};
 
 /** What an audit looked at. */
 typedef struct mfpg_audit_plan {
-    int64_t runs;             /* of each pattern */
+    mfpg_audit_method method;
+    int64_t runs;             /* of each pattern; few runs: that were played */
+    int stopped;              /* few runs: by options.stop, before all runs were played */
     int patterns;             /* that were played */
     ptrdiff_t pairs;          /* others that a client was compared with */
     double client_confidence; /* of all bounds of one client */
+    /* Few runs and one run with unit client: the clients' canaries taken together, as one of each proves little. What is
+     * promised of them: few runs, the mean chance of a right guess, told as the mu, epsilon and distance that every client would
+     * have to promise for it; one run, the largest of each. */
+    int pooled; /* 1: there is such a thing, and it is audited too */
+    mfpg_audit_client together;
 } mfpg_audit_plan;
 
 /** Attacks what mfpg_federation_create would promise with the same arguments; of data and model only the clients' row counts
@@ -70,7 +107,7 @@ typedef struct mfpg_audit_plan {
  *  @param[out] client  clients entries
  *  @param[out] plan    NULL where nobody asks
  *  @return MFPG_OK, also where a promise is broken; MFPG_ERR_INPUT for what cannot be audited: no noise, records as particles,
- *  actions chosen anew in every round; MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_NUMERIC for a score that is no
+ *  actions chosen anew in every round, more canaries than the model has room for; MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_NUMERIC for a score that is no
  *  number; MFPG_ERR_INTERRUPTED; else as mfpg_federation_create. */
 mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *options,
     const mfpg_federation_options *federation, const mfpg_federated_data *data, const mfpg_model *model,

@@ -54,6 +54,13 @@ double mfpg_audit_one_run_ceiling(double mu, double alpha);
 double mfpg_audit_bet_log_wealth(const double *share, ptrdiff_t runs, double rate);
 double mfpg_audit_mu_bet(const double *share, ptrdiff_t runs, double alpha);
 
+/** The largest success rate that the bets refute, in (1/2, 1), or 0; and what such a rate of guessing fair coins proves: mu,
+ *  epsilon at delta, total variation, the latter two without any assumption. */
+double mfpg_audit_rate_bet(const double *share, ptrdiff_t runs, double alpha);
+double mfpg_audit_rate_mu(double rate);
+double mfpg_audit_rate_epsilon(double rate, double delta);
+double mfpg_audit_rate_tv(double rate);
+
 /** The largest auc (as above) of any score under mu-GDP, and in one round with Poisson sampling at a rate in [0,1]; rounded up. */
 double mfpg_audit_auc_cap(double mu);
 double mfpg_audit_auc_cap_sampled(double rate, double mu);
@@ -88,6 +95,11 @@ double mfpg_audit_power(mfpg_audit_route route, double mu, double wanted, int64_
 /** The fewest runs, both arms together, with which ranks refute `promised` with that power where mu is true > promised; 0 where
  *  2^40 do not. */
 int64_t mfpg_audit_runs_needed(double mu, double promised, double alpha, double power);
+
+/** The number of guesses, among a fixed list of shares of the canaries, with which one run proves most where mu is true; and what
+ *  that many prove half of the time. 0 where nothing is proved, and for numbers out of range. */
+int64_t mfpg_audit_one_run_guesses(int64_t canaries, double mu, double alpha);
+double mfpg_audit_one_run_expected(int64_t canaries, int64_t guesses, double mu, double alpha);
 
 /** A fitted Gaussian: the gap of the means over the pooled deviation of n0 and n1 scores, at least 0. An estimate, no proof. */
 double mfpg_audit_mu_estimate(const double *score0, ptrdiff_t n0, const double *score1, ptrdiff_t n1);

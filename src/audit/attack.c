@@ -23,6 +23,11 @@ static const double *row_of(const mfpg_audit_game *game, const double *array, in
     return array + t * game->clients;
 }
 
+/* What j was given to send along v in round t. */
+static double given(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j) {
+    return s->value ? row_of(game, s->value, t)[j] : 0.0;
+}
+
 /* E<u_j, v> in round t for what j was given. */
 static double expected(
     const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j, double value) {
@@ -53,15 +58,15 @@ static ptrdiff_t observer(const mfpg_audit_game *game, const double *weight, ptr
 
 /* View average: the new global model, less what is known of the others; colluders and the observer know their own update. */
 static look look_at_average(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
-    const double *weight = row_of(game, s->weight, t), *local = row_of(game, s->local, t),
-                 *value = row_of(game, s->value, t);
+    const double *weight = row_of(game, s->weight, t),
+                 *local = s->planes > 0 ? row_of(game, s->local, t) : NULL;
     const unsigned char *colluder = game->federation->colluder;
     ptrdiff_t seen = observer(game, weight, k);
     double rest = s->global[t + 1] - weight[k] * game->law[k].keep * s->global[t], variance = 0.0;
     for (ptrdiff_t j = 0; j < game->clients; j++) {
-        int known = j != k && (j == seen || (colluder && colluder[j]));
+        int known = local && j != k && (j == seen || (colluder && colluder[j]));
         if (weight[j] == 0.0) continue;
-        if (j != k) rest -= weight[j] * (known ? local[j] : expected(game, s, t, j, value[j]));
+        if (j != k) rest -= weight[j] * (known ? local[j] : expected(game, s, t, j, given(game, s, t, j)));
         if (!known) variance += weight[j] * weight[j] * game->law[j].variance;
     }
     double sd = sqrt(variance);
@@ -108,10 +113,10 @@ static double score_last(
     const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
     double mean = s->global[0];
     for (int64_t t = 0; t < s->rounds; t++) {
-        const double *weight = row_of(game, s->weight, t), *value = row_of(game, s->value, t);
+        const double *weight = row_of(game, s->weight, t);
         double keep = 0.0, move = 0.0, members = 0.0;
         for (ptrdiff_t j = 0; j < game->clients; j++) {
-            double sent = j == k ? mfpg_audit_middle(game, sign[t]) : value[j];
+            double sent = j == k ? mfpg_audit_middle(game, sign[t]) : given(game, s, t, j);
             keep += weight[j] * game->law[j].keep;
             move += weight[j] * game->law[j].gap * game->law[j].rate * sent;
             members += weight[j];
@@ -138,7 +143,7 @@ double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *s, 
         const double *weight = row_of(game, s->weight, t), *local = row_of(game, s->local, t);
         if (weight[k] == 0.0 || weight[other] == 0.0) continue;
         double own = local[k] - expected(game, s, t, k, mfpg_audit_middle(game, sign[t]));
-        double others = local[other] - expected(game, s, t, other, row_of(game, s->value, t)[other]);
+        double others = local[other] - expected(game, s, t, other, given(game, s, t, other));
         sum += sign[t] * (own - others);
     }
     return sum;

@@ -1,349 +1,48 @@
-/* An audit: patterns of canaries are played, run by run and in parallel, scored, and judged. */
+/* The front of audits: options, what is asked, and how it is answered. */
 #include "mfpg/audit.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "game.h"
 
+mfpg_audit_options mfpg_audit_options_for(mfpg_audit_method method) {
+    const int64_t runs[] = {20000, 200, 1};
+    return (mfpg_audit_options){.method = method, .runs = runs[method], .confidence = 0.99, .seed = 1};
+}
+
 mfpg_audit_options mfpg_audit_options_default(void) {
-    return (mfpg_audit_options){.runs = 20000, .confidence = 0.99, .seed = 1};
+    return mfpg_audit_options_for(MFPG_AUDIT_RANKS);
+}
+
+const char *mfpg_audit_method_name(mfpg_audit_method method) {
+    static const char *const name[] = {"ranks", "few-runs", "one-run"};
+    return name[method];
 }
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern) {
-    static const char *const name[] = {"none", "constant", "alternating", "cross", "round"};
+    static const char *const name[] = {"none", "constant", "alternating", "cross", "round", "both"};
     return name[pattern];
 }
 
-/* Streams of (AUDIT, use x 8 + pattern): */
-enum { USE_KEY, USE_ARM, USE_TIE, USE_SIGN, USE_COIN };
-
-/* How alpha is shared between what is looked at of a client. Own scores find how large an honest privacy loss is; the others
- * find faults whose loss is unbounded, for which little alpha is enough. */
-#define SHARE_CONSTANT    0.6
-#define SHARE_ALTERNATING 0.2
-#define SHARE_CROSS       0.1
-#define SHARE_ROUND       0.1
-
-enum { MOST_CLIENTS_PAIRED = 64, MOST_OTHERS = 7 };
-
-/* What one thread plays with. */
-typedef struct player {
-    mfpg_canary_data canaries;
-    mfpg_transcript transcript;
-    double *value;       /* rounds x clients */
-    unsigned char *coin; /* likewise: of a pattern of rounds */
-    mfpg_verdict_room room;
-} player;
-
-typedef struct audit {
-    const mfpg_audit_game *game;
-    const mfpg_audit_promise *promise;
-    mfpg_audit_play play;
-    void *play_arg;
-    mfpg_key key;
-    player *player;
-    int players;
-    int alternates, rounds_too; /* patterns that are played beside the constant one */
-    ptrdiff_t others;           /* clients that each is compared with */
-    ptrdiff_t series;           /* 1 + others */
-    double alpha;               /* of one client */
-    double share;               /* what the shares of the patterns played sum to */
-    int64_t total, done;        /* runs of all patterns */
-    /* of the pattern at hand */
-    mfpg_audit_pattern pattern;
-    int64_t runs, first; /* first: of the block at hand */
-    signed char *sign;   /* rounds */
-    unsigned char *arm;  /* clients x runs */
-    double *score;       /* clients x series x runs */
-    int32_t *guess;      /* runs x clients x 2: right, made */
-    uint64_t *tie;       /* runs */
-    mfpg_audit_client *client;
-} audit;
-
-static mfpg_stream stream_of(const audit *a, int use, uint64_t number) {
-    return mfpg_stream_open(&a->key, MFPG_PURPOSE_AUDIT, (uint64_t)use * 8 + (uint64_t)a->pattern, number);
-}
-
-/* ---- memory ---- */
-
-static void clear(audit *a) {
-    for (int i = 0; a->player && i < a->players; i++) {
-        player *p = &a->player[i];
-        mfpg_canary_data_clear(&p->canaries);
-        free(p->transcript.global);
-        free(p->transcript.local);
-        free(p->transcript.weight);
-        free(p->value);
-        free(p->coin);
-        free(p->room.scored);
-        free(p->room.plain);
-    }
-    free(a->player);
-    free(a->sign);
-    free(a->arm);
-    free(a->score);
-    free(a->guess);
-    free(a->tie);
-}
-
-static mfpg_status allocate_player(mfpg_context *ctx, const audit *a, player *p) {
-    const mfpg_audit_game *g = a->game;
-    ptrdiff_t cells = (ptrdiff_t)g->rounds * g->clients, runs = (ptrdiff_t)g->options->runs;
-    mfpg_status status = mfpg_canary_data_create(ctx, g->data, g->mechanism, g->excess, &p->canaries);
-    if (status != MFPG_OK) return status;
-    p->transcript.global = mfpg_alloc((ptrdiff_t)g->rounds + 1, sizeof(double));
-    p->transcript.local = mfpg_alloc(cells, sizeof(double));
-    p->transcript.weight = mfpg_alloc(cells, sizeof(double));
-    p->transcript.value = p->value = mfpg_alloc(cells, sizeof(double));
-    p->coin = mfpg_alloc(cells, 1);
-    p->room.scored = mfpg_alloc(runs, sizeof *p->room.scored);
-    p->room.plain = mfpg_alloc(runs, sizeof *p->room.plain);
-    int whole = p->transcript.global && p->transcript.local && p->transcript.weight && p->value && p->coin &&
-                p->room.scored && p->room.plain;
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
-}
-
-/* Sizes are checked: clients x series x runs doubles are the largest block. */
-static mfpg_status allocate(mfpg_context *ctx, audit *a) {
-    const mfpg_audit_game *g = a->game;
-    ptrdiff_t most = PTRDIFF_MAX / (ptrdiff_t)sizeof(double), runs = (ptrdiff_t)g->options->runs;
-    if (g->rounds >= most / g->clients || runs > most / g->clients / a->series / 2)
-        return mfpg_fail_memory(ctx);
-    a->players = mfpg_context_threads(ctx);
-    a->player = mfpg_alloc(a->players, sizeof *a->player);
-    a->sign = mfpg_alloc((ptrdiff_t)g->rounds, sizeof *a->sign);
-    a->arm = mfpg_alloc(g->clients * runs, 1);
-    a->score = mfpg_alloc(g->clients * a->series * runs, sizeof *a->score);
-    a->guess = mfpg_alloc(g->clients * runs, 2 * sizeof *a->guess);
-    a->tie = mfpg_alloc(runs, sizeof *a->tie);
-    if (!a->player || !a->sign || !a->arm || !a->score || !a->guess || !a->tie) return mfpg_fail_memory(ctx);
-    for (int i = 0; i < a->players; i++) {
-        mfpg_status status = allocate_player(ctx, a, &a->player[i]);
-        if (status != MFPG_OK) return status;
-    }
-    return MFPG_OK;
-}
-
-/* ---- before a pattern ---- */
-
-/* Half of the runs on each arm, in a random order of its own for every client. */
-static mfpg_status deal_arms(mfpg_context *ctx, audit *a) {
-    ptrdiff_t runs = (ptrdiff_t)a->runs, *order = mfpg_alloc(runs, sizeof *order);
-    if (!order) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t k = 0; k < a->game->clients; k++) {
-        mfpg_stream stream = stream_of(a, USE_ARM, (uint64_t)k);
-        mfpg_stream_permutation(&stream, runs, order);
-        for (ptrdiff_t i = 0; i < runs; i++) a->arm[k * runs + i] = order[i] >= runs / 2;
-    }
-    mfpg_stream ties = stream_of(a, USE_TIE, 0);
-    for (ptrdiff_t i = 0; i < runs; i++) a->tie[i] = mfpg_stream_below(&ties, (uint64_t)i, UINT64_MAX);
-    free(order);
-    return MFPG_OK;
-}
-
-/* Coins for signs; two rounds or more show both signs, or noise that is used twice would not show. */
-static void choose_signs(audit *a) {
-    int64_t rounds = a->game->rounds, plus = 0;
-    mfpg_stream stream = stream_of(a, USE_SIGN, 0);
-    for (int64_t t = 0; t < rounds; t++) {
-        int up = a->pattern != MFPG_PATTERN_ALTERNATING || mfpg_stream_below(&stream, (uint64_t)t, 2) == 1;
-        a->sign[t] = up ? 1 : -1;
-        plus += up;
-    }
-    if (a->pattern == MFPG_PATTERN_ALTERNATING && (plus == 0 || plus == rounds)) a->sign[rounds - 1] *= -1;
-}
-
-/* ---- a run ---- */
-
-static void give_values(const audit *a, player *p, int64_t run) {
-    ptrdiff_t clients = a->game->clients;
-    int by_round = a->pattern == MFPG_PATTERN_ROUND;
-    if (by_round) {
-        mfpg_stream coins = stream_of(a, USE_COIN, (uint64_t)run);
-        mfpg_stream_bytes(&coins, 0, (ptrdiff_t)a->game->rounds * clients, p->coin);
-    }
-    for (int64_t t = 0; t < a->game->rounds; t++) {
-        for (ptrdiff_t k = 0; k < clients; k++) {
-            ptrdiff_t at = (ptrdiff_t)t * clients + k;
-            int arm = by_round ? p->coin[at] & 1 : a->arm[k * (ptrdiff_t)a->runs + run];
-            p->value[at] = mfpg_audit_value(a->game, a->sign[t], arm);
-        }
-    }
-}
-
-static void score_run(const audit *a, const player *p, int64_t run) {
-    ptrdiff_t clients = a->game->clients;
-    double *score = a->score + run;
-    for (ptrdiff_t k = 0; k < clients; k++) {
-        *score = mfpg_attack_score(a->game, &p->transcript, a->sign, k);
-        score += a->runs;
-        for (ptrdiff_t o = 1; o <= a->others; o++, score += a->runs)
-            *score = mfpg_attack_cross(a->game, &p->transcript, a->sign, k, (k + o) % clients);
-    }
-}
-
-static void guess_rounds(const audit *a, const player *p, int64_t run) {
-    const mfpg_transcript *s = &p->transcript;
-    ptrdiff_t clients = a->game->clients;
-    int32_t *guess = a->guess + run * clients * 2;
-    memset(guess, 0, (size_t)clients * 2 * sizeof *guess);
-    for (int64_t t = 0; t < s->rounds; t++) {
-        for (ptrdiff_t k = 0; k < clients; k++) {
-            ptrdiff_t at = (ptrdiff_t)t * clients + k;
-            if (s->weight[at] == 0.0) continue;
-            int one = mfpg_attack_round(a->game, s, t, k) > 0.0;
-            guess[2 * k] += one == (p->coin[at] & 1);
-            guess[2 * k + 1]++;
-        }
-    }
-}
-
-static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
-    audit *a = arg;
-    player *p = &a->player[worker];
-    int64_t run = a->first + index;
-    mfpg_key key = {.seeded = 1};
-    mfpg_stream stream = stream_of(a, USE_KEY, (uint64_t)run);
-    mfpg_stream_bytes(&stream, 0, sizeof key.bytes, key.bytes);
-    give_values(a, p, run);
-    mfpg_status status = a->play(ctx, a->game, &key, &p->canaries, &p->transcript, a->play_arg);
-    if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "run %lld", (long long)run + 1);
-    if (a->pattern == MFPG_PATTERN_ROUND)
-        guess_rounds(a, p, run);
-    else
-        score_run(a, p, run);
-    return MFPG_OK;
-}
-
-/* All runs of a pattern, in blocks: between them the caller is told, and asked. */
-static mfpg_status play_pattern(mfpg_context *ctx, audit *a, mfpg_audit_pattern pattern, int64_t runs) {
-    const mfpg_audit_options *o = a->game->options;
-    int64_t block = a->total / 200 > 4 * a->players ? a->total / 200 : 4 * a->players;
-    a->pattern = pattern;
-    a->runs = runs;
-    choose_signs(a);
-    mfpg_status status = pattern == MFPG_PATTERN_ROUND ? MFPG_OK : deal_arms(ctx, a);
-    for (a->first = 0; a->first < runs && status == MFPG_OK; a->first += block) {
-        int64_t count = runs - a->first < block ? runs - a->first : block;
-        if (o->stop && *o->stop)
-            return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED,
-                "interrupted after %lld of %lld runs; nothing is told", (long long)a->done,
-                (long long)a->total);
-        status = mfpg_tasks_run(ctx, (ptrdiff_t)count, play_run, a);
-        a->done += count;
-        if (status == MFPG_OK && o->progress) o->progress(o->progress_user, a->done, a->total);
-    }
-    return status;
-}
-
-/* ---- judging ---- */
-
-static double alpha_of(const audit *a, double share) {
-    return a->alpha * share / a->share;
-}
-
-static mfpg_status judge_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
-    audit *a = arg;
-    int alternating = a->pattern == MFPG_PATTERN_ALTERNATING;
-    mfpg_status status = MFPG_OK;
-    for (ptrdiff_t o = 0; o <= a->others && status == MFPG_OK; o++) {
-        double cross = alpha_of(a, SHARE_CROSS) / (double)(a->others * (1 + a->alternates));
-        double own = alpha_of(a, alternating ? SHARE_ALTERNATING : SHARE_CONSTANT);
-        const mfpg_series series = {.score = a->score + (k * a->series + o) * (ptrdiff_t)a->runs,
-            .arm = a->arm + k * (ptrdiff_t)a->runs,
-            .tie = a->tie,
-            .runs = a->runs,
-            .pattern = o > 0 ? MFPG_PATTERN_CROSS : a->pattern,
-            .alpha = o > 0 ? cross : own};
-        status = mfpg_verdict_add(
-            ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
-    }
-    return status == MFPG_OK ? status
-                             : mfpg_fail_in(ctx, status, "client '%s'", a->game->data->client[k].name);
-}
-
-static void judge_rounds(audit *a) {
-    for (ptrdiff_t k = 0; k < a->game->clients; k++) {
-        int64_t right = 0, made = 0;
-        if (isnan(a->promise[k].round_mu)) continue;
-        for (int64_t i = 0; i < a->runs; i++) {
-            right += a->guess[2 * (i * a->game->clients + k)];
-            made += a->guess[2 * (i * a->game->clients + k) + 1];
-        }
-        mfpg_verdict_add_rounds(right, made, alpha_of(a, SHARE_ROUND), &a->client[k]);
-    }
-}
-
-static mfpg_status play_all(mfpg_context *ctx, audit *a, int64_t round_runs) {
-    ptrdiff_t clients = a->game->clients;
-    mfpg_status status = play_pattern(ctx, a, MFPG_PATTERN_CONSTANT, a->game->options->runs);
-    if (status == MFPG_OK) status = mfpg_tasks_run(ctx, clients, judge_client, a);
-    if (status == MFPG_OK && a->alternates) {
-        status = play_pattern(ctx, a, MFPG_PATTERN_ALTERNATING, a->game->options->runs);
-        if (status == MFPG_OK) status = mfpg_tasks_run(ctx, clients, judge_client, a);
-    }
-    if (status == MFPG_OK && a->rounds_too) {
-        status = play_pattern(ctx, a, MFPG_PATTERN_ROUND, round_runs);
-        if (status == MFPG_OK) judge_rounds(a);
-    }
-    return status;
-}
-
 static mfpg_status check_options(mfpg_context *ctx, const mfpg_audit_options *o) {
-    if (o->runs < 20 || o->runs % 2 != 0 || o->runs > INT32_MAX)
+    if (o->method == MFPG_AUDIT_FEW_RUNS && (o->runs < 1 || o->runs > INT32_MAX))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%lld runs; an audit by few runs takes from 1 to 2^31 - 1",
+            (long long)o->runs);
+    if (o->method == MFPG_AUDIT_ONE_RUN && o->runs != 1)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%lld runs; an audit by one run takes 1", (long long)o->runs);
+    if (o->canaries < 0 || (o->canaries > 0 && o->method == MFPG_AUDIT_RANKS))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "%lld canaries; few runs and one run take 1 or more, ranks have one a client",
+            (long long)o->canaries);
+    if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0 || o->runs > INT32_MAX))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
             "%lld runs; an audit takes an even number, from 20 to 2^31 - 2", (long long)o->runs);
     if (!(o->confidence > 0.5 && o->confidence < 1.0))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "confidence %g; it must lie between 0.5 and 1", o->confidence);
     return MFPG_OK;
-}
-
-static void plan_patterns(audit *a) {
-    const mfpg_audit_game *g = a->game;
-    mfpg_view view = g->federation->promise.view;
-    a->alternates = g->rounds > 1 && view != MFPG_VIEW_FINAL;
-    for (ptrdiff_t k = 0; k < g->clients; k++) a->rounds_too |= !isnan(a->promise[k].round_mu);
-    if (view == MFPG_VIEW_LOCAL && g->clients > 1) {
-        a->others = g->clients - 1 < MOST_OTHERS ? g->clients - 1 : MOST_OTHERS;
-        if (g->clients > MOST_CLIENTS_PAIRED) a->others = 1;
-    }
-    a->series = 1 + a->others;
-    a->alpha = (1.0 - g->options->confidence) / (double)g->clients;
-    a->share = SHARE_CONSTANT + (a->alternates ? SHARE_ALTERNATING : 0.0) +
-               (a->others > 0 ? SHARE_CROSS : 0.0) + (a->rounds_too ? SHARE_ROUND : 0.0);
-}
-
-mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_audit_promise *promise,
-    mfpg_audit_play play, void *arg, mfpg_audit_client *client, mfpg_audit_plan *plan) {
-    audit a = {.game = game,
-        .promise = promise,
-        .play = play,
-        .play_arg = arg,
-        .key = mfpg_key_from_seed(game->options->seed),
-        .client = client};
-    mfpg_status status = check_options(ctx, game->options);
-    if (status != MFPG_OK) return status;
-    plan_patterns(&a);
-    int64_t round_runs =
-        (game->options->runs + game->rounds - 1) / game->rounds; /* as many guesses as runs */
-    a.total = game->options->runs * (1 + a.alternates) + (a.rounds_too ? round_runs : 0);
-    for (ptrdiff_t k = 0; k < game->clients; k++) client[k] = mfpg_verdict_start(&promise[k]);
-    status = allocate(ctx, &a);
-    if (status == MFPG_OK) status = play_all(ctx, &a, round_runs);
-    for (ptrdiff_t k = 0; k < game->clients && status == MFPG_OK; k++)
-        mfpg_verdict_close(game->delta, &client[k]);
-    if (status == MFPG_OK && plan)
-        *plan = (mfpg_audit_plan){.runs = game->options->runs,
-            .patterns = 1 + a.alternates + a.rounds_too,
-            .pairs = a.others,
-            .client_confidence = 1.0 - a.alpha};
-    clear(&a);
-    return status;
 }
 
 /* What runs of an audit leave out: metrics, the paper's columns, and accountants that cost more than the run, where nobody
@@ -384,7 +83,10 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
     if (status == MFPG_OK) status = mfpg_audit_laws(ctx, &game, law);
     if (status == MFPG_OK) status = mfpg_audit_promises(ctx, &game, federation, promise);
     if (status == MFPG_OK)
-        status = mfpg_audit_run(ctx, &game, promise, mfpg_audit_play_federation, NULL, client, plan);
+        status =
+            options->method == MFPG_AUDIT_RANKS
+                ? mfpg_audit_run(ctx, &game, promise, mfpg_audit_play_federation, NULL, client, plan)
+                : mfpg_audit_run_many(ctx, &game, promise, mfpg_audit_play_federation, NULL, client, plan);
     mfpg_model_destroy(canary);
     free(law);
     free(promise);

@@ -40,12 +40,33 @@ static double excess(double rate, const void *arg) {
     return mfpg_audit_bet_log_wealth(b->share, b->runs, rate) - b->wanted;
 }
 
-double mfpg_audit_mu_bet(const double *share, ptrdiff_t runs, double alpha) {
+double mfpg_audit_rate_bet(const double *share, ptrdiff_t runs, double alpha) {
     if (!(alpha > 0.0 && alpha < 1.0) || runs < 1) return 0.0;
     const bets b = {share, runs, -log(alpha) + 1e-13 * (double)runs};
     const double most = 1.0 - 0x1p-53;
     if (!(excess(0.5, &b) >= 0.0)) return 0.0;
     double rate = excess(most, &b) >= 0.0 ? most : mfpg_root_bracket(excess, &b, 0.5, most, 1e-15).low;
+    return rate > 0.5 ? rate : 0.0;
+}
+
+/* A fair coin is guessed rightly with probability at most Phi(mu/2) under mu-GDP, (1 + TV)/2 whatever holds, and
+ * (e^epsilon + delta)/(e^epsilon + 1) under (epsilon, delta)-DP. */
+double mfpg_audit_rate_mu(double rate) {
+    if (!(rate > 0.5 && rate < 1.0)) return 0.0;
     double a = mfpg_normal_quantile(rate);
     return mfpg_below(2.0 * a, 1.0 + a);
+}
+
+double mfpg_audit_rate_epsilon(double rate, double delta) {
+    if (!(rate > 0.5 && rate < 1.0) || !(delta >= 0.0 && delta < rate)) return 0.0;
+    double epsilon = log((rate - delta) / (1.0 - rate));
+    return mfpg_below(epsilon, 1.0);
+}
+
+double mfpg_audit_rate_tv(double rate) {
+    return rate > 0.5 && rate < 1.0 ? 2.0 * rate - 1.0 : 0.0; /* exact */
+}
+
+double mfpg_audit_mu_bet(const double *share, ptrdiff_t runs, double alpha) {
+    return mfpg_audit_rate_mu(mfpg_audit_rate_bet(share, runs, alpha));
 }

@@ -10,7 +10,7 @@
 #include "models/clip_factor.h"
 #include "models/ops.h"
 
-/* ---- the direction ---- */
+/* ---- the directions ---- */
 
 /* A coin for each pair of entries (the finaliser of splitmix64): no pattern that noise could share. */
 static int coin(uint64_t pair) {
@@ -22,22 +22,27 @@ static int coin(uint64_t pair) {
 
 static double sign_of(ptrdiff_t i, ptrdiff_t n) {
     if (n == 1) return 1.0;
-    if (i == n - 1 && n % 2 == 1) return 0.0;
     return ((int)(i & 1) ^ coin((uint64_t)i / 2)) ? 1.0 : -1.0;
 }
 
-static double entry_size(ptrdiff_t n) {
-    return 1.0 / sqrt((double)(n == 1 ? 1 : n - n % 2));
+/* How many entries a direction has: whole pairs. */
+static ptrdiff_t length_of(ptrdiff_t n, ptrdiff_t directions) {
+    return n == 1 ? 1 : n / (2 * directions) * 2;
 }
 
-float mfpg_canary_direction(ptrdiff_t i, ptrdiff_t n) {
-    return (float)(sign_of(i, n) * entry_size(n));
+ptrdiff_t mfpg_canary_most(ptrdiff_t n) {
+    return n < 2 ? n : n / 2;
+}
+
+double mfpg_canary_project_on(ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j, const float *w) {
+    ptrdiff_t length = length_of(n, directions);
+    double sum = 0.0;
+    for (ptrdiff_t i = j * length; i < (j + 1) * length; i++) sum += sign_of(i, n) * (double)w[i];
+    return sum * (1.0 / sqrt((double)length));
 }
 
 double mfpg_canary_project(ptrdiff_t n, const float *w) {
-    double sum = 0.0;
-    for (ptrdiff_t i = 0; i < n; i++) sum += sign_of(i, n) * (double)w[i];
-    return sum * entry_size(n);
+    return mfpg_canary_project_on(n, 1, 0, w);
 }
 
 /* ---- the model ---- */
@@ -47,13 +52,18 @@ static ptrdiff_t workspace(const mfpg_model *model, ptrdiff_t rows) {
     return rows; /* what each example's gradient is along v */
 }
 
+/* The features of an example: size, direction, number of directions. Floats hold whole numbers up to 2^24. */
+enum { SIZE, DIRECTION, DIRECTIONS, FEATURES };
+
+static const float *features_of(const mfpg_batch *batch, ptrdiff_t i) {
+    return batch->data->x + FEATURES * mfpg_batch_row(batch, i);
+}
+
 static void backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
     (void)model;
     (void)w;
-    for (ptrdiff_t i = 0; i < batch->count; i++) {
-        ptrdiff_t row = mfpg_batch_row(batch, i);
-        work[i] = -batch->data->x[row] * batch->data->y[row];
-    }
+    for (ptrdiff_t i = 0; i < batch->count; i++)
+        work[i] = -features_of(batch, i)[SIZE] * batch->data->y[mfpg_batch_row(batch, i)];
 }
 
 /* v as floats is longer than 1 by at most 2^-24. */
@@ -69,22 +79,35 @@ static int64_t clip(
     return nonfinite;
 }
 
+static void add_along(ptrdiff_t n, const float *features, float factor, float *target) {
+    ptrdiff_t length = length_of(n, (ptrdiff_t)features[DIRECTIONS]),
+              first = (ptrdiff_t)features[DIRECTION] * length;
+    double size = 1.0 / sqrt((double)length);
+    for (ptrdiff_t i = first; i < first + length; i++) target[i] += factor * (float)(sign_of(i, n) * size);
+}
+
 static void accumulate(
     const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target) {
-    ptrdiff_t n = model->parameters;
-    float sum = 0.0F;
+    ptrdiff_t n = model->parameters, i = 0;
     if (fresh) memset(target, 0, (size_t)n * sizeof *target);
-    for (ptrdiff_t i = 0; i < batch->count; i++) sum += alpha * work[i];
-    if (sum == 0.0F) return;
-    for (ptrdiff_t i = 0; i < n; i++) target[i] += sum * mfpg_canary_direction(i, n);
+    while (i < batch->count) { /* rows of one direction at a time */
+        const float *features = features_of(batch, i);
+        float sum = 0.0F;
+        for (; i < batch->count && features_of(batch, i)[DIRECTION] == features[DIRECTION]; i++)
+            sum += alpha * work[i];
+        if (sum != 0.0F) add_along(n, features, sum, target);
+    }
 }
 
 static void predict(
     const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out) {
-    double along = mfpg_canary_project(model->parameters, w);
     backward(model, w, batch, work);
-    for (ptrdiff_t i = 0; i < batch->count; i++)
+    for (ptrdiff_t i = 0; i < batch->count; i++) {
+        const float *features = features_of(batch, i);
+        double along = mfpg_canary_project_on(
+            model->parameters, (ptrdiff_t)features[DIRECTIONS], (ptrdiff_t)features[DIRECTION], w);
         out[i] = (mfpg_prediction){.loss = (double)work[i] * along, .score = (float)along};
+    }
 }
 
 static const mfpg_model_ops linear_loss = {
@@ -120,7 +143,7 @@ mfpg_status mfpg_canary_model_create(mfpg_context *ctx, const mfpg_model *like, 
     }
     memcpy(tensor, like->tensor, (size_t)like->tensors * sizeof *tensor);
     *model = (mfpg_model){.ops = mfpg_model_sums_rows(like) ? &linear_loss_summed : &linear_loss,
-        .features = 1,
+        .features = FEATURES,
         .parameters = like->parameters,
         .tensors = like->tensors,
         .tensor = tensor};
@@ -141,41 +164,51 @@ void mfpg_canary_data_clear(mfpg_canary_data *canaries) {
     *canaries = (mfpg_canary_data){0};
 }
 
+/* The canaries of client k point along these directions. */
+typedef struct pointing {
+    ptrdiff_t each, directions, first;
+} pointing;
+
 /* Of the rows of one client: the unit of privacy is a client, whose gradient is a mean (or sum) over its rows, or one row.
  * Poisson batches leave rows out: then every row of a client carries the canary. */
 static mfpg_status fill(mfpg_context *ctx, const mfpg_mechanism *mechanism, double excess, ptrdiff_t rows,
-    mfpg_dataset *out, ptrdiff_t *hot) {
+    const pointing *to, mfpg_dataset *out, ptrdiff_t *hot) {
     const mfpg_mechanism_options *o = &mechanism->options;
     int example = o->promise.unit == MFPG_UNIT_EXAMPLE;
     double size = excess * o->clip * (example ? 1.0 : (double)rows);
     if (mfpg_mechanism_clips_update(mechanism)) size /= mechanism->ops->rate(o);
     *out = (mfpg_dataset){.rows = rows,
-        .features = 1,
-        .x = mfpg_alloc_floats(rows),
+        .features = FEATURES,
+        .x = mfpg_alloc(rows, FEATURES * sizeof *out->x),
         .y = mfpg_alloc_floats(rows),
         .norm2 = mfpg_alloc(rows, sizeof *out->norm2)};
     if (!out->x || !out->y || !out->norm2) return mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < rows; i++) {
-        out->x[i] = (float)size;
+        float *x = out->x + FEATURES * i;
+        x[SIZE] = (float)size;
+        x[DIRECTION] = (float)(to->first + (i < to->each ? i : 0));
+        x[DIRECTIONS] = (float)to->directions;
         out->y[i] = 0.0F;
         out->norm2[i] = size * size;
     }
-    *hot = !example && o->batch_rate < 1.0 ? rows : 1;
+    *hot = !example && o->batch_rate < 1.0 ? rows : to->each < rows ? to->each : rows;
     return MFPG_OK;
 }
 
-mfpg_status mfpg_canary_data_create(mfpg_context *ctx, const mfpg_federated_data *like,
-    const mfpg_mechanism *const *mechanism, double excess, mfpg_canary_data *out) {
+mfpg_status mfpg_canary_data_create_many(mfpg_context *ctx, const mfpg_federated_data *like,
+    const mfpg_mechanism *const *mechanism, double excess, ptrdiff_t each, ptrdiff_t directions,
+    mfpg_canary_data *out) {
     mfpg_canary_data made = {.data = {.clients = like->clients,
-                                 .features = 1,
+                                 .features = FEATURES,
                                  .client = mfpg_alloc(like->clients, sizeof *made.data.client),
                                  .public_norm2 = (double)INFINITY},
         .hot = mfpg_alloc(like->clients, sizeof *made.hot)};
     mfpg_status status = made.data.client && made.hot ? MFPG_OK : mfpg_fail_memory(ctx);
     for (ptrdiff_t k = 0; k < like->clients && status == MFPG_OK; k++) {
+        const pointing to = {each, directions, each > 1 ? 0 : k % directions};
         made.data.client[k].name = like->client[k].name;
-        status = fill(
-            ctx, mechanism[k], excess, like->client[k].train.rows, &made.data.client[k].train, &made.hot[k]);
+        status = fill(ctx, mechanism[k], excess, like->client[k].train.rows, &to, &made.data.client[k].train,
+            &made.hot[k]);
     }
     if (status == MFPG_OK)
         *out = made;
@@ -184,6 +217,15 @@ mfpg_status mfpg_canary_data_create(mfpg_context *ctx, const mfpg_federated_data
     return status;
 }
 
+mfpg_status mfpg_canary_data_create(mfpg_context *ctx, const mfpg_federated_data *like,
+    const mfpg_mechanism *const *mechanism, double excess, mfpg_canary_data *out) {
+    return mfpg_canary_data_create_many(ctx, like, mechanism, excess, 1, 1, out);
+}
+
 void mfpg_canary_set(mfpg_canary_data *canaries, ptrdiff_t k, double value) {
     for (ptrdiff_t i = 0; i < canaries->hot[k]; i++) canaries->data.client[k].train.y[i] = (float)value;
+}
+
+void mfpg_canary_set_one(mfpg_canary_data *canaries, ptrdiff_t k, ptrdiff_t i, double value) {
+    if (i < canaries->hot[k]) canaries->data.client[k].train.y[i] = (float)value;
 }

@@ -23,13 +23,19 @@ typedef struct mfpg_audit_law {
     int one_step; /* 1: its likelihood under sampling is known in closed form */
 } mfpg_audit_law;
 
-/* What the attacker may see of one run, along v. round-major, clients in each round. */
+/* What the attacker may see of one run, along v; round-major, clients in each round. With many directions, such an array for
+ * each of them, one after the other (but of weights), at the stride of all rounds of the game. */
 typedef struct mfpg_transcript {
-    int64_t rounds;      /* that were played, at most those of the game */
-    double *global;      /* rounds + 1: <w_t, v> */
-    double *local;       /* rounds x clients: <u_k, v>; of members */
-    double *weight;      /* rounds x clients: p_k; 0: not a member */
-    const double *value; /* rounds x clients: what each client was given to send, in [-1, 1] */
+    int64_t rounds;       /* that were played, at most those of the game */
+    ptrdiff_t directions; /* of canaries */
+    ptrdiff_t each;       /* canaries of a client: of one, client k's points along v_{k mod directions} */
+    ptrdiff_t planes;     /* arrays in local: directions, or 1 for each client's own direction, or 0 */
+    double *global;       /* rounds + 1: <w_t, v> */
+    double *local;        /* rounds x clients: <u_k, v>; of members */
+    double *weight;       /* rounds x clients: p_k; 0: not a member */
+    const double *
+        value; /* rounds x clients, for each canary of a client: what each was given to send, in [-1, 1]. NULL,
+                             where the canary of one client is looked at: nobody else sends anything along v */
 } mfpg_transcript;
 
 typedef struct mfpg_audit_game {
@@ -71,6 +77,11 @@ double mfpg_audit_middle(const mfpg_audit_game *game, int sign);
 mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_audit_promise *promise,
     mfpg_audit_play play, void *arg, mfpg_audit_client *client, mfpg_audit_plan *plan);
 
+/* many.c: plays a few runs, or one, with many canaries and judges the promises. */
+mfpg_status mfpg_audit_run_many(mfpg_context *ctx, const mfpg_audit_game *game,
+    const mfpg_audit_promise *promise, mfpg_audit_play play, void *arg, mfpg_audit_client *client,
+    mfpg_audit_plan *plan);
+
 /* setup.c: law of each client, MFPG_ERR_INPUT for what cannot be audited; and what the federation promises. */
 mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg_audit_law *law);
 mfpg_status mfpg_audit_promises(mfpg_context *ctx, const mfpg_audit_game *game,
@@ -98,6 +109,15 @@ mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, doubl
 
 /* Adds the guesses of rounds. */
 void mfpg_verdict_add_rounds(int64_t correct, int64_t trials, double alpha, mfpg_audit_client *client);
+
+/* Adds what a rate of right guesses proves that few runs refuted. */
+void mfpg_verdict_add_rate(double rate, double delta, mfpg_audit_pattern pattern, mfpg_audit_client *client);
+
+/* One run: fixes beforehand how many of the client's canaries are guessed, and adds what it proves that some were right
+ * (client->guesses, client->correct). */
+int64_t mfpg_verdict_plan_one_run(double alpha, mfpg_audit_client *client);
+void mfpg_verdict_add_one_run(
+    double delta, double alpha, mfpg_audit_pattern pattern, mfpg_audit_client *client);
 
 /* Nothing proved yet; and the answer to whether the promise stands. */
 mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise);

@@ -7,6 +7,7 @@
 #include "numerics/special/chi_square.h"
 #include "numerics/special/normal.h"
 #include "numerics/special/rank_sum.h"
+#include "numerics/special/roots.h"
 #include "outward.h"
 
 static const char *const route_name[] = {
@@ -128,4 +129,44 @@ int64_t mfpg_audit_noise_entries_needed(double factor, double alpha, double powe
         }
     }
     return high;
+}
+
+/* ---- one run ---- */
+
+typedef struct confident {
+    double mu, share;
+} confident;
+
+/* Scores lie at N(+-mu/2, 1) by their coin. Positive where more than the share of them is further from 0 than the threshold. */
+static double beyond(double threshold, const void *arg) {
+    const confident *c = arg;
+    return mfpg_normal_cdf(0.5 * c->mu - threshold) + mfpg_normal_cdf(-0.5 * c->mu - threshold) - c->share;
+}
+
+/* How many of the most confident guesses are right half of the time: a binomial's median is next to its mean. */
+static int64_t median_correct(int64_t canaries, int64_t guesses, double mu) {
+    const confident c = {mu, (double)guesses / (double)canaries};
+    double most = 0.5 * mu + 40.0;
+    double t = beyond(0.0, &c) <= 0.0 ? 0.0 : mfpg_root_bracket(beyond, &c, 0.0, most, 1e-12).high;
+    double right = mfpg_normal_cdf(0.5 * mu - t), wrong = mfpg_normal_cdf(-0.5 * mu - t);
+    return (int64_t)llround((double)guesses * right / (right + wrong));
+}
+
+double mfpg_audit_one_run_expected(int64_t canaries, int64_t guesses, double mu, double alpha) {
+    if (!(mu > 0.0) || canaries < 1 || guesses < 1 || guesses > canaries) return 0.0;
+    return mfpg_audit_one_run_mu(canaries, guesses, median_correct(canaries, guesses, fmin(mu, 64.0)), alpha);
+}
+
+int64_t mfpg_audit_one_run_guesses(int64_t canaries, double mu, double alpha) {
+    static const double share[] = {1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01};
+    int64_t best = 0;
+    double most = 0.0;
+    for (size_t i = 0; i < sizeof share / sizeof share[0] && canaries > 0; i++) {
+        int64_t guesses = (int64_t)ceil(share[i] * (double)canaries);
+        double proved = mfpg_audit_one_run_expected(canaries, guesses, mu, alpha);
+        if (!(proved > most)) continue;
+        most = proved;
+        best = guesses;
+    }
+    return best;
 }

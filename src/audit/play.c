@@ -7,40 +7,57 @@
 
 typedef struct watch {
     const mfpg_audit_game *game;
-    double *local, *weight; /* of the round */
+    mfpg_transcript *transcript;
 } watch;
 
 static void see(void *user, ptrdiff_t client, double weight, const float *model) {
-    watch *w = user;
-    w->local[client] = mfpg_canary_project(mfpg_model_parameters(w->game->model), model);
-    w->weight[client] = weight;
+    const watch *w = user;
+    mfpg_transcript *s = w->transcript;
+    ptrdiff_t n = mfpg_model_parameters(w->game->model), clients = w->game->clients;
+    ptrdiff_t at = (ptrdiff_t)s->rounds * clients + client, plane = (ptrdiff_t)w->game->rounds * clients;
+    for (ptrdiff_t j = 0; j < s->planes; j++)
+        s->local[j * plane + at] = mfpg_canary_project_on(
+            n, s->directions, s->planes < s->directions ? client % s->directions : j, model);
+    s->weight[at] = weight;
+}
+
+static void see_global(const mfpg_audit_game *game, mfpg_transcript *s, int64_t round, const float *w) {
+    ptrdiff_t n = mfpg_model_parameters(game->model);
+    for (ptrdiff_t j = 0; j < s->directions; j++)
+        s->global[j * (ptrdiff_t)(game->rounds + 1) + round] = mfpg_canary_project_on(n, s->directions, j, w);
+}
+
+static void give(const mfpg_audit_game *game, const mfpg_transcript *s, mfpg_canary_data *canaries) {
+    ptrdiff_t at = (ptrdiff_t)s->rounds * game->clients, plane = (ptrdiff_t)game->rounds * game->clients;
+    for (ptrdiff_t k = 0; k < game->clients; k++) {
+        if (s->each == 1) mfpg_canary_set(canaries, k, s->value[at + k]);
+        for (ptrdiff_t i = 0; i < s->each && s->each > 1; i++)
+            mfpg_canary_set_one(canaries, k, i, s->value[i * plane + at + k]);
+    }
 }
 
 mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_key *key,
     mfpg_canary_data *canaries, mfpg_transcript *s, void *arg) {
-    ptrdiff_t n = mfpg_model_parameters(game->model), clients = game->clients;
+    ptrdiff_t cells = (ptrdiff_t)game->rounds * game->clients;
     mfpg_federation *federation = NULL;
     (void)arg;
     mfpg_status status = mfpg_federation_create(
         ctx, game->federation, &canaries->data, game->model, game->mechanism, game->action, key, &federation);
     if (status != MFPG_OK) return status;
-    watch watching = {.game = game};
+    watch watching = {.game = game, .transcript = s};
     const mfpg_key cohorts = mfpg_key_from_seed(game->options->seed);
     mfpg_federation_watch(federation, see, &watching);
     mfpg_federation_share_cohorts(federation, &cohorts); /* as in the run that made the promises */
-    memset(s->weight, 0, (size_t)(game->rounds * clients) * sizeof *s->weight);
-    memset(s->local, 0, (size_t)(game->rounds * clients) * sizeof *s->local);
-    s->global[0] = mfpg_canary_project(n, mfpg_federation_model(federation));
+    memset(s->weight, 0, (size_t)cells * sizeof *s->weight);
+    if (s->planes > 0) memset(s->local, 0, (size_t)(s->planes * cells) * sizeof *s->local);
+    see_global(game, s, 0, mfpg_federation_model(federation));
     for (s->rounds = 0; s->rounds < game->rounds && status == MFPG_OK; s->rounds++) {
         mfpg_round_report report;
         int done = 0;
-        watching.local = s->local + s->rounds * clients;
-        watching.weight = s->weight + s->rounds * clients;
-        for (ptrdiff_t k = 0; k < clients; k++)
-            mfpg_canary_set(canaries, k, s->value[s->rounds * clients + k]);
+        give(game, s, canaries);
         status = mfpg_federation_round(ctx, federation, &report, &done);
         if (done) break; /* nobody has budget left */
-        s->global[s->rounds + 1] = mfpg_canary_project(n, mfpg_federation_model(federation));
+        see_global(game, s, s->rounds + 1, mfpg_federation_model(federation));
     }
     mfpg_federation_destroy(federation);
     return status;

@@ -14,6 +14,9 @@
 #define SHARE_ACCURACY 0.10
 #define SHARE_DIRECT   0.05
 
+/* Of the alpha of one run: mu; the rest is for epsilon without an assumption. */
+#define SHARE_ONE_RUN_MU 0.8
+
 static void claim(mfpg_audit_client *client, double mu, mfpg_audit_route route, mfpg_audit_pattern pattern) {
     if (!(mu > client->mu_lower)) return;
     client->mu_lower = mu;
@@ -78,6 +81,30 @@ void mfpg_verdict_add_rounds(int64_t correct, int64_t trials, double alpha, mfpg
     client->round_mu_lower = mfpg_audit_mu_accuracy(correct, trials, alpha);
 }
 
+void mfpg_verdict_add_rate(double rate, double delta, mfpg_audit_pattern pattern, mfpg_audit_client *client) {
+    claim(client, mfpg_audit_rate_mu(rate), MFPG_ROUTE_BET, pattern);
+    client->epsilon_lower_direct = mfpg_audit_rate_epsilon(rate, delta);
+    client->tv_lower = mfpg_audit_rate_tv(rate);
+}
+
+void mfpg_verdict_add_one_run(double delta, double alpha, mfpg_audit_pattern pattern, mfpg_audit_client *c) {
+    double mu_alpha = SHARE_ONE_RUN_MU * alpha, epsilon_alpha = alpha - mu_alpha;
+    c->ceiling = mfpg_audit_one_run_mu(c->canaries, c->guesses, c->guesses, mu_alpha);
+    claim(
+        c, mfpg_audit_one_run_mu(c->canaries, c->guesses, c->correct, mu_alpha), MFPG_ROUTE_ONE_RUN, pattern);
+    c->epsilon_lower_direct =
+        mfpg_audit_one_run_epsilon(c->canaries, c->guesses, c->correct, delta, epsilon_alpha);
+}
+
+int64_t mfpg_verdict_plan_one_run(double alpha, mfpg_audit_client *client) {
+    double mu = isfinite(client->mu) ? client->mu : mfpg_audit_rate_mu(0.5 + 0.5 * client->distance);
+    double mu_alpha = SHARE_ONE_RUN_MU * alpha;
+    client->guesses = mfpg_audit_one_run_guesses(client->canaries, mu, mu_alpha);
+    client->expected = mfpg_audit_one_run_expected(client->canaries, client->guesses, mu, mu_alpha);
+    if (client->guesses == 0) client->guesses = client->canaries; /* nothing is to be hoped for */
+    return client->guesses;
+}
+
 mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
     return (mfpg_audit_client){.mu = promise->mu,
         .epsilon = promise->epsilon,
@@ -87,7 +114,9 @@ mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
         .distance = promise->distance,
         .paper_delta = promise->paper_delta,
         .round_mu = promise->round_mu,
-        .round_mu_lower = isnan(promise->round_mu) ? (double)NAN : 0.0};
+        .round_mu_lower = isnan(promise->round_mu) ? (double)NAN : 0.0,
+        .ceiling = NAN,
+        .expected = NAN};
 }
 
 /* NaN compares as false: what is not promised, or was not audited, breaks nothing. An infinite promise always stands. */

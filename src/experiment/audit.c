@@ -20,19 +20,21 @@ mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *e,
         ctx, options, &e->options, e->data, e->model, e->mechanisms.of_client, e->action, client, plan);
 }
 
-static json_t *client_json(const mfpg_experiment *e, ptrdiff_t k, const mfpg_audit_client *c) {
+static json_t *client_json(const mfpg_experiment *e, const char *name, const mfpg_audit_client *c) {
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:b}",
-        "client", e->data->client[k].name, "mu", mfpg_json_number(c->mu), "mu_lower",
-        mfpg_json_number(c->mu_lower), "epsilon", mfpg_json_number(c->epsilon), "epsilon_lower",
-        mfpg_json_number(c->epsilon_lower), "epsilon_lower_direct", mfpg_json_number(c->epsilon_lower_direct),
-        "delta", mfpg_json_number(e->options.delta), "route", mfpg_audit_route_name(c->route), "pattern",
+                     "s:o, s:o, s:b, s:I, s:I, s:I, s:o, s:o}",
+        "client", name, "mu", mfpg_json_number(c->mu), "mu_lower", mfpg_json_number(c->mu_lower), "epsilon",
+        mfpg_json_number(c->epsilon), "epsilon_lower", mfpg_json_number(c->epsilon_lower),
+        "epsilon_lower_direct", mfpg_json_number(c->epsilon_lower_direct), "delta",
+        mfpg_json_number(e->options.delta), "route", mfpg_audit_route_name(c->route), "pattern",
         mfpg_audit_pattern_name(c->pattern), "gap", mfpg_json_number(c->mu - c->mu_lower), "mu_estimate",
         mfpg_json_number(c->mu_estimate), "auc", mfpg_json_number(c->auc), "auc_cap",
         mfpg_json_number(c->auc_cap), "auc_lower", mfpg_json_number(c->auc_lower), "round_mu",
         mfpg_json_number(c->round_mu), "round_mu_lower", mfpg_json_number(c->round_mu_lower), "distance",
         mfpg_json_number(c->distance), "tv_lower", mfpg_json_number(c->tv_lower), "paper_delta",
-        mfpg_json_number(c->paper_delta), "stands", c->stands);
+        mfpg_json_number(c->paper_delta), "stands", c->stands, "canaries", (json_int_t)c->canaries, "guesses",
+        (json_int_t)c->guesses, "correct", (json_int_t)c->correct, "ceiling", mfpg_json_number(c->ceiling),
+        "expected", mfpg_json_number(c->expected));
 }
 
 static json_t *promise_of(const mfpg_experiment *e) {
@@ -47,15 +49,18 @@ static json_t *audit_json(const mfpg_experiment *e, const mfpg_audit_options *op
     json_t *clients = json_array(), *object = NULL;
     int stands = 1, failed = !clients;
     for (ptrdiff_t k = 0; k < e->data->clients && !failed; k++) {
-        failed = json_array_append_new(clients, client_json(e, k, &client[k])) != 0;
+        failed = json_array_append_new(clients, client_json(e, e->data->client[k].name, &client[k])) != 0;
         stands = stands && client[k].stands;
     }
+    stands = stands && (!plan->pooled || plan->together.stands);
     if (!failed)
-        object = json_pack("{s:O, s:b, s:o, s:o, s:o, s:I, s:i, s:I, s:I, s:s}", "clients", clients, "stands",
-            stands, "promise", promise_of(e), "confidence", mfpg_json_number(options->confidence),
-            "client_confidence", mfpg_json_number(plan->client_confidence), "runs", (json_int_t)plan->runs,
-            "patterns", plan->patterns, "pairs", (json_int_t)plan->pairs, "seed", (json_int_t)options->seed,
-            "note",
+        object = json_pack("{s:s, s:O, s:o*, s:b, s:o, s:o, s:o, s:I, s:b, s:i, s:I, s:I, s:s}", "method",
+            mfpg_audit_method_name(plan->method), "clients", clients, "together",
+            plan->pooled ? client_json(e, "together", &plan->together) : NULL, "stands", stands, "promise",
+            promise_of(e), "confidence", mfpg_json_number(options->confidence), "client_confidence",
+            mfpg_json_number(plan->client_confidence), "runs", (json_int_t)plan->runs, "stopped",
+            plan->stopped, "patterns", plan->patterns, "pairs", (json_int_t)plan->pairs, "seed",
+            (json_int_t)options->seed, "note",
             "mu_estimate is a fit, no proof; everything that ends in _lower holds for all clients "
             "together with the confidence");
     json_decref(clients);

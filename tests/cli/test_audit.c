@@ -45,6 +45,27 @@ static void test_text_has_a_line_for_every_client(void **state) {
     assert_int_equal(files_in_folder(), 0);
 }
 
+static void test_few_runs_and_one_run_tell_of_their_canaries(void **state) {
+    (void)state;
+    json_t *object = run_json("audit clinics --method few-runs --runs 30 --json");
+    assert_string_equal(json_string_value(json_object_get(object, "method")), "few-runs");
+    assert_true(json_get_number(object, "runs") == 30 && !json_object_get(object, "together"));
+    const json_t *client = json_array_get(json_object_get(object, "clients"), 0);
+    assert_true(json_get_number(client, "canaries") == 3 && json_get_number(client, "guesses") == 90);
+    assert_true(json_is_null(json_object_get(client, "ceiling")));
+    json_decref(object);
+    object = run_json("audit clinics privacy.unit=client noise.target_epsilon=200 --method one-run --json");
+    const json_t *together = json_object_get(object, "together");
+    for (int i = 0; keys[i]; i++) assert_non_null(json_object_get(together, keys[i]));
+    assert_true(json_get_number(together, "canaries") == 4 && json_get_number(object, "runs") == 1);
+    assert_true(json_get_number(together, "ceiling") >= json_get_number(together, "expected"));
+    json_decref(object);
+    expect("audit clinics --method one-run --canaries 2", 0);
+    assert_non_null(strstr(ran.out, "guesses right, 2 canaries a run"));
+    assert_non_null(strstr(ran.out, "can be proved"));
+    assert_non_null(strstr(ran.out, "1 run with many canaries,"));
+}
+
 /* A bound that is wrong every other time: before long one of an exact promise is, and the exit code says so. */
 static void test_a_broken_promise_is_exit_code_3(void **state) {
     (void)state;
@@ -65,8 +86,16 @@ static void test_wrong_questions_are_refused(void **state) {
     REFUSED("audit", "no configuration");
     REFUSED("audit clinics --runs 21", "--runs", "even");
     REFUSED("audit clinics --runs 2", "20");
+    REFUSED("audit clinics --method one-run --runs 2", "few-runs");
+    REFUSED("audit clinics --method few-runs --runs 0", "--runs");
+    REFUSED("audit clinics --method few-runs --canaries 4", "room for 3");
+    REFUSED("audit clinics --method few-runs --canaries 2 privacy.unit=client noise.target_epsilon=200",
+        "a client has one");
+    REFUSED("audit clinics --canaries 2", "--canaries", "few-runs");
+    REFUSED("audit clinics --method few", "one-run");
     REFUSED("audit clinics --confidence 1", "--confidence", "below 1");
     REFUSED("audit clinics --seed -1", "--seed");
+    REFUSED("audit counterexample --method one-run", "5 canaries", "ranks");
     REFUSED("audit choices", "each-round");
     REFUSED("audit clinics privacy.clp=1", "privacy.clip");
     REFUSED("audit nowhere.yaml", "nowhere.yaml");
@@ -98,6 +127,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_json_tells_every_client_and_stands_in_the_file_too, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_text_has_a_line_for_every_client, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_few_runs_and_one_run_tell_of_their_canaries, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_broken_promise_is_exit_code_3, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_bound_of_the_paper_is_refuted_while_the_certificate_stands, open_folder, close_folder),
