@@ -211,8 +211,7 @@ static void print_runs(const settings *chosen, const mfpg_audit_plan *plan) {
             plan->stopped ? ", stopped there" : "");
     printf(" %llu. Everything proved holds together with probability %.6g",
         (unsigned long long)chosen->audit.seed, chosen->audit.confidence);
-    if (plan->client_confidence < 1.0) printf(" (of one client: %.6g)", plan->client_confidence);
-    printf(".\n");
+    printf(" (of one client: %.6g).\n", plan->client_confidence);
     if (plan->pooled)
         printf("together: the clients' canaries as one sample, beside what the promises say of %s.\n",
             plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean chance of a right guess" : "the worst of them");

@@ -455,8 +455,8 @@ mfpg_status mfpg_audit_run_many(mfpg_context *ctx, const mfpg_audit_game *game,
         *plan = (mfpg_audit_plan){.method = game->options->method,
             .runs = c.done,
             .stopped = c.done < c.runs,
-            .patterns = c.alternates && c.done > 1 ? 2 : 1,
-            .client_confidence = 1.0 - c.alpha,
+            .patterns = 1, /* a run has one */
+            .client_confidence = 1.0 - (c.alpha > 0.0 ? c.alpha : c.alpha_together),
             .pooled = c.by_client,
             .together = c.together};
     clear(&c);

@@ -138,7 +138,13 @@ static mfpg_status check_clients(
         if (status != MFPG_OK) return status;
         stands = stands && json_is_true(json_object_get(client, "stands"));
     }
-    const json_t *all = json_object_get(audit, "stands");
+    const json_t *all = json_object_get(audit, "stands"), *together = json_object_get(audit, "together");
+    if (together) { /* the clients' canaries as one sample: by few runs or one */
+        mfpg_status status = check_numbers(ctx, folder, together, json_array_size(clients));
+        if (status == MFPG_OK) status = check_verdict(ctx, folder, together, json_array_size(clients));
+        if (status != MFPG_OK) return status;
+        stands = stands && json_is_true(json_object_get(together, "stands"));
+    }
     if (json_is_boolean(all) && json_is_true(all) == stands) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s/audit.json: stands: missing, or not what its clients say, which is %s", folder,
