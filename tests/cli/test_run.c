@@ -206,12 +206,27 @@ static void test_the_classical_law_warns_where_it_is_false(void **state) {
 /* Rounds that drive models apart forget nothing; the same rounds with a smaller step do. */
 static void test_an_assumption_that_gains_nothing_warns(void **state) {
     (void)state;
-    expect("run clinics train.rounds=2 privacy.view=final privacy.assume=glm --out a", 0);
+    expect("run clinics train.rounds=2 privacy.view=final privacy.assume=glm entropic.step=2 --out a", 0);
     assert_non_null(strstr(ran.err, "privacy.assume gains nothing in this run"));
     forget("a");
     expect("run clinics train.rounds=2 privacy.view=final privacy.assume=glm entropic.step=0.5 --out a", 0);
     assert_null(strstr(ran.err, "gains nothing"));
     forget("a");
+}
+
+/* What is shown first has to be right: of the examples that need no files none warns of its own settings. */
+static void test_examples_do_not_warn(void **state) {
+    (void)state;
+    const char *examples[] = {"clinics", "choices", "counterexample"};
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        char command[64];
+        snprintf(command, sizeof command, "run %s --out r", examples[i]);
+        expect(command, 0);
+        assert_null(strstr(ran.err, "warning"));
+        assert_null(strstr(ran.out, "Warning"));
+        assert_null(strstr(ran.out, "diverge"));
+        forget("r");
+    }
 }
 
 static void test_without_noise_there_is_no_certificate(void **state) {
@@ -494,6 +509,7 @@ int main(void) {
             test_json_tells_what_each_client_was_promised, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_files_that_hold_metrics_say_that_nothing_covers_them, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_examples_do_not_warn, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_run_can_start_from_a_model, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_classical_law_warns_where_it_is_false, open_folder, close_folder),
