@@ -1,223 +1,125 @@
-/* mfpg account --ledger: what every client of a run really spent, by an accountant of its own (theory S2.1, S2.2). */
+/* How the price of a ledger is printed. */
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "account.h"
-#include "ledger_audit.h"
 #include "options.h"
 
-/* First reading: does any release sample? */
-static mfpg_status look_for_sampling(void *user, const mfpg_release *release, int64_t first, int64_t last) {
-    (void)first;
-    (void)last;
-    audit *all = user;
-    if (release->sampling_rate < 1) all->sampled = 1;
-    if (mfpg_release_is_choice(release)) all->adaptive = 1;
-    all->contraction = fmax(all->contraction, release->contraction);
-    return MFPG_OK;
+enum { SHOWN = 10, NARROW = 20, WIDE = 40 /* of the column of names */ };
+
+/* ---- JSON ---- */
+
+static json_t *client_as_json(const mfpg_ledger_client *client) {
+    double rate = client->lowest_rate == client->highest_rate ? client->lowest_rate : (double)NAN;
+    return json_pack("{s:I, s:s?, s:o, s:o, s:o, s:I, s:I, s:o}", "client", (json_int_t)client->client,
+        "name", client->name, "mu", cli_json_number(client->mu), "epsilon", cli_json_number(client->epsilon),
+        "delta", cli_json_number(client->delta), "rounds", (json_int_t)client->rounds, "steps",
+        (json_int_t)client->steps, "sampling_rate", cli_json_number(client->steps > 0 ? rate : (double)NAN));
 }
 
-static const char *fitting_accountant(const audit *all) {
-    if (all->header.particles == MFPG_PARTICLES_DATA) return "data-particles";
-    return all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE ? "exact" : "gdp";
+static json_t *clients_as_json(const mfpg_ledger_account *ledger) {
+    json_t *list = json_array();
+    for (int64_t i = 0; i < ledger->clients; i++)
+        json_array_append_new(list, client_as_json(&ledger->client[i]));
+    return list;
 }
 
-static mfpg_status prepare(audit *all) {
-    const account_ledger_options *options = all->options;
-    mfpg_accountant_options made = mfpg_accountant_options_default();
-    made.promise = all->header.promise;
-    if (options->adjacency >= 0) made.promise.adjacency = (mfpg_adjacency)options->adjacency;
-    all->adjacency = made.promise.adjacency;
-    all->accountant = options->accountant ? options->accountant : fitting_accountant(all);
-    all->client = calloc(all->header.clients > 0 ? (size_t)all->header.clients : 1, sizeof *all->client);
-    mfpg_status status = all->client ? MFPG_OK : MFPG_ERR_MEMORY;
-    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) {
-        all->client[k].client = k;
-        status = mfpg_accountant_create(all->ctx, all->accountant, &made, &all->client[k].accountant);
+static json_t *odometer_as_json(const mfpg_ledger_account *ledger) {
+    const mfpg_odometer *read = &ledger->odometer;
+    if (read->index < 0) return json_null();
+    return json_pack("{s:o, s:o, s:o, s:s}", "epsilon", cli_json_number(read->epsilon), "rho",
+        cli_json_number(read->rho), "delta", cli_json_number(read->delta), "note", MFPG_ODOMETER_NOTE);
+}
+
+static int report_as_json(const mfpg_answer *answer) {
+    const mfpg_ledger_account *ledger = answer->ledger;
+    json_t *object = account_json(answer);
+    json_object_set_new(object, "seeded", json_boolean(ledger->seeded));
+    json_object_set_new(object, "ledger",
+        json_pack("{s:I, s:s, s:s}", "lines", (json_int_t)ledger->end.lines, "chain", ledger->end.chain,
+            "summary", ledger->confirmed ? "agrees" : "none"));
+    json_object_set_new(object, "odometer", odometer_as_json(ledger));
+    json_object_set_new(object, "one_certificate", json_boolean(ledger->alike));
+    json_object_set_new(object, "clients", clients_as_json(ledger));
+    return cli_json_print("account", object);
+}
+
+/* ---- for people ---- */
+
+static void print_end(const mfpg_ledger_account *ledger) {
+    printf("%-12s %lld lines, chain %s\n", "ledger", (long long)ledger->end.lines, ledger->end.chain);
+    printf("%-12s %s\n", "summary",
+        ledger->confirmed
+            ? "summary.json beside it names the same end: no line is missing"
+            : "none beside it that names an end: lines taken from the ledger's end would not show");
+}
+
+static void print_odometer(const mfpg_ledger_account *ledger) {
+    char epsilon[CLI_TEXT_UP], delta[CLI_TEXT_UP];
+    const mfpg_odometer *read = &ledger->odometer;
+    if (read->index >= 0)
+        printf("%-12s at most epsilon %s at delta %s (%s)\n", "odometer", cli_text_up(read->epsilon, epsilon),
+            cli_text_up(ledger->odometer_delta, delta), MFPG_ODOMETER_NOTE);
+}
+
+static void print_rate(const mfpg_ledger_client *client) {
+    if (client->steps == 0)
+        printf("-");
+    else if (client->lowest_rate == client->highest_rate)
+        printf("%g", client->lowest_rate);
+    else
+        printf("%g to %g", client->lowest_rate, client->highest_rate);
+}
+
+static void print_client(const mfpg_ledger_client *client, const char *who, int width) {
+    char a[CLI_TEXT_UP], b[CLI_TEXT_UP], c[CLI_TEXT_UP];
+    double mu = client->mu;
+    printf("%-*.*s %-12s %-12s %-12s %-7lld %-8lld ", width, width, who, isnan(mu) ? "-" : cli_text_up(mu, a),
+        cli_text_up(client->epsilon, b), cli_text_up(client->delta, c), (long long)client->rounds,
+        (long long)client->steps);
+    print_rate(client);
+    printf("\n");
+}
+
+static int64_t shown_clients(const mfpg_ledger_account *ledger) {
+    return ledger->clients < SHOWN ? ledger->clients : SHOWN;
+}
+
+static int name_width(const mfpg_ledger_account *ledger) {
+    size_t width = NARROW;
+    for (int64_t i = 0; i < shown_clients(ledger); i++) {
+        const char *name = ledger->client[i].name;
+        if (name && strlen(name) > width) width = strlen(name);
     }
-    return status;
+    return width < WIDE ? (int)width : WIDE;
 }
 
-static void count_release(spending *client, const mfpg_release *release) {
-    double rate = release->sampling_rate;
-    if (mfpg_release_is_choice(release)) return; /* paid for, but no step of training */
-    client->lowest_rate = client->steps > 0 ? fmin(client->lowest_rate, rate) : rate;
-    client->highest_rate = client->steps > 0 ? fmax(client->highest_rate, rate) : rate;
-    client->steps += release->steps < INT64_MAX - client->steps ? release->steps : INT64_MAX - client->steps;
-    client->rounds++;
-}
-
-/* Second reading. */
-static mfpg_status visit(void *user, const mfpg_release *release, int64_t first, int64_t last) {
-    audit *all = user;
-    for (int64_t k = first; k <= last && k >= 0 && k < all->header.clients; k++) {
-        mfpg_status status = mfpg_accountant_record(all->ctx, all->client[k].accountant, release);
-        if (status != MFPG_OK) return status;
-        count_release(&all->client[k], release);
+static void print_clients(const mfpg_ledger_account *ledger) {
+    char who[64];
+    int width = ledger->alike ? NARROW : name_width(ledger);
+    printf("\n%-*s %-12s %-12s %-12s %-7s %-8s %s\n", width, "client", "mu", "epsilon", "delta", "rounds",
+        "steps", "rate");
+    if (ledger->alike) {
+        snprintf(who, sizeof who, "all %lld alike", (long long)ledger->clients);
+        print_client(ledger->client, who, width);
+        return;
     }
-    return MFPG_OK;
-}
-
-/* The number that was not given; that of the client before where both released the same. */
-static mfpg_status ask(audit *all, int64_t k, double delta) {
-    spending *client = &all->client[k];
-    const spending *before = client - 1;
-    client->mu = mfpg_accountant_mu(client->accountant);
-    client->epsilon = all->options->epsilon;
-    client->delta = delta;
-    if (k > 0 && mfpg_accountant_covers(client->accountant, before->accountant) &&
-        mfpg_accountant_covers(before->accountant, client->accountant)) {
-        client->epsilon = before->epsilon;
-        client->delta = before->delta;
-        return MFPG_OK;
+    for (int64_t i = 0; i < shown_clients(ledger); i++) {
+        const mfpg_ledger_client *client = &ledger->client[i];
+        const char *name = client->name;
+        snprintf(who, sizeof who, "%lld", (long long)client->client);
+        print_client(client, name ? name : who, width);
     }
-    return isnan(client->epsilon)
-               ? mfpg_accountant_epsilon(all->ctx, client->accountant, delta, &client->epsilon)
-               : mfpg_accountant_delta(all->ctx, client->accountant, client->epsilon, &client->delta);
+    if (ledger->clients > SHOWN)
+        printf("... and %lld with less; --json lists all\n", (long long)(ledger->clients - SHOWN));
 }
 
-/* Most first; delta where epsilon is the same for all, then mu. */
-static int by_spending(const void *a, const void *b) {
-    const spending *x = a, *y = b;
-    if (x->epsilon != y->epsilon) return x->epsilon < y->epsilon ? 1 : -1;
-    if (x->delta != y->delta) return x->delta < y->delta ? 1 : -1;
-    if (x->mu != y->mu) return x->mu < y->mu ? 1 : -1;
-    return x->client < y->client ? -1 : 1;
-}
-
-/* Sorts the clients, and asks again, of the one that spent most, for both ends. */
-static mfpg_status ask_largest(audit *all) {
-    qsort(all->client, (size_t)all->header.clients, sizeof *all->client, by_spending);
-    const spending *most = all->client;
-    return isnan(all->options->epsilon)
-               ? mfpg_accountant_epsilon_bounds(all->ctx, most->accountant, most->delta, &all->largest)
-               : mfpg_accountant_delta_bounds(all->ctx, most->accountant, most->epsilon, &all->largest);
-}
-
-static mfpg_status ask_all(audit *all) {
-    mfpg_status status = mfpg_ledger_read(all->ctx, all->path, NULL, visit, all, &all->end);
-    double delta = isnan(all->options->delta) ? all->header.delta : all->options->delta;
-    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) status = ask(all, k, delta);
-    return status == MFPG_OK ? ask_largest(all) : status;
-}
-
-double ledger_mu(const spending *client) {
-    return isinf(client->mu) && isfinite(client->epsilon) ? (double)NAN : client->mu;
-}
-
-static void fill_answer(const audit *all, account_answer *out) {
-    const spending *most = all->client;
-    out->mu = ledger_mu(most);
-    out->rdp = (double)NAN;
-    out->epsilon = most->epsilon;
-    out->delta = most->delta;
-    out->upper = all->largest.upper;
-    out->lower = all->largest.lower;
-    out->accountant = all->accountant;
-    out->adjacency = mfpg_adjacency_name(all->adjacency);
-    out->unit = mfpg_unit_name(all->header.promise.unit);
-    out->view = mfpg_view_name(all->header.promise.view);
-    out->certificate = !all->adaptive;
-    out->particles = all->header.particles;
-    out->contraction = all->contraction;
-    if (all->adaptive)
-        account_assume(out,
-            "actions were chosen from what earlier releases showed: this sum is for display, and what is "
-            "certified is the budget of the run's filter (privacy.stop_at_epsilon), nothing where it had "
-            "none");
-    account_assume(out, "the ledger holds every release of the run");
-    account_assume(out, "Gaussian noise is ideal up to floating-point rounding");
-    if (all->header.particles == MFPG_PARTICLES_DATA)
-        account_assume_records(out);
-    else if (all->header.promise.view != MFPG_VIEW_LOCAL)
-        account_assume(out, "nobody sees more than the view %s", out->view);
-    if (all->header.promise.view == MFPG_VIEW_FINAL && all->header.particles == MFPG_PARTICLES_PARAMETERS)
-        account_assume(out, "no credit for hidden states is given from a ledger: charged as if every average "
-                            "had been seen, which may be more than the run itself certified");
-    if (all->sampled && account_credits_sampling(all->accountant) &&
-        all->header.promise.unit == MFPG_UNIT_EXAMPLE)
-        account_assume(
-            out, "batches were Poisson samples of the recorded rates, and who was in them stays hidden");
-    else if (all->sampled)
-        account_assume(out, "sampling is not credited: accounted as if everything took part");
-    if (all->header.seeded)
-        account_assume(out, "the noise came from a seed (seeded: not private) that nobody may know");
-}
-
-/* What a ledger is priced by has to be a guarantee. 0, or the exit code. */
-static int check_certifies(mfpg_context *ctx, const char *name) {
-    mfpg_accountant *probe = NULL;
-    mfpg_status status = name ? mfpg_accountant_create(ctx, name, NULL, &probe) : MFPG_OK;
-    int certifies = !probe || mfpg_accountant_certifies(probe);
-    mfpg_accountant_destroy(probe);
-    if (status != MFPG_OK) return cli_fail(ctx, "account", status);
-    return certifies ? 0
-                     : cli_refuse("account",
-                           "--accountant %s certifies nothing; --ledger wants one that does", name);
-}
-
-/* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). 0, or the exit code. */
-static int check_particles(const audit *all) {
-    mfpg_particles known = mfpg_accountant_particles(all->client[0].accountant);
-    if (known == all->header.particles) return 0;
-    return cli_refuse("account", "%s: the particles of this ledger are %s; accountant %s knows %s only",
-        all->path, mfpg_particles_name(all->header.particles), all->accountant, mfpg_particles_name(known));
-}
-
-/* Lines that are missing at the end leave a chain without a fault; the run's summary knows where it ended. 0, or the exit
- * code. */
-static int check_end(audit *all) {
-    long long found = (long long)all->end.lines;
-    int64_t recorded;
-    all->verdict = ledger_summary_compare(&all->beside, &all->end, &recorded);
-    switch (all->verdict) {
-    case LEDGER_ALONE:
-    case LEDGER_AGREES: return 0;
-    case LEDGER_SHORTER:
-        return cli_refuse("account",
-            "%s: ends after line %lld, but summary.json beside it counts %lld lines: releases are missing at "
-            "the end",
-            all->path, found, (long long)recorded);
-    case LEDGER_LONGER:
-        return cli_refuse("account",
-            "%s: has %lld lines, but summary.json beside it counts %lld: it is not the ledger of that run, "
-            "or "
-            "lines were added",
-            all->path, found, (long long)recorded);
-    case LEDGER_REWRITTEN: break;
-    }
-    return cli_refuse("account",
-        "%s: its last chain value is %s, but summary.json beside it names another: the ledger or the summary "
-        "was rewritten",
-        all->path, all->end.chain);
-}
-
-static int price(audit *all) {
-    int code = check_certifies(all->ctx, all->options->accountant);
-    if (code) return code;
-    mfpg_status status = mfpg_ledger_read(all->ctx, all->path, &all->header, look_for_sampling, all, NULL);
-    if (status == MFPG_OK) status = prepare(all);
-    if (status == MFPG_OK) code = check_particles(all);
-    if (code) return code;
-    if (status == MFPG_OK) status = ask_all(all);
-    if (status != MFPG_OK) return cli_fail(all->ctx, "account", status);
-    code = check_end(all);
-    if (code) return code;
-    account_answer answer = {0};
-    fill_answer(all, &answer);
-    return ledger_report(all, &answer);
-}
-
-int account_ledger(const account_ledger_options *options) {
-    audit all = {.options = options, .ctx = cli_context(1), .path = ledger_path(options->path)};
-    if (all.path) all.beside = ledger_summary_read(all.path);
-    int code = all.path ? price(&all) : cli_fail(all.ctx, "account", MFPG_ERR_MEMORY);
-    for (int64_t k = 0; all.client && k < all.header.clients; k++)
-        mfpg_accountant_destroy(all.client[k].accountant);
-    free(all.client);
-    free(all.path);
-    ledger_summary_clear(&all.beside);
-    mfpg_context_destroy(all.ctx);
-    return code;
+int account_print_ledger(const mfpg_answer *answer, int json) {
+    if (json) return report_as_json(answer);
+    account_print(answer);
+    print_end(answer->ledger);
+    print_odometer(answer->ledger);
+    print_clients(answer->ledger);
+    return cli_finish("account", CLI_DONE);
 }

@@ -2,6 +2,7 @@
 #ifndef MFPG_H
 #define MFPG_H
 
+#include "account.h"
 #include "accountant.h"
 #include "audit.h"
 #include "audit_bounds.h"

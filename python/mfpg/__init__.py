@@ -6,18 +6,16 @@ one thread at a time. A process made by fork() must not use the package if its p
 """
 
 from mfpg import transport
-from mfpg._account import account
+from mfpg._account import account, calibrate
 from mfpg._accountant import Accountant
-from mfpg._answer import Account, Calibration
-from mfpg._calibrate import calibrate
+from mfpg._answer import Account, Calibration, ClientAccount, LedgerAccount, LedgerEnd, Odometer
 from mfpg._call import (AccessError, DomainError, Error, InputError, Interrupted, MfpgWarning, NumericError,
                         OutOfMemoryError, text)
 from mfpg._config import examples
 from mfpg._equilibrium import Equilibrium, FixedPoint, Gains, Mixing, Price, Social
 from mfpg._interface import lib
 from mfpg._keys import Key, keys
-from mfpg._ledger import (ClientAccount, Ledger, LedgerAccount, LedgerContents, LedgerEnd, LedgerHeader, LedgerLine,
-                          Odometer)
+from mfpg._ledger import Ledger, LedgerContents, LedgerHeader, LedgerLine
 from mfpg._privatise import Privatised, privatise
 from mfpg._release import Release
 from mfpg._run import Run, run, simulate

@@ -1,17 +1,18 @@
-"""account: the privacy of a schedule, or of what a run really released."""
+"""account and calibrate: what a schedule or a ledger promises, and the number with which a schedule meets a target."""
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Iterable
+from typing import Any
 
-from mfpg._answer import Account
-from mfpg._call import Context, Job, job
-from mfpg._hidden import price_hidden
-from mfpg._ledger import price_ledger
-from mfpg._options import Chosen, check_account
-from mfpg._records import price_records
-from mfpg._schedule import price_schedule
+from mfpg._answer import Account, Calibration, ClientAccount, LedgerAccount, LedgerEnd, Odometer, number_or_none
+from mfpg._call import Context, Error, Job, job, text, words
+from mfpg._interface import ffi, lib
+
+OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
 @job
@@ -63,14 +64,112 @@ def account(job: Job, *, mechanism: str | None = None, noise_multiplier: float |
 
     Raises InputError where options contradict each other or a value is not allowed. Threads: safe.
     """
-    given = {name: value for name, value in locals().items() if name != "job"}
+    return read(ask(job, lib.MFPG_QUESTION_ACCOUNT, locals()))
+
+
+@job
+def calibrate(job: Job, *, epsilon: float, delta: float | None = None, solve: str | None = None,
+              mechanism: str | None = None, noise_multiplier: float | None = None, strength: float | None = None,
+              step: float | None = None, blocks: str | Iterable[tuple[float | None, float | None, int | None]] | None = None,
+              steps: int | None = None, sampling_rate: float | None = None, clip: float | None = None,
+              adjacency: str | None = None, sensitivity: float | None = None, unit: str | None = None,
+              accountant: str | None = None, order: float | Iterable[float] | None = None,
+              width: float | None = None) -> Calibration:
+    """The noise, sampling rate or number of steps that meets a target epsilon: ``mfpg calibrate``.
+
+    >>> 3 < calibrate(epsilon=1).noise_multiplier < 4
+    True
+
+    epsilon, delta: the target (delta default 1e-5); the answer never costs more, and is within a millionth of the exact
+    one (steps: exact).
+    solve: "noise" (default): the least noise multiplier, or strength; "rate": the largest sampling rate; "steps": the most
+    steps. In `blocks` the number written "?" (or None) is solved instead.
+    All other options are those of account.
+    """
+    return read_calibration(ask(job, lib.MFPG_QUESTION_CALIBRATE, locals()))
+
+
+# ---- the question ----
+
+
+def as_text(value: Any) -> str:
+    """A value as it is typed on the command line."""
+    try:
+        return repr(float(value)).removesuffix(".0")
+    except (TypeError, ValueError, OverflowError):
+        return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def as_list(value: Any, separator: str) -> str:
+    """A list, or one value, with what is to be found as "?"."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return "?" if value is None else as_text(value)
+    return separator.join(as_list(one, ":") for one in value)
+
+
+def as_option(name: str, value: Any) -> Any:
+    """What the library takes: bytes, or NULL for an option that is there or not."""
+    if name in ("blocks", "order"):
+        return as_list(value, ",").encode()
+    return ffi.NULL if value is True else os.fsencode(value if isinstance(value, str) else as_text(value))
+
+
+def ask(job: Job, kind: int, options: dict[str, Any]) -> Any:
+    """The answer as a C structure; messages name options as Python does."""
     with Context(job, 1) as ctx:
-        chosen = Chosen(ctx, given)
-        if ledger is not None:
-            return price_ledger(ctx, ledger, chosen)
-        check_account(chosen)
-        if chosen.assume not in (None, "none"):
-            return price_hidden(ctx, chosen)
-        if chosen.particles == "data":
-            return price_records(ctx, chosen)
-        return price_schedule(ctx, chosen)
+        out = ffi.new("mfpg_question **")
+        ctx.check(lib.mfpg_question_create(ctx.pointer, kind, out))
+        question = ffi.gc(out[0], lib.mfpg_question_destroy)
+        answer = ffi.gc(ffi.new("mfpg_answer *"), lib.mfpg_answer_clear)
+        try:
+            for name, value in options.items():
+                if name != "job" and value is not None and value is not False:
+                    option = name.replace("_", "-").encode()
+                    ctx.check(lib.mfpg_question_set(ctx.pointer, question, option, as_option(name, value)))
+            ctx.check(lib.mfpg_question_answer(ctx.pointer, question, answer))
+        except Error as error:
+            raise type(error)(OPTION.sub(lambda option: option[1].replace("-", "_"), str(error))) from None
+        return answer
+
+
+# ---- the answer ----
+
+
+def fields(answer: Any) -> dict[str, Any]:
+    return {
+        "epsilon": answer.epsilon, "delta": answer.delta, "mu": number_or_none(answer.mu),
+        "rdp": number_or_none(answer.rdp), "lower": number_or_none(answer.lower), "upper": number_or_none(answer.upper),
+        "accountant": text(answer.accountant), "adjacency": words(answer.adjacency), "unit": text(answer.unit),
+        "view": text(answer.view), "particles": text(lib.mfpg_particles_name(answer.particles)),
+        "contraction": number_or_none(answer.contraction), "certificate": bool(answer.certificate),
+        "assumptions": tuple(text(answer.assumption[i]) for i in range(answer.assumptions))}
+
+
+def read(answer: Any) -> Account:
+    return read_ledger(answer) if answer.ledger else Account(**fields(answer))
+
+
+def read_calibration(answer: Any) -> Calibration:
+    found = answer.found
+    return Calibration(
+        **fields(answer), solved=text(lib.mfpg_solve_name(found.solved)), target_epsilon=found.target_epsilon,
+        noise_multiplier=number_or_none(found.noise_multiplier), noise_sd=number_or_none(found.noise_sd),
+        strength=number_or_none(found.strength), sampling_rate=found.sampling_rate,
+        steps=int(found.steps) if math.isfinite(found.steps) else found.steps, evaluations=found.evaluations)
+
+
+def read_ledger(answer: Any) -> LedgerAccount:
+    ledger = answer.ledger
+    end, odometer = ledger.end, ledger.odometer
+    return LedgerAccount(
+        **fields(answer), seeded=bool(ledger.seeded), one_certificate=bool(ledger.alike),
+        ledger=LedgerEnd(end.lines, text(end.chain), "agrees" if ledger.confirmed else "none"),
+        odometer=None if odometer.index < 0 else Odometer(odometer.epsilon, odometer.rho, odometer.delta,
+                                                          text(lib.MFPG_ODOMETER_NOTE)),
+        clients=tuple(read_client(ledger.client[i]) for i in range(ledger.clients)))
+
+
+def read_client(client: Any) -> ClientAccount:
+    rate = client.lowest_rate if client.lowest_rate == client.highest_rate else None
+    return ClientAccount(client.client, words(client.name), number_or_none(client.mu), client.epsilon, client.delta,
+                         client.rounds, client.steps, rate)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
-from typing import Any, TypeVar
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,19 +49,52 @@ class Calibration(Account):
     evaluations: int = 0
 
 
+@dataclasses.dataclass(frozen=True)
+class ClientAccount:
+    """What one client spent."""
+
+    client: int
+    name: str | None
+    mu: float | None
+    epsilon: float
+    delta: float
+    rounds: int
+    steps: int
+    sampling_rate: float | None
+    """None where it has none, or several."""
+
+
+@dataclasses.dataclass(frozen=True)
+class LedgerEnd:
+    """Where the ledger ends; summary: "agrees" where the summary of its run names the same end, "none" without one."""
+
+    lines: int
+    chain: str
+    summary: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Odometer:
+    """At most this, whenever one looks."""
+
+    epsilon: float
+    rho: float
+    delta: float
+    note: str
+
+
+@dataclasses.dataclass(frozen=True)
+class LedgerAccount(Account):
+    """The client that spent most, and all of them."""
+
+    seeded: bool = False
+    ledger: LedgerEnd = LedgerEnd(0, "", "none")
+    odometer: Odometer | None = None
+    one_certificate: bool = False
+    """True where all clients, of which there are several, spent the same."""
+    clients: tuple[ClientAccount, ...] = ()
+    """The largest first."""
+
+
 def number_or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-A = TypeVar("A", bound=Account)
-
-
-def make_answer(kind: type[A], *, mu: float, epsilon: float, delta: float, certificate: bool,
-                assumptions: Iterable[str], rdp: float = math.nan, lower: float = math.nan,
-                upper: float = math.nan, **rest: Any) -> A:
-    """An answer: it promises nothing where epsilon is infinite or delta 1, whatever it assumes."""
-    promises = certificate and math.isfinite(epsilon) and delta < 1
-    if math.isinf(mu) and promises:
-        mu = math.nan  # sampling is credited, which has none
-    return kind(epsilon=epsilon, delta=delta, mu=number_or_none(mu), rdp=number_or_none(rdp), lower=number_or_none(lower),
-                upper=number_or_none(upper), certificate=promises, assumptions=tuple(assumptions), **rest)

@@ -1,0 +1,264 @@
+/* What every client of a run really spent, by an accountant of its own (theory S2.1, S2.2). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "beside.h"
+#include "question.h"
+
+typedef struct pricing {
+    mfpg_context *ctx;
+    const mfpg_question *q;
+    mfpg_answer *out;
+    mfpg_ledger_account *ledger; /* of the answer */
+    char *path;                  /* of the ledger itself */
+    json_t *beside;
+    mfpg_ledger_header header;
+    mfpg_adjacency adjacency;
+    double contraction;           /* the largest of a release */
+    int sampled;                  /* 1: some release sampled its examples */
+    int adaptive;                 /* 1: some release is a choice of action */
+    mfpg_accountant **accountant; /* header.clients; made before the releases are read */
+} pricing;
+
+/* ---- before the releases are recorded ---- */
+
+/* What a ledger is priced by has to be a guarantee. */
+static mfpg_status check_certifies(mfpg_context *ctx, const char *name) {
+    mfpg_accountant *probe = NULL;
+    mfpg_status status = name ? mfpg_accountant_create(ctx, name, NULL, &probe) : MFPG_OK;
+    int certifies = !probe || mfpg_accountant_certifies(probe);
+    mfpg_accountant_destroy(probe);
+    if (status != MFPG_OK || certifies) return status;
+    return mfpg_fail(
+        ctx, MFPG_ERR_INPUT, "--accountant %s certifies nothing; --ledger wants one that does", name);
+}
+
+/* First reading: does any release sample? */
+static mfpg_status look(void *user, const mfpg_release *release, int64_t first, int64_t last) {
+    (void)first;
+    (void)last;
+    pricing *all = user;
+    if (release->sampling_rate < 1) all->sampled = 1;
+    if (mfpg_release_is_choice(release)) all->adaptive = 1;
+    all->contraction = fmax(all->contraction, release->contraction);
+    return MFPG_OK;
+}
+
+static const char *fitting_accountant(const pricing *all) {
+    if (all->q->accountant) return all->q->accountant;
+    if (all->header.particles == MFPG_PARTICLES_DATA) return "data-particles";
+    return all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE ? "exact" : "gdp";
+}
+
+static mfpg_status allocate(pricing *all) {
+    int64_t clients = all->header.clients;
+    mfpg_ledger_account *ledger = all->out->ledger = mfpg_alloc(1, sizeof *ledger);
+    if (!ledger) return mfpg_fail_memory(all->ctx);
+    ledger->client = mfpg_alloc(clients, sizeof *ledger->client);
+    all->accountant = mfpg_alloc(clients, sizeof *all->accountant);
+    if (!ledger->client || !all->accountant) return mfpg_fail_memory(all->ctx);
+    ledger->clients = clients;
+    for (int64_t k = 0; k < clients; k++) {
+        ledger->client[k] =
+            (mfpg_ledger_client){.client = k, .lowest_rate = (double)NAN, .highest_rate = (double)NAN};
+        const char *name = account_name_beside(all->beside, k);
+        if (name && !(ledger->client[k].name = mfpg_text_copy(name, strlen(name))))
+            return mfpg_fail_memory(all->ctx);
+    }
+    all->ledger = ledger;
+    return MFPG_OK;
+}
+
+/* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). */
+static mfpg_status check_particles(const pricing *all) {
+    mfpg_particles known = mfpg_accountant_particles(all->accountant[0]);
+    if (known == all->header.particles) return MFPG_OK;
+    return mfpg_fail(all->ctx, MFPG_ERR_INPUT,
+        "%s: the particles of this ledger are %s; accountant %s knows %s only", all->path,
+        mfpg_particles_name(all->header.particles), all->out->accountant, mfpg_particles_name(known));
+}
+
+static mfpg_status prepare(pricing *all) {
+    const char *name = fitting_accountant(all);
+    mfpg_accountant_options made = mfpg_accountant_options_default();
+    made.promise = all->header.promise;
+    if (all->q->adjacency >= 0) made.promise.adjacency = account_adjacency(all->q);
+    all->adjacency = made.promise.adjacency;
+    all->out->accountant = account_listed_name(name);
+    mfpg_status status = allocate(all);
+    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++)
+        status = mfpg_accountant_create(all->ctx, name, &made, &all->accountant[k]);
+    return status == MFPG_OK ? check_particles(all) : status;
+}
+
+/* ---- the releases ---- */
+
+static void count_release(mfpg_ledger_client *client, const mfpg_release *release) {
+    if (mfpg_release_is_choice(release)) return; /* paid for, but no step of training */
+    client->lowest_rate = fmin(client->lowest_rate, release->sampling_rate);
+    client->highest_rate = fmax(client->highest_rate, release->sampling_rate);
+    client->steps += release->steps < INT64_MAX - client->steps ? release->steps : INT64_MAX - client->steps;
+    client->rounds++;
+}
+
+/* Second reading. */
+static mfpg_status visit(void *user, const mfpg_release *release, int64_t first, int64_t last) {
+    pricing *all = user;
+    for (int64_t k = first; k <= last && k >= 0 && k < all->header.clients; k++) {
+        mfpg_status status = mfpg_accountant_record(all->ctx, all->accountant[k], release);
+        if (status != MFPG_OK) return status;
+        count_release(&all->ledger->client[k], release);
+    }
+    return MFPG_OK;
+}
+
+/* ---- the price ---- */
+
+/* The number that was not given; that of the client before where both released the same. */
+static mfpg_status ask(pricing *all, int64_t k) {
+    mfpg_ledger_client *client = &all->ledger->client[k];
+    const mfpg_ledger_client *before = client - 1;
+    const mfpg_accountant *own = all->accountant[k], *others = k > 0 ? all->accountant[k - 1] : NULL;
+    client->mu = mfpg_accountant_mu(own);
+    client->epsilon = all->q->epsilon;
+    client->delta = all->ledger->odometer_delta;
+    if (others && mfpg_accountant_covers(own, others) && mfpg_accountant_covers(others, own)) {
+        client->epsilon = before->epsilon;
+        client->delta = before->delta;
+        return MFPG_OK;
+    }
+    return account_given(client->epsilon)
+               ? mfpg_accountant_delta(all->ctx, own, client->epsilon, &client->delta)
+               : mfpg_accountant_epsilon(all->ctx, own, client->delta, &client->epsilon);
+}
+
+/* Most first; delta where epsilon is the same for all, then mu. */
+static int by_spending(const void *a, const void *b) {
+    const mfpg_ledger_client *x = a, *y = b;
+    if (x->epsilon != y->epsilon) return x->epsilon < y->epsilon ? 1 : -1;
+    if (x->delta != y->delta) return x->delta < y->delta ? 1 : -1;
+    if (x->mu != y->mu) return x->mu < y->mu ? 1 : -1;
+    return x->client < y->client ? -1 : 1;
+}
+
+static int same_number(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+static int are_alike(const mfpg_ledger_account *ledger) {
+    const mfpg_ledger_client *first = ledger->client;
+    for (int64_t i = 1; i < ledger->clients; i++) {
+        const mfpg_ledger_client *other = &ledger->client[i];
+        if (!same_number(first->mu, other->mu) || first->epsilon != other->epsilon ||
+            first->delta != other->delta || first->rounds != other->rounds || first->steps != other->steps ||
+            !same_number(first->lowest_rate, other->lowest_rate) ||
+            !same_number(first->highest_rate, other->highest_rate))
+            return 0;
+    }
+    return ledger->clients > 1;
+}
+
+/* Sorts the clients, and asks again, of the one that spent most, for both ends. */
+static mfpg_status ask_largest(pricing *all) {
+    mfpg_ledger_account *ledger = all->ledger;
+    mfpg_bounds ends;
+    qsort(ledger->client, (size_t)ledger->clients, sizeof *ledger->client, by_spending);
+    for (int64_t i = 0; i < ledger->clients; i++) /* sampling is credited, which has no mu */
+        if (isinf(ledger->client[i].mu) && isfinite(ledger->client[i].epsilon))
+            ledger->client[i].mu = (double)NAN;
+    const mfpg_ledger_client *most = ledger->client;
+    const mfpg_accountant *accountant = all->accountant[most->client];
+    mfpg_status status = account_given(all->q->epsilon)
+                             ? mfpg_accountant_delta_bounds(all->ctx, accountant, most->epsilon, &ends)
+                             : mfpg_accountant_epsilon_bounds(all->ctx, accountant, most->delta, &ends);
+    all->out->lower = ends.lower;
+    all->out->upper = ends.upper;
+    return status;
+}
+
+static mfpg_status ask_all(pricing *all) {
+    mfpg_ledger_account *ledger = all->ledger;
+    mfpg_status status = mfpg_ledger_read(all->ctx, all->path, NULL, visit, all, &ledger->end);
+    ledger->odometer_delta = account_or(all->q->delta, all->header.delta);
+    for (int64_t k = 0; status == MFPG_OK && k < ledger->clients; k++) status = ask(all, k);
+    if (status == MFPG_OK) status = ask_largest(all);
+    if (status != MFPG_OK) return status;
+    ledger->alike = are_alike(ledger);
+    ledger->seeded = all->header.seeded;
+    ledger->odometer = mfpg_odometer_read(ledger->client->mu, ledger->odometer_delta);
+    return MFPG_OK;
+}
+
+/* ---- the answer ---- */
+
+static void assume_view(const pricing *all) {
+    mfpg_answer *out = all->out;
+    if (out->particles == MFPG_PARTICLES_DATA)
+        account_assume_records(out);
+    else if (all->header.promise.view != MFPG_VIEW_LOCAL)
+        account_assume(out, "nobody sees more than the view %s", out->view);
+    if (all->header.promise.view == MFPG_VIEW_FINAL && out->particles == MFPG_PARTICLES_PARAMETERS)
+        account_assume(out, "no credit for hidden states is given from a ledger: charged as if every average "
+                            "had been seen, which may be more than the run itself certified");
+}
+
+static void assume(const pricing *all) {
+    mfpg_answer *out = all->out;
+    if (all->adaptive)
+        account_assume(out,
+            "actions were chosen from what earlier releases showed: this sum is for display, and what is "
+            "certified is the budget of the run's filter (privacy.stop_at_epsilon), nothing where it had "
+            "none");
+    account_assume(out, "the ledger holds every release of the run");
+    account_assume(out, "Gaussian noise is ideal up to floating-point rounding");
+    assume_view(all);
+    int credited = account_credits_sampling(out->accountant) && all->header.promise.unit == MFPG_UNIT_EXAMPLE;
+    if (all->sampled && credited)
+        account_assume(
+            out, "batches were Poisson samples of the recorded rates, and who was in them stays hidden");
+    else if (all->sampled)
+        account_assume(out, "sampling is not credited: accounted as if everything took part");
+    if (all->header.seeded)
+        account_assume(out, "the noise came from a seed (seeded: not private) that nobody may know");
+}
+
+static void fill_answer(const pricing *all) {
+    mfpg_answer *out = all->out;
+    const mfpg_ledger_client *most = all->ledger->client;
+    out->mu = most->mu;
+    out->epsilon = most->epsilon;
+    out->delta = most->delta;
+    out->adjacency = mfpg_adjacency_name(all->adjacency);
+    out->unit = mfpg_unit_name(all->header.promise.unit);
+    out->view = mfpg_view_name(all->header.promise.view);
+    out->certifies = !all->adaptive;
+    out->particles = all->header.particles;
+    if (out->particles == MFPG_PARTICLES_DATA) out->contraction = all->contraction;
+    assume(all);
+}
+
+static mfpg_status price(pricing *all) {
+    mfpg_status status = check_certifies(all->ctx, all->q->accountant);
+    if (status == MFPG_OK) status = account_read_beside(all->ctx, all->path, &all->beside);
+    if (status == MFPG_OK) status = mfpg_ledger_read(all->ctx, all->path, &all->header, look, all, NULL);
+    if (status == MFPG_OK) status = prepare(all);
+    if (status == MFPG_OK) status = ask_all(all);
+    if (status == MFPG_OK)
+        status =
+            account_check_end(all->ctx, all->path, all->beside, &all->ledger->end, &all->ledger->confirmed);
+    if (status == MFPG_OK) fill_answer(all);
+    return status;
+}
+
+mfpg_status account_ledger(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out) {
+    pricing all = {.ctx = ctx, .q = q, .out = out, .path = account_ledger_path(q->ledger)};
+    mfpg_status status = all.path ? price(&all) : mfpg_fail_memory(ctx);
+    for (int64_t k = 0; all.accountant && k < all.header.clients; k++)
+        mfpg_accountant_destroy(all.accountant[k]);
+    free(all.accountant);
+    free(all.path);
+    json_decref(all.beside);
+    return status;
+}
