@@ -136,13 +136,15 @@ static void print_certificate(const mfpg_solution *s, FILE *out) {
     char text[TEXT_SIZE];
     mfpg_solution_certificate(s, text, sizeof text);
     fprintf(out, "Mean %s %.6g.\nCertificate: %s.\n", mfpg_solution_control(s), q->mean_action, text);
+    const char *shared = q->mixing_count > 0 ? ", those that mix shared out among their two actions" : "";
     if (s->finite_max == 0.0)
-        fprintf(out, "  Nor can any, where these %td clients play it among themselves.\n", q->clients);
+        fprintf(
+            out, "  Nor can any, where these %td clients play it among themselves%s.\n", q->clients, shared);
     else if (!isnan(s->finite_max))
         fprintf(out,
-            "  Where these %td clients play it among themselves, one can gain at most %.3g, and %.3g on "
+            "  Where these %td clients play it among themselves%s, one can gain at most %.3g, and %.3g on "
             "average.\n",
-            q->clients, s->finite_max, s->finite_mean);
+            q->clients, shared, s->finite_max, s->finite_mean);
     if (q->consistency_gap > 0.0)
         fprintf(out, "  The mean that was answered and the mean of the answers differ by %.3g.\n",
             q->consistency_gap);
