@@ -58,10 +58,6 @@ static const struct argp_option options[] = {{"method", OPTION_METHOD, "ranks|fe
         0},
     {0}};
 
-static int is_thread_count(double value) {
-    return value >= 1 && value <= 1024 && value == floor(value);
-}
-
 static int is_count(double value) {
     return value >= 1 && value <= 2147483646.0 && value == floor(value);
 }
@@ -95,10 +91,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
     case OPTION_OUT: chosen->out = text; return 0;
-    case OPTION_THREADS:
-        chosen->threads =
-            (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
-        return 0;
+    case OPTION_THREADS: chosen->threads = cli_threads(state, text); return 0;
     case OPTION_RUNS:
         chosen->audit.runs =
             (int64_t)cli_number(state, "runs", text, is_count, "a whole number from 1 to 2147483646");

@@ -50,10 +50,6 @@ static int is_seed_count(double value) {
     return value >= 1 && value <= 100000 && value == floor(value);
 }
 
-static int is_thread_count(double value) {
-    return value >= 1 && value <= 1024 && value == floor(value);
-}
-
 static error_t parse(int key, char *text, struct argp_state *state) {
     settings *chosen = state->input;
     switch (key) {
@@ -66,10 +62,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
             (int64_t)cli_number(state, "seeds", text, is_seed_count, "a whole number from 1 to 100000");
         return 0;
     case OPTION_OUT: chosen->bench.folder = text; return 0;
-    case OPTION_THREADS:
-        chosen->threads =
-            (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
-        return 0;
+    case OPTION_THREADS: chosen->threads = cli_threads(state, text); return 0;
     case ARGP_KEY_ARG: cli_wrong_argument(state, "'%.60s' is no option", text); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -209,6 +209,14 @@ double cli_number(const struct argp_state *state, const char *option, const char
     return value;
 }
 
+static int is_thread_count(double value) {
+    return value >= 1 && value <= 1024 && value == floor(value);
+}
+
+int cli_threads(const struct argp_state *state, const char *text) {
+    return (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
+}
+
 void cli_wrong_argument(const struct argp_state *state, const char *format, ...) {
     va_list args;
     const char *command = strchr(state->name, ' ');

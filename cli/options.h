@@ -77,6 +77,9 @@ int cli_finish(const char *command, int code);
 double cli_number(const struct argp_state *state, const char *option, const char *text,
     int (*allowed)(double value), const char *words);
 
+/* The value of --threads. */
+int cli_threads(const struct argp_state *state, const char *text);
+
 /* The number of the word among those of the option's placeholder (option_table.h). */
 int cli_choice(const struct argp_state *state, int key, const char *text);
 

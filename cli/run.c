@@ -13,6 +13,7 @@
 #include "options.h"
 #include "progress.h"
 #include "run_resume.h"
+#include "run_sweep.h"
 
 enum { OPTION_OUT = 'o', OPTION_THREADS = 't', OPTION_KEYS = 0x2000, OPTION_RESUME, PATH_SIZE = 4096 };
 
@@ -39,19 +40,12 @@ static const struct argp_option options[] = {
         0},
     {"keys", OPTION_KEYS, 0, 0, "Print every key with unit, range and default", 0}, {0}};
 
-static int is_thread_count(double value) {
-    return value >= 1 && value <= 1024 && value == floor(value);
-}
-
 static error_t parse(int key, char *text, struct argp_state *state) {
     settings *chosen = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
     case OPTION_OUT: chosen->out = text; return 0;
-    case OPTION_THREADS:
-        chosen->threads =
-            (int)cli_number(state, "threads", text, is_thread_count, "a whole number from 1 to 1024");
-        return 0;
+    case OPTION_THREADS: chosen->threads = cli_threads(state, text); return 0;
     case OPTION_KEYS: chosen->keys = 1; return 0;
     case OPTION_RESUME: chosen->resume = 1; return 0;
     case ARGP_KEY_ARG:
@@ -159,12 +153,6 @@ static void remove_empty_folders(const target *to) {
 
 /* ---- runs ---- */
 
-/* One finished run, for a sweep's table. */
-typedef struct outcome {
-    int64_t seed;
-    double loss, accuracy, epsilon;
-} outcome;
-
 static mfpg_status print_run(
     mfpg_context *ctx, const settings *chosen, const mfpg_experiment *experiment, const char *folder) {
     if (!chosen->common.json) {
@@ -218,58 +206,6 @@ static mfpg_status run_once(mfpg_context *ctx, const settings *chosen, const mfp
     return status;
 }
 
-static void average(
-    const outcome *results, ptrdiff_t count, double (*column)(const outcome *), double *mean, double *error) {
-    double sum = 0.0, squares = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) sum += column(&results[i]);
-    *mean = sum / (double)count;
-    for (ptrdiff_t i = 0; i < count; i++)
-        squares += (column(&results[i]) - *mean) * (column(&results[i]) - *mean);
-    *error = count > 1 ? sqrt(squares / (double)(count - 1) / (double)count) : (double)NAN;
-}
-
-static double loss_of(const outcome *o) {
-    return o->loss;
-}
-static double accuracy_of(const outcome *o) {
-    return o->accuracy;
-}
-
-static void print_sweep(const outcome *results, ptrdiff_t count, const char *folder) {
-    double mean, error;
-    char epsilon[CLI_TEXT_UP];
-    printf("seed,loss,accuracy,epsilon\n");
-    for (ptrdiff_t i = 0; i < count; i++)
-        printf("%lld,%.6g,%.6g,%s\n", (long long)results[i].seed, results[i].loss, results[i].accuracy,
-            cli_text_up(results[i].epsilon, epsilon));
-    average(results, count, loss_of, &mean, &error);
-    fprintf(stderr, "loss %.4f", mean);
-    if (!isnan(error)) fprintf(stderr, " ± %.4f", error);
-    average(results, count, accuracy_of, &mean, &error);
-    if (!isnan(mean)) fprintf(stderr, ", accuracy %.4f", mean);
-    if (!isnan(mean) && !isnan(error)) fprintf(stderr, " ± %.4f", error);
-    fprintf(stderr, " (mean ± standard error over %td seeds)\n", count);
-    if (count > 1) fprintf(stderr, "Every epsilon is that of one run; %s\n", MFPG_SELECTION_NOTE);
-    fprintf(stderr, "Written to %s; as a page: mfpg report %s\n", folder, folder);
-}
-
-static int print_sweep_json(const outcome *results, ptrdiff_t count, const char *folder) {
-    json_t *runs = json_array();
-    double loss, loss_error, accuracy, accuracy_error;
-    for (ptrdiff_t i = 0; i < count; i++)
-        json_array_append_new(
-            runs, json_pack("{s:I, s:o, s:o, s:o}", "seed", (json_int_t)results[i].seed, "loss",
-                      cli_json_number(results[i].loss), "accuracy", cli_json_number(results[i].accuracy),
-                      "epsilon", cli_json_number(results[i].epsilon)));
-    average(results, count, loss_of, &loss, &loss_error);
-    average(results, count, accuracy_of, &accuracy, &accuracy_error);
-    return cli_json_print(
-        "run", json_pack("{s:o, s:{s:o, s:o}, s:{s:o, s:o}, s:s, s:s?}", "runs", runs, "loss", "mean",
-                   cli_json_number(loss), "standard_error", cli_json_number(loss_error), "accuracy", "mean",
-                   cli_json_number(accuracy), "standard_error", cli_json_number(accuracy_error), "folder",
-                   folder, "selection", count > 1 ? MFPG_SELECTION_NOTE : NULL));
-}
-
 static mfpg_status run_seeds(mfpg_context *ctx, const settings *chosen, mfpg_config *config, int64_t first,
     int64_t last, const char *folder, const volatile int *stop) {
     ptrdiff_t count = (ptrdiff_t)(last - first) + 1;
@@ -284,10 +220,7 @@ static mfpg_status run_seeds(mfpg_context *ctx, const settings *chosen, mfpg_con
         results[i].seed = first + i;
         if (status == MFPG_OK) fprintf(stderr, "seed %lld: %s\n", (long long)(first + i), one);
     }
-    if (status == MFPG_OK && chosen->common.json)
-        print_sweep_json(results, count, folder);
-    else if (status == MFPG_OK)
-        print_sweep(results, count, folder);
+    if (status == MFPG_OK) run_print_sweep(results, count, folder, chosen->common.json);
     free(results);
     return status;
 }
