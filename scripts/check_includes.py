@@ -16,7 +16,7 @@ OWNER = {"status": "base", "version": "base", "context": "base", "group": "base"
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "experiment", "filter": "accountants",
          "hidden_state": "accountants",
-         "federation": "federation", "audit": "audit", "audit_bounds": "audit", "config": "experiment",
+         "federation": "federation", "audit": "audit", "audit_bounds": "audit", "inversion": "audit", "config": "experiment",
          "experiment": "experiment", "solution": "experiment", "population": "experiment", "loss_table": "experiment",
          "bench": "experiment", "report": "experiment", "study": "experiment", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.

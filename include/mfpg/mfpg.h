@@ -18,6 +18,7 @@
 #include "game.h"
 #include "group.h"
 #include "hidden_state.h"
+#include "inversion.h"
 #include "loss_table.h"
 #include "mechanism.h"
 #include "model.h"

@@ -26,6 +26,14 @@ void mfpg_glm_shape_bias(const mfpg_model_options *options, ptrdiff_t *size) {
     size[0] = options->features + 1;
 }
 
+mfpg_layer mfpg_glm_first_layer(const mfpg_model *model) {
+    return (mfpg_layer){.units = 1,
+        .inputs = model->features,
+        .down = model->features,
+        .across = 1,
+        .biases = model->features};
+}
+
 ptrdiff_t mfpg_glm_workspace(const mfpg_model *model, ptrdiff_t rows) {
     (void)model;
     return rows; /* the residuals */

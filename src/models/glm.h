@@ -7,6 +7,7 @@
 ptrdiff_t mfpg_glm_tensors(const mfpg_model_options *options);
 void mfpg_glm_shape(const mfpg_model_options *options, ptrdiff_t *size);
 void mfpg_glm_shape_bias(const mfpg_model_options *options, ptrdiff_t *size);
+mfpg_layer mfpg_glm_first_layer(const mfpg_model *model); /* with bias only */
 ptrdiff_t mfpg_glm_workspace(const mfpg_model *model, ptrdiff_t rows);
 void mfpg_glm_backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work);
 int64_t mfpg_glm_clip(

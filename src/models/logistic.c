@@ -41,4 +41,5 @@ const mfpg_model_ops mfpg_model_logistic = {
     .margin_curvature = 0.25,
     .weights_norm2 = mfpg_glm_weights_norm2,
     .input_gradient = mfpg_glm_input_gradient,
+    .first_layer = mfpg_glm_first_layer,
 };

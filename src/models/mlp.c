@@ -64,6 +64,14 @@ static void start(const mfpg_model *model, const mfpg_key *key, int he, float *w
     }
 }
 
+static mfpg_layer first_layer(const mfpg_model *model) {
+    return (mfpg_layer){.units = units(model, 0),
+        .inputs = model->features,
+        .down = 1,
+        .across = units(model, 0),
+        .biases = model->tensor[1].offset};
+}
+
 /* ---- workspace ---- */
 
 enum { HEAD = 16 }; /* floats before the copies of inputs */
@@ -266,4 +274,5 @@ const mfpg_model_ops mfpg_model_mlp = {
     .accumulate = accumulate,
     .descend = descend,
     .predict = predict,
+    .first_layer = first_layer,
 };

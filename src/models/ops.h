@@ -40,6 +40,14 @@ enum {
 /* Rows in one pass: batches are cut into blocks of this many, so that no workspace grows with the data. */
 enum { MFPG_BLOCK_ROWS = 256 };
 
+/* Where a layer stands in the flat vector: the weight of unit u and input j at weights + u * down + j * across, the bias of
+ * unit u at biases + u. */
+typedef struct mfpg_layer {
+    ptrdiff_t units, inputs;
+    ptrdiff_t weights, down, across;
+    ptrdiff_t biases;
+} mfpg_layer;
+
 typedef struct mfpg_model_ops {
     const char *name, *help;
     ptrdiff_t classes;   /* 0: regression; MFPG_CLASSES_OF_OPTIONS: as many as the options say */
@@ -78,6 +86,9 @@ typedef struct mfpg_model_ops {
     double (*weights_norm2)(const mfpg_model *model, const float *w);
     void (*input_gradient)(
         const mfpg_model *model, const float *w, const float *x, float y, double *out, double *work);
+
+    /* The layer that the features enter, which has biases. NULL: none has. */
+    mfpg_layer (*first_layer)(const mfpg_model *model);
 } mfpg_model_ops;
 
 struct mfpg_model {

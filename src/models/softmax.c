@@ -20,6 +20,14 @@ static void shape(const mfpg_model_options *options, ptrdiff_t *size) {
     size[1] = options->classes;
 }
 
+static mfpg_layer first_layer(const mfpg_model *model) {
+    return (mfpg_layer){.units = model->classes,
+        .inputs = model->features,
+        .down = model->features,
+        .across = 1,
+        .biases = model->tensor[1].offset};
+}
+
 static ptrdiff_t workspace(const mfpg_model *model, ptrdiff_t rows) {
     return model->classes * rows;
 }
@@ -145,4 +153,5 @@ const mfpg_model_ops mfpg_model_softmax = {
     .margin_curvature = 0.5,
     .weights_norm2 = weights_norm2,
     .input_gradient = input_gradient,
+    .first_layer = first_layer,
 };

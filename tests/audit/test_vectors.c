@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "mfpg/audit_bounds.h"
+#include "mfpg/inversion.h"
 #include "numerics/special/binomial.h"
 #include "numerics/special/rank_sum.h"
 
@@ -145,15 +146,49 @@ static ptrdiff_t by_planning(const vector *row, double *out) {
     return 1;
 }
 
+/* Closed forms of inversion and likeness of pictures. */
+static ptrdiff_t by_inversion(const vector *row, double *out) {
+    const char *kind = row->kind;
+    double x[MOST], y[MOST], work[MOST];
+    if (strncmp(kind, "invert_linear", 13) == 0) {
+        ptrdiff_t inputs = (ptrdiff_t)whole(row, "inputs"), rows = list(find(row, "db"), y);
+        assert_int_equal(list(find(row, "dW"), x), rows * inputs);
+        if (strcmp(kind, "invert_linear_svd") == 0)
+            mfpg_invert_singular(rows, inputs, x, y, out, work);
+        else
+            mfpg_invert_least_squares(rows, inputs, x, y, out);
+        return inputs;
+    }
+    if (strcmp(kind, "invert_noise_prediction") == 0) {
+        const mfpg_invert_prediction p = mfpg_invert_predict(number(row, "signal"), number(row, "sd"),
+            (ptrdiff_t)whole(row, "rows"), number(row, "x2"), (ptrdiff_t)whole(row, "inputs"));
+        out[0] = p.slope;
+        out[1] = p.mse;
+        return 2;
+    }
+    ptrdiff_t n = list(find(row, "x"), x);
+    if (n != list(find(row, "y"), y)) return 0;
+    if (strcmp(kind, "psnr") == 0)
+        *out = mfpg_picture_psnr(n, x, y);
+    else if (strcmp(kind, "ssim_global") == 0)
+        *out = mfpg_picture_ssim(n, 1, x, y);
+    else if (strcmp(kind, "pearson") == 0)
+        *out = mfpg_picture_pearson(n, x, y);
+    else
+        return 0;
+    return 1;
+}
+
 static void test_reference_values_are_met(void **state) {
     (void)state;
     for (int i = 0; i < VECTORS; i++) {
         const vector *row = &vectors[i];
-        double got[2], expected[MOST];
+        double got[MOST], expected[MOST];
         ptrdiff_t count = by_counts(row, got);
         if (count == 0) count = by_ranks(row, got);
         if (count == 0) count = by_few_runs(row, got);
         if (count == 0) count = by_planning(row, got);
+        if (count == 0) count = by_inversion(row, got);
         if (count != list(row->expected, expected)) {
             print_error("%s: kind %s is not known\n", row->name, row->kind);
             fail();

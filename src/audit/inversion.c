@@ -1,0 +1,434 @@
+/* The study: both attacks on every batch at every level of noise, what their pictures are worth, and the guesses among candidates. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "inversion.h"
+#include "numerics/assignment.h"
+#include "numerics/linalg/linalg.h"
+
+struct mfpg_inversion {
+    mfpg_inversion_summary summary;
+    mfpg_inversion_level *level; /* levels */
+    /* features each, in [0, 1] */
+    float *original;    /* examples */
+    float *mean;        /* one */
+    float *closed_form; /* levels x examples */
+    float *optimised;   /* levels x examples; NULL: it was left out */
+};
+
+/* What one worker needs. */
+typedef struct worker {
+    float *gradient, *step_work, *optimise_work, *guessed; /* guessed: batch x features */
+    double *rows_work, *found;                             /* found: batch x features */
+    double *x, *y;                                         /* features */
+    double *cost;                                          /* batch x batch */
+    ptrdiff_t *match;                                      /* batch */
+    int *count;                                            /* rows of the first layer */
+} worker;
+
+typedef struct study {
+    const mfpg_inversion_subject *subject;
+    mfpg_inversion_release release;
+    mfpg_inversion_step *step;
+    int levels, workers;
+    ptrdiff_t batches;
+    worker *worker;
+    mfpg_inversion *result;
+    mfpg_likeness *closed_form, *optimised; /* levels x examples */
+    double *norm, *factor, *exclusive;      /* examples, batches (or examples), batches */
+    mfpg_inversion_clock clock;
+} study;
+
+/* ---- portions of tasks ---- */
+
+typedef struct portion {
+    mfpg_task task;
+    void *arg;
+    ptrdiff_t first;
+} portion;
+
+static mfpg_status run_of_portion(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
+    const portion *p = arg;
+    return p->task(ctx, p->first + index, worker_number, p->arg);
+}
+
+static int stopped(const mfpg_inversion_options *options) {
+    return options->stop && *options->stop;
+}
+
+mfpg_status mfpg_inversion_tasks(mfpg_context *ctx, const mfpg_inversion_options *options,
+    mfpg_inversion_clock *clock, ptrdiff_t count, mfpg_task task, void *arg) {
+    portion p = {.task = task, .arg = arg};
+    ptrdiff_t size = 4 * (ptrdiff_t)mfpg_context_threads(ctx);
+    mfpg_status status = MFPG_OK;
+    for (; p.first < count && status == MFPG_OK && !stopped(options); p.first += size) {
+        ptrdiff_t now = count - p.first < size ? count - p.first : size;
+        status = mfpg_tasks_run(ctx, now, run_of_portion, &p);
+        clock->done += now;
+        if (status == MFPG_OK && options->progress)
+            options->progress(options->progress_user, clock->done, clock->total);
+    }
+    if (status != MFPG_OK || !stopped(options)) return status;
+    return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED,
+        "interrupted after %lld of %lld attacks and guesses; nothing is told", (long long)clock->done,
+        (long long)clock->total);
+}
+
+/* ---- memory ---- */
+
+static void clear_worker(worker *w) {
+    free(w->gradient);
+    free(w->step_work);
+    free(w->optimise_work);
+    free(w->guessed);
+    free(w->rows_work);
+    free(w->found);
+    free(w->x);
+    free(w->y);
+    free(w->cost);
+    free(w->match);
+    free(w->count);
+}
+
+static mfpg_status allocate_worker(mfpg_context *ctx, const study *s, worker *w) {
+    const mfpg_inversion_subject *subject = s->subject;
+    ptrdiff_t batch = subject->options->batch, size = batch * subject->features;
+    w->gradient = mfpg_alloc_floats(subject->parameters);
+    w->step_work = mfpg_alloc_floats(mfpg_inversion_workspace(subject, s->step, s->levels));
+    w->optimise_work = mfpg_alloc_floats(mfpg_inversion_optimise_workspace(subject));
+    w->guessed = mfpg_alloc_floats(size);
+    w->rows_work = mfpg_alloc(mfpg_inversion_rows_workspace(subject), sizeof(double));
+    w->found = mfpg_alloc(size, sizeof(double));
+    w->x = mfpg_alloc(subject->features, sizeof(double));
+    w->y = mfpg_alloc(subject->features, sizeof(double));
+    w->cost = mfpg_alloc(batch * batch, sizeof(double));
+    w->match = mfpg_alloc(batch, sizeof(ptrdiff_t));
+    w->count = mfpg_alloc(subject->layer.units, sizeof(int));
+    int whole = w->gradient && w->step_work && w->optimise_work && w->guessed && w->rows_work && w->found &&
+                w->x && w->y && w->cost && w->match && w->count;
+    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+static void clear_study(study *s) {
+    for (int i = 0; s->worker && i < s->workers; i++) clear_worker(&s->worker[i]);
+    mfpg_inversion_steps_clear(s->step, s->levels);
+    free(s->worker);
+    free(s->step);
+    free(s->closed_form);
+    free(s->optimised);
+    free(s->norm);
+    free(s->factor);
+    free(s->exclusive);
+}
+
+static mfpg_status allocate_result(mfpg_context *ctx, const study *s, mfpg_inversion *r) {
+    ptrdiff_t features = s->subject->features, all = s->levels * s->subject->victims.rows;
+    if (all > PTRDIFF_MAX / (ptrdiff_t)sizeof(double) / features) return mfpg_fail_memory(ctx);
+    r->level = mfpg_alloc(s->levels, sizeof *r->level);
+    r->original = mfpg_alloc_floats(s->subject->victims.rows * features);
+    r->mean = mfpg_alloc_floats(features);
+    r->closed_form = mfpg_alloc_floats(all * features);
+    if (s->subject->options->iterations > 0) r->optimised = mfpg_alloc_floats(all * features);
+    int whole = r->level && r->original && r->mean && r->closed_form &&
+                (r->optimised || s->subject->options->iterations == 0);
+    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+static mfpg_status allocate(mfpg_context *ctx, study *s) {
+    ptrdiff_t examples = s->subject->victims.rows, all = s->levels * examples;
+    s->workers = mfpg_context_threads(ctx);
+    s->worker = mfpg_alloc(s->workers, sizeof *s->worker);
+    s->closed_form = mfpg_alloc(all, sizeof *s->closed_form);
+    s->optimised = mfpg_alloc(all, sizeof *s->optimised);
+    s->norm = mfpg_alloc(examples, sizeof *s->norm);
+    s->factor = mfpg_alloc(examples, sizeof *s->factor);
+    s->exclusive = mfpg_alloc(s->batches, sizeof *s->exclusive);
+    s->result = mfpg_alloc(1, sizeof *s->result);
+    if (!s->worker || !s->closed_form || !s->optimised || !s->norm || !s->factor || !s->exclusive ||
+        !s->result)
+        return mfpg_fail_memory(ctx);
+    mfpg_status status = allocate_result(ctx, s, s->result);
+    for (int i = 0; i < s->workers && status == MFPG_OK; i++) status = allocate_worker(ctx, s, &s->worker[i]);
+    return status;
+}
+
+/* ---- likeness ---- */
+
+/* From the box of the features to [0, 1]; what lies outside is cut. NaN becomes 0. */
+static double in_box(const mfpg_inversion_subject *s, double value) {
+    double unit = (value - s->low) / (s->high - s->low);
+    return unit > 0.0 ? fmin(unit, 1.0) : 0.0;
+}
+
+static mfpg_likeness likeness(const mfpg_inversion_subject *s, const double *x, const double *y) {
+    ptrdiff_t n = s->features, width = s->options->width > 0 ? s->options->width : n;
+    return (mfpg_likeness){.psnr = mfpg_picture_psnr(n, x, y),
+        .ssim = mfpg_picture_ssim(width, n / width, x, y),
+        .pearson = mfpg_picture_pearson(n, x, y)};
+}
+
+static void unit_row(const mfpg_inversion_subject *s, const float *row, double *out) {
+    for (ptrdiff_t j = 0; j < s->features; j++) out[j] = in_box(s, (double)row[j]);
+}
+
+/* Batches come back in any order: every example is compared with what the cheapest assignment gives it. What is found
+ * stands in the box [0, 1]. */
+static mfpg_status match(
+    mfpg_context *ctx, const study *s, worker *w, ptrdiff_t first, mfpg_likeness *out, float *picture) {
+    const mfpg_inversion_subject *subject = s->subject;
+    ptrdiff_t batch = subject->options->batch, features = subject->features;
+    for (ptrdiff_t a = 0; a < batch; a++) {
+        unit_row(subject, subject->victims.x + (first + a) * features, w->x);
+        for (ptrdiff_t b = 0; b < batch; b++) {
+            double sum = 0.0;
+            for (ptrdiff_t j = 0; j < features; j++) {
+                double difference = w->x[j] - w->found[b * features + j];
+                sum += difference * difference;
+            }
+            w->cost[a * batch + b] = sum;
+        }
+    }
+    mfpg_status status = mfpg_assign(ctx, batch, w->cost, w->match);
+    for (ptrdiff_t a = 0; a < batch && status == MFPG_OK; a++) {
+        const double *found = w->found + w->match[a] * features;
+        unit_row(subject, subject->victims.x + (first + a) * features, w->x);
+        out[first + a] = likeness(subject, w->x, found);
+        for (ptrdiff_t j = 0; j < features; j++) picture[(first + a) * features + j] = (float)found[j];
+    }
+    return status;
+}
+
+/* ---- one batch at one level ---- */
+
+static mfpg_dataset batch_at(const mfpg_inversion_subject *s, ptrdiff_t first) {
+    return (mfpg_dataset){.rows = s->options->batch,
+        .features = s->features,
+        .x = s->victims.x + first * s->features,
+        .y = s->victims.y + first};
+}
+
+static mfpg_status optimise(mfpg_context *ctx, study *s, worker *w, int level, ptrdiff_t first) {
+    const mfpg_inversion_subject *subject = s->subject;
+    ptrdiff_t batch = subject->options->batch, size = batch * subject->features, all = subject->victims.rows;
+    const mfpg_stream start = mfpg_inversion_stream(subject, MFPG_INVERSION_START, level, (uint64_t)first);
+    float read = batch == 1 ? mfpg_inversion_label(subject, w->gradient) : NAN;
+    const float *label = isnan(read) ? subject->victims.y + first : &read;
+    mfpg_inversion_optimise(
+        subject, &s->step[level], w->gradient, label, batch, &start, w->guessed, w->optimise_work);
+    for (ptrdiff_t i = 0; i < size; i++) w->found[i] = in_box(subject, (double)w->guessed[i]);
+    return match(
+        ctx, s, w, first, s->optimised + level * all, s->result->optimised + level * all * subject->features);
+}
+
+static mfpg_status attack(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
+    study *s = arg;
+    worker *w = &s->worker[worker_number];
+    const mfpg_inversion_subject *subject = s->subject;
+    int level = (int)(index / s->batches);
+    ptrdiff_t batch = subject->options->batch, size = batch * subject->features, all = subject->victims.rows;
+    ptrdiff_t first = index % s->batches * batch;
+    const mfpg_dataset data = batch_at(subject, first);
+    const mfpg_stream noise = mfpg_inversion_stream(subject, MFPG_INVERSION_NOISE, level, (uint64_t)first);
+    mfpg_status status = s->release(ctx, subject, &s->step[level], &data, &noise, w->gradient, w->step_work);
+    if (status != MFPG_OK) return status;
+    mfpg_inversion_rows(subject, w->gradient, s->step[level].sd, batch, w->found, w->rows_work);
+    for (ptrdiff_t i = 0; i < size; i++) w->found[i] = in_box(subject, w->found[i]);
+    status = match(ctx, s, w, first, s->closed_form + level * all,
+        s->result->closed_form + level * all * subject->features);
+    return status == MFPG_OK && s->result->optimised ? optimise(ctx, s, w, level, first) : status;
+}
+
+/* ---- what the attacked step is like ---- */
+
+/* Norm of each example's gradient, what the clip makes of it (client: of the batch's), and rows of one example alone. */
+static mfpg_status look_at(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
+    study *s = arg;
+    worker *w = &s->worker[worker_number];
+    const mfpg_inversion_subject *subject = s->subject;
+    const mfpg_inversion_step *step = &s->step[0];
+    ptrdiff_t batch = subject->options->batch, first = index * batch, n = subject->parameters;
+    const mfpg_dataset all = batch_at(subject, first);
+    s->exclusive[index] =
+        (double)mfpg_inversion_exclusive_rows(subject, &all, w->gradient, w->step_work, w->count);
+    mfpg_model_gradient(subject->model, subject->w, &all, NULL, 0, (double)batch, w->gradient, w->step_work);
+    double of_batch =
+        mfpg_vector_norm(n, w->gradient) * (step->kind == MFPG_INVERSION_UPDATE ? step->rate : 1.0);
+    for (ptrdiff_t i = 0; i < batch; i++) {
+        mfpg_dataset one = all;
+        one.rows = 1;
+        one.x += i * all.features;
+        one.y += i;
+        mfpg_model_gradient(subject->model, subject->w, &one, NULL, 0, 1.0, w->gradient, w->step_work);
+        double norm = mfpg_vector_norm(n, w->gradient),
+               clipped = step->kind == MFPG_INVERSION_EXAMPLES ? norm : of_batch;
+        if (!isfinite(norm))
+            return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "inversion: the gradient of an example is not finite");
+        s->norm[first + i] = norm;
+        s->factor[first + i] = clipped > step->clip ? step->clip / clipped : 1.0;
+    }
+    return MFPG_OK;
+}
+
+/* ---- what is told ---- */
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static mfpg_extent range_of(ptrdiff_t count, double *value) {
+    qsort(value, (size_t)count, sizeof *value, by_size);
+    return (mfpg_extent){.least = value[0],
+        .median = 0.5 * (value[(count - 1) / 2] + value[count / 2]),
+        .most = value[count - 1]};
+}
+
+/* room: count doubles. */
+static mfpg_likeness_pair likeness_pair(ptrdiff_t count, const mfpg_likeness *of, double *room) {
+    mfpg_extent range[3];
+    for (int kind = 0; kind < 3; kind++) {
+        for (ptrdiff_t i = 0; i < count; i++)
+            room[i] = kind == 0 ? of[i].psnr : kind == 1 ? of[i].ssim : of[i].pearson;
+        range[kind] = range_of(count, room);
+    }
+    return (mfpg_likeness_pair){.median = {range[0].median, range[1].median, range[2].median},
+        .best = {range[0].most, range[1].most, range[2].most}};
+}
+
+/* The mean of what is known beside the victims, and a random one, as if they were what an attack had found. s->closed_form is room. */
+static void chance_levels(study *s, double *room, mfpg_inversion_summary *out) {
+    const mfpg_inversion_subject *subject = s->subject;
+    worker *w = &s->worker[0];
+    ptrdiff_t all = subject->victims.rows, features = subject->features;
+    for (int other = 0; other < 2; other++) {
+        for (ptrdiff_t i = 0; i < all; i++) {
+            unit_row(subject, subject->victims.x + i * features, w->x);
+            unit_row(subject, other ? subject->other + i * features : subject->mean, w->y);
+            s->closed_form[i] = likeness(subject, w->x, w->y);
+        }
+        *(other ? &out->other : &out->mean) = likeness_pair(all, s->closed_form, room);
+    }
+}
+
+static void summarise(study *s, double *room) {
+    const mfpg_inversion_subject *subject = s->subject;
+    const mfpg_inversion_options *o = subject->options;
+    mfpg_inversion *r = s->result;
+    const mfpg_likeness nothing = {NAN, NAN, NAN};
+    ptrdiff_t all = subject->victims.rows, features = subject->features;
+    for (int l = 0; l < s->levels; l++) {
+        mfpg_inversion_level *level = &r->level[l];
+        level->mu = s->step[l].mu;
+        level->noise_sd = s->step[l].sd;
+        level->clip = s->step[l].clip;
+        level->configured = l == s->levels - 1;
+        level->closed_form = likeness_pair(all, s->closed_form + l * all, room);
+        level->optimisation = (mfpg_likeness_pair){nothing, nothing};
+        if (r->optimised) level->optimisation = likeness_pair(all, s->optimised + l * all, room);
+    }
+    int told = o->batch > 1 || mfpg_model_classes(subject->model) == 0;
+    r->summary = (mfpg_inversion_summary){.client = subject->client,
+        .examples = all,
+        .batch = o->batch,
+        .candidates = subject->candidates.rows,
+        .trials = o->trials,
+        .levels = s->levels,
+        .width = o->width,
+        .height = o->width > 0 ? features / o->width : 0,
+        .features = features,
+        .low = subject->low,
+        .high = subject->high,
+        .labels_known = told,
+        .gradient_norm = range_of(all, s->norm),
+        .clip_factor = range_of(all, s->factor),
+        .rows = subject->layer.units,
+        .exclusive_rows = range_of(s->batches, s->exclusive),
+        .stands = 1};
+    for (int l = 0; l < s->levels; l++) r->summary.stands &= r->level[l].stands;
+    chance_levels(s, room, &r->summary);
+    for (ptrdiff_t i = 0; i < all * features; i++)
+        r->original[i] = (float)in_box(subject, (double)subject->victims.x[i]);
+    for (ptrdiff_t j = 0; j < features; j++) r->mean[j] = (float)in_box(subject, (double)subject->mean[j]);
+}
+
+static mfpg_status run(mfpg_context *ctx, study *s) {
+    const mfpg_inversion_subject *subject = s->subject;
+    double *room = NULL;
+    s->clock.total = (int64_t)s->levels * (s->batches + subject->options->trials) + s->batches;
+    mfpg_status status = allocate(ctx, s);
+    if (status == MFPG_OK && !(room = mfpg_alloc(subject->victims.rows, sizeof *room)))
+        status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK)
+        status = mfpg_inversion_tasks(ctx, subject->options, &s->clock, s->batches, look_at, s);
+    if (status == MFPG_OK)
+        status = mfpg_inversion_identify(
+            ctx, subject, s->step, s->levels, s->release, &s->clock, s->result->level);
+    if (status == MFPG_OK)
+        status = mfpg_inversion_tasks(ctx, subject->options, &s->clock, s->levels * s->batches, attack, s);
+    if (status == MFPG_OK) summarise(s, room);
+    free(room);
+    return status;
+}
+
+mfpg_status mfpg_inversion_create_by(mfpg_context *ctx, const mfpg_inversion_subject *subject,
+    mfpg_inversion_release release, mfpg_inversion **out) {
+    study s = {
+        .subject = subject, .release = release, .batches = subject->victims.rows / subject->options->batch};
+    s.step = mfpg_alloc(subject->options->levels, sizeof *s.step);
+    if (!s.step) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_inversion_steps_create(ctx, subject, s.step, &s.levels);
+    if (status == MFPG_OK) status = run(ctx, &s);
+    if (status == MFPG_OK)
+        *out = s.result;
+    else
+        mfpg_inversion_destroy(s.result);
+    clear_study(&s);
+    return status;
+}
+
+mfpg_status mfpg_inversion_create(mfpg_context *ctx, const mfpg_inversion_options *options,
+    const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
+    const mfpg_action *action, const float *w, mfpg_inversion **out) {
+    mfpg_inversion_subject subject;
+    mfpg_status status =
+        mfpg_inversion_subject_create(ctx, options, data, model, mechanism, action, w, &subject);
+    if (status != MFPG_OK) return status;
+    status = mfpg_inversion_create_by(ctx, &subject, mfpg_inversion_release_step, out);
+    mfpg_inversion_subject_clear(&subject);
+    return status;
+}
+
+void mfpg_inversion_destroy(mfpg_inversion *inversion) {
+    if (!inversion) return;
+    free(inversion->level);
+    free(inversion->original);
+    free(inversion->mean);
+    free(inversion->closed_form);
+    free(inversion->optimised);
+    free(inversion);
+}
+
+mfpg_inversion_summary mfpg_inversion_summarise(const mfpg_inversion *inversion) {
+    return inversion->summary;
+}
+
+mfpg_inversion_level mfpg_inversion_at(const mfpg_inversion *inversion, int level) {
+    return inversion->level[level];
+}
+
+const float *mfpg_inversion_picture_of(
+    const mfpg_inversion *inversion, mfpg_inversion_picture kind, int level, ptrdiff_t example) {
+    const mfpg_inversion_summary *s = &inversion->summary;
+    if (level < 0 || level >= s->levels || example < 0 || example >= s->examples) return NULL;
+    ptrdiff_t at = example * s->features, of_level = level * s->examples * s->features + at;
+    switch (kind) {
+    case MFPG_PICTURE_ORIGINAL: return inversion->original + at;
+    case MFPG_PICTURE_CLOSED_FORM: return inversion->closed_form + of_level;
+    case MFPG_PICTURE_OPTIMISATION: return inversion->optimised ? inversion->optimised + of_level : NULL;
+    case MFPG_PICTURE_MEAN: return inversion->mean;
+    default: return NULL;
+    }
+}

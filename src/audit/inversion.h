@@ -1,0 +1,134 @@
+/* The parts of the study of gradient inversion: the step that is attacked (at each level of noise), the attacks, the guesses among
+ * candidates. Gradients are meant in the units of the clip: the sum of the clipped gradients of the examples, the clipped gradient
+ * of the client, or its clipped update. */
+#ifndef MFPG_AUDIT_INVERSION_H
+#define MFPG_AUDIT_INVERSION_H
+
+#include "mfpg/inversion.h"
+
+#include "base/tasks.h"
+#include "models/ops.h"
+
+/* What does not depend on the level. */
+typedef struct mfpg_inversion_subject {
+    const mfpg_inversion_options *options;
+    const mfpg_model *model;
+    const float *w;
+    ptrdiff_t parameters, features;
+    mfpg_layer layer;
+    mfpg_key key;
+    const mfpg_mechanism *mechanism; /* of the client */
+    mfpg_action action;
+    ptrdiff_t client, rows; /* which, and its declared rows */
+    double low, high;       /* the box of all features */
+    mfpg_dataset victims;   /* whole batches */
+    mfpg_dataset candidates;
+    float *other; /* a random example beside the victims, for each of them */
+    float *mean;  /* features: of all examples beside the victims */
+} mfpg_inversion_subject;
+
+/* inversion_setup.c: which client is attacked, and with which examples. Borrows all but the data. */
+mfpg_status mfpg_inversion_subject_create(mfpg_context *ctx, const mfpg_inversion_options *options,
+    const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
+    const mfpg_action *action, const float *w, mfpg_inversion_subject *out);
+void mfpg_inversion_subject_clear(mfpg_inversion_subject *subject);
+
+/* ---- inversion_step.c ---- */
+
+/* What is clipped. */
+typedef enum mfpg_inversion_clip {
+    MFPG_INVERSION_PLAIN = 0, /* nothing: the mean gradient */
+    MFPG_INVERSION_EXAMPLES,  /* every example's gradient; they are summed */
+    MFPG_INVERSION_CLIENT,    /* the mean gradient */
+    MFPG_INVERSION_UPDATE     /* rate times the mean gradient */
+} mfpg_inversion_clip;
+
+/* The attacked step at one level. */
+typedef struct mfpg_inversion_step {
+    double mu; /* zero-out; +INFINITY: no noise, and nothing of the following but clip and kind */
+    mfpg_mechanism *mechanism; /* owned */
+    mfpg_action action;
+    ptrdiff_t rows; /* declared */
+    double unit;    /* weights that move by a unit of gradient */
+    double sd;      /* of the noise, in the units of the gradient */
+    double clip;    /* +INFINITY: none */
+    double rate;    /* of MFPG_INVERSION_UPDATE */
+    mfpg_inversion_clip kind;
+    float *rest; /* parameters: where the step leads without data and noise */
+} mfpg_inversion_step;
+
+/* Fills the levels, at most options->levels, from no noise to the client's own; *count of them. */
+mfpg_status mfpg_inversion_steps_create(
+    mfpg_context *ctx, const mfpg_inversion_subject *subject, mfpg_inversion_step *step, int *count);
+void mfpg_inversion_steps_clear(mfpg_inversion_step *step, int count);
+
+/* Floats of work that the two below need, of any of the levels. */
+ptrdiff_t mfpg_inversion_workspace(
+    const mfpg_inversion_subject *subject, const mfpg_inversion_step *step, int count);
+
+/* The gradient of a batch, clipped, without noise. */
+void mfpg_inversion_gradient(const mfpg_inversion_subject *subject, const mfpg_inversion_step *step,
+    const mfpg_dataset *batch, float *gradient, float *work);
+
+/* What the attacker sees of a batch: the release of the library's mechanism, made into a gradient. A function, so that
+ * tests can release too much. */
+typedef mfpg_status (*mfpg_inversion_release)(mfpg_context *ctx, const mfpg_inversion_subject *subject,
+    const mfpg_inversion_step *step, const mfpg_dataset *batch, const mfpg_stream *noise, float *gradient,
+    float *work);
+mfpg_status mfpg_inversion_release_step(mfpg_context *ctx, const mfpg_inversion_subject *subject,
+    const mfpg_inversion_step *step, const mfpg_dataset *batch, const mfpg_stream *noise, float *gradient,
+    float *work);
+
+/* count tasks, in portions between which stop is looked at and progress told: of all the study's tasks, done more are over behind
+ * them. */
+typedef struct mfpg_inversion_clock {
+    int64_t done, total;
+} mfpg_inversion_clock;
+mfpg_status mfpg_inversion_tasks(mfpg_context *ctx, const mfpg_inversion_options *options,
+    mfpg_inversion_clock *clock, ptrdiff_t count, mfpg_task task, void *arg);
+
+/* ---- attacks ---- */
+
+/* inversion_rows.c: batch examples (features each, as doubles) from the rows of the first layer's gradient. */
+ptrdiff_t mfpg_inversion_rows_workspace(const mfpg_inversion_subject *subject); /* doubles */
+void mfpg_inversion_rows(const mfpg_inversion_subject *subject, const float *gradient, double sd,
+    ptrdiff_t batch, double *x, double *work);
+
+/* Rows that have a gradient for one example of the batch alone. room: layer.units whole numbers. */
+ptrdiff_t mfpg_inversion_exclusive_rows(const mfpg_inversion_subject *subject, const mfpg_dataset *batch,
+    float *gradient, float *work, int *room);
+
+/* inversion_optimise.c: the examples (batch x features) whose gradient points where the given one does. label: batch of them.
+ * seen is looked at between restarts and now and then: not 0, and the best so far is left. */
+ptrdiff_t mfpg_inversion_optimise_workspace(const mfpg_inversion_subject *subject); /* floats */
+void mfpg_inversion_optimise(const mfpg_inversion_subject *subject, const mfpg_inversion_step *step,
+    const float *gradient, const float *label, ptrdiff_t batch, const mfpg_stream *start, float *x,
+    float *work);
+
+/* The label of a single example by its gradient; NAN where that does not tell (regression). */
+float mfpg_inversion_label(const mfpg_inversion_subject *subject, const float *gradient);
+
+/* ---- inversion_identify.c ---- */
+
+/* Fills correct, rate, lower, cap, median_rank and stands of every level (count of them; trials are of the options). */
+mfpg_status mfpg_inversion_identify(mfpg_context *ctx, const mfpg_inversion_subject *subject,
+    const mfpg_inversion_step *step, int count, mfpg_inversion_release release, mfpg_inversion_clock *clock,
+    mfpg_inversion_level *level);
+
+/* ---- inversion.c ---- */
+
+/* Uses of the streams of the audit's purpose: their round number, times 64 plus the level. */
+enum {
+    MFPG_INVERSION_ORDER = 1,
+    MFPG_INVERSION_NOISE,
+    MFPG_INVERSION_START,
+    MFPG_INVERSION_TRUTH,
+    MFPG_INVERSION_GUESS
+};
+mfpg_stream mfpg_inversion_stream(const mfpg_inversion_subject *subject, int use, int level, uint64_t number);
+
+/* The study with another release; as mfpg_inversion_create. */
+mfpg_status mfpg_inversion_create_by(mfpg_context *ctx, const mfpg_inversion_subject *subject,
+    mfpg_inversion_release release, mfpg_inversion **out);
+
+#endif

@@ -1,0 +1,148 @@
+/* Examples from the first layer's gradient, row by row: the row of unit i is sum_b d_ib x_b, its bias's entry sum_b d_ib. With one
+ * example all rows say the same. With more, a row whose unit is active for one of them alone gives it away, and two such rows
+ * agree, which mixtures do not: agreement is how the attacker finds them. */
+#include <math.h>
+#include <string.h>
+
+#include "inversion.h"
+#include "models/clip_factor.h"
+
+enum { MOST_ROWS = 256 }; /* that are compared with each other: the heaviest */
+
+/* Doubles: dw, db, a vector of rows; then of the compared ones estimates, distances and the nearest. */
+ptrdiff_t mfpg_inversion_rows_workspace(const mfpg_inversion_subject *subject) {
+    ptrdiff_t units = subject->layer.units, inputs = subject->layer.inputs;
+    ptrdiff_t rows = units < MOST_ROWS ? units : MOST_ROWS;
+    return units * (inputs + 2) + rows * (inputs + rows + 1);
+}
+
+static void read_layer(const mfpg_layer *layer, const float *gradient, double *dw, double *db) {
+    for (ptrdiff_t u = 0; u < layer->units; u++) {
+        const float *row = gradient + layer->weights + u * layer->down;
+        db[u] = (double)gradient[layer->biases + u];
+        for (ptrdiff_t j = 0; j < layer->inputs; j++)
+            dw[u * layer->inputs + j] = (double)row[j * layer->across];
+    }
+}
+
+/* The leading vector of a noised matrix says something of the signal where its value stands out of what the noise alone has,
+ * s (sqrt(rows) + sqrt(columns)) (Benaych-Georges and Nadakuditi 2012). */
+static void one_example(
+    const mfpg_layer *layer, double sd, const double *dw, const double *db, double *x, double *work) {
+    double edge = sd * (sqrt((double)layer->units) + sqrt((double)layer->inputs + 1.0));
+    double value = mfpg_invert_singular(layer->units, layer->inputs, dw, db, x, work);
+    if (!(value > edge)) mfpg_invert_least_squares(layer->units, layer->inputs, dw, db, x);
+}
+
+/* Rows by the size of their biases' entries, the largest first, those that stand out of the noise. Returns how many. */
+static ptrdiff_t heavy_rows(const mfpg_layer *layer, double sd, const double *db, ptrdiff_t list[MOST_ROWS]) {
+    ptrdiff_t count = 0;
+    double largest = 0.0;
+    for (ptrdiff_t u = 0; u < layer->units; u++) largest = fmax(largest, fabs(db[u]));
+    double least = fmax(3.0 * sd, 1e-4 * largest); /* floats have seven digits */
+    for (ptrdiff_t u = 0; u < layer->units; u++) {
+        double weight = fabs(db[u]);
+        if (!(weight > least)) continue;
+        if (count == MOST_ROWS && !(weight > fabs(db[list[count - 1]]))) continue;
+        ptrdiff_t at = count < MOST_ROWS ? count++ : count - 1; /* the last place is free, or given up */
+        for (; at > 0 && weight > fabs(db[list[at - 1]]); at--) list[at] = list[at - 1];
+        list[at] = u;
+    }
+    return count;
+}
+
+/* Mean square differences of all pairs of estimates, and of each the nearest other. */
+static void compare(
+    ptrdiff_t rows, ptrdiff_t inputs, const double *estimate, double *distance, double *nearest) {
+    for (ptrdiff_t a = 0; a < rows; a++) nearest[a] = (double)INFINITY;
+    for (ptrdiff_t a = 0; a < rows; a++) {
+        distance[a * rows + a] = 0.0;
+        for (ptrdiff_t b = a + 1; b < rows; b++) {
+            double sum = 0.0;
+            for (ptrdiff_t j = 0; j < inputs; j++) {
+                double difference = estimate[a * inputs + j] - estimate[b * inputs + j];
+                sum += difference * difference;
+            }
+            distance[a * rows + b] = distance[b * rows + a] = sum /= (double)inputs;
+            nearest[a] = fmin(nearest[a], sum);
+            nearest[b] = fmin(nearest[b], sum);
+        }
+    }
+}
+
+/* The rows that agree best, then those that agree best among the rest; least squares over each group. Returns how many groups. */
+static ptrdiff_t group_rows(const mfpg_layer *layer, double scale, const double *dw, const double *db,
+    const ptrdiff_t *list, ptrdiff_t rows, const double *distance, double *nearest, ptrdiff_t batch,
+    double *x) {
+    ptrdiff_t groups = 0;
+    for (; groups < batch; groups++) {
+        ptrdiff_t best = -1;
+        for (ptrdiff_t a = 0; a < rows; a++)
+            if (nearest[a] >= 0.0 && (best < 0 || nearest[a] < nearest[best])) best = a;
+        if (best < 0) break;
+        double radius = fmax(10.0 * nearest[best], 1e-6 * scale * scale), weight = 0.0;
+        double *to = x + groups * layer->inputs;
+        if (!isfinite(radius)) radius = 0.0;
+        for (ptrdiff_t j = 0; j < layer->inputs; j++) to[j] = 0.0;
+        for (ptrdiff_t a = 0; a < rows; a++) {
+            if (nearest[a] < 0.0 || distance[best * rows + a] > radius) continue;
+            double d = db[list[a]];
+            for (ptrdiff_t j = 0; j < layer->inputs; j++) to[j] += d * dw[list[a] * layer->inputs + j];
+            weight += d * d;
+            nearest[a] = -1.0; /* taken */
+        }
+        for (ptrdiff_t j = 0; j < layer->inputs; j++) to[j] /= weight;
+    }
+    return groups;
+}
+
+void mfpg_inversion_rows(const mfpg_inversion_subject *subject, const float *gradient, double sd,
+    ptrdiff_t batch, double *x, double *work) {
+    const mfpg_layer *layer = &subject->layer;
+    ptrdiff_t inputs = layer->inputs, list[MOST_ROWS];
+    double *dw = work, *db = dw + layer->units * inputs, *rest = db + layer->units;
+    read_layer(layer, gradient, dw, db);
+    if (batch == 1) {
+        one_example(layer, sd, dw, db, x, rest);
+        return;
+    }
+    ptrdiff_t rows = heavy_rows(layer, sd, db, list);
+    double *estimate = rest + layer->units, *distance = estimate + rows * inputs,
+           *nearest = distance + rows * rows;
+    for (ptrdiff_t a = 0; a < rows; a++)
+        for (ptrdiff_t j = 0; j < inputs; j++)
+            estimate[a * inputs + j] = dw[list[a] * inputs + j] / db[list[a]];
+    compare(rows, inputs, estimate, distance, nearest);
+    ptrdiff_t found =
+        group_rows(layer, subject->high - subject->low, dw, db, list, rows, distance, nearest, batch, x);
+    for (; found < batch; found++)
+        mfpg_invert_least_squares(layer->units, inputs, dw, db, x + found * inputs);
+}
+
+ptrdiff_t mfpg_inversion_exclusive_rows(const mfpg_inversion_subject *subject, const mfpg_dataset *batch,
+    float *gradient, float *work, int *room) {
+    const mfpg_layer *layer = &subject->layer;
+    ptrdiff_t exclusive = 0;
+    memset(room, 0, (size_t)layer->units * sizeof *room);
+    for (ptrdiff_t i = 0; i < batch->rows; i++) {
+        const mfpg_dataset one = {
+            .rows = 1, .features = batch->features, .x = batch->x + i * batch->features, .y = batch->y + i};
+        mfpg_model_gradient(subject->model, subject->w, &one, NULL, 0, 1.0, gradient, work);
+        for (ptrdiff_t u = 0; u < layer->units; u++) room[u] += gradient[layer->biases + u] != 0.0F;
+    }
+    for (ptrdiff_t u = 0; u < layer->units; u++) exclusive += room[u] == 1;
+    return exclusive;
+}
+
+/* Of softmax and cross-entropy the biases' gradient is p - e_label, the last entries: negative at the label alone. Of logistic
+ * regression it is p - y, the last entry. */
+float mfpg_inversion_label(const mfpg_inversion_subject *subject, const float *gradient) {
+    ptrdiff_t classes = mfpg_model_classes(subject->model), label = 0;
+    if (classes == 0) return NAN;
+    if (mfpg_model_tensors(subject->model) == 1)
+        return gradient[subject->parameters - 1] < 0.0F ? 1.0F : 0.0F;
+    const float *bias = gradient + subject->parameters - classes;
+    for (ptrdiff_t c = 1; c < classes; c++)
+        if (bias[c] < bias[label]) label = c;
+    return (float)label;
+}
