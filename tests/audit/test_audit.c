@@ -1,5 +1,5 @@
-/* Audits of the library's own mechanisms: every combination of mechanism, unit, adjacency and view stands, and what is found
- * is what is promised where the promise is tight. */
+/* Audits of the library's own federations: they stand, and what is found is what is promised where the promise is tight. The
+ * table of mechanism, unit, adjacency and view is in test_matrix.c. */
 #include "audit/fixture.h"
 
 #include "numerics/special/normal.h"
@@ -18,7 +18,6 @@ static const mfpg_promise promises[] = {
     {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_ZERO_OUT, MFPG_VIEW_FINAL},
     {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_FINAL},
 };
-enum { PROMISES = sizeof promises / sizeof promises[0] };
 
 static mfpg_mechanism_options options_of(const char *kind, mfpg_promise promise) {
     mfpg_mechanism_options o = mfpg_mechanism_options_default();
@@ -49,23 +48,6 @@ static void check_clients(const subject *s, int tight, const char *what) {
         if (tight && c->mu_estimate < c->mu - error) complain(s, c, what);
         if (tight && c->mu > 2.0 * error && !(c->mu_lower > c->mu - 2.0 * error)) complain(s, c, what);
         if (c->epsilon_lower > c->epsilon || c->epsilon_lower_direct > c->epsilon) complain(s, c, what);
-    }
-}
-
-static void test_every_promise_stands_and_tight_ones_are_found(void **state) {
-    (void)state;
-    const char *kinds[] = {"gaussian", "entropic"};
-    for (int m = 0; m < 2; m++) {
-        for (int p = 0; p < PROMISES; p++) {
-            mfpg_mechanism_options o = options_of(kinds[m], promises[p]);
-            subject s = subject_open(1, 2, 2, "logistic", &o, 1.0);
-            s.audit.runs = 200;
-            CHECK_OK(s.ctx, subject_audit(&s));
-            /* The decay of two entropic rounds takes less than a standard error from what the last one shows. */
-            check_clients(&s, 1, kinds[m]);
-            assert_int_equal(s.plan.patterns, promises[p].view == MFPG_VIEW_FINAL ? 1 : 3);
-            subject_close(&s);
-        }
     }
 }
 
@@ -251,7 +233,6 @@ static void test_progress_is_told_and_a_stop_is_heeded(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_promise_stands_and_tight_ones_are_found),
         cmocka_unit_test(test_paper_settings_are_nearly_proved),
         cmocka_unit_test(test_other_updates_stand),
         cmocka_unit_test(test_observers_of_the_average_find_what_is_promised),
