@@ -7,12 +7,14 @@
 #include "audit/game.h"
 
 typedef enum fault {
-    FAULT_NONE = 0,
+    FAULT_NONE = 0,          /* the double itself, played by hand */
+    FAULT_AS_PROMISED,       /* the library's federation: no double at all */
     FAULT_OTHER_MECHANISM,   /* other noise or another clip than was promised */
     FAULT_SHARED_BY_CLIENTS, /* all clients draw their noise from one stream */
     FAULT_SHARED_BY_ROUNDS,  /* every round draws the same noise */
     FAULT_NO_NOISE_LATER,    /* rounds behind the first add hardly any */
     FAULT_SEED_REUSED,       /* every run draws the same noise */
+    FAULT_CLIP_BY_TENSOR,    /* every tensor is clipped by itself */
     FAULT_BLIND              /* both arms are given the same: nothing is to be found */
 } fault;
 
@@ -21,6 +23,35 @@ typedef struct plant {
     const mfpg_mechanism *const *mechanism; /* OTHER_MECHANISM, with its actions */
     const mfpg_action *action;
 } plant;
+
+/* Entry i of the canary's unit direction. */
+static inline double direction(const mfpg_model *model, ptrdiff_t i) {
+    float unit[64] = {0};
+    ptrdiff_t n = mfpg_model_parameters(model);
+    assert_true(i < n && n <= 64);
+    unit[i] = 1.0F;
+    return mfpg_canary_project(n, unit);
+}
+
+/* The length of that direction within a tensor. */
+static inline double length_within(const mfpg_model *model, mfpg_tensor tensor) {
+    double square = 0.0;
+    for (ptrdiff_t i = tensor.offset; i < tensor.offset + tensor.size; i++) {
+        double v = direction(model, i);
+        square += v * v;
+    }
+    return sqrt(square);
+}
+
+/* What a clip of every tensor by itself adds to one of them all: the whole clip in the tensor in place of its part of it. */
+static inline void clip_by_tensor(const mfpg_audit_game *game, double value, float *u) {
+    for (ptrdiff_t t = 0; t < mfpg_model_tensors(game->model); t++) {
+        mfpg_tensor tensor = mfpg_model_tensor(game->model, t);
+        double more = game->law[0].gap * value * (1.0 / length_within(game->model, tensor) - 1.0);
+        for (ptrdiff_t i = tensor.offset; i < tensor.offset + tensor.size; i++)
+            u[i] += (float)(more * direction(game->model, i));
+    }
+}
 
 /* FedAvg by hand on the library's updates: everybody takes part, with equal weights. */
 static inline mfpg_status play_by_hand(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_key *key,
@@ -47,6 +78,7 @@ static inline mfpg_status play_by_hand(mfpg_context *ctx, const mfpg_audit_game 
             mfpg_canary_set(canaries, k, s->value[at]);
             status = mfpg_mechanism_update(ctx, game->mechanism[k], game->model, data, data->rows, action,
                 &noise, &batch, w, u, work, NULL);
+            if (p->kind == FAULT_CLIP_BY_TENSOR) clip_by_tensor(game, s->value[at], u);
             s->local[at] = mfpg_canary_project(n, u);
             s->weight[at] = 1.0 / (double)clients;
             for (ptrdiff_t i = 0; i < n; i++) sum[i] += (double)u[i] / (double)clients;
@@ -65,6 +97,7 @@ static inline mfpg_status play_fault(mfpg_context *ctx, const mfpg_audit_game *g
     mfpg_canary_data *canaries, mfpg_transcript *s, void *arg) {
     const plant *p = arg;
     const mfpg_key fixed = mfpg_key_from_seed(77);
+    if (p->kind == FAULT_AS_PROMISED) return mfpg_audit_play_federation(ctx, game, key, canaries, s, NULL);
     if (p->kind == FAULT_OTHER_MECHANISM) {
         mfpg_audit_game other = *game;
         other.mechanism = p->mechanism;
@@ -88,7 +121,6 @@ static inline void audit_fault(subject *s, const mfpg_audit_promise *promised, p
     mfpg_model *canary = NULL;
     mfpg_audit_law law[MOST_CLIENTS];
     s->options.evaluate = MFPG_EVALUATE_NONE;
-    s->audit.confidence = 0.99;
     CHECK_OK(s->ctx, mfpg_canary_model_create(s->ctx, s->model, &canary));
     mfpg_audit_game game = {.options = &s->audit,
         .federation = &s->options,
