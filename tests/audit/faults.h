@@ -116,8 +116,9 @@ static inline mfpg_status play_fault(mfpg_context *ctx, const mfpg_audit_game *g
     return play_by_hand(ctx, game, p->kind == FAULT_SEED_REUSED ? &fixed : key, canaries, s, p);
 }
 
-/* Audits a subject that promises `promised` (clients of them) while the plant is what is played. excess: of the canaries. */
-static inline void audit_fault(subject *s, const mfpg_audit_promise *promised, plant *p, double excess) {
+/* Audits a subject that promises `promised` (clients of them) while `play` is what is played. excess: of the canaries. */
+static inline void audit_with(
+    subject *s, const mfpg_audit_promise *promised, mfpg_audit_play play, void *arg, double excess) {
     mfpg_model *canary = NULL;
     mfpg_audit_law law[MOST_CLIENTS];
     s->options.evaluate = MFPG_EVALUATE_NONE;
@@ -134,8 +135,12 @@ static inline void audit_fault(subject *s, const mfpg_audit_promise *promised, p
         .rounds = s->options.rounds,
         .delta = s->options.delta};
     CHECK_OK(s->ctx, mfpg_audit_laws(s->ctx, &game, law));
-    CHECK_OK(s->ctx, mfpg_audit_run(s->ctx, &game, promised, play_fault, p, s->client, &s->plan));
+    CHECK_OK(s->ctx, mfpg_audit_run(s->ctx, &game, promised, play, arg, s->client, &s->plan));
     mfpg_model_destroy(canary);
+}
+
+static inline void audit_fault(subject *s, const mfpg_audit_promise *promised, plant *p, double excess) {
+    audit_with(s, promised, play_fault, p, excess);
 }
 
 /* mu of that many rounds at multiplier z under an adjacency, as an honest certificate has it. */
