@@ -6,12 +6,12 @@
 #include "fixture.h"
 
 #include <dirent.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "mfpg/experiment.h"
+#include "thread_ranks.h"
 
 static char base[64]; /* everything that a program writes stands below it */
 
@@ -174,39 +174,6 @@ static inline mfpg_status run_here(mfpg_context *own, const run_plan *plan) {
 
 /* ---- ranks that are threads of this process ---- */
 
-/* Where they add their numbers up. */
-typedef struct meeting {
-    pthread_mutex_t lock;
-    pthread_barrier_t door;
-    int64_t *total;
-    ptrdiff_t room;
-    int calls; /* of the first rank */
-} meeting;
-
-typedef struct seat {
-    meeting *at;
-    int rank;
-} seat;
-
-static int sum_at(void *user, int64_t *numbers, ptrdiff_t count) {
-    const seat *own = user;
-    meeting *at = own->at;
-    if (count > at->room) return -1;
-    pthread_mutex_lock(&at->lock);
-    for (ptrdiff_t i = 0; i < count; i++)
-        at->total[i] = (int64_t)((uint64_t)at->total[i] + (uint64_t)numbers[i]);
-    pthread_mutex_unlock(&at->lock);
-    pthread_barrier_wait(&at->door);
-    memcpy(numbers, at->total, (size_t)count * sizeof *numbers);
-    pthread_barrier_wait(&at->door);
-    if (own->rank == 0) {
-        memset(at->total, 0, (size_t)count * sizeof *numbers);
-        at->calls++;
-    }
-    pthread_barrier_wait(&at->door);
-    return 0;
-}
-
 static void *run_rank(void *part) {
     run_part_here(part);
     return NULL;
@@ -219,15 +186,12 @@ static int times_reached; /* calls of sum there */
 /* The run by plan->ranks ranks, which have to agree on the status and on what they say. */
 static inline mfpg_status run_together(const run_plan *plan) {
     int ranks = plan->ranks > 1 ? plan->ranks : 1;
-    meeting at = {.room = plan->most > 0 ? plan->most : 1 << 16};
+    meeting at;
     mfpg_group group[MOST_RANKS];
     seat seats[MOST_RANKS];
     run_part part[MOST_RANKS];
     pthread_t thread[MOST_RANKS];
-    at.total = calloc((size_t)at.room, sizeof *at.total);
-    assert_non_null(at.total);
-    assert_int_equal(pthread_mutex_init(&at.lock, NULL), 0);
-    assert_int_equal(pthread_barrier_init(&at.door, NULL, (unsigned)ranks), 0);
+    meeting_open(&at, ranks, plan->most > 0 ? plan->most : 1 << 16);
     for (int r = 0; r < ranks; r++) {
         mfpg_context_options options = mfpg_context_options_default();
         seats[r] = (seat){&at, r};
@@ -249,9 +213,7 @@ static inline mfpg_status run_together(const run_plan *plan) {
                 mfpg_context_message(part[r].ctx), (int)part[0].status, said);
         mfpg_context_destroy(part[r].ctx);
     }
-    pthread_barrier_destroy(&at.door);
-    pthread_mutex_destroy(&at.lock);
-    free(at.total);
+    meeting_close(&at);
     times_reached = at.calls;
     return part[0].status;
 }
