@@ -18,7 +18,8 @@ enum {
     OPTION_METHOD = 'm',
     OPTION_CONFIDENCE = 0x2000,
     OPTION_SEED,
-    OPTION_CANARIES
+    OPTION_CANARIES,
+    OPTION_INPUT
 };
 
 typedef struct settings {
@@ -48,6 +49,11 @@ static const struct argp_option options[] = {{"method", OPTION_METHOD, "ranks|fe
         "few-runs and one-run with privacy.unit example: canaries in each client, at most (default: as many "
         "as "
         "rows and model have room for, up to 1000)",
+        0},
+    {"input-canaries", OPTION_INPUT, 0, 0,
+        "Play rows of data under the configured model as well: realistic ones, long and with a wrong label, "
+        "for a "
+        "generalised linear model (logistic, linear, quadratic)",
         0},
     {"confidence", OPTION_CONFIDENCE, "P", 0, "That everything proved of all clients holds (default 0.99)",
         0},
@@ -81,6 +87,8 @@ static void check_together(const struct argp_state *state, settings *chosen) {
     if (o->method == MFPG_AUDIT_ONE_RUN && o->runs != 1)
         cli_wrong_argument(state, "--runs %lld: --method one-run has one; --method few-runs may have more",
             (long long)o->runs);
+    if (o->method != MFPG_AUDIT_RANKS && o->input_canaries)
+        cli_wrong_argument(state, "--input-canaries: they are played with --method ranks");
     if (o->method == MFPG_AUDIT_RANKS && o->canaries > 0)
         cli_wrong_argument(
             state, "--canaries: --method ranks has one canary a client; few-runs and one-run may have more");
@@ -98,6 +106,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
         chosen->runs_given = 1;
         return 0;
     case OPTION_METHOD: chosen->audit.method = (mfpg_audit_method)cli_choice(state, key, text); return 0;
+    case OPTION_INPUT: chosen->audit.input_canaries = 1; return 0;
     case OPTION_CANARIES:
         chosen->audit.canaries =
             (int64_t)cli_number(state, "canaries", text, is_count, "a whole number from 1 to 2147483646");
@@ -183,6 +192,11 @@ static void print_client(const char *name, const mfpg_audit_client *c) {
                           : "BROKEN");
     if (!isnan(c->auc_cap)) print_pair("share of pairs in order, at most", c->auc_cap, c->auc_lower);
     if (!isnan(c->round_mu)) print_pair("mu of one round", c->round_mu, c->round_mu_lower);
+    if (!isnan(c->input_mu_lower))
+        printf(
+            "%-16s mu by rows of data, realistic and not tight: %s proved; |g| %.3g, of which the clip left "
+            "%.3g\n",
+            "", proved(c->input_mu_lower, text[0]), c->input_gradient, c->input_clip_factor);
     if (c->guesses > 0)
         printf("%-16s %lld of %lld guesses right, %lld canar%s a run\n", "", (long long)c->correct,
             (long long)c->guesses, (long long)c->canaries, c->canaries == 1 ? "y" : "ies");

@@ -35,7 +35,9 @@ typedef struct mfpg_audit_options {
     mfpg_audit_method method;
     int64_t
         runs; /* ranks: of each pattern, both arms together, even, at least 20; few runs: at most; one run: 1 */
-    int64_t canaries;  /* few runs, one run: of a client, at most; 0: as many as fit, up to 1000 */
+    int64_t canaries; /* few runs, one run: of a client, at most; 0: as many as fit, up to 1000 */
+    int input_canaries; /* ranks: 1: rows of data under the configured model are played, too: long ones with a wrong label. They are
+                           realistic, and no worst case; a generalised linear model only */
     double confidence; /* in (0,1): that all bounds of all clients hold */
     uint64_t seed;     /* results are a function of it, runs and what is audited, whatever the threads */
     const volatile int
@@ -59,7 +61,8 @@ typedef enum mfpg_audit_pattern {
     MFPG_PATTERN_ALTERNATING, /* signs that change in about half of the rounds */
     MFPG_PATTERN_CROSS, /* the same, scored by the difference of two clients: noise that they share cancels */
     MFPG_PATTERN_ROUND, /* a fresh coin every round, one guess a round */
-    MFPG_PATTERN_BOTH   /* few runs: alternating and constant signs, turn and turn about */
+    MFPG_PATTERN_BOTH,  /* few runs: alternating and constant signs, turn and turn about */
+    MFPG_PATTERN_INPUT  /* constant signs of input canaries; proves what stands in the columns of its own */
 } mfpg_audit_pattern;
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern); /* "none", "constant", ... */
@@ -82,7 +85,12 @@ struct mfpg_audit_client {
         paper_delta; /* what the paper's bound of its entropic methods says of it, view final; NAN without. No promise */
     int64_t canaries;         /* few runs, one run: of this client in a run; ranks: 0 */
     int64_t guesses, correct; /* likewise: made in all runs, and right */
-    double ceiling;           /* one run: what it proves where every guess is right; NAN otherwise */
+    double gradient_norm,
+        clip_factor; /* of the canary's gradient, before the clip and what that leaves of it */
+    /* The same of input canaries: proved, a fit, the mean of |g| before the clip and of what the clip leaves of it over all attacked
+     * steps (a factor near 1 means that the model had learnt the row, and the attack was no test of the clip). NAN without. */
+    double input_mu_lower, input_mu_estimate, input_gradient, input_clip_factor;
+    double ceiling;  /* one run: what it proves where every guess is right; NAN otherwise */
     double expected; /* one run: what it proves half of the time where the promise is exact; NAN otherwise */
     int stands;      /* 0: a promise is broken */
 };

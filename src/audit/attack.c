@@ -23,9 +23,17 @@ static const double *row_of(const mfpg_audit_game *game, const double *array, in
     return array + t * game->clients;
 }
 
-/* What j was given to send along v in round t. */
+/* By how much of its whole clip client j moves along v in round t where it is given that value. */
+static double moves(
+    const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j, double value) {
+    if (!game->input) return value;
+    ptrdiff_t rows = game->data->client[j].train.rows;
+    return mfpg_input_pull_at(game->input, game->mechanism[j], rows, value, s->global[t]).moves;
+}
+
+/* The same of what it was given. */
 static double given(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j) {
-    return s->value ? row_of(game, s->value, t)[j] : 0.0;
+    return s->value ? moves(game, s, t, j, row_of(game, s->value, t)[j]) : 0.0;
 }
 
 /* E<u_j, v> in round t for what j was given. */
@@ -145,6 +153,24 @@ double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *s, 
         double own = local[k] - expected(game, s, t, k, mfpg_audit_middle(game, sign[t]));
         double others = local[other] - expected(game, s, t, other, given(game, s, t, other));
         sum += sign[t] * (own - others);
+    }
+    return sum;
+}
+
+/* The arms lie as far apart as the model at hand makes them. Several local steps are taken for as many of the first. */
+double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k) {
+    double sum = 0.0;
+    if (game->federation->promise.view == MFPG_VIEW_FINAL) return s->global[s->rounds];
+    for (int64_t t = 0; t < s->rounds; t++) {
+        if (row_of(game, s->weight, t)[k] == 0.0) continue;
+        look l = look_at(game, s, t, k);
+        double rate = game->law[k].one_step ? l.rate : 1.0,
+               shift = game->law[k].one_step ? l.shift : l.shift * l.rate;
+        for (int arm = 0; arm < 2; arm++) {
+            double to = moves(game, s, t, k, mfpg_audit_value(game, 1, arm));
+            double density = mixture(rate, l.beyond, shift * to);
+            sum += arm == 1 ? density : -density;
+        }
     }
     return sum;
 }

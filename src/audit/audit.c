@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "game.h"
+#include "mechanisms/ops.h"
 
 mfpg_audit_options mfpg_audit_options_for(mfpg_audit_method method) {
     const int64_t runs[] = {20000, 200, 1};
@@ -23,7 +24,7 @@ const char *mfpg_audit_method_name(mfpg_audit_method method) {
 }
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern) {
-    static const char *const name[] = {"none", "constant", "alternating", "cross", "round", "both"};
+    static const char *const name[] = {"none", "constant", "alternating", "cross", "round", "both", "input"};
     return name[pattern];
 }
 
@@ -37,6 +38,8 @@ static mfpg_status check_options(mfpg_context *ctx, const mfpg_audit_options *o)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
             "%lld canaries; few runs and one run take 1 or more, ranks have one a client",
             (long long)o->canaries);
+    if (o->input_canaries && o->method != MFPG_AUDIT_RANKS)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "input canaries are audited by ranks");
     if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0 || o->runs > INT32_MAX))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
             "%lld runs; an audit takes an even number, from 20 to 2^31 - 2", (long long)o->runs);
@@ -59,6 +62,16 @@ static mfpg_federation_options quick(const mfpg_federation_options *options) {
     return o;
 }
 
+/* How strong the canary's gradient is, and what the clip leaves of it. A clip of the whole update comes after all its steps. */
+static void tell_gradients(const mfpg_audit_game *game, mfpg_audit_client *client) {
+    for (ptrdiff_t k = 0; k < game->clients; k++) {
+        const mfpg_mechanism *mechanism = game->mechanism[k];
+        double steps = mfpg_mechanism_clips_update(mechanism) ? (double)mechanism->options.local_steps : 1.0;
+        client[k].gradient_norm = game->excess * steps * mechanism->options.clip;
+        client[k].clip_factor = 1.0 / (game->excess * steps);
+    }
+}
+
 mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *options,
     const mfpg_federation_options *federation, const mfpg_federated_data *data, const mfpg_model *model,
     const mfpg_mechanism *const *mechanism, const mfpg_action *action, mfpg_audit_client *client,
@@ -71,6 +84,7 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
         .federation = &runs,
         .data = data,
         .mechanism = mechanism,
+        .configured = options->input_canaries ? model : NULL,
         .action = action,
         .law = law,
         .excess = 10.0,
@@ -87,6 +101,7 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
             options->method == MFPG_AUDIT_RANKS
                 ? mfpg_audit_run(ctx, &game, promise, mfpg_audit_play_federation, NULL, client, plan)
                 : mfpg_audit_run_many(ctx, &game, promise, mfpg_audit_play_federation, NULL, client, plan);
+    if (status == MFPG_OK) tell_gradients(&game, client);
     mfpg_model_destroy(canary);
     free(law);
     free(promise);

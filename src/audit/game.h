@@ -4,6 +4,7 @@
 #define MFPG_AUDIT_GAME_H
 
 #include "canary.h"
+#include "input.h"
 #include "mfpg/audit.h"
 #include "numerics/special/rank_sum.h"
 
@@ -42,7 +43,9 @@ typedef struct mfpg_audit_game {
     const mfpg_audit_options *options;
     const mfpg_federation_options *federation; /* of the runs: cheap accountants, no evaluation */
     const mfpg_federated_data *data;           /* of the runs: rows and names of the clients */
-    const mfpg_model *model;                   /* canary model */
+    const mfpg_model *model;                   /* canary model; with input, the configured one */
+    const mfpg_model *configured;              /* whose input canaries are wanted too; NULL: none are */
+    const mfpg_input_canary *input;            /* NULL: canaries are gradients */
     const mfpg_mechanism *const *mechanism;
     const mfpg_action *action;
     const mfpg_audit_law *law; /* clients */
@@ -61,11 +64,12 @@ mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game 
     mfpg_canary_data *canaries, mfpg_transcript *transcript, void *arg);
 
 /* attack.c: the score of client k, signs those of the pattern; positive where arm 1 is likelier. The per-round one of round t.
- * The cross score is of k against other. */
+ * The cross score is of k against other. The input score is that of constant signs for input canaries. */
 double mfpg_attack_score(
     const mfpg_audit_game *game, const mfpg_transcript *transcript, const signed char *sign, ptrdiff_t k);
 double mfpg_attack_round(
     const mfpg_audit_game *game, const mfpg_transcript *transcript, int64_t t, ptrdiff_t k);
+double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *transcript, ptrdiff_t k);
 double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *transcript,
     const signed char *sign, ptrdiff_t k, ptrdiff_t other);
 
@@ -106,6 +110,10 @@ typedef struct mfpg_verdict_room {
 /* Adds what a series proves to a client's verdict. MFPG_ERR_NUMERIC for NaN. */
 mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, double delta,
     const mfpg_audit_promise *promise, mfpg_verdict_room *room, mfpg_audit_client *client);
+
+/* Adds what the series of input canaries proves, all of its alpha to ranks. */
+mfpg_status mfpg_verdict_add_input(
+    mfpg_context *ctx, const mfpg_series *series, mfpg_verdict_room *room, mfpg_audit_client *client);
 
 /* Adds the guesses of rounds. */
 void mfpg_verdict_add_rounds(int64_t correct, int64_t trials, double alpha, mfpg_audit_client *client);

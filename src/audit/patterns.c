@@ -17,6 +17,7 @@ enum { USE_KEY, USE_ARM, USE_TIE, USE_SIGN, USE_COIN };
 #define SHARE_ALTERNATING 0.2
 #define SHARE_CROSS       0.1
 #define SHARE_ROUND       0.1
+#define SHARE_INPUT       0.2
 
 enum { MOST_CLIENTS_PAIRED = 64, MOST_OTHERS = 7 };
 
@@ -45,12 +46,15 @@ typedef struct audit {
     int64_t total, done;        /* runs of all patterns */
     /* of the pattern at hand */
     mfpg_audit_pattern pattern;
-    int64_t runs, first; /* first: of the block at hand */
-    signed char *sign;   /* rounds */
-    unsigned char *arm;  /* clients x runs */
-    double *score;       /* clients x series x runs */
-    int32_t *guess;      /* runs x clients x 2: right, made */
-    uint64_t *tie;       /* runs */
+    int64_t runs, first;    /* first: of the block at hand */
+    signed char *sign;      /* rounds */
+    unsigned char *arm;     /* clients x runs */
+    double *score;          /* clients x series x runs */
+    int32_t *guess;         /* runs x clients x 2: right, made */
+    double *pull;           /* runs x clients x 2: of input canaries, means of a run; NULL without */
+    mfpg_audit_game inputs; /* the game of input canaries, and what it needs */
+    mfpg_input_canary input;
+    uint64_t *tie; /* runs */
     mfpg_audit_client *client;
 } audit;
 
@@ -77,7 +81,9 @@ static void clear(audit *a) {
     free(a->arm);
     free(a->score);
     free(a->guess);
+    free(a->pull);
     free(a->tie);
+    mfpg_input_canary_clear(&a->input);
 }
 
 static mfpg_status allocate_player(mfpg_context *ctx, const audit *a, player *p) {
@@ -111,7 +117,9 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
     a->score = mfpg_alloc(g->clients * a->series * runs, sizeof *a->score);
     a->guess = mfpg_alloc(g->clients * runs, 2 * sizeof *a->guess);
     a->tie = mfpg_alloc(runs, sizeof *a->tie);
-    if (!a->player || !a->sign || !a->arm || !a->score || !a->guess || !a->tie) return mfpg_fail_memory(ctx);
+    if (g->configured) a->pull = mfpg_alloc(g->clients * runs, 2 * sizeof *a->pull);
+    if (!a->player || !a->sign || !a->arm || !a->score || !a->guess || !a->tie || (g->configured && !a->pull))
+        return mfpg_fail_memory(ctx);
     for (int i = 0; i < a->players; i++) {
         mfpg_status status = allocate_player(ctx, a, &a->player[i]);
         if (status != MFPG_OK) return status;
@@ -177,6 +185,31 @@ static void score_run(const audit *a, const player *p, int64_t run) {
     }
 }
 
+/* Of the steps of client k in which an input canary was sent: how strong it was, and what the clip left of it; NAN: in none. */
+static void keep_pull(const audit *a, const mfpg_transcript *s, ptrdiff_t k, double *pull) {
+    const mfpg_audit_game *g = a->game;
+    double count = 0.0;
+    pull[0] = pull[1] = 0.0;
+    for (int64_t t = 0; t < s->rounds; t++) {
+        ptrdiff_t at = (ptrdiff_t)t * g->clients + k;
+        if (s->weight[at] == 0.0 || s->value[at] == 0.0) continue;
+        mfpg_input_pull one = mfpg_input_pull_at(
+            g->input, g->mechanism[k], g->data->client[k].train.rows, s->value[at], s->global[t]);
+        pull[0] += one.norm;
+        pull[1] += one.factor;
+        count++;
+    }
+    pull[0] = count > 0.0 ? pull[0] / count : (double)NAN;
+    pull[1] = count > 0.0 ? pull[1] / count : (double)NAN;
+}
+
+static void score_input(const audit *a, const player *p, int64_t run) {
+    for (ptrdiff_t k = 0; k < a->game->clients; k++) {
+        a->score[k * a->series * (ptrdiff_t)a->runs + run] = mfpg_attack_input(a->game, &p->transcript, k);
+        keep_pull(a, &p->transcript, k, a->pull + 2 * ((ptrdiff_t)run * a->game->clients + k));
+    }
+}
+
 static void guess_rounds(const audit *a, const player *p, int64_t run) {
     const mfpg_transcript *s = &p->transcript;
     ptrdiff_t clients = a->game->clients;
@@ -205,6 +238,8 @@ static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void
     if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "run %lld", (long long)run + 1);
     if (a->pattern == MFPG_PATTERN_ROUND)
         guess_rounds(a, p, run);
+    else if (a->pattern == MFPG_PATTERN_INPUT)
+        score_input(a, p, run);
     else
         score_run(a, p, run);
     return MFPG_OK;
@@ -269,6 +304,66 @@ static void judge_rounds(audit *a) {
     }
 }
 
+/* ---- input canaries ---- */
+
+/* How far the model strays from the start along a direction: a guess, by which the row's length is chosen. */
+static double spread_of(const mfpg_audit_game *game) {
+    double variance = 0.0, gap = 0.0, clients = (double)game->clients, half = 0.5 * (double)game->rounds;
+    for (ptrdiff_t k = 0; k < game->clients; k++) {
+        variance += game->law[k].variance / clients;
+        gap += game->law[k].gap * game->law[k].rate / clients;
+    }
+    return sqrt((half * variance + half * half * gap * gap) / clients);
+}
+
+/* From here on the game is that of input canaries. */
+static mfpg_status turn_to_input(mfpg_context *ctx, audit *a) {
+    a->inputs = *a->game;
+    a->inputs.model = a->game->configured;
+    mfpg_status status = mfpg_input_canary_create(
+        ctx, a->inputs.model, a->inputs.mechanism[0], spread_of(&a->inputs), &a->input);
+    if (status != MFPG_OK) return status;
+    a->inputs.input = &a->input;
+    a->game = &a->inputs;
+    for (int i = 0; i < a->players && status == MFPG_OK; i++) {
+        mfpg_canary_data_clear(&a->player[i].canaries);
+        status = mfpg_input_data_create(
+            ctx, &a->input, a->inputs.data, a->inputs.mechanism, &a->player[i].canaries);
+    }
+    return status;
+}
+
+static mfpg_status judge_input(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
+    audit *a = arg;
+    double sum[2] = {0.0, 0.0}, count = 0.0;
+    const mfpg_series series = {.score = a->score + k * a->series * (ptrdiff_t)a->runs,
+        .arm = a->arm + k * (ptrdiff_t)a->runs,
+        .tie = a->tie,
+        .runs = a->runs,
+        .pattern = MFPG_PATTERN_INPUT,
+        .alpha = alpha_of(a, SHARE_INPUT)};
+    for (int64_t i = 0; i < a->runs; i++) {
+        const double *pull = a->pull + 2 * ((ptrdiff_t)i * a->game->clients + k);
+        if (isnan(pull[0])) continue;
+        sum[0] += pull[0];
+        sum[1] += pull[1];
+        count++;
+    }
+    a->client[k].input_gradient = sum[0] / count;
+    a->client[k].input_clip_factor = sum[1] / count;
+    mfpg_status status = mfpg_verdict_add_input(ctx, &series, &a->player[worker].room, &a->client[k]);
+    return status == MFPG_OK ? status
+                             : mfpg_fail_in(ctx, status, "client '%s'", a->game->data->client[k].name);
+}
+
+static mfpg_status play_input(mfpg_context *ctx, audit *a) {
+    mfpg_status status = turn_to_input(ctx, a);
+    if (status == MFPG_OK) status = play_pattern(ctx, a, MFPG_PATTERN_INPUT, a->game->options->runs);
+    return status == MFPG_OK ? mfpg_tasks_run(ctx, a->game->clients, judge_input, a) : status;
+}
+
+/* ---- the audit ---- */
+
 static mfpg_status play_all(mfpg_context *ctx, audit *a, int64_t round_runs) {
     ptrdiff_t clients = a->game->clients;
     mfpg_status status = play_pattern(ctx, a, MFPG_PATTERN_CONSTANT, a->game->options->runs);
@@ -281,6 +376,7 @@ static mfpg_status play_all(mfpg_context *ctx, audit *a, int64_t round_runs) {
         status = play_pattern(ctx, a, MFPG_PATTERN_ROUND, round_runs);
         if (status == MFPG_OK) judge_rounds(a);
     }
+    if (status == MFPG_OK && a->pull) status = play_input(ctx, a);
     return status;
 }
 
@@ -296,7 +392,8 @@ static void plan_patterns(audit *a) {
     a->series = 1 + a->others;
     a->alpha = (1.0 - g->options->confidence) / (double)g->clients;
     a->share = SHARE_CONSTANT + (a->alternates ? SHARE_ALTERNATING : 0.0) +
-               (a->others > 0 ? SHARE_CROSS : 0.0) + (a->rounds_too ? SHARE_ROUND : 0.0);
+               (a->others > 0 ? SHARE_CROSS : 0.0) + (a->rounds_too ? SHARE_ROUND : 0.0) +
+               (g->configured ? SHARE_INPUT : 0.0);
 }
 
 mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_audit_promise *promise,
@@ -311,7 +408,8 @@ mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const
     plan_patterns(&a);
     int64_t round_runs =
         (game->options->runs + game->rounds - 1) / game->rounds; /* as many guesses as runs */
-    a.total = game->options->runs * (1 + a.alternates) + (a.rounds_too ? round_runs : 0);
+    int inputs = game->configured != NULL;
+    a.total = game->options->runs * (1 + a.alternates + inputs) + (a.rounds_too ? round_runs : 0);
     for (ptrdiff_t k = 0; k < game->clients; k++) client[k] = mfpg_verdict_start(&promise[k]);
     status = allocate(ctx, &a);
     if (status == MFPG_OK) status = play_all(ctx, &a, round_runs);
@@ -320,7 +418,7 @@ mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const
     if (status == MFPG_OK && plan)
         *plan = (mfpg_audit_plan){.method = MFPG_AUDIT_RANKS,
             .runs = game->options->runs,
-            .patterns = 1 + a.alternates + a.rounds_too,
+            .patterns = 1 + a.alternates + a.rounds_too + inputs,
             .pairs = a.others,
             .client_confidence = 1.0 - a.alpha};
     clear(&a);

@@ -5,6 +5,12 @@
 
 #include "federation/internal.h"
 
+/* <w, v_j>. */
+static double project(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t j, const float *w) {
+    if (game->input) return mfpg_input_project(game->input, w);
+    return mfpg_canary_project_on(mfpg_model_parameters(game->model), s->directions, j, w);
+}
+
 typedef struct watch {
     const mfpg_audit_game *game;
     mfpg_transcript *transcript;
@@ -13,24 +19,26 @@ typedef struct watch {
 static void see(void *user, ptrdiff_t client, double weight, const float *model) {
     const watch *w = user;
     mfpg_transcript *s = w->transcript;
-    ptrdiff_t n = mfpg_model_parameters(w->game->model), clients = w->game->clients;
+    ptrdiff_t clients = w->game->clients;
     ptrdiff_t at = (ptrdiff_t)s->rounds * clients + client, plane = (ptrdiff_t)w->game->rounds * clients;
     for (ptrdiff_t j = 0; j < s->planes; j++)
-        s->local[j * plane + at] = mfpg_canary_project_on(
-            n, s->directions, s->planes < s->directions ? client % s->directions : j, model);
+        s->local[j * plane + at] =
+            project(w->game, s, s->planes < s->directions ? client % s->directions : j, model);
     s->weight[at] = weight;
 }
 
 static void see_global(const mfpg_audit_game *game, mfpg_transcript *s, int64_t round, const float *w) {
-    ptrdiff_t n = mfpg_model_parameters(game->model);
     for (ptrdiff_t j = 0; j < s->directions; j++)
-        s->global[j * (ptrdiff_t)(game->rounds + 1) + round] = mfpg_canary_project_on(n, s->directions, j, w);
+        s->global[j * (ptrdiff_t)(game->rounds + 1) + round] = project(game, s, j, w);
 }
 
 static void give(const mfpg_audit_game *game, const mfpg_transcript *s, mfpg_canary_data *canaries) {
     ptrdiff_t at = (ptrdiff_t)s->rounds * game->clients, plane = (ptrdiff_t)game->rounds * game->clients;
     for (ptrdiff_t k = 0; k < game->clients; k++) {
-        if (s->each == 1) mfpg_canary_set(canaries, k, s->value[at + k]);
+        if (game->input)
+            mfpg_input_set(game->input, canaries, k, s->value[at + k]);
+        else if (s->each == 1)
+            mfpg_canary_set(canaries, k, s->value[at + k]);
         for (ptrdiff_t i = 0; i < s->each && s->each > 1; i++)
             mfpg_canary_set_one(canaries, k, i, s->value[i * plane + at + k]);
     }

@@ -77,6 +77,17 @@ mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, doubl
     return MFPG_OK;
 }
 
+mfpg_status mfpg_verdict_add_input(
+    mfpg_context *ctx, const mfpg_series *series, mfpg_verdict_room *room, mfpg_audit_client *client) {
+    mfpg_error_counts errors;
+    int64_t zeros = split(series, room, &errors), ones = series->runs - zeros;
+    if (zeros < 0) return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "a score of the input attack is no number");
+    double auc = mfpg_rank_share(room->scored, zeros, room->scored + zeros, ones);
+    client->input_mu_lower = mfpg_audit_mu_rank(auc, zeros, ones, series->alpha);
+    client->input_mu_estimate = mfpg_audit_mu_estimate(room->plain, zeros, room->plain + zeros, ones);
+    return MFPG_OK;
+}
+
 void mfpg_verdict_add_rounds(int64_t correct, int64_t trials, double alpha, mfpg_audit_client *client) {
     client->round_mu_lower = mfpg_audit_mu_accuracy(correct, trials, alpha);
 }
@@ -115,6 +126,12 @@ mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
         .paper_delta = promise->paper_delta,
         .round_mu = promise->round_mu,
         .round_mu_lower = isnan(promise->round_mu) ? (double)NAN : 0.0,
+        .gradient_norm = NAN,
+        .clip_factor = NAN,
+        .input_mu_lower = NAN,
+        .input_mu_estimate = NAN,
+        .input_gradient = NAN,
+        .input_clip_factor = NAN,
         .ceiling = NAN,
         .expected = NAN};
 }
@@ -124,5 +141,5 @@ void mfpg_verdict_close(double delta, mfpg_audit_client *client) {
     client->epsilon_lower = mfpg_below(mfpg_gdp_epsilon(client->mu_lower * (1.0 - 1e-11), delta), 0.0);
     client->stands = !(client->mu_lower > client->mu || client->epsilon_lower_direct > client->epsilon ||
                        client->tv_lower > client->distance || client->auc_lower > client->auc_cap ||
-                       client->round_mu_lower > client->round_mu);
+                       client->round_mu_lower > client->round_mu || client->input_mu_lower > client->mu);
 }

@@ -22,7 +22,7 @@ mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *e,
 
 static json_t *client_json(const mfpg_experiment *e, const char *name, const mfpg_audit_client *c) {
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:b}",
+                     "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:b}",
         "client", name, "mu", mfpg_json_number(c->mu), "mu_lower", mfpg_json_number(c->mu_lower), "epsilon",
         mfpg_json_number(c->epsilon), "epsilon_lower", mfpg_json_number(c->epsilon_lower),
         "epsilon_lower_direct", mfpg_json_number(c->epsilon_lower_direct), "delta",
@@ -32,9 +32,13 @@ static json_t *client_json(const mfpg_experiment *e, const char *name, const mfp
         mfpg_json_number(c->auc_cap), "auc_lower", mfpg_json_number(c->auc_lower), "round_mu",
         mfpg_json_number(c->round_mu), "round_mu_lower", mfpg_json_number(c->round_mu_lower), "distance",
         mfpg_json_number(c->distance), "tv_lower", mfpg_json_number(c->tv_lower), "paper_delta",
-        mfpg_json_number(c->paper_delta), "canaries", (json_int_t)c->canaries, "guesses",
-        (json_int_t)c->guesses, "correct", (json_int_t)c->correct, "ceiling", mfpg_json_number(c->ceiling),
-        "expected", mfpg_json_number(c->expected), "stands", c->stands);
+        mfpg_json_number(c->paper_delta), "gradient_norm", mfpg_json_number(c->gradient_norm), "clip_factor",
+        mfpg_json_number(c->clip_factor), "input_mu_lower", mfpg_json_number(c->input_mu_lower),
+        "input_mu_estimate", mfpg_json_number(c->input_mu_estimate), "input_gradient",
+        mfpg_json_number(c->input_gradient), "input_clip_factor", mfpg_json_number(c->input_clip_factor),
+        "canaries", (json_int_t)c->canaries, "guesses", (json_int_t)c->guesses, "correct",
+        (json_int_t)c->correct, "ceiling", mfpg_json_number(c->ceiling), "expected",
+        mfpg_json_number(c->expected), "stands", c->stands);
 }
 
 static json_t *promise_of(const mfpg_experiment *e) {

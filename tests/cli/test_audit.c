@@ -66,6 +66,20 @@ static void test_few_runs_and_one_run_tell_of_their_canaries(void **state) {
     assert_non_null(strstr(ran.out, "1 run with many canaries,"));
 }
 
+static void test_input_canaries_have_columns_of_their_own(void **state) {
+    (void)state;
+    json_t *object = run_json("audit clinics train.rounds=1 --runs 40 --input-canaries --json");
+    const json_t *client = json_array_get(json_object_get(object, "clients"), 0);
+    assert_true(json_get_number(client, "input_mu_lower") <= json_get_number(client, "mu"));
+    assert_true(
+        json_get_number(client, "input_gradient") > 1 && json_get_number(client, "input_clip_factor") < 1);
+    assert_true(
+        json_get_number(client, "gradient_norm") == 10 && json_get_number(client, "clip_factor") == 0.1);
+    json_decref(object);
+    expect("audit clinics train.rounds=1 --runs 40 --input-canaries", 0);
+    assert_non_null(strstr(ran.out, "realistic and not tight"));
+}
+
 /* A bound that is wrong every other time: before long one of an exact promise is, and the exit code says so. */
 static void test_a_broken_promise_is_exit_code_3(void **state) {
     (void)state;
@@ -91,6 +105,8 @@ static void test_wrong_questions_are_refused(void **state) {
     REFUSED("audit clinics --method few-runs --canaries 4", "room for 3");
     REFUSED("audit clinics --method few-runs --canaries 2 privacy.unit=client noise.target_epsilon=200",
         "a client has one");
+    REFUSED("audit images --input-canaries --runs 20", "generalised linear");
+    REFUSED("audit clinics --method few-runs --input-canaries", "--input-canaries", "ranks");
     REFUSED("audit clinics --canaries 2", "--canaries", "few-runs");
     REFUSED("audit clinics --method few", "one-run");
     REFUSED("audit clinics --confidence 1", "--confidence", "below 1");
@@ -127,6 +143,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_json_tells_every_client_and_stands_in_the_file_too, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_text_has_a_line_for_every_client, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_input_canaries_have_columns_of_their_own, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_few_runs_and_one_run_tell_of_their_canaries, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_a_broken_promise_is_exit_code_3, open_folder, close_folder),
