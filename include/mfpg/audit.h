@@ -59,10 +59,11 @@ typedef enum mfpg_audit_pattern {
     MFPG_PATTERN_NONE = 0,    /* nothing is proved */
     MFPG_PATTERN_CONSTANT,    /* the same sign in every round: a fixed data set */
     MFPG_PATTERN_ALTERNATING, /* signs that change in about half of the rounds */
-    MFPG_PATTERN_CROSS, /* the same, scored by the difference of two clients: noise that they share cancels */
+    MFPG_PATTERN_CROSS, /* the same, scored by the difference of two clients, or records: noise that they share cancels */
     MFPG_PATTERN_ROUND, /* a fresh coin every round, one guess a round */
     MFPG_PATTERN_BOTH,  /* few runs: alternating and constant signs, turn and turn about */
-    MFPG_PATTERN_INPUT  /* constant signs of input canaries; proves what stands in the columns of its own */
+    MFPG_PATTERN_LOOKS, /* noised records: all rounds' looks at one, which say no more than the first where it is noised once */
+    MFPG_PATTERN_INPUT /* constant signs of input canaries; proves what stands in the columns of its own */
 } mfpg_audit_pattern;
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern); /* "none", "constant", ... */
@@ -114,7 +115,7 @@ typedef struct mfpg_audit_plan {
  *  and the shape of the parameters are used, nothing private is read and nothing is written.
  *  @param[out] client  clients entries
  *  @param[out] plan    NULL where nobody asks
- *  @return MFPG_OK, also where a promise is broken; MFPG_ERR_INPUT for what cannot be audited: no noise, records as particles,
+ *  @return MFPG_OK, also where a promise is broken; MFPG_ERR_INPUT for what cannot be audited: no noise,
  *  actions chosen anew in every round, more canaries than the model has room for; MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_NUMERIC for a score that is no
  *  number; MFPG_ERR_INTERRUPTED; else as mfpg_federation_create. */
 mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *options,

@@ -174,3 +174,34 @@ double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *s, 
     }
     return sum;
 }
+
+/* The round of the first look at client k's records; -1 where it never took part. */
+static int64_t first_look(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k) {
+    for (int64_t t = 0; t < s->rounds; t++)
+        if (row_of(game, s->weight, t)[k] > 0.0) return t;
+    return -1;
+}
+
+/* A record is noised once, so that its first look says all there is. All looks, and those beside another record, say more only of
+ * noise that was drawn anew, or used twice. */
+double mfpg_attack_records(
+    const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k, ptrdiff_t series) {
+    const mfpg_audit_law *law = &game->law[k];
+    int64_t first = first_look(game, s, k);
+    if (first < 0) return 0.0;
+    double seen = row_of(game, s->local, first)[k], sd = sqrt(law->variance),
+           toward = law->gap < 0.0 ? -1.0 : 1.0;
+    if (series == MFPG_LOOK_FIRST) return ratio(game, (look){seen / sd, law->gap / sd, 1.0}, 1, 1);
+    if (series == MFPG_LOOK_BESIDE) return toward * (seen - row_of(game, s->beside, first)[k]);
+    if (series >= MFPG_LOOK_CROSS) {
+        ptrdiff_t other = (k + series - MFPG_LOOK_CROSS + 1) % game->clients;
+        int64_t theirs = first_look(game, s, other);
+        if (theirs < 0) return toward * seen;
+        double given_other = row_of(game, s->value, theirs)[other] * game->law[other].gap;
+        return toward * (seen - (row_of(game, s->local, theirs)[other] - given_other));
+    }
+    double sum = 0.0;
+    for (int64_t t = first; t < s->rounds; t++)
+        if (row_of(game, s->weight, t)[k] > 0.0) sum += toward * row_of(game, s->local, t)[k];
+    return sum;
+}

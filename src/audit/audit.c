@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -24,7 +25,8 @@ const char *mfpg_audit_method_name(mfpg_audit_method method) {
 }
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern) {
-    static const char *const name[] = {"none", "constant", "alternating", "cross", "round", "both", "input"};
+    static const char *const name[] = {
+        "none", "constant", "alternating", "cross", "round", "both", "looks", "input"};
     return name[pattern];
 }
 
@@ -48,6 +50,13 @@ static mfpg_status check_options(mfpg_context *ctx, const mfpg_audit_options *o)
     return MFPG_OK;
 }
 
+static mfpg_status check_records(mfpg_context *ctx, const mfpg_audit_options *o) {
+    if (o->method == MFPG_AUDIT_RANKS && !o->input_canaries) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "this configuration noises records: they are attacked by ranks, each record once, without input "
+        "canaries");
+}
+
 /* What runs of an audit leave out: metrics, the paper's columns, and accountants that cost more than the run, where nobody
  * stops by what they say. */
 static mfpg_federation_options quick(const mfpg_federation_options *options) {
@@ -57,14 +66,14 @@ static mfpg_federation_options quick(const mfpg_federation_options *options) {
     o.paper_accountant = NULL;
     o.start = NULL;
     o.start_he = 0;
-    if (isinf(o.stop_at_epsilon)) o.accountant = "gdp";
+    if (isinf(o.stop_at_epsilon) && strcmp(o.accountant, "data-particles") != 0) o.accountant = "gdp";
     o.hidden = MFPG_HIDDEN_NONE;
     return o;
 }
 
 /* How strong the canary's gradient is, and what the clip leaves of it. A clip of the whole update comes after all its steps. */
 static void tell_gradients(const mfpg_audit_game *game, mfpg_audit_client *client) {
-    for (ptrdiff_t k = 0; k < game->clients; k++) {
+    for (ptrdiff_t k = 0; k < game->clients && !game->records; k++) {
         const mfpg_mechanism *mechanism = game->mechanism[k];
         double steps = mfpg_mechanism_clips_update(mechanism) ? (double)mechanism->options.local_steps : 1.0;
         client[k].gradient_norm = game->excess * steps * mechanism->options.clip;
@@ -84,6 +93,7 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
         .federation = &runs,
         .data = data,
         .mechanism = mechanism,
+        .records = mfpg_mechanism_particles(mechanism[0]) == MFPG_PARTICLES_DATA,
         .configured = options->input_canaries ? model : NULL,
         .action = action,
         .law = law,
@@ -92,8 +102,9 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
         .rounds = federation->rounds,
         .delta = federation->delta};
     mfpg_status status = law && promise ? check_options(ctx, options) : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK) status = mfpg_canary_model_create(ctx, model, &canary);
-    game.model = canary;
+    if (status == MFPG_OK && game.records) status = check_records(ctx, options);
+    if (status == MFPG_OK && !game.records) status = mfpg_canary_model_create(ctx, model, &canary);
+    game.model = game.records ? model : canary;
     if (status == MFPG_OK) status = mfpg_audit_laws(ctx, &game, law);
     if (status == MFPG_OK) status = mfpg_audit_promises(ctx, &game, federation, promise);
     if (status == MFPG_OK)

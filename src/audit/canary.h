@@ -15,6 +15,9 @@ ptrdiff_t mfpg_canary_most(ptrdiff_t n);
 double mfpg_canary_project_on(ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j, const float *w);
 double mfpg_canary_project(ptrdiff_t n, const float *w);
 
+/* Entry i of v_j. */
+double mfpg_canary_entry(ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j, ptrdiff_t i);
+
 /* A model with the tensors of another: an example (size, j, m; y) has the loss -size y <w, v_j> and therefore the gradient
  * -size y v_j. Free it with mfpg_model_destroy. */
 mfpg_status mfpg_canary_model_create(mfpg_context *ctx, const mfpg_model *like, mfpg_model **out);

@@ -5,6 +5,7 @@
 
 #include "canary.h"
 #include "input.h"
+#include "records.h"
 #include "mfpg/audit.h"
 #include "numerics/special/rank_sum.h"
 
@@ -37,6 +38,8 @@ typedef struct mfpg_transcript {
     const double *
         value; /* rounds x clients, for each canary of a client: what each was given to send, in [-1, 1]. NULL,
                              where the canary of one client is looked at: nobody else sends anything along v */
+    /* Noised records: local is what they show behind each round, weight 1 for whoever took part, global and value as above. */
+    double *beside; /* rounds x clients: what a record without canary shows; NULL but for records */
 } mfpg_transcript;
 
 typedef struct mfpg_audit_game {
@@ -45,6 +48,7 @@ typedef struct mfpg_audit_game {
     const mfpg_federated_data *data;           /* of the runs: rows and names of the clients */
     const mfpg_model *model;                   /* canary model; with input, the configured one */
     const mfpg_model *configured;              /* whose input canaries are wanted too; NULL: none are */
+    int records;                               /* 1: records are noised; model is the configured one */
     const mfpg_input_canary *input;            /* NULL: canaries are gradients */
     const mfpg_mechanism *const *mechanism;
     const mfpg_action *action;
@@ -69,9 +73,15 @@ double mfpg_attack_score(
     const mfpg_audit_game *game, const mfpg_transcript *transcript, const signed char *sign, ptrdiff_t k);
 double mfpg_attack_round(
     const mfpg_audit_game *game, const mfpg_transcript *transcript, int64_t t, ptrdiff_t k);
+double mfpg_attack_records(
+    const mfpg_audit_game *game, const mfpg_transcript *transcript, ptrdiff_t k, ptrdiff_t series);
 double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *transcript, ptrdiff_t k);
 double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *transcript,
     const signed char *sign, ptrdiff_t k, ptrdiff_t other);
+
+/* Series of scores of noised records: the first look at one; all rounds' looks; beside a record of the same client; and beside
+ * that of client k + 1, k + 2, ... */
+enum { MFPG_LOOK_FIRST = 0, MFPG_LOOK_ALL, MFPG_LOOK_BESIDE, MFPG_LOOK_CROSS };
 
 /* What is sent in a round of sign c on an arm, and half way between the arms. */
 double mfpg_audit_value(const mfpg_audit_game *game, int sign, int arm);
@@ -85,6 +95,9 @@ mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const
 mfpg_status mfpg_audit_run_many(mfpg_context *ctx, const mfpg_audit_game *game,
     const mfpg_audit_promise *promise, mfpg_audit_play play, void *arg, mfpg_audit_client *client,
     mfpg_audit_plan *plan);
+
+/* setup.c: the canaries of the game, all of them silent. */
+mfpg_status mfpg_audit_canaries(mfpg_context *ctx, const mfpg_audit_game *game, mfpg_canary_data *out);
 
 /* setup.c: law of each client, MFPG_ERR_INPUT for what cannot be audited; and what the federation promises. */
 mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg_audit_law *law);

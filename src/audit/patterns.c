@@ -71,6 +71,7 @@ static void clear(audit *a) {
         free(p->transcript.global);
         free(p->transcript.local);
         free(p->transcript.weight);
+        free(p->transcript.beside);
         free(p->value);
         free(p->coin);
         free(p->room.scored);
@@ -89,18 +90,19 @@ static void clear(audit *a) {
 static mfpg_status allocate_player(mfpg_context *ctx, const audit *a, player *p) {
     const mfpg_audit_game *g = a->game;
     ptrdiff_t cells = (ptrdiff_t)g->rounds * g->clients, runs = (ptrdiff_t)g->options->runs;
-    mfpg_status status = mfpg_canary_data_create(ctx, g->data, g->mechanism, g->excess, &p->canaries);
+    mfpg_status status = mfpg_audit_canaries(ctx, g, &p->canaries);
     if (status != MFPG_OK) return status;
     p->transcript.directions = p->transcript.each = p->transcript.planes = 1;
     p->transcript.global = mfpg_alloc((ptrdiff_t)g->rounds + 1, sizeof(double));
     p->transcript.local = mfpg_alloc(cells, sizeof(double));
     p->transcript.weight = mfpg_alloc(cells, sizeof(double));
     p->transcript.value = p->value = mfpg_alloc(cells, sizeof(double));
+    if (g->records) p->transcript.beside = mfpg_alloc(cells, sizeof(double));
     p->coin = mfpg_alloc(cells, 1);
     p->room.scored = mfpg_alloc(runs, sizeof *p->room.scored);
     p->room.plain = mfpg_alloc(runs, sizeof *p->room.plain);
     int whole = p->transcript.global && p->transcript.local && p->transcript.weight && p->value && p->coin &&
-                p->room.scored && p->room.plain;
+                p->room.scored && p->room.plain && (!g->records || p->transcript.beside);
     return whole ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
@@ -174,9 +176,29 @@ static void give_values(const audit *a, player *p, int64_t run) {
     }
 }
 
+/* Whether a client has the series: looks at later rounds, or beside a record without canary. */
+static int has_series(const audit *a, ptrdiff_t k, ptrdiff_t series) {
+    if (!a->game->records) return 1;
+    if (series == MFPG_LOOK_ALL) return a->game->rounds > 1;
+    if (series == MFPG_LOOK_BESIDE) return a->player[0].canaries.hot[k] < a->game->data->client[k].train.rows;
+    return 1;
+}
+
+static void score_records(const audit *a, const player *p, int64_t run) {
+    for (ptrdiff_t k = 0; k < a->game->clients; k++)
+        for (ptrdiff_t o = 0; o < a->series; o++)
+            if (has_series(a, k, o))
+                a->score[(k * a->series + o) * (ptrdiff_t)a->runs + run] =
+                    mfpg_attack_records(a->game, &p->transcript, k, o);
+}
+
 static void score_run(const audit *a, const player *p, int64_t run) {
     ptrdiff_t clients = a->game->clients;
     double *score = a->score + run;
+    if (a->game->records) {
+        score_records(a, p, run);
+        return;
+    }
     for (ptrdiff_t k = 0; k < clients; k++) {
         *score = mfpg_attack_score(a->game, &p->transcript, a->sign, k);
         score += a->runs;
@@ -272,18 +294,24 @@ static double alpha_of(const audit *a, double share) {
     return a->alpha * share / a->share;
 }
 
+static mfpg_audit_pattern pattern_of(const audit *a, ptrdiff_t series) {
+    if (series == 0) return a->pattern;
+    return a->game->records && series == MFPG_LOOK_ALL ? MFPG_PATTERN_LOOKS : MFPG_PATTERN_CROSS;
+}
+
 static mfpg_status judge_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     audit *a = arg;
     int alternating = a->pattern == MFPG_PATTERN_ALTERNATING;
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t o = 0; o <= a->others && status == MFPG_OK; o++) {
-        double cross = alpha_of(a, SHARE_CROSS) / (double)(a->others * (1 + a->alternates));
+    for (ptrdiff_t o = 0; o < a->series && status == MFPG_OK; o++) {
+        if (!has_series(a, k, o)) continue;
+        double cross = alpha_of(a, SHARE_CROSS) / (double)((a->series - 1) * (1 + a->alternates));
         double own = alpha_of(a, alternating ? SHARE_ALTERNATING : SHARE_CONSTANT);
         const mfpg_series series = {.score = a->score + (k * a->series + o) * (ptrdiff_t)a->runs,
             .arm = a->arm + k * (ptrdiff_t)a->runs,
             .tie = a->tie,
             .runs = a->runs,
-            .pattern = o > 0 ? MFPG_PATTERN_CROSS : a->pattern,
+            .pattern = pattern_of(a, o),
             .alpha = o > 0 ? cross : own};
         status = mfpg_verdict_add(
             ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
@@ -327,8 +355,7 @@ static mfpg_status turn_to_input(mfpg_context *ctx, audit *a) {
     a->game = &a->inputs;
     for (int i = 0; i < a->players && status == MFPG_OK; i++) {
         mfpg_canary_data_clear(&a->player[i].canaries);
-        status = mfpg_input_data_create(
-            ctx, &a->input, a->inputs.data, a->inputs.mechanism, &a->player[i].canaries);
+        status = mfpg_audit_canaries(ctx, a->game, &a->player[i].canaries);
     }
     return status;
 }
@@ -383,16 +410,17 @@ static mfpg_status play_all(mfpg_context *ctx, audit *a, int64_t round_runs) {
 static void plan_patterns(audit *a) {
     const mfpg_audit_game *g = a->game;
     mfpg_view view = g->federation->promise.view;
-    a->alternates = g->rounds > 1 && view != MFPG_VIEW_FINAL;
+    a->alternates = g->rounds > 1 && !g->records && view != MFPG_VIEW_FINAL;
     for (ptrdiff_t k = 0; k < g->clients; k++) a->rounds_too |= !isnan(a->promise[k].round_mu);
-    if (view == MFPG_VIEW_LOCAL && g->clients > 1) {
+    if ((view == MFPG_VIEW_LOCAL || g->records) && g->clients > 1) {
         a->others = g->clients - 1 < MOST_OTHERS ? g->clients - 1 : MOST_OTHERS;
         if (g->clients > MOST_CLIENTS_PAIRED) a->others = 1;
     }
     a->series = 1 + a->others;
+    if (g->records) a->series = MFPG_LOOK_CROSS + a->others;
     a->alpha = (1.0 - g->options->confidence) / (double)g->clients;
     a->share = SHARE_CONSTANT + (a->alternates ? SHARE_ALTERNATING : 0.0) +
-               (a->others > 0 ? SHARE_CROSS : 0.0) + (a->rounds_too ? SHARE_ROUND : 0.0) +
+               (a->series > 1 ? SHARE_CROSS : 0.0) + (a->rounds_too ? SHARE_ROUND : 0.0) +
                (g->configured ? SHARE_INPUT : 0.0);
 }
 

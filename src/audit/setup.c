@@ -23,15 +23,18 @@ static mfpg_status client_law(
     mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, mfpg_audit_law *law) {
     const mfpg_mechanism *mechanism = game->mechanism[k];
     mfpg_release release;
-    if (mfpg_mechanism_particles(mechanism) != MFPG_PARTICLES_PARAMETERS)
-        return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "an audit attacks noised parameters; this configuration noises records");
-    mfpg_status status =
-        mfpg_mechanism_release(ctx, mechanism, game->action[k], game->data->client[k].train.rows, &release);
+    ptrdiff_t rows = game->data->client[k].train.rows;
+    mfpg_status status = mfpg_mechanism_release(ctx, mechanism, game->action[k], rows, &release);
     if (status != MFPG_OK) return status;
     if (!(release.noise_sd > 0.0))
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "no noise is added, nothing is promised, and there is nothing to attack");
+    if (release.particles == MFPG_PARTICLES_DATA) {
+        *law = (mfpg_audit_law){.rate = 1.0, .one_step = 1};
+        mfpg_record_law(
+            mechanism, release.noise_sd, rows, mechanism->options.local_steps, &law->gap, &law->variance);
+        return MFPG_OK;
+    }
     double keep = keep_of(mechanism, &release, mfpg_model_parameters(game->model)), gap = 0.0, variance = 0.0,
            power = 1.0;
     for (int64_t step = 0; step < release.steps; step++, power *= keep) {
@@ -56,6 +59,14 @@ mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg
         if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", game->data->client[k].name);
     }
     return status;
+}
+
+mfpg_status mfpg_audit_canaries(mfpg_context *ctx, const mfpg_audit_game *game, mfpg_canary_data *out) {
+    if (game->records)
+        return mfpg_record_data_create(
+            ctx, mfpg_model_features(game->model), game->data, game->mechanism, out);
+    if (game->input) return mfpg_input_data_create(ctx, game->input, game->data, game->mechanism, out);
+    return mfpg_canary_data_create(ctx, game->data, game->mechanism, game->excess, out);
 }
 
 /* One minus the area under the trade-off curve that epsilon at every delta implies, rounded up. At x the curve is at least
@@ -106,8 +117,8 @@ static mfpg_status promise_client(
     const mfpg_promise *asked = &federation->options.promise;
     mfpg_status status = mfpg_federation_client(ctx, federation, k, &report);
     if (status != MFPG_OK) return status;
-    int rounds =
-        asked->view != MFPG_VIEW_FINAL && plan.sampling_rate >= 1.0 && federation->options.rounds > 1;
+    int rounds = plan.particles == MFPG_PARTICLES_PARAMETERS && asked->view != MFPG_VIEW_FINAL &&
+                 plan.sampling_rate >= 1.0 && federation->options.rounds > 1;
     *promise = (mfpg_audit_promise){.mu = report.mu,
         .epsilon = report.epsilon,
         .round_mu = rounds ? mfpg_release_mu(&plan, asked->adjacency) : (double)NAN,
@@ -129,7 +140,7 @@ mfpg_status mfpg_audit_promises(mfpg_context *ctx, const mfpg_audit_game *game,
     own.free_energy = 0;
     own.start = NULL;
     own.start_he = 0;
-    mfpg_status status = mfpg_canary_data_create(ctx, game->data, game->mechanism, game->excess, &canaries);
+    mfpg_status status = mfpg_audit_canaries(ctx, game, &canaries);
     if (status != MFPG_OK) return status;
     status = mfpg_federation_create(
         ctx, &own, &canaries.data, game->model, game->mechanism, game->action, &key, &federation);

@@ -186,12 +186,6 @@ static void test_what_cannot_be_audited_is_refused(void **state) {
     assert_int_equal(subject_audit(&s), MFPG_ERR_INPUT);
     assert_non_null(strstr(mfpg_context_message(s.ctx), "nothing is promised"));
     subject_close(&s);
-    o = options_of("input", promises[2]);
-    s = subject_open(1, 2, 2, "logistic", &o, 1.0);
-    s.options.accountant = "data-particles";
-    assert_int_equal(subject_audit(&s), MFPG_ERR_INPUT);
-    assert_non_null(strstr(mfpg_context_message(s.ctx), "records"));
-    subject_close(&s);
     o = options_of("gaussian", promises[0]);
     s = subject_open(1, 2, 2, "logistic", &o, 1.0);
     const int64_t runs[] = {0, 18, 21, -2, (int64_t)INT32_MAX + 1};

@@ -80,6 +80,23 @@ static void test_input_canaries_have_columns_of_their_own(void **state) {
     assert_non_null(strstr(ran.out, "realistic and not tight"));
 }
 
+/* Law game: the budget is mu under replace, however many rounds there are. */
+static void test_noised_records_are_attacked(void **state) {
+    (void)state;
+    write_in_folder("c.yaml", "seed: 4\nmethod: {mechanism: input, players: none}\ntask: {model: "
+                              "logistic}\ndata: {format: synthetic, kind: "
+                              "logistic, clients: 2, rows: 3, dimension: 5, test_rows: 10}\nprivacy: {unit: "
+                              "example, adjacency: replace, "
+                              "clip: 2}\nnoise: {action: 1, law: game}\ntrain: {rounds: 3}\n");
+    json_t *object = run_json("audit c.yaml --runs 400 --json");
+    const json_t *client = json_array_get(json_object_get(object, "clients"), 0);
+    check_near(json_get_number(client, "mu"), 1, 1e-9, 0, "mu");
+    assert_true(
+        json_get_number(client, "mu_lower") > 0.4 && json_is_null(json_object_get(client, "round_mu")));
+    json_decref(object);
+    remove_from_folder("c.yaml");
+}
+
 /* A bound that is wrong every other time: before long one of an exact promise is, and the exit code says so. */
 static void test_a_broken_promise_is_exit_code_3(void **state) {
     (void)state;
@@ -143,6 +160,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_json_tells_every_client_and_stands_in_the_file_too, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_text_has_a_line_for_every_client, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_noised_records_are_attacked, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_input_canaries_have_columns_of_their_own, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
