@@ -6,6 +6,7 @@
 
 #include "mfpg/experiment.h"
 
+#include "audit_inversion.h"
 #include "interrupt.h"
 #include "options.h"
 #include "progress.h"
@@ -31,6 +32,7 @@ typedef struct settings {
     int threads;
     int runs_given;
     mfpg_audit_options audit;
+    cli_inversion inversion; /* instead of canaries */
 } settings;
 
 static const struct argp_option options[] = {{"method", OPTION_METHOD, "ranks|few-runs|one-run", 0,
@@ -79,6 +81,9 @@ static int is_seed(double value) {
 /* Options of which one decides what the others may be. */
 static void check_together(const struct argp_state *state, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
+    if (chosen->inversion.asked && (chosen->runs_given || o->canaries > 0 || o->method != MFPG_AUDIT_RANKS))
+        cli_wrong_argument(
+            state, "--inversion has no canaries: --method, --runs and --canaries mean nothing with it");
     if (!chosen->runs_given) o->runs = mfpg_audit_options_for(o->method).runs;
     if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0))
         cli_wrong_argument(state,
@@ -97,7 +102,10 @@ static void check_together(const struct argp_state *state, settings *chosen) {
 static error_t parse(int key, char *text, struct argp_state *state) {
     settings *chosen = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &chosen->common;
+        state->child_inputs[1] = &chosen->inversion;
+        return 0;
     case OPTION_OUT: chosen->out = text; return 0;
     case OPTION_THREADS: chosen->threads = cli_threads(state, text); return 0;
     case OPTION_RUNS:
@@ -127,7 +135,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     }
 }
 
-static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
+static const struct argp_child children[] = {{.argp = &cli_common_argp}, {.argp = &cli_inversion_argp}, {0}};
 static const struct argp argp = {.options = options,
     .parser = parse,
     .args_doc = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]",
@@ -271,6 +279,13 @@ static int audit(mfpg_context *ctx, settings *chosen, mfpg_config *config) {
         status = mfpg_config_set(ctx, config, chosen->arguments[i]);
     if (status == MFPG_OK) status = mfpg_experiment_create(ctx, config, &experiment);
     if (status != MFPG_OK) return cli_fail(ctx, "audit", status);
+    if (chosen->inversion.asked) {
+        chosen->inversion.options.confidence = chosen->audit.confidence;
+        chosen->inversion.options.seed = chosen->audit.seed;
+        int told = cli_audit_inversion(ctx, experiment, &chosen->inversion, chosen->out, chosen->common.json);
+        mfpg_experiment_destroy(experiment);
+        return told;
+    }
     watched.clients = mfpg_experiment_clients(experiment);
     mfpg_audit_client *client = calloc((size_t)mfpg_experiment_clients(experiment), sizeof *client);
     int code = CLI_FAILED;
@@ -291,13 +306,16 @@ static int audit_run(mfpg_context *ctx, settings *chosen, mfpg_config **config) 
     if (code == CLI_DONE && !chosen->out && chosen->argument_count == 0) {
         chosen->out = chosen->configuration;
         code = cli_may_write_into_run("audit", chosen->out, "audit.json");
+        if (code == CLI_DONE && chosen->inversion.asked)
+            code = cli_may_write_into_run("audit", chosen->out, "inversion.png");
     }
     return code == CLI_DONE ? audit(ctx, chosen, *config) : code;
 }
 
 int command_audit(int argc, char **argv) {
-    settings chosen = {
-        .arguments = calloc((size_t)argc, sizeof(char *)), .audit = mfpg_audit_options_default()};
+    settings chosen = {.arguments = calloc((size_t)argc, sizeof(char *)),
+        .audit = mfpg_audit_options_default(),
+        .inversion = {.options = mfpg_inversion_options_default()}};
     if (!chosen.arguments) return CLI_FAILED;
     cli_parse(&argp, "audit", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(chosen.threads);

@@ -11,6 +11,7 @@
 #include "context.h"
 #include "federation.h"
 #include "game.h"
+#include "inversion.h"
 #include "solution.h"
 
 /** What stands beside results of several runs: each certificate is that of its own run, and choosing among them by what
@@ -123,6 +124,21 @@ mfpg_status mfpg_experiment_audit_json(mfpg_context *ctx, const mfpg_experiment 
 mfpg_status mfpg_experiment_write_audit(mfpg_context *ctx, const mfpg_experiment *experiment,
     const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
     const char *folder);
+
+/** Rebuilds examples from one update of the client that is least protected (mfpg/inversion.h), at the model that training starts from;
+ *  before the run, which is left as it is. Reads private data. width 0 of the options: square pictures where the data are of the
+ *  MNIST format.
+ *  @return as mfpg_inversion_create; MFPG_ERR_NUMERIC where the game was not solved. */
+mfpg_status mfpg_experiment_invert(mfpg_context *ctx, const mfpg_experiment *experiment,
+    const mfpg_inversion_options *options, mfpg_inversion **out);
+
+/** What it is told as, an object with the key "inversion", as text (free it); and written into audit.json of a folder that is made where it is
+ *  absent: all other keys stay as they are. Beside it stands inversion.png where the rows are pictures (*pictures 1). */
+mfpg_status mfpg_experiment_inversion_json(mfpg_context *ctx, const mfpg_experiment *experiment,
+    const mfpg_inversion_options *options, const mfpg_inversion *inversion, char **json);
+mfpg_status mfpg_experiment_write_inversion(mfpg_context *ctx, const mfpg_experiment *experiment,
+    const mfpg_inversion_options *options, const mfpg_inversion *inversion, const char *folder,
+    int *pictures);
 
 /** Metrics of a finished run's model on a file that it has not seen, read as the run's own files were: the run folder's
  *  config.yaml with this file in the place of its files, and its model.npy. Nothing is written.

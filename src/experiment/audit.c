@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "federation/run_folder.h"
 #include "internal.h"
+#include "inversion_json.h"
 
 mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *e,
     const mfpg_audit_options *options, mfpg_audit_client *client, mfpg_audit_plan *plan) {
@@ -85,10 +86,14 @@ mfpg_status mfpg_experiment_audit_json(mfpg_context *ctx, const mfpg_experiment 
 mfpg_status mfpg_experiment_write_audit(mfpg_context *ctx, const mfpg_experiment *e,
     const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
     const char *folder) {
-    json_t *object = audit_json(e, options, client, plan);
+    json_t *object = audit_json(e, options, client, plan), *inversion = NULL;
     if (!object) return mfpg_fail_memory(ctx);
     mfpg_status status = mfpg_folder_create(ctx, folder);
+    if (status == MFPG_OK) status = mfpg_inversion_told(ctx, folder, &inversion);
+    if (status == MFPG_OK && inversion && json_object_set(object, "inversion", inversion) != 0)
+        status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = mfpg_run_write_json(ctx, folder, "audit.json", object);
+    json_decref(inversion);
     json_decref(object);
     return status;
 }

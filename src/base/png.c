@@ -1,0 +1,67 @@
+#include "png.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "error.h"
+#include "memory.h"
+
+static const unsigned char SIGNATURE[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+
+enum { MOST_SIDE = 1 << 15, HEADER = 13, AROUND = 12 }; /* AROUND: length, name and checksum of a chunk */
+
+static void put_number(unsigned char *at, uint32_t value) {
+    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(value >> (24 - 8 * i));
+}
+
+/* Writes the chunk whose data stand at at + 8 already; returns the byte behind it. */
+static unsigned char *close_chunk(unsigned char *at, const char *name, uint32_t length) {
+    put_number(at, length);
+    memcpy(at + 4, name, 4);
+    put_number(at + 8 + length, (uint32_t)crc32(0, at + 4, length + 4));
+    return at + AROUND + length;
+}
+
+/* Every row begins with the number of its filter: 0, none. */
+static unsigned char *rows_with_filter(ptrdiff_t width, ptrdiff_t height, const unsigned char *pixel) {
+    unsigned char *rows = mfpg_alloc(height * (width + 1), 1);
+    for (ptrdiff_t r = 0; rows && r < height; r++)
+        memcpy(rows + r * (width + 1) + 1, pixel + r * width, (size_t)width);
+    return rows;
+}
+
+mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, const unsigned char *pixel,
+    unsigned char **bytes, size_t *size) {
+    if (width < 1 || height < 1 || width > MOST_SIDE || height > MOST_SIDE)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "a picture of %td x %td pixels; sides are from 1 to %d", width,
+            height, (int)MOST_SIDE);
+    uLong plain = (uLong)(height * (width + 1)), packed = compressBound(plain);
+    unsigned char *rows = rows_with_filter(width, height, pixel);
+    unsigned char *file = mfpg_alloc((ptrdiff_t)(sizeof SIGNATURE + HEADER + 3 * AROUND + packed), 1),
+                  *at = file;
+    mfpg_status status = MFPG_OK;
+    if (!rows || !file) {
+        status = mfpg_fail_memory(ctx);
+        goto done;
+    }
+    memcpy(at, SIGNATURE, sizeof SIGNATURE);
+    at += sizeof SIGNATURE;
+    put_number(at + 8, (uint32_t)width);
+    put_number(at + 12, (uint32_t)height);
+    at[16] = 8; /* bits; then colour type 0 (grey), and 0 for compression, filters and interlacing */
+    at = close_chunk(at, "IHDR", HEADER);
+    if (compress2(at + 8, &packed, rows, plain, 9) != Z_OK) {
+        status = mfpg_fail_memory(ctx); /* its only failure here: the room is large enough */
+        goto done;
+    }
+    at = close_chunk(at, "IDAT", (uint32_t)packed);
+    at = close_chunk(at, "IEND", 0);
+    *bytes = file;
+    *size = (size_t)(at - file);
+done:
+    free(rows);
+    if (status != MFPG_OK) free(file);
+    return status;
+}

@@ -1,0 +1,145 @@
+/* Gradient inversion of what a configuration trains, and its report in audit.json. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mfpg/experiment.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "federation/run_folder.h"
+#include "internal.h"
+#include "inversion_json.h"
+#include "report/json_file.h"
+
+/* Files of the MNIST format hold square pictures. */
+static ptrdiff_t width_of(const mfpg_experiment *e) {
+    ptrdiff_t side = (ptrdiff_t)lround(sqrt((double)e->data->features));
+    return mfpg_config_is(e->config, "data.format", "idx") && side * side == e->data->features ? side : 0;
+}
+
+mfpg_status mfpg_experiment_invert(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_inversion_options *options, mfpg_inversion **out) {
+    mfpg_inversion_options own = *options;
+    ptrdiff_t count;
+    if (e->equilibrium.action && !e->equilibrium.converged)
+        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+            "the game was not solved: residual %.3g after %d iterations; there is no profile to attack",
+            e->equilibrium.residual, e->equilibrium.iterations);
+    if (own.width == 0) own.width = width_of(e);
+    return mfpg_inversion_create(ctx, &own, e->data, e->model, e->mechanisms.of_client, e->action,
+        mfpg_experiment_model(e, &count), out);
+}
+
+/* ---- the report ---- */
+
+static json_t *range_json(mfpg_extent r) {
+    return json_pack("{s:o, s:o, s:o}", "median", mfpg_json_number(r.median), "least",
+        mfpg_json_number(r.least), "most", mfpg_json_number(r.most));
+}
+
+static json_t *likeness_json(const mfpg_likeness_pair *l) {
+    return json_pack("{s:{s:o, s:o}, s:{s:o, s:o}, s:{s:o, s:o}}", "psnr", "median",
+        mfpg_json_number(l->median.psnr), "best", mfpg_json_number(l->best.psnr), "ssim", "median",
+        mfpg_json_number(l->median.ssim), "best", mfpg_json_number(l->best.ssim), "pearson", "median",
+        mfpg_json_number(l->median.pearson), "best", mfpg_json_number(l->best.pearson));
+}
+
+static json_t *level_json(const mfpg_inversion_level *l, int64_t trials) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:{s:I, s:I, s:o, s:o, s:o, s:o, s:b}}", "mu",
+        mfpg_json_number(l->mu), "mu_replace", mfpg_json_number(2.0 * l->mu), "noise_sd",
+        mfpg_json_number(l->noise_sd), "clip", mfpg_json_number(l->clip), "configured", l->configured,
+        "closed_form", likeness_json(&l->closed_form), "optimisation", likeness_json(&l->optimisation),
+        "identification", "correct", (json_int_t)l->correct, "trials", (json_int_t)trials, "rate",
+        mfpg_json_number(l->rate), "lower", mfpg_json_number(l->lower), "cap", mfpg_json_number(l->cap),
+        "median_rank", mfpg_json_number(l->median_rank), "stands", l->stands);
+}
+
+static json_t *levels_json(const mfpg_inversion *inversion, const mfpg_inversion_summary *s) {
+    json_t *levels = json_array();
+    for (int l = 0; l < s->levels && levels; l++) {
+        const mfpg_inversion_level level = mfpg_inversion_at(inversion, l);
+        if (json_array_append_new(levels, level_json(&level, s->trials)) == 0) continue;
+        json_decref(levels);
+        levels = NULL;
+    }
+    return levels;
+}
+
+/* Takes the pictures. */
+static json_t *study_json(const mfpg_experiment *e, const mfpg_inversion_options *o,
+    const mfpg_inversion *inversion, json_t *pictures) {
+    const mfpg_inversion_summary s = mfpg_inversion_summarise(inversion);
+    const mfpg_promise *promise = &e->options.promise;
+    return json_pack(
+        "{s:s, s:b, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:I, s:[o, o], s:o, s:o, s:I, "
+        "s:o, s:{s:o, s:o}, s:o, s:o}",
+        "note", MFPG_METRICS_NOTE, "stands", s.stands, "client", e->data->client[s.client].name, "unit",
+        mfpg_unit_name(promise->unit), "adjacency", mfpg_adjacency_name(promise->adjacency), "model",
+        mfpg_model_name(e->model), "method", mfpg_config_text(e->config, "method"), "examples",
+        (json_int_t)s.examples, "batch", (json_int_t)s.batch, "candidates", (json_int_t)s.candidates,
+        "trials", (json_int_t)s.trials, "labels_known", s.labels_known, "confidence",
+        mfpg_json_number(o->confidence), "seed", (json_int_t)o->seed, "box", mfpg_json_number(s.low),
+        mfpg_json_number(s.high), "gradient_norm", range_json(s.gradient_norm), "clip_factor",
+        range_json(s.clip_factor), "rows", (json_int_t)s.rows, "exclusive_rows", range_json(s.exclusive_rows),
+        "chance", "mean", likeness_json(&s.mean), "other", likeness_json(&s.other), "levels",
+        levels_json(inversion, &s), "pictures", pictures);
+}
+
+static mfpg_status report_json(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_inversion_options *options, const mfpg_inversion *inversion, json_t **out) {
+    json_t *pictures = NULL;
+    mfpg_status status = mfpg_inversion_pictures_json(ctx, inversion, &pictures);
+    if (status != MFPG_OK) return status;
+    *out = study_json(e, options, inversion, pictures);
+    return *out ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+mfpg_status mfpg_experiment_inversion_json(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_inversion_options *options, const mfpg_inversion *inversion, char **json) {
+    json_t *study = NULL;
+    mfpg_status status = report_json(ctx, e, options, inversion, &study);
+    if (status != MFPG_OK) return status;
+    json_t *object = json_pack("{s:o}", "inversion", study);
+    status = mfpg_json_text(ctx, object, json);
+    json_decref(object);
+    return status;
+}
+
+/* ---- beside the other audit ---- */
+
+/* *out NULL where there is no such file yet. */
+static mfpg_status read_audit(mfpg_context *ctx, const char *folder, json_t **out) {
+    const size_t largest = (size_t)1 << 28;
+    char *path = mfpg_path_join(folder, "audit.json");
+    *out = NULL;
+    if (!path) return mfpg_fail_memory(ctx);
+    int absent = access(path, F_OK) != 0;
+    free(path);
+    return absent ? MFPG_OK : json_file_read(ctx, folder, "audit.json", largest, out);
+}
+
+mfpg_status mfpg_inversion_told(mfpg_context *ctx, const char *folder, json_t **out) {
+    json_t *audit = NULL;
+    mfpg_status status = read_audit(ctx, folder, &audit);
+    if (status == MFPG_OK) *out = json_incref(json_object_get(audit, "inversion"));
+    json_decref(audit);
+    return status;
+}
+
+mfpg_status mfpg_experiment_write_inversion(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_inversion_options *options, const mfpg_inversion *inversion, const char *folder,
+    int *pictures) {
+    json_t *audit = NULL, *study = NULL;
+    mfpg_status status = mfpg_folder_create(ctx, folder);
+    if (status == MFPG_OK) status = read_audit(ctx, folder, &audit);
+    if (status == MFPG_OK) status = report_json(ctx, e, options, inversion, &study);
+    if (status == MFPG_OK && !audit && !(audit = json_object())) status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && json_object_set(audit, "inversion", study) != 0) status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = mfpg_inversion_write_grid(ctx, inversion, folder, pictures);
+    if (status == MFPG_OK) status = mfpg_run_write_json(ctx, folder, "audit.json", audit);
+    json_decref(audit);
+    json_decref(study);
+    return status;
+}
