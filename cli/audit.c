@@ -81,9 +81,10 @@ static int is_seed(double value) {
 /* Options of which one decides what the others may be. */
 static void check_together(const struct argp_state *state, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
-    if (chosen->inversion.asked && (chosen->runs_given || o->canaries > 0 || o->method != MFPG_AUDIT_RANKS))
-        cli_wrong_argument(
-            state, "--inversion has no canaries: --method, --runs and --canaries mean nothing with it");
+    if (chosen->inversion.asked &&
+        (chosen->runs_given || o->canaries > 0 || o->input_canaries || o->method != MFPG_AUDIT_RANKS))
+        cli_wrong_argument(state, "--inversion has no canaries: --method, --runs, --canaries and "
+                                  "--input-canaries mean nothing with it");
     if (!chosen->runs_given) o->runs = mfpg_audit_options_for(o->method).runs;
     if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0))
         cli_wrong_argument(state,
@@ -143,7 +144,8 @@ static const struct argp argp = {.options = options,
            "(or few runs, with many canaries), "
            "each with a canary that the clip has to hold and that goes through the library's own noise, "
            "averages and accounts. Prints the promise beside the largest privacy loss that the attack "
-           "proved; 0 where it proved nothing. Nothing private is read but the clients' row counts. "
+           "proved; 0 where it proved nothing. Nothing private is read but the clients' row counts, unless "
+           "--inversion asks for it. "
            "RUN is a run folder: the configuration of that run is attacked, audit.json is written beside it, "
            "and mfpg report shows it."
            "\vWhat is proved holds for all clients together with the confidence, at least. An attack that "
