@@ -18,9 +18,9 @@ enum {
     OPTION_WIDTH
 };
 
-static const struct argp_option options[] = {
+static const struct argp_option options[] = {{0, 0, 0, 0, "Gradient inversion:", 10},
     {"inversion", OPTION_INVERSION, 0, 0,
-        "Gradient inversion instead: rebuilds examples of the client that is least protected from one of its "
+        "Instead of canaries: rebuilds examples of the client that is least protected from one of its "
         "updates, at levels of noise from none to the configured one. Reads private data",
         10},
     {"examples", OPTION_EXAMPLES, "N", 0, "Examples that are attacked (default 40)", 10},
@@ -95,7 +95,7 @@ const struct argp cli_inversion_argp = {.options = options, .parser = parse};
 /* ---- printing ---- */
 
 static void show(void *user, int64_t done, int64_t total) {
-    progress_show(user, done, total, "attacks and guesses", 0);
+    progress_show(user, done, total, "parts", 0);
 }
 
 static void print_likeness(const char *what, const mfpg_likeness_pair *l) {

@@ -139,7 +139,7 @@ typedef enum mfpg_inversion_picture {
  *  @return MFPG_OK, also where candidates were told apart too well; MFPG_ERR_INPUT for records as particles, models without biases,
  *  fewer than 2 examples beside the batch; MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_NUMERIC for gradients or features that
  *  are no numbers; MFPG_ERR_INTERRUPTED; MFPG_ERR_MEMORY.
- *  Memory: candidates x parameters floats, and about a dozen times the parameters for every thread. */
+ *  Memory: candidates x parameters floats, and about 20 times the parameters for every thread. */
 mfpg_status mfpg_inversion_create(mfpg_context *ctx, const mfpg_inversion_options *options,
     const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
     const mfpg_action *action, const float *w, mfpg_inversion **out);

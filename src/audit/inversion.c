@@ -73,7 +73,7 @@ mfpg_status mfpg_inversion_tasks(mfpg_context *ctx, const mfpg_inversion_options
     }
     if (status != MFPG_OK || !stopped(options)) return status;
     return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED,
-        "interrupted after %lld of %lld attacks and guesses; nothing is told", (long long)clock->done,
+        "interrupted after %lld of %lld parts; nothing is told", (long long)clock->done,
         (long long)clock->total);
 }
 
@@ -357,7 +357,8 @@ static void summarise(study *s, double *room) {
 static mfpg_status run(mfpg_context *ctx, study *s) {
     const mfpg_inversion_subject *subject = s->subject;
     double *room = NULL;
-    s->clock.total = (int64_t)s->levels * (s->batches + subject->options->trials) + s->batches;
+    s->clock.total =
+        (int64_t)s->levels * (s->batches + mfpg_inversion_guesses(subject->options)) + s->batches;
     mfpg_status status = allocate(ctx, s);
     if (status == MFPG_OK && !(room = mfpg_alloc(subject->victims.rows, sizeof *room)))
         status = mfpg_fail_memory(ctx);

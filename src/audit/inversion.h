@@ -110,6 +110,9 @@ float mfpg_inversion_label(const mfpg_inversion_subject *subject, const float *g
 
 /* ---- inversion_identify.c ---- */
 
+/* Tasks of one level. */
+ptrdiff_t mfpg_inversion_guesses(const mfpg_inversion_options *options);
+
 /* Fills correct, rate, lower, cap, median_rank and stands of every level (count of them; trials are of the options). */
 mfpg_status mfpg_inversion_identify(mfpg_context *ctx, const mfpg_inversion_subject *subject,
     const mfpg_inversion_step *step, int count, mfpg_inversion_release release, mfpg_inversion_clock *clock,

@@ -14,6 +14,8 @@
 #include "numerics/linalg/linalg.h"
 #include "numerics/special/binomial.h"
 
+enum { TOGETHER = 8 }; /* trials */
+
 typedef struct identification {
     const mfpg_inversion_subject *subject;
     const mfpg_inversion_step *step; /* at hand */
@@ -23,7 +25,8 @@ typedef struct identification {
     float *clean;  /* candidates x parameters: the gradient of the batch with each, without noise */
     double *half;  /* candidates: half its square */
     float *x, *y;  /* batch x features and batch of every worker */
-    float *seen;   /* parameters of every worker */
+    float *seen;   /* TOGETHER x parameters of every worker */
+    double *score; /* TOGETHER x candidates of every worker */
     float *work;   /* work_size of every worker */
     int32_t *rank; /* trials: of the truth, 1 the best */
 } identification;
@@ -51,26 +54,42 @@ static mfpg_status prepare(mfpg_context *ctx, ptrdiff_t c, int worker, void *arg
     return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "inversion: the gradient of an example is not finite");
 }
 
+static ptrdiff_t truth_of(const identification *d, ptrdiff_t trial) {
+    mfpg_stream lots = mfpg_inversion_stream(d->subject, MFPG_INVERSION_TRUTH, d->level, 0);
+    return (ptrdiff_t)mfpg_stream_below(&lots, (uint64_t)trial, (uint64_t)d->candidates);
+}
+
+static mfpg_status see(mfpg_context *ctx, const identification *d, ptrdiff_t trial, int worker, float *seen) {
+    mfpg_stream noise = mfpg_inversion_stream(d->subject, MFPG_INVERSION_GUESS, d->level, (uint64_t)trial);
+    const mfpg_dataset batch = batch_with(d, truth_of(d, trial), worker);
+    return d->release(ctx, d->subject, d->step, &batch, &noise, seen, d->work + worker * d->work_size);
+}
+
 /* Candidates that look better than the truth count before it; equal ones share it, those of smaller number before. */
-static mfpg_status guess(mfpg_context *ctx, ptrdiff_t trial, int worker, void *arg) {
-    identification *d = arg;
-    const mfpg_inversion_subject *s = d->subject;
-    mfpg_stream lots = mfpg_inversion_stream(s, MFPG_INVERSION_TRUTH, d->level, 0);
-    mfpg_stream noise = mfpg_inversion_stream(s, MFPG_INVERSION_GUESS, d->level, (uint64_t)trial);
-    ptrdiff_t truth = (ptrdiff_t)mfpg_stream_below(&lots, (uint64_t)trial, (uint64_t)d->candidates),
-              n = d->parameters;
-    float *seen = d->seen + worker * n;
-    const mfpg_dataset batch = batch_with(d, truth, worker);
-    mfpg_status status = d->release(ctx, s, d->step, &batch, &noise, seen, d->work + worker * d->work_size);
-    if (status != MFPG_OK) return status;
-    double of_truth = mfpg_vector_dot(n, seen, d->clean + truth * n) - d->half[truth];
+static int32_t rank_of(const identification *d, ptrdiff_t truth, const double *score) {
     int32_t rank = 1;
-    for (ptrdiff_t c = 0; c < d->candidates; c++) {
-        if (c == truth) continue;
-        double score = mfpg_vector_dot(n, seen, d->clean + c * n) - d->half[c];
-        rank += c < truth ? score >= of_truth : score > of_truth;
+    for (ptrdiff_t c = 0; c < d->candidates; c++)
+        rank += c < truth ? score[c] >= score[truth] : c > truth && score[c] > score[truth];
+    return rank;
+}
+
+/* Trials number index x TOGETHER and following: all of them look at a candidate while it is in the cache. */
+static mfpg_status guess(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
+    identification *d = arg;
+    ptrdiff_t n = d->parameters, first = index * TOGETHER,
+              left = (ptrdiff_t)d->subject->options->trials - first;
+    ptrdiff_t count = left < TOGETHER ? left : TOGETHER;
+    float *seen = d->seen + worker * TOGETHER * n;
+    double *score = d->score + worker * TOGETHER * d->candidates;
+    for (ptrdiff_t t = 0; t < count; t++) {
+        mfpg_status status = see(ctx, d, first + t, worker, seen + t * n);
+        if (status != MFPG_OK) return status;
     }
-    d->rank[trial] = rank;
+    for (ptrdiff_t c = 0; c < d->candidates; c++)
+        for (ptrdiff_t t = 0; t < count; t++)
+            score[t * d->candidates + c] = mfpg_vector_dot(n, seen + t * n, d->clean + c * n) - d->half[c];
+    for (ptrdiff_t t = 0; t < count; t++)
+        d->rank[first + t] = rank_of(d, truth_of(d, first + t), score + t * d->candidates);
     return MFPG_OK;
 }
 
@@ -98,10 +117,11 @@ static mfpg_status allocate(mfpg_context *ctx, identification *d, int workers) {
     d->half = mfpg_alloc(d->candidates, sizeof *d->half);
     d->x = mfpg_alloc_floats(workers * d->batch * s->features);
     d->y = mfpg_alloc_floats(workers * d->batch);
-    d->seen = mfpg_alloc_floats(workers * d->parameters);
+    d->seen = mfpg_alloc_floats(workers * TOGETHER * d->parameters);
+    d->score = mfpg_alloc(workers * TOGETHER * d->candidates, sizeof *d->score);
     d->work = mfpg_alloc_floats(workers * d->work_size);
     d->rank = mfpg_alloc((ptrdiff_t)s->options->trials, sizeof *d->rank);
-    if (!d->clean || !d->half || !d->x || !d->y || !d->seen || !d->work || !d->rank)
+    if (!d->clean || !d->half || !d->x || !d->y || !d->seen || !d->score || !d->work || !d->rank)
         return mfpg_fail_memory(ctx);
     for (int i = 0; i < workers; i++) {
         memcpy(d->x + i * d->batch * s->features, s->victims.x,
@@ -109,6 +129,10 @@ static mfpg_status allocate(mfpg_context *ctx, identification *d, int workers) {
         memcpy(d->y + i * d->batch, s->victims.y, (size_t)d->batch * sizeof(float));
     }
     return MFPG_OK;
+}
+
+ptrdiff_t mfpg_inversion_guesses(const mfpg_inversion_options *options) {
+    return (ptrdiff_t)(options->trials + TOGETHER - 1) / TOGETHER;
 }
 
 mfpg_status mfpg_inversion_identify(mfpg_context *ctx, const mfpg_inversion_subject *subject,
@@ -126,7 +150,7 @@ mfpg_status mfpg_inversion_identify(mfpg_context *ctx, const mfpg_inversion_subj
     if (status == MFPG_OK) status = mfpg_tasks_run(ctx, d.candidates, prepare, &d);
     for (d.level = 0; d.level < count && status == MFPG_OK; d.level++) {
         d.step = &step[d.level];
-        status = mfpg_inversion_tasks(ctx, o, clock, (ptrdiff_t)o->trials, guess, &d);
+        status = mfpg_inversion_tasks(ctx, o, clock, mfpg_inversion_guesses(o), guess, &d);
         if (status == MFPG_OK) judge(&d, (1.0 - o->confidence) / count, &level[d.level]);
     }
     free(d.clean);
@@ -134,6 +158,7 @@ mfpg_status mfpg_inversion_identify(mfpg_context *ctx, const mfpg_inversion_subj
     free(d.x);
     free(d.y);
     free(d.seen);
+    free(d.score);
     free(d.work);
     free(d.rank);
     return status;
