@@ -72,9 +72,8 @@ mfpg_status mfpg_inversion_tasks(mfpg_context *ctx, const mfpg_inversion_options
             options->progress(options->progress_user, clock->done, clock->total);
     }
     if (status != MFPG_OK || !stopped(options)) return status;
-    return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED,
-        "interrupted after %lld of %lld parts; nothing is told", (long long)clock->done,
-        (long long)clock->total);
+    return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted after %lld of %lld parts; nothing is told",
+        (long long)clock->done, (long long)clock->total);
 }
 
 /* ---- memory ---- */
