@@ -29,6 +29,9 @@ typedef struct mfpg_action {
     double multiplier;
 } mfpg_action;
 
+/** The number that the control names; NaN for MFPG_CONTROL_NONE. */
+double mfpg_action_value(const mfpg_action *action);
+
 typedef enum mfpg_unit { MFPG_UNIT_CLIENT = 0, MFPG_UNIT_EXAMPLE } mfpg_unit;
 /** Which runs must look alike. zero-out compares both ways, a record that leaves and one that joins; add and remove are one
  *  of the two alone, which differ under sampling: accountants of schedules know them, runs and ledgers refuse them. */

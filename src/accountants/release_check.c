@@ -21,16 +21,6 @@ const char *mfpg_promise_fault(const mfpg_promise *promise) {
     return NULL;
 }
 
-double mfpg_release_action_value(const mfpg_action *action) {
-    switch (action->control) {
-    case MFPG_CONTROL_BUDGET: return action->budget.value;
-    case MFPG_CONTROL_STRENGTH: return action->strength.value;
-    case MFPG_CONTROL_MULTIPLIER: return action->multiplier;
-    case MFPG_CONTROL_NONE: break;
-    }
-    return (double)NAN;
-}
-
 /* Records are noised in one push that no view hides and no coin keeps out (theory S5.2). */
 static const char *data_fault(const mfpg_release *release) {
     if (release->steps != 1) return "particles are data, which are noised in one step, but steps is not 1";
@@ -75,6 +65,6 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     const char *fault = particles_fault(release);
     if (!fault) fault = hidden_fault(release);
     if (fault || release->action.control == MFPG_CONTROL_NONE) return fault;
-    double value = mfpg_release_action_value(&release->action);
+    double value = mfpg_action_value(&release->action);
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";
 }

@@ -10,7 +10,4 @@ const char *mfpg_release_fault(const mfpg_release *release);
 /* The same for a promise: is it made of known names? */
 const char *mfpg_promise_fault(const mfpg_promise *promise);
 
-/* The number that action.control names; NaN for none. */
-double mfpg_release_action_value(const mfpg_action *action);
-
 #endif

@@ -17,9 +17,7 @@ const mfpg_embedded *mfpg_embedded_find(const char *name) {
 mfpg_status mfpg_embedded_write(mfpg_context *ctx, const char *folder, const char *name) {
     const mfpg_embedded *embedded = mfpg_embedded_find(name);
     mfpg_file file;
-    char *path = mfpg_path_join(folder, name);
-    mfpg_status status = path ? mfpg_file_create(ctx, path, &file) : mfpg_fail_memory(ctx);
-    free(path);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
     if (status != MFPG_OK) return status;
     fwrite(embedded->bytes, 1, embedded->size, file.stream);
     return mfpg_file_commit(ctx, &file);

@@ -92,6 +92,13 @@ mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out
     return create(ctx, path, 0, out);
 }
 
+mfpg_status mfpg_file_create_in(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *out) {
+    char *path = mfpg_path_join(folder, name);
+    mfpg_status status = path ? mfpg_file_create(ctx, path, out) : mfpg_fail_memory(ctx);
+    free(path);
+    return status;
+}
+
 mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_file *out) {
     return create(ctx, path, 1, out);
 }

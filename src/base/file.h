@@ -16,6 +16,9 @@ typedef struct mfpg_file {
  * keeps its name; a folder or a socket is refused. Errors name the path and the system's reason. */
 mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out);
 
+/* The same for a file of a folder. */
+mfpg_status mfpg_file_create_in(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *out);
+
 /* The same for what only its owner may read (mode 0600), whatever stood under the temporary name before. */
 mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_file *out);
 

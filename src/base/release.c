@@ -1,5 +1,17 @@
 #include "mfpg/release.h"
 
+#include <math.h>
+
+double mfpg_action_value(const mfpg_action *action) {
+    switch (action->control) {
+    case MFPG_CONTROL_BUDGET: return action->budget.value;
+    case MFPG_CONTROL_STRENGTH: return action->strength.value;
+    case MFPG_CONTROL_MULTIPLIER: return action->multiplier;
+    case MFPG_CONTROL_NONE: break;
+    }
+    return (double)NAN;
+}
+
 const char *mfpg_unit_name(mfpg_unit unit) {
     switch (unit) {
     case MFPG_UNIT_CLIENT: return "client";

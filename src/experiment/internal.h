@@ -167,11 +167,9 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment, 
 /* The object, indented, as text (free it); MFPG_ERR_MEMORY for NULL too. */
 mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text);
 
-/* projections.c: 1 where states are projected; the projections of all rounds; what warns of them (0: nothing); the same for
- * summary.json (null where there are none) and for print. */
+/* projections.c: 1 where states are projected; the projections of all rounds and what warns of them for summary.json (null where
+ * there are none) and for print. */
 int mfpg_experiment_projects(const mfpg_experiment *experiment);
-mfpg_transport_report mfpg_experiment_transport(const mfpg_experiment *experiment);
-int mfpg_transport_warning(const mfpg_transport_report *all, char *text, size_t size);
 json_t *mfpg_transport_json(const mfpg_experiment *experiment);
 void mfpg_print_transport(const mfpg_experiment *experiment, FILE *out);
 

@@ -9,13 +9,13 @@ int mfpg_experiment_projects(const mfpg_experiment *e) {
     return mfpg_mechanism_projects(e->mechanisms.of_client[0]);
 }
 
-mfpg_transport_report mfpg_experiment_transport(const mfpg_experiment *e) {
+static mfpg_transport_report sum_of_rounds(const mfpg_experiment *e) {
     mfpg_transport_report all = {0};
     for (ptrdiff_t i = 0; i < e->round_count; i++) mfpg_transport_add(&all, &e->rounds[i].transport);
     return all;
 }
 
-int mfpg_transport_warning(const mfpg_transport_report *all, char *text, size_t size) {
+static int warning_of(const mfpg_transport_report *all, char *text, size_t size) {
     if (all->projections == 0 || !(all->least_ratio < MFPG_TRANSPORT_ERASED)) return 0;
     snprintf(text, size,
         "a projection kept %.2g of the variance of tensor %lld; below %g a tensor counts as erased; "
@@ -27,10 +27,10 @@ int mfpg_transport_warning(const mfpg_transport_report *all, char *text, size_t 
 }
 
 json_t *mfpg_transport_json(const mfpg_experiment *e) {
-    const mfpg_transport_report all = mfpg_experiment_transport(e);
+    const mfpg_transport_report all = sum_of_rounds(e);
     char text[MFPG_MESSAGE_SIZE];
     if (!mfpg_experiment_projects(e) || all.projections == 0) return json_null();
-    int warns = mfpg_transport_warning(&all, text, sizeof text);
+    int warns = warning_of(&all, text, sizeof text);
     return json_pack("{s:I, s:{s:o, s:o, s:o}, s:I, s:o, s:o, s:I, s:s?, s:s}", "projections",
         (json_int_t)all.projections, "variance_ratio", "min", mfpg_json_number(all.least_ratio), "mean",
         mfpg_json_number(mfpg_transport_mean_ratio(&all)), "max", mfpg_json_number(all.largest_ratio),
@@ -40,7 +40,7 @@ json_t *mfpg_transport_json(const mfpg_experiment *e) {
 }
 
 void mfpg_print_transport(const mfpg_experiment *e, FILE *out) {
-    const mfpg_transport_report all = mfpg_experiment_transport(e);
+    const mfpg_transport_report all = sum_of_rounds(e);
     char text[MFPG_MESSAGE_SIZE];
     if (all.projections == 0) return;
     fprintf(out, "\nSinkhorn projections (%s):\n", MFPG_TRANSPORT_NOTE);
@@ -50,5 +50,5 @@ void mfpg_print_transport(const mfpg_experiment *e, FILE *out) {
         "  rows of the plan sum to 1 within %.2g, and %.2g for the kernel's approximation; at most %lld "
         "iterations\n",
         all.residual, all.kernel_error, (long long)all.iterations);
-    if (mfpg_transport_warning(&all, text, sizeof text)) fprintf(out, "Warning: %s.\n", text);
+    if (warning_of(&all, text, sizeof text)) fprintf(out, "Warning: %s.\n", text);
 }

@@ -30,11 +30,8 @@ static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
 
 static mfpg_status write_text(
     mfpg_context *ctx, const char *folder, const char *name, const char *text, size_t length) {
-    char *path = mfpg_path_join(folder, name);
-    if (!path) return mfpg_fail_memory(ctx);
     mfpg_file file;
-    mfpg_status status = mfpg_file_create(ctx, path, &file);
-    free(path);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
     if (status != MFPG_OK) return status;
     fwrite(text, 1, length, file.stream);
     return mfpg_file_commit(ctx, &file);

@@ -22,16 +22,6 @@ mfpg_federation_options mfpg_federation_options_default(void) {
     };
 }
 
-double mfpg_action_value(const mfpg_action *action) {
-    switch (action->control) {
-    case MFPG_CONTROL_BUDGET: return action->budget.value;
-    case MFPG_CONTROL_STRENGTH: return action->strength.value;
-    case MFPG_CONTROL_MULTIPLIER: return action->multiplier;
-    case MFPG_CONTROL_NONE: break;
-    }
-    return (double)NAN;
-}
-
 static mfpg_status check_options(
     mfpg_context *ctx, const mfpg_federation_options *o, const mfpg_federated_data *data) {
     if (o->rounds < 1 || o->rounds >= INT32_MAX)

@@ -149,9 +149,6 @@ void mfpg_federation_clear_records(mfpg_federation *federation);
 mfpg_status mfpg_federation_update_records(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t k,
     mfpg_action action, workspace *own, mfpg_update_report *report);
 
-/* The number that an action's control names; NAN for none. */
-double mfpg_action_value(const mfpg_action *action);
-
 /* cohort.c: this round's members that have not stopped, in ascending order into order[]; returns their number. */
 ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation);
 

@@ -18,18 +18,10 @@ const char *mfpg_run_file(size_t index) {
     return index < MFPG_RUN_FILES ? names[index] : NULL;
 }
 
-static mfpg_status open_in(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *file) {
-    char *path = mfpg_path_join(folder, name);
-    if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_file_create(ctx, path, file);
-    free(path);
-    return status;
-}
-
 mfpg_status mfpg_run_write_rounds(
     mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count) {
     mfpg_file file;
-    mfpg_status status = open_in(ctx, folder, "rounds.csv", &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "rounds.csv", &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
     mfpg_csv_header(
@@ -53,7 +45,7 @@ mfpg_status mfpg_run_write_rounds(
 mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mfpg_particles particles,
     const mfpg_round_report *rounds, ptrdiff_t count) {
     mfpg_file file;
-    mfpg_status status = open_in(ctx, folder, "free_energy.csv", &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "free_energy.csv", &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
     mfpg_csv_header(&csv, "round,loss,kl,variance,mean_strength,free_energy,metrics");
@@ -77,7 +69,7 @@ mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mf
 mfpg_status mfpg_run_write_transport(
     mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count) {
     mfpg_file file;
-    mfpg_status status = open_in(ctx, folder, "transport.csv", &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "transport.csv", &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
     mfpg_csv_header(&csv, "round,projections,variance_ratio_min,variance_ratio_mean,variance_ratio_max,"
@@ -123,7 +115,7 @@ static void write_client(mfpg_csv *csv, const mfpg_federation_options *options, 
 mfpg_status mfpg_run_write_clients(
     mfpg_context *ctx, const char *folder, const mfpg_federation *federation, const double *preference) {
     mfpg_file file;
-    mfpg_status status = open_in(ctx, folder, "clients.csv", &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "clients.csv", &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
     mfpg_csv_header(&csv, "client,preference,action,mu,epsilon,delta,unit,adjacency,view,accountant,rounds,"
@@ -150,7 +142,7 @@ mfpg_status mfpg_run_write_model(mfpg_context *ctx, const char *folder, const fl
 mfpg_status mfpg_run_write_json(
     mfpg_context *ctx, const char *folder, const char *name, const json_t *object) {
     mfpg_file file;
-    mfpg_status status = open_in(ctx, folder, name, &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
     if (status != MFPG_OK) return status;
     if (json_dumpf(object, file.stream, JSON_INDENT(2)) != 0) {
         mfpg_file_abandon(&file);
@@ -163,7 +155,7 @@ mfpg_status mfpg_run_write_json(
 mfpg_status mfpg_run_write_timings(
     mfpg_context *ctx, const char *folder, const double *seconds, ptrdiff_t count) {
     mfpg_file file;
-    mfpg_status status = open_in(ctx, folder, "timings.csv", &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "timings.csv", &file);
     if (status != MFPG_OK) return status;
     char host[256] = "";
     gethostname(host, sizeof host - 1);

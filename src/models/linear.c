@@ -1,20 +1,9 @@
 /* Linear regression: 1/2 mean (x.w + bias - y)^2. */
 #include "glm.h"
+#include "squared_loss.h"
 
-static float residual(float margin, float y) {
-    return margin - y;
-}
-
-static double slope(double margin, double y) {
-    return margin - y;
-}
-
-static double loss(float margin, float y) {
-    double difference = (double)margin - (double)y;
-    return 0.5 * difference * difference;
-}
-
-static const mfpg_glm glm = {.bias = 1, .residual = residual, .slope = slope, .loss = loss};
+static const mfpg_glm glm = {
+    .bias = 1, .residual = squared_residual, .slope = squared_slope, .loss = squared_loss};
 
 const mfpg_model_ops mfpg_model_linear = {
     .name = "linear",

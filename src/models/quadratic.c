@@ -3,20 +3,10 @@
 
 #include <math.h>
 
-static float residual(float margin, float y) {
-    return margin - y;
-}
+#include "squared_loss.h"
 
-static double slope(double margin, double y) {
-    return margin - y;
-}
-
-static double loss(float margin, float y) {
-    double difference = (double)margin - (double)y;
-    return 0.5 * difference * difference;
-}
-
-static const mfpg_glm glm = {.bias = 0, .residual = residual, .slope = slope, .loss = loss};
+static const mfpg_glm glm = {
+    .bias = 0, .residual = squared_residual, .slope = squared_slope, .loss = squared_loss};
 
 const mfpg_model_ops mfpg_model_quadratic = {
     .name = "quadratic",

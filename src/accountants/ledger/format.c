@@ -46,8 +46,7 @@ static void format_action(const mfpg_action *action, char *out, size_t size) {
     case MFPG_CONTROL_NONE: break;
     }
     if (kind)
-        snprintf(
-            out, size, "{\"%s\":%s}", kind, mfpg_number_format(mfpg_release_action_value(action), number));
+        snprintf(out, size, "{\"%s\":%s}", kind, mfpg_number_format(mfpg_action_value(action), number));
     else
         snprintf(out, size, "null");
 }

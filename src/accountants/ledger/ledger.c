@@ -199,7 +199,7 @@ static int same_release(const mfpg_release *a, const mfpg_release *b) {
            a->weight == b->weight && a->sampling_rate == b->sampling_rate &&
            a->action.control == b->action.control &&
            (a->action.control == MFPG_CONTROL_NONE ||
-               mfpg_release_action_value(&a->action) == mfpg_release_action_value(&b->action));
+               mfpg_action_value(&a->action) == mfpg_action_value(&b->action));
 }
 
 /* All are looked at before the first byte is written. */

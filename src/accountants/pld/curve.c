@@ -232,7 +232,3 @@ double pld_curve_high(const pld_curve *curve) {
 pld_aim pld_curve_guess(const pld_curve *curve) {
     return (pld_aim){.delta = curve->set.delta, .epsilon = curve->set.epsilon};
 }
-
-ptrdiff_t pld_curve_points(const pld_curve *curve) {
-    return curve->set.n;
-}

@@ -26,7 +26,4 @@ double pld_curve_high(const pld_curve *curve);
 /* What epsilon and delta were taken for where grid and tilt were chosen. */
 pld_aim pld_curve_guess(const pld_curve *curve);
 
-/* Points of the grid. */
-ptrdiff_t pld_curve_points(const pld_curve *curve);
-
 #endif

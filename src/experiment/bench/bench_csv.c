@@ -34,11 +34,8 @@ static void write_cell(mfpg_csv *csv, const bench_cell *c) {
 }
 
 mfpg_status bench_write_csv(mfpg_context *ctx, const char *folder, const bench_list *list) {
-    char *path = mfpg_path_join(folder, "full_benchmark.csv");
-    if (!path) return mfpg_fail_memory(ctx);
     mfpg_file file;
-    mfpg_status status = mfpg_file_create(ctx, path, &file);
-    free(path);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "full_benchmark.csv", &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
     mfpg_csv_header(&csv,

@@ -14,7 +14,8 @@ double mfpg_reading_own_cost(
     return mfpg_reading_cost(reading, e, mean, moved ? beta : 0.0, gradient_norm);
 }
 
-int mfpg_reading_reply(const mfpg_reading *reading, double mean, double beta, double gradient_norm) {
+/* The number of the single action of the reading's least cost against the mean; of several, the more private one. */
+static int reply(const mfpg_reading *reading, double mean, double beta, double gradient_norm) {
     int best = 0;
     double least = INFINITY;
     for (int i = 0; i < MFPG_READING_ACTIONS; i++) {
@@ -52,18 +53,18 @@ static double add_play(
 
 static void note_gain(
     const reading_crowd *crowd, ptrdiff_t k, double mean, double cost, reading_solution *out) {
-    int best = mfpg_reading_reply(crowd->reading, mean, crowd->beta[k], crowd->gradient[k]);
+    int best = reply(crowd->reading, mean, crowd->beta[k], crowd->gradient[k]);
     out->exploitability = fmax(out->exploitability, cost - cost_of(crowd, k, best, mean));
 }
 
 static void solve_uncoupled(const reading_crowd *crowd, reading_solution *out) {
     ptrdiff_t chosen[MFPG_READING_ACTIONS] = {0};
     for (ptrdiff_t k = 0; k < crowd->clients; k++)
-        chosen[mfpg_reading_reply(crowd->reading, 1.0, crowd->beta[k], crowd->gradient[k])]++;
+        chosen[reply(crowd->reading, 1.0, crowd->beta[k], crowd->gradient[k])]++;
     for (int i = 0; i < MFPG_READING_ACTIONS; i++)
         out->mean += (double)chosen[i] * mfpg_reading_action[i] / (double)crowd->clients;
     for (ptrdiff_t k = 0; k < crowd->clients; k++) {
-        int i = mfpg_reading_reply(crowd->reading, out->mean, crowd->beta[k], crowd->gradient[k]);
+        int i = reply(crowd->reading, out->mean, crowd->beta[k], crowd->gradient[k]);
         note_gain(crowd, k, out->mean, add_play(crowd, k, i, 1.0, out->mean, out), out);
     }
 }
@@ -120,7 +121,7 @@ static double answer_all(const reading_crowd *crowd, double mean) {
     ptrdiff_t count[MFPG_READING_ACTIONS] = {0};
     double next = 0.0;
     for (ptrdiff_t k = 0; k < crowd->clients; k++)
-        count[mfpg_reading_reply(crowd->reading, mean, crowd->beta[k], crowd->gradient[k])]++;
+        count[reply(crowd->reading, mean, crowd->beta[k], crowd->gradient[k])]++;
     for (int i = 0; i < MFPG_READING_ACTIONS; i++) next += (double)count[i] * mfpg_reading_action[i];
     return next / (double)crowd->clients;
 }

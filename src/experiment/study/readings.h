@@ -13,9 +13,6 @@ double mfpg_reading_delta(const mfpg_reading *reading, double strength, double g
 double mfpg_reading_own_cost(
     const mfpg_reading *reading, double e, double mean, double beta, double gradient_norm);
 
-/* The number of the single action of the reading's least cost against the mean; of several, the more private one. */
-int mfpg_reading_reply(const mfpg_reading *reading, double mean, double beta, double gradient_norm);
-
 typedef struct reading_crowd {
     const mfpg_reading *reading;
     ptrdiff_t clients;

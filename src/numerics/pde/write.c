@@ -8,18 +8,10 @@
 #include "base/npy_header.h"
 #include "mfpg/pde.h"
 
-static mfpg_status create(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *file) {
-    char *path = mfpg_path_join(folder, name);
-    if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_file_create(ctx, path, file);
-    free(path);
-    return status;
-}
-
 static mfpg_status write_array(mfpg_context *ctx, const char *folder, const char *name, const double *values,
     const ptrdiff_t *shape, int rank) {
     mfpg_file file;
-    mfpg_status status = create(ctx, folder, name, &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
     if (status != MFPG_OK) return status;
     size_t count = 1;
     for (int i = 0; i < rank; i++) count *= (size_t)shape[i];
@@ -54,7 +46,7 @@ static void write_row(
 static mfpg_status write_moments(
     mfpg_context *ctx, const char *folder, const mfpg_pde_solution *s, const mfpg_pde_model *model) {
     mfpg_file file;
-    mfpg_status status = create(ctx, folder, "moments.csv", &file);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "moments.csv", &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
     fputs("time,type,weight,share,mean,variance,mean_control,mass,free_energy,paper_mass\n", file.stream);
