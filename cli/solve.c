@@ -78,7 +78,7 @@ static int solve_configuration(mfpg_context *ctx, const solve_settings *chosen) 
 
 /* ---- a game by options ---- */
 
-static int solve_and_show(mfpg_context *ctx, const solve_settings *chosen, const solve_game *made) {
+static int solve_and_show(mfpg_context *ctx, const solve_settings *chosen, const mfpg_posed_game *made) {
     mfpg_equilibrium equilibrium;
     mfpg_status status = mfpg_game_solve(ctx, &made->game, &equilibrium);
     mfpg_solution solution = {.game = &made->game,
@@ -93,11 +93,22 @@ static int solve_and_show(mfpg_context *ctx, const solve_settings *chosen, const
     return code;
 }
 
+/* What is read by nobody is refused before anything else is said of it; a cost that there is not has no readers. */
+int solve_pose(mfpg_context *ctx, const solve_settings *chosen, mfpg_posed_game *out) {
+    ptrdiff_t i = 0;
+    while (mfpg_cost_name(i) && chosen->game.cost && strcmp(mfpg_cost_name(i), chosen->game.cost) != 0) i++;
+    int code =
+        chosen->game.cost && mfpg_cost_name(i) ? solve_check_options(chosen, NULL, chosen->game.cost) : 0;
+    if (code) return code;
+    mfpg_status status = mfpg_game_pose(ctx, &chosen->game, out);
+    return status == MFPG_OK ? 0 : cli_fail(ctx, "solve", status);
+}
+
 static int solve_options(mfpg_context *ctx, const solve_settings *chosen) {
-    solve_game made = {0};
-    int code = solve_read_game(ctx, chosen, &made);
+    mfpg_posed_game made = {0};
+    int code = solve_pose(ctx, chosen, &made);
     if (!code) code = solve_and_show(ctx, chosen, &made);
-    solve_game_clear(&made);
+    mfpg_posed_game_clear(&made);
     return code;
 }
 
@@ -112,7 +123,7 @@ static int solve(const solve_settings *chosen) {
     if (!chosen->configuration && chosen->argument_count > 0)
         return cli_refuse(
             "solve", "%.60s: KEY=VALUE changes a configuration, and none was given", chosen->arguments[0]);
-    if (!chosen->configuration && !chosen->cost) return show_shortest();
+    if (!chosen->configuration && !chosen->game.cost) return show_shortest();
     mfpg_context *ctx = cli_context(0);
     int code = chosen->configuration ? solve_configuration(ctx, chosen) : solve_options(ctx, chosen);
     mfpg_context_destroy(ctx);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "mfpg/game.h"
+#include "mfpg/posed_game.h"
 #include "mfpg/solution.h"
 
 #include "options.h"
@@ -17,6 +17,11 @@ typedef struct solve_settings {
     const char *configuration; /* CONFIG.yaml or the name of an example; NULL: the game is given by options */
     char **arguments;          /* KEY=VALUE */
     int argument_count;
+    mfpg_game_options game;
+#define GAME_NUMBER(...)
+#define GAME_TEXT(...)
+#define GAME_WORD(...)
+#define GAME_FLAG(...)
 #define NUMBER(key, name, field, ...) double field;
 #define TEXT(key, name, field, ...)   const char *field;
 #define WORD(key, name, field, ...)   int field; /* -1: not given */
@@ -51,28 +56,8 @@ static inline double solve_or(double value, double fallback) {
  * study that plays a cost reads what both read, and its own options. */
 int solve_check_options(const solve_settings *chosen, const char *mode, const char *cost);
 
-/* ---- the game by options ---- */
-
-/* A game with the arrays that it borrows. */
-typedef struct solve_game {
-    mfpg_game game;
-    double *preference, *weight, *grid, *loss_table;
-    int named_population; /* 1: --population was given */
-} solve_game;
-
-/* From the options to a game, everything checked that does not need the solver: 0, or the exit code with a message. Freed
- * in any case by solve_game_clear. */
-int solve_read_game(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
-void solve_game_clear(solve_game *game);
-
-/* Reads "A,B,..." into a new array (free it): the number of numbers, or 0 with a message. */
-ptrdiff_t solve_read_list(
-    const char *option, const char *text, int (*allowed)(double value), const char *words, double **out);
-
-/* Its parts, for studies: the cost's constants (default where not given), players and actions. */
-int solve_read_cost(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
-void solve_read_players(const solve_settings *chosen, solve_game *out);
-int solve_read_actions(mfpg_context *ctx, const solve_settings *chosen, solve_game *out);
+/* mfpg_game_pose of the options that are given, all of which the cost reads: 0, or the exit code with a message. */
+int solve_pose(mfpg_context *ctx, const solve_settings *chosen, mfpg_posed_game *out);
 
 /* ---- the answer ---- */
 

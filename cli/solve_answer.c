@@ -150,8 +150,8 @@ static int print_answer(mfpg_context *ctx, const solve_settings *chosen, const m
 int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
     mfpg_solution told = *solution;
     mfpg_priced priced = {0};
-    mfpg_status status = chosen->price ? mfpg_solution_find_price(ctx, solution, &priced) : MFPG_OK;
-    if (chosen->price) told.priced = &priced;
+    mfpg_status status = chosen->game.price ? mfpg_solution_find_price(ctx, solution, &priced) : MFPG_OK;
+    if (chosen->game.price) told.priced = &priced;
     int code = CLI_DONE;
     if (status != MFPG_OK) {
         cli_refuse("solve", "--price: %s", mfpg_context_message(ctx));

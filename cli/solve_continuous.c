@@ -13,8 +13,7 @@
 typedef struct problem {
     mfpg_pde_model model;
     mfpg_pde_options options;
-    solve_game actions;
-    double *weight, *share;
+    double *controls, *weight, *share;
 } problem;
 
 /* ---- from options to a model ---- */
@@ -24,7 +23,7 @@ static int refuse_strangers(const solve_settings *chosen, int double_well) {
     const struct {
         const char *name;
         int given, of_double_well;
-    } options[] = {{"curvature", solve_given(chosen->curvature), 0},
+    } options[] = {{"curvature", solve_given(chosen->game.curvature), 0},
         {"running-curvature", solve_given(chosen->running_curvature), 0},
         {"well-position", solve_given(chosen->well_position), 1},
         {"well-barrier", solve_given(chosen->well_barrier), 1}};
@@ -45,51 +44,51 @@ static int read_shape(const solve_settings *chosen, mfpg_pde_model *model) {
             mfpg_pde_double_well(solve_or(chosen->well_position, 1.0), solve_or(chosen->well_barrier, 0.5));
         model->running = model->potential;
     } else {
-        model->potential = mfpg_pde_quadratic(solve_or(chosen->curvature, 1.0));
+        model->potential = mfpg_pde_quadratic(solve_or(chosen->game.curvature, 1.0));
         model->running = mfpg_pde_quadratic(solve_or(chosen->running_curvature, 1.0));
     }
     return 0;
 }
 
 static int read_actions(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
-    solve_settings named = *chosen;
-    if (!named.actions) named.actions = "0.05:1.5";
-    if (strcmp(named.actions, "continuous") == 0)
+    const mfpg_numbers *actions = &chosen->game.actions;
+    mfpg_action_set set;
+    if (actions->text && strcmp(actions->text, "continuous") == 0)
         return cli_refuse("solve", "--actions: continuous has no upper end, which the control reaches at the "
                                    "horizon; give LOW:HIGH or A,B,...");
-    int code = solve_read_actions(ctx, &named, &out->actions);
-    const mfpg_action_set *set = &out->actions.game.actions;
-    out->model.control_low = set->low;
-    out->model.control_high = set->high;
-    out->model.controls = set->grid;
-    out->model.control_count = set->count;
-    return code;
+    mfpg_status status = mfpg_actions_read(ctx, actions, "0.05:1.5", &set, &out->controls);
+    out->model.control_low = set.low;
+    out->model.control_high = set.high;
+    out->model.controls = set.grid;
+    out->model.control_count = set.count;
+    return status == MFPG_OK ? 0 : cli_fail(ctx, "solve", status);
 }
 
-static int read_shares(const solve_settings *chosen, problem *out) {
-    if (!chosen->weights) return 0;
-    ptrdiff_t count = solve_read_list("weights", chosen->weights, cli_is_positive,
-        "P,P,... with every share a number above 0", &out->share);
-    if (count == 0) return CLI_WRONG_INPUT;
-    if (count != out->model.types)
-        return cli_refuse(
-            "solve", "--weights: %td numbers for %td types; give one a type", count, out->model.types);
-    out->model.share = out->share;
-    return 0;
+static int read_shares(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
+    ptrdiff_t count;
+    if (!chosen->game.weights.text) return 0;
+    mfpg_status status = mfpg_numbers_read(ctx, "weights", &chosen->game.weights, 0,
+        "P,P,... with every share a number above 0", &out->model.share, &count, &out->share);
+    if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
+    return count == out->model.types
+               ? 0
+               : cli_refuse("solve", "--weights: %td numbers for %td types; give one a type", count,
+                     out->model.types);
 }
 
 enum { TYPES_OF_A_LAW = 5 };
 
 static int read_types(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
     mfpg_population law;
-    mfpg_status status = mfpg_population_parse(ctx, chosen->beta ? chosen->beta : "1", &law);
+    mfpg_status status =
+        mfpg_population_parse(ctx, chosen->game.beta.text ? chosen->game.beta.text : "1", &law);
     if (status != MFPG_OK) {
         cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
         return cli_exit_code(status);
     }
     ptrdiff_t usual = law.spread == MFPG_SPREAD_ALIKE ? 1 : law.list ? law.count : TYPES_OF_A_LAW;
     int code = 0;
-    out->model.types = (ptrdiff_t)solve_or(chosen->population, (double)usual);
+    out->model.types = (ptrdiff_t)solve_or(chosen->game.population, (double)usual);
     out->weight = calloc((size_t)out->model.types, sizeof *out->weight);
     out->model.weight = out->weight;
     if (!out->weight) {
@@ -100,7 +99,7 @@ static int read_types(mfpg_context *ctx, const solve_settings *chosen, problem *
         code = cli_exit_code(status);
     }
     mfpg_population_clear(&law);
-    return code ? code : read_shares(chosen, out);
+    return code ? code : read_shares(ctx, chosen, out);
 }
 
 static int read_grid(const solve_settings *chosen, mfpg_pde_options *out) {
@@ -119,12 +118,12 @@ static int read_grid(const solve_settings *chosen, mfpg_pde_options *out) {
 
 static int read_problem(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
     *out = (problem){.options = mfpg_pde_options_default(),
-        .model = {.attraction = solve_or(chosen->variance_penalty, 0.5),
-            .prior_variance = solve_or(chosen->prior_variance, (double)INFINITY),
+        .model = {.attraction = solve_or(chosen->game.variance_penalty, 0.5),
+            .prior_variance = solve_or(chosen->game.prior_variance, (double)INFINITY),
             .horizon = solve_or(chosen->horizon, 1.0),
             .start_mean = solve_or(chosen->start_mean, 1.0),
             .start_variance = solve_or(chosen->start_variance, 0.25),
-            .cost = {.scale = solve_or(chosen->privacy_scale, 0.5),
+            .cost = {.scale = solve_or(chosen->game.privacy_scale, 0.5),
                 .rate = solve_or(chosen->privacy_rate, 2.0),
                 .offset = solve_or(chosen->privacy_offset, 0.2)}}};
     int code = read_shape(chosen, &out->model);
@@ -135,7 +134,7 @@ static int read_problem(mfpg_context *ctx, const solve_settings *chosen, problem
 }
 
 static void clear_problem(problem *made) {
-    solve_game_clear(&made->actions);
+    free(made->controls);
     free(made->weight);
     free(made->share);
 }

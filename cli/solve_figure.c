@@ -12,7 +12,7 @@ static int read_options(const solve_settings *chosen, mfpg_figure_options *out) 
     int code = solve_check_options(chosen, "figure", NULL);
     if (!code) code = solve_refuse_configuration(chosen, "figure");
     if (code) return code;
-    out->clients = (ptrdiff_t)solve_or(chosen->population, (double)out->clients);
+    out->clients = (ptrdiff_t)solve_or(chosen->game.population, (double)out->clients);
     out->draws = (ptrdiff_t)solve_or(chosen->repeats, (double)out->draws);
     out->seed = (uint64_t)solve_or(chosen->seed, (double)out->seed);
     return 0;

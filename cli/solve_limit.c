@@ -12,7 +12,7 @@ enum { MOST_RUNGS = 64 };
 
 /* What is studied, read from the options. */
 typedef struct limit_request {
-    solve_game game; /* of clients that are alike */
+    mfpg_posed_game game; /* of clients that are alike */
     mfpg_limit_options options;
     mfpg_chaos_options chaos;
     const char *types;
@@ -42,11 +42,12 @@ static int read_ladder(const char *text, limit_request *out) {
 /* Without --cost the example of theory S3.3; options then change one of its numbers each. */
 static solve_settings with_example(const solve_settings *chosen) {
     solve_settings example = *chosen;
-    if (chosen->cost) return example;
-    example.cost = "entropic";
-    example.dimension = solve_or(chosen->dimension, 5.0);
-    if (!solve_given(chosen->personalisation)) example.own_cost = solve_or(chosen->own_cost, 0.045);
-    if (!chosen->beta) example.beta = "uniform:0.025:0.075";
+    if (chosen->game.cost) return example;
+    example.game.cost = "entropic";
+    example.game.dimension = solve_or(chosen->game.dimension, 5.0);
+    if (!solve_given(chosen->game.personalisation))
+        example.game.own_cost = solve_or(chosen->game.own_cost, 0.045);
+    if (!chosen->game.beta.text) example.game.beta.text = "uniform:0.025:0.075";
     return example;
 }
 
@@ -55,15 +56,15 @@ static int read_game(mfpg_context *ctx, const solve_settings *chosen, limit_requ
     solve_settings one = *chosen;
     one.study = one.populations = one.out = NULL;
     one.seed = one.repeats = (double)NAN;
-    one.beta = "1";
-    if (!one.actions) one.actions = "continuous";
-    return solve_read_game(ctx, &one, &out->game);
+    one.game.beta.text = "1";
+    if (!one.game.actions.text) one.game.actions.text = "continuous";
+    return solve_pose(ctx, &one, &out->game);
 }
 
 static int read_request(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
     *out = (limit_request){.options = mfpg_limit_options_default(), .chaos = mfpg_chaos_options_default()};
-    out->types = chosen->beta ? chosen->beta : "0.5:1.5";
-    int code = solve_check_options(chosen, "limit", chosen->cost);
+    out->types = chosen->game.beta.text ? chosen->game.beta.text : "0.5:1.5";
+    int code = solve_check_options(chosen, "limit", chosen->game.cost);
     if (!code) code = solve_refuse_configuration(chosen, "limit");
     if (!code) code = read_game(ctx, chosen, out);
     if (!code && chosen->populations) code = read_ladder(chosen->populations, out);
@@ -214,7 +215,7 @@ int solve_study_limit(const solve_settings *chosen) {
     int code = read_request(ctx, &complete, &request);
     if (!code) code = study(ctx, &complete, &request);
     mfpg_population_clear(&request.options.types);
-    solve_game_clear(&request.game);
+    mfpg_posed_game_clear(&request.game);
     mfpg_context_destroy(ctx);
     return code;
 }

@@ -77,7 +77,7 @@ int solve_is_repeats(double value) {
 }
 
 solve_settings solve_settings_none(void) {
-    solve_settings none = {0};
+    solve_settings none = {.game = mfpg_game_options_none()};
     for (int i = 0; i < OPTIONS; i++) {
         char *slot = (char *)&none + table[i].offset;
         if (table[i].kind == VALUE_NUMBER) *(double *)slot = (double)NAN;

@@ -28,14 +28,14 @@ static int read_request(const solve_settings *chosen, output_request *out) {
     int code = solve_check_options(chosen, "output", NULL);
     if (!code) code = solve_refuse_configuration(chosen, "output");
     if (code) return code;
-    double dimension = solve_or(chosen->dimension, 5), clients = solve_or(chosen->population, 4);
+    double dimension = solve_or(chosen->game.dimension, 5), clients = solve_or(chosen->game.population, 4);
     if (!(dimension >= 1 && dimension <= 64) || dimension != floor(dimension))
         return cli_refuse("solve", "--dimension: study output allows a whole number from 1 to 64");
     if (clients > 10000) return cli_refuse("solve", "--population: study output allows from 1 to 10000");
     *out = (output_request){.beta = 1, .seed = (uint64_t)solve_or(chosen->seed, 1)};
-    if (chosen->beta && (!cli_parse_number(chosen->beta, &out->beta) || !(out->beta > 0)))
+    if (chosen->game.beta.text && (!cli_parse_number(chosen->game.beta.text, &out->beta) || !(out->beta > 0)))
         return cli_refuse(
-            "solve", "--beta: found '%.60s'; study output allows one number above 0", chosen->beta);
+            "solve", "--beta: found '%.60s'; study output allows one number above 0", chosen->game.beta.text);
     out->shape.clients = (ptrdiff_t)clients;
     out->shape.dimension = (ptrdiff_t)dimension;
     out->shape.rows = ROWS_A_FEATURE * out->shape.dimension;

@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-ENTRY = re.compile(r"^(NUMBER|TEXT|WORD|FLAG)\((.*)\)$", re.MULTILINE)
+ENTRY = re.compile(r"^(?:GAME_)?(NUMBER|TEXT|WORD|FLAG)\((.*)\)$", re.MULTILINE)
 EVERY = re.compile(r'^#define EVERY "(.*)"$', re.MULTILINE)
 ARGUMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,"]+)\s*(?:,|$)')
 COLUMNS = {"NUMBER": ["key", "name", "field", "argument", "group", "allowed", "words", "costs", "others", "help"],

@@ -14,7 +14,7 @@ HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechani
 # Public header -> folder that implements it; a new header needs a word here.
 OWNER = {"status": "base", "version": "base", "context": "base", "group": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
-         "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "experiment", "filter": "accountants",
+         "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "experiment", "posed_game": "experiment", "filter": "accountants",
          "hidden_state": "accountants",
          "federation": "federation", "audit": "audit", "audit_bounds": "audit", "inversion": "audit", "config": "experiment",
          "experiment": "experiment", "solution": "experiment", "population": "experiment", "loss_table": "experiment",

@@ -25,6 +25,7 @@
 #include "names.h"
 #include "pde.h"
 #include "population.h"
+#include "posed_game.h"
 #include "private_action.h"
 #include "privatise.h"
 #include "random.h"

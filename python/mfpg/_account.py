@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from mfpg._answer import Account, Calibration, ClientAccount, LedgerAccount, LedgerEnd, Odometer, number_or_none
-from mfpg._call import Context, Error, Job, job, text, words
+from mfpg._call import Context, Job, job, keywords, text, words
 from mfpg._interface import ffi, lib
-
-OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
 @job
@@ -116,19 +113,16 @@ def as_option(name: str, value: Any) -> Any:
 
 def ask(job: Job, kind: int, options: dict[str, Any]) -> Any:
     """The answer as a C structure; messages name options as Python does."""
-    with Context(job, 1) as ctx:
+    with Context(job, 1) as ctx, keywords():
         out = ffi.new("mfpg_question **")
         ctx.check(lib.mfpg_question_create(ctx.pointer, kind, out))
         question = ffi.gc(out[0], lib.mfpg_question_destroy)
         answer = ffi.gc(ffi.new("mfpg_answer *"), lib.mfpg_answer_clear)
-        try:
-            for name, value in options.items():
-                if name != "job" and value is not None and value is not False:
-                    option = name.replace("_", "-").encode()
-                    ctx.check(lib.mfpg_question_set(ctx.pointer, question, option, as_option(name, value)))
-            ctx.check(lib.mfpg_question_answer(ctx.pointer, question, answer))
-        except Error as error:
-            raise type(error)(OPTION.sub(lambda option: option[1].replace("-", "_"), str(error))) from None
+        for name, value in options.items():
+            if name != "job" and value is not None and value is not False:
+                option = name.replace("_", "-").encode()
+                ctx.check(lib.mfpg_question_set(ctx.pointer, question, option, as_option(name, value)))
+        ctx.check(lib.mfpg_question_answer(ctx.pointer, question, answer))
         return answer
 
 

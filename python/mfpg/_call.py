@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
+import re
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -57,6 +59,18 @@ ERRORS: dict[int, type[BaseException]] = {
     lib.MFPG_ERR_NUMERIC: NumericError,
     lib.MFPG_ERR_INTERRUPTED: Interrupted,
 }
+
+
+OPTION = re.compile(r"`[^`]*`|--([a-z]+[a-z0-9]*(?:-[a-z0-9]+)*)")  # not within a command that is quoted
+
+
+@contextlib.contextmanager
+def keywords() -> Iterator[None]:
+    """Messages name options as the command line does; here they name keywords."""
+    try:
+        yield
+    except Error as error:
+        raise type(error)(OPTION.sub(lambda found: found[1].replace("-", "_") if found[1] else found[0], str(error))) from None
 
 
 def text(pointer: Any) -> str:
