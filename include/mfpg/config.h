@@ -167,18 +167,12 @@ const char *mfpg_config_cost(const mfpg_config *config);
 /** What the run noises: data with mechanism input, and with entropic where entropic.particles says so. */
 mfpg_particles mfpg_config_particles(const mfpg_config *config);
 
-/** The folder of the configuration's file; "." without a file. */
-const char *mfpg_config_directory(const mfpg_config *config);
-
 /* ---- resolving and writing ---- */
 
 /** Puts a value in the place of an auto (or of nothing) and notes why; the key stays "not given".
  *  @param[in] value  as YAML, checked like any other  @param[in] why  one line, such as "logistic: R^2/4" */
 mfpg_status mfpg_config_resolve(
     mfpg_context *ctx, mfpg_config *config, const char *path, const char *value, const char *why);
-
-/** Notes that a key (or with a section's path all its keys) does not count in this run; it is written as a comment. */
-mfpg_status mfpg_config_unused(mfpg_context *ctx, mfpg_config *config, const char *path, const char *why);
 
 /** Writes the whole configuration as YAML that loads again to the same run: resolved values with "# auto: WHY", paths
  *  absolute, keys that do not count as comments at the end; the same bytes for the same configuration. */

@@ -83,10 +83,6 @@ const char *mfpg_config_source(const mfpg_config *config, const char *path) {
     return value->source ? value->source : "default";
 }
 
-const char *mfpg_config_directory(const mfpg_config *config) {
-    return config->directory[0] ? config->directory : ".";
-}
-
 mfpg_method mfpg_config_method(const mfpg_config *config) {
     return config->method;
 }

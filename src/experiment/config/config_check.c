@@ -82,7 +82,7 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
 }
 
 int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index) {
-    return !config->value[index].unused && condition_holds(config, mfpg_settings_get(index)->when);
+    return condition_holds(config, mfpg_settings_get(index)->when);
 }
 
 /* One warning for all that was given in vain; whoever gave what holds anyhow misses nothing. */

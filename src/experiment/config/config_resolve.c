@@ -45,17 +45,3 @@ mfpg_status mfpg_config_resolve(
     free(line);
     return status;
 }
-
-mfpg_status mfpg_config_unused(mfpg_context *ctx, mfpg_config *config, const char *path, const char *why) {
-    ptrdiff_t marked = 0;
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *key = mfpg_settings_get(i)->path;
-        if (strcmp(key, path) != 0 && !mfpg_path_is_below(path, key)) continue;
-        char *reason = one_line(why);
-        if (!reason) return mfpg_fail_memory(ctx);
-        free(config->value[i].unused);
-        config->value[i].unused = reason;
-        marked++;
-    }
-    return marked ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: no such key to mark", path);
-}

@@ -37,7 +37,6 @@ typedef struct mfpg_value {
     mfpg_value_origin origin;
     int layer;    /* number of the load or argument that set it */
     char *source; /* file:line, argument, or why */
-    char *unused; /* why the key does not count, or NULL */
 } mfpg_value;
 
 typedef struct mfpg_category_line {
@@ -76,7 +75,7 @@ mfpg_status mfpg_config_assign(mfpg_context *ctx, mfpg_config *config, const mfp
 /* Works out the method in force after values changed. */
 void mfpg_config_settle(mfpg_config *config);
 
-/* 1 where the key counts under the method, the game and the data in force, and nobody marked it unused. */
+/* 1 where the key counts under the method, the game and the data in force. */
 int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index);
 
 /* Fails with MFPG_ERR_INPUT and "WHERE THE KEY WAS SET: path: ...". */

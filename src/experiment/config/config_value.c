@@ -25,7 +25,6 @@ void mfpg_value_clear(mfpg_value *value) {
     free(value->numbers);
     free(value->texts);
     free(value->source);
-    free(value->unused);
     *value = (mfpg_value){0};
 }
 
@@ -276,11 +275,10 @@ static int copy_text(const char *text, char **out) {
 
 mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_value *out) {
     mfpg_value copy = *value;
-    copy.text = copy.source = copy.unused = NULL;
+    copy.text = copy.source = NULL;
     copy.numbers = NULL;
     copy.texts = NULL;
-    int whole = copy_text(value->text, &copy.text) && copy_text(value->source, &copy.source) &&
-                copy_text(value->unused, &copy.unused);
+    int whole = copy_text(value->text, &copy.text) && copy_text(value->source, &copy.source);
     if (whole && value->numbers) {
         copy.numbers = mfpg_alloc(value->count, sizeof *copy.numbers);
         whole = copy.numbers != NULL;

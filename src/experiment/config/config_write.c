@@ -181,8 +181,7 @@ static void write_unused(writer *to) {
         first = 0;
         fprintf(to->out, "# %s: ", key->path);
         mfpg_value_print(value, 0, to->out);
-        fprintf(to->out, "  (%s%s)\n", value->unused ? "" : "used ",
-            value->unused ? value->unused : mfpg_when_words(key->when));
+        fprintf(to->out, "  (used %s)\n", mfpg_when_words(key->when));
     }
 }
 
