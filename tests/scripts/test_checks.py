@@ -133,5 +133,74 @@ class Numbers(Tree):
         self.assertEqual(self.call("check_numbers.py"), (0, "check-numbers: 0 blocks, 0 differ from what the program prints\n"))
 
 
+class Links(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("docs/other.md", "# One `title`, and more\n## Twice\n## Twice\n```\n# no heading\n```\n")
+
+    def test_what_is_there_passes(self):
+        self.write("README.md", "[a](docs/other.md) [b](docs/other.md#one-title-and-more) [c](docs/other.md#twice-1) [d](#here)\n"
+                   "# Here\n![e](docs/) [f](https://example.org/x) `[g](nowhere)`\n```\n[h](nowhere)\n```\n"
+                   '<img src="docs/other.md"> [![i](docs/other.md)](docs)\n')
+        self.assertEqual(self.call("check_links.py"), (0, "links: 8 checked, 0 wrong\n"))
+
+    def test_every_wrong_link_is_named_with_its_line(self):
+        for target in ("nowhere.md", "docs/other.md#thrice", "docs/other.md#no-heading", "#nothing", "../outside.md", "/docs/other.md",
+                       "docs/other.md#twice-2"):
+            with self.subTest(target=target):
+                self.write("README.md", f"# Page\n```\n```\nmore [a link]({target})\n")
+                code, text = self.call("check_links.py")
+                self.assertEqual((code, text.split(" ")[0:2]), (1, ["README.md:4:", target]))
+                self.write("README.md", f'<img alt="x"\n  src="{target}">\n')
+                self.assertEqual(self.call("check_links.py")[0], 1)
+
+
+class Pages(Tree):
+    """scripts/run_page.py, with a program that says what it was given."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.write("bin/mfpg", '#!/bin/sh\necho "loss  $1"\necho "mu 2  "\n')
+        self.program.chmod(0o755)
+
+    def run_page(self, text, *arguments):
+        page = self.write("page.md", text)
+        done = subprocess.run([sys.executable, SCRIPTS / "run_page.py", "--program", self.program, *arguments, page],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
+        return done.returncode, done.stdout
+
+    def test_a_page_that_is_so_passes(self):
+        code, text = self.run_page("```sh\nx=7\necho kept > file\n```\n```sh\nmfpg $x; cat file\n```\n```text\nloss  7\nmu 2\nkept\n```\n"
+                                   "```python\n>>> open('file').read()\n'kept\\n'\n>>> n = 1\n```\n```python\n>>> n\n1\n```\n"
+                                   "```sh by hand\nexit 1\n```\n```text\nanything\n```\n```sh needs no-such-program\nexit 1\n```\n"
+                                   "```yaml\nshown: only\n```\n")
+        self.assertEqual(code, 0, text)
+        self.assertIn(": 2 scripts, 1 texts, 2 sessions, 2 left", text)
+
+    def test_dots_stand_for_what_is_there(self):
+        for shown, code in (("loss  ...\nmu 2", 0), ("...", 0), ("...\nmu 2", 0), ("loss  7\n...", 0), ("l...7\nm...2\n", 0),
+                            ("loss  7\n...\nmu 3", 1), ("loss  ...", 1), ("...\nloss  8\n...", 1)):
+            with self.subTest(shown=shown):
+                self.assertEqual(self.run_page(f"```sh\nmfpg 7\n```\n```text\n{shown}\n```\n")[0], code)
+
+    def test_what_is_not_so_fails(self):
+        for text in ("```sh\nmfpg 7\n```\n```text\nloss  8\nmu 2\n```\n", "```sh\nfalse\necho on\n```\n", "```sh\necho $unset\n```\n",
+                     "```sh\nfalse | cat\n```\n", "```sh\nexit 0\n```\n", "```sh\n{\n```\n", "```python\n>>> 1 + 1\n3\n```\n",
+                     "```python\n1 + 1\n```\n", "```\nno language\n```\n", "```text\nof no script\n```\n", "```sh\nnot closed\n",
+                     "```sh sometimes\ntrue\n```\n", "```sh\nno-such-program\n```\n"):
+            with self.subTest(text=text):
+                code, printed = self.run_page(text)
+                self.assertEqual(code, 1, printed)
+                self.assertNotIn("Traceback", printed)
+
+    def test_write_puts_in_what_is_printed_and_leaves_the_rest(self):
+        page = self.tree / "page.md"
+        code, text = self.run_page("a\n```sh\nmfpg 7\n```\n```text\nold\n```\nb\n```sh\nmfpg 8\n```\n```text\nloss  ...\nmu 2\n```\n",
+                                   "--write")
+        self.assertEqual(code, 0, text)
+        self.assertEqual(page.read_text(), "a\n```sh\nmfpg 7\n```\n```text\nloss  7\nmu 2\n```\nb\n```sh\nmfpg 8\n```\n"
+                         "```text\nloss  ...\nmu 2\n```\n")
+
+
 if __name__ == "__main__":
     unittest.main()
