@@ -60,6 +60,12 @@ check-numbers: build ## fail where a number in README.md or docs/ differs from w
 	@scripts/setup.sh --python
 	@scripts/check_numbers.py
 
+check-pages: build ## do what the pages say: links, tutorials, and the worked example, which builds a program of its own
+	@scripts/setup.sh --python
+	@scripts/check_links.py
+	@scripts/run_page.py docs/tutorials/researcher.md docs/tutorials/operator.md docs/paper.md
+	@scripts/run_page.py --copy docs/adding.md
+
 bench-perf: ## the performance suite: one JSON line a work, its floor measured beside it (quick: MFPG_BENCH_CLIENTS=1e6)
 	@scripts/setup.sh --ci
 	@cmake --preset gcc --log-level=NOTICE
@@ -135,4 +141,4 @@ test-report: build ## pages of mfpg report in a headless browser
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: docs deb help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers install format lint check-format check-includes warnings bench-perf bench-peers python flower test-flower clean
+.PHONY: docs deb help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers check-pages install format lint check-format check-includes warnings bench-perf bench-peers python flower test-flower clean

@@ -1,6 +1,9 @@
-"""What docs/python.md and the docstrings show is what happens."""
+"""What docs/python.md, the engineer's tutorial and the docstrings show is what happens."""
 
 import doctest
+import importlib.util
+import pathlib
+import sys
 import warnings
 
 import pytest
@@ -20,6 +23,15 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
 def test_tutorial():
     failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)
     assert failed == 0 and tried > 20
+
+
+def test_engineer():
+    """docs/tutorials/engineer.md, with the programs of this environment; what it does with Flower, where that is installed."""
+    spec = importlib.util.spec_from_file_location("run_page", ROOT / "scripts/run_page.py")
+    run_page = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(run_page)
+    counts = run_page.run_page(ROOT / "docs/tutorials/engineer.md", pathlib.Path.cwd(), pathlib.Path(sys.executable))
+    assert counts["scripts"] >= 3 and counts["texts"] >= 3 and counts["sessions"] >= 4
 
 
 def test_readme():
