@@ -60,9 +60,10 @@ check-numbers: build ## fail where a number in README.md or docs/ differs from w
 	@scripts/setup.sh --python
 	@scripts/check_numbers.py
 
-check-pages: build ## do what the pages say: links, tutorials, and the worked example, which builds a program of its own
+check-pages: build ## do what the pages say: links, README's picture, tutorials, and the worked example, which builds a program of its own
 	@scripts/setup.sh --python
 	@scripts/check_links.py
+	@scripts/draw_frontier.py --check
 	@scripts/run_page.py docs/tutorials/researcher.md docs/tutorials/operator.md docs/paper.md
 	@scripts/run_page.py --copy docs/adding.md
 

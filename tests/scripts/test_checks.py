@@ -155,6 +155,20 @@ class Links(Tree):
                 self.assertEqual(self.call("check_links.py")[0], 1)
 
 
+class Picture(Tree):
+    def test_another_table_is_another_picture(self):
+        page = self.write("docs/results.md", (SCRIPTS.parent / "docs/results.md").read_text(encoding="utf-8"))
+        self.assertEqual(self.call("draw_frontier.py", "--check")[0], 1)  # there is none
+        self.assertEqual(self.call("draw_frontier.py"), (0, ""))
+        self.assertEqual(self.call("draw_frontier.py", "--check"), (0, ""))
+        for old, new in (("| mfpg | 2 | 2.000 1.", "| mfpg | 2 | 2.000 0."), ("| dp-sgd | 0.", "| dp-sgd | 0.0")):
+            text = page.read_text(encoding="utf-8")
+            self.assertIn(old, text)
+            page.write_text(text.replace(old, new, 1), encoding="utf-8")
+            self.assertEqual(self.call("draw_frontier.py", "--check")[0], 1)
+            page.write_text(text, encoding="utf-8")
+
+
 class Pages(Tree):
     """scripts/run_page.py, with a program that says what it was given."""
 
