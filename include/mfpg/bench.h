@@ -14,6 +14,7 @@ typedef struct mfpg_bench_options {
         *tasks; /* quadratic, logistic, images, separated by commas; NULL: what each suite runs by itself */
     const char *images; /* folder of the image task, in the format of MNIST; NULL: Debian's Fashion-MNIST */
     int64_t seeds;      /* draws of every cell; 0: each suite's own number */
+    int64_t runs;       /* suite attack: runs of each pattern, even, from 20; 0: the suite's own number */
     const char *folder; /* where full_benchmark.csv goes; made if need be. NULL: nothing is written */
     const volatile int *stop; /* not 0: no further cell is begun. NULL: never */
     void (*progress)(

@@ -138,6 +138,7 @@ static mfpg_status run_experiment(mfpg_context *ctx, const mfpg_config *config, 
         cell->report = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *cell->report);
         if (!cell->report) status = mfpg_fail_memory(ctx);
     }
+    if (status == MFPG_OK && cell->attack.runs > 0) status = bench_attack_run(ctx, experiment, cell);
     if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
     if (status == MFPG_OK) status = read_results(ctx, experiment, cell);
     mfpg_experiment_destroy(experiment);
@@ -155,6 +156,7 @@ static mfpg_status run_cell(mfpg_context *ctx, ptrdiff_t index, int worker, void
     bench_run *run = arg;
     bench_cell *cell = &run->list->cell[index];
     if (run->options->stop && *run->options->stop) return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
+    cell->stop = run->options->stop;
     mfpg_config *config = NULL;
     mfpg_status status = mfpg_config_create(ctx, &config);
     if (status == MFPG_OK && cell->data_folder)
@@ -200,7 +202,7 @@ static mfpg_status choose(mfpg_context *ctx, const char *what, const char *list,
 /* One task of a suite. Images that are not there are an error where somebody asked for them. */
 static mfpg_status plan_task(mfpg_context *ctx, const bench_suite *suite, const char *task,
     const mfpg_bench_options *options, bench_list *list) {
-    bench_plan plan = {.task = task, .seeds = suite->seeds};
+    bench_plan plan = {.task = task, .seeds = suite->seeds, .runs = options->runs};
     if (strcmp(task, "images") == 0) {
         if (suite->images_on_request && !options->tasks) return MFPG_OK;
         plan.seeds = suite->image_seeds;

@@ -9,6 +9,19 @@
 
 enum { BENCH_SETTINGS = 32, BENCH_CLIENTS = 16 };
 
+/* An attack on what a cell's configuration promises, before the cell is trained. Of all clients; bounds hold together. */
+typedef struct bench_attack {
+    int64_t runs; /* of each pattern; 0: no attack */
+    /* results */
+    double mu, mu_proved;           /* the largest promised, the largest proved */
+    double epsilon, epsilon_proved; /* likewise; epsilon_proved is what mu_proved means for Gaussian noise */
+    double epsilon_direct;          /* proved without any assumption */
+    double distance,
+        distance_proved;   /* total variation; proved without any assumption, the most of a client */
+    double distance_least; /* and the least */
+    ptrdiff_t broken;      /* clients whose promise is */
+} bench_attack;
+
 /* One training run: which cell it is, the settings that make it, and what came out. */
 typedef struct bench_cell {
     const char *suite, *task, *method;
@@ -16,11 +29,13 @@ typedef struct bench_cell {
     int64_t seed;
     char settings[BENCH_SETTINGS][64]; /* KEY=VALUE */
     int setting_count;
-    const char *data_folder; /* data.dir, or NULL */
-    int client_sum;          /* the loss is the sum of the clients' own losses */
-    int figure;              /* of suite figures; else 0 */
-    double swept;            /* the figure's number on the axis */
-    int keep_rounds;         /* 1: every round is wanted */
+    const char *data_folder;  /* data.dir, or NULL */
+    int client_sum;           /* the loss is the sum of the clients' own losses */
+    int figure;               /* of suite figures; else 0 */
+    double swept;             /* the figure's number on the axis */
+    int keep_rounds;          /* 1: every round is wanted */
+    const volatile int *stop; /* of the bench, for attacks; NULL: never */
+    bench_attack attack;
     /* results */
     ptrdiff_t clients, rows;
     int64_t rounds;
@@ -51,6 +66,7 @@ typedef struct bench_plan {
     const char *task; /* as users type it */
     int64_t seeds;
     bench_images images; /* task images only */
+    int64_t runs;        /* of each pattern of an attack; 0: the suite's own number */
 } bench_plan;
 
 typedef struct bench_suite {
@@ -82,6 +98,13 @@ void bench_set_paper(bench_cell *cell, const bench_images *images);
  * nearest to it; NULL when memory runs out. */
 bench_cell *bench_add_frontier(
     bench_list *list, const char *suite, const char *method, double target, int64_t seed);
+
+/* What the paper's table prints of a task and method, as text: its epsilon, or its delta; NULL where it has nothing. */
+const char *bench_printed_epsilon(const char *task, const char *method);
+const char *bench_printed_delta(const char *task, const char *method);
+
+/* Attacks the experiment with the seed of the cell, and fills in cell->attack. */
+mfpg_status bench_attack_run(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell);
 
 /* Finds the files of the image task in a folder (NULL: where Debian's dataset-fashion-mnist puts them). Sets suffix
  * to NULL where they are not there. */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "bench.h"
+#include "experiment/figure_files.h"
 #include "mfpg/study.h"
 
 enum { EQUILIBRIUM = 4, FRONTIER = 5, FIGURES = 5 };
@@ -41,17 +42,21 @@ static mfpg_status plan_rounds(mfpg_context *ctx, const bench_plan *plan, bench_
     return MFPG_OK;
 }
 
-/* A budget for one method, a strength for the other, called by the same letter: labels can be learnt, all else is the
- * paper's. The games choose their actions, so that they have no such number. */
+static int is_game(const char *method) {
+    return strcmp(method, "mapg-dp") == 0 || strcmp(method, "mfpg") == 0;
+}
+
+/* A budget for two methods, a strength for the others, called by the same letter: labels can be learnt, all else is the
+ * paper's. A game is offered that action alone, so that its number is the same kind of number. */
 static mfpg_status plan_own_numbers(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
-    for (int m = 0; m < 2; m++)
+    for (int m = 0; m < METHODS; m++)
         for (int i = 0; i < POINTS; i++)
             for (int64_t seed = 1; seed <= plan->seeds; seed++) {
                 bench_cell *cell = bench_add(list, "figures", plan->task, methods[m], seed);
                 if (!cell) return mfpg_fail_memory(ctx);
                 bench_set_paper(cell, &plan->images);
                 bench_set_all(cell, "data.kind=logistic");
-                bench_set(cell, "noise.action=%g", sweep[i]);
+                bench_set(cell, is_game(methods[m]) ? "game.actions=[%g]" : "noise.action=%g", sweep[i]);
                 cell->figure = FRONTIER;
                 cell->swept = sweep[i];
             }
@@ -182,13 +187,17 @@ static int has_figure(int figure, const bench_cell *cells, ptrdiff_t count) {
     return figure == EQUILIBRIUM; /* nothing is trained for it */
 }
 
+/* A figure whose task was not run goes, with its pictures, if an earlier run left it there. */
 static mfpg_status write_one(
     mfpg_context *ctx, const char *folder, int figure, const bench_cell *cells, ptrdiff_t count) {
     char name[32];
+    snprintf(name, sizeof name, "figure%d", figure);
+    mfpg_status status = mfpg_figure_remove(ctx, folder, name);
+    if (status != MFPG_OK || !has_figure(figure, cells, count)) return status;
     snprintf(name, sizeof name, "figure%d.csv", figure);
     char *path = mfpg_path_join(folder, name);
     if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status =
+    status =
         figure == EQUILIBRIUM ? write_equilibrium(ctx, path) : write_figure(ctx, path, figure, cells, count);
     free(path);
     snprintf(name, sizeof name, "figure%d.gp", figure);
@@ -199,7 +208,7 @@ static mfpg_status write(mfpg_context *ctx, const char *folder, const bench_cell
     mfpg_status status = mfpg_embedded_write(ctx, folder, "style.gp");
     if (status == MFPG_OK) status = mfpg_embedded_write(ctx, folder, "rounds.gp");
     for (int figure = 1; figure <= FIGURES && status == MFPG_OK; figure++)
-        if (has_figure(figure, cells, count)) status = write_one(ctx, folder, figure, cells, count);
+        status = write_one(ctx, folder, figure, cells, count);
     return status;
 }
 

@@ -71,6 +71,22 @@ static const struct {
 #undef CLAIM
 };
 
+static const char *printed(const char *task, const char *method, metric which) {
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
+        if (claims[i].metric == which && strcmp(claims[i].task, task) == 0 &&
+            strcmp(claims[i].method, method) == 0)
+            return claims[i].printed;
+    return NULL;
+}
+
+const char *bench_printed_epsilon(const char *task, const char *method) {
+    return printed(task, method, EPSILON);
+}
+
+const char *bench_printed_delta(const char *task, const char *method) {
+    return printed(task, method, DELTA);
+}
+
 static double loss_of(const bench_cell *c) {
     return c->loss;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "experiment/figure_files.h"
 #include "template.h"
 #include "view.h"
 
@@ -188,19 +189,6 @@ static int name_in(const char *line, size_t length, char name[NAME_SIZE]) {
     return 1;
 }
 
-static mfpg_status remove_chart(const writer *to, const char *name) {
-    static const char *const extensions[] = {"csv", "gp", "svg", "png", "pdf"};
-    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
-        char full[NAME_SIZE + 8];
-        snprintf(full, sizeof full, "%s.%s", name, extensions[i]);
-        char *path = mfpg_path_join(to->folder, full);
-        if (!path) return mfpg_fail_memory(to->ctx);
-        unlink(path); /* what is not there is gone */
-        free(path);
-    }
-    return MFPG_OK;
-}
-
 /* Charts of an earlier page would look like this one's. Only what its figures.gp lists goes; anybody else's files stay. */
 static mfpg_status remove_old(const writer *to) {
     char *path = mfpg_path_join(to->folder, "figures.gp"), *list = NULL, name[NAME_SIZE];
@@ -210,7 +198,7 @@ static mfpg_status remove_old(const writer *to) {
         status = mfpg_file_read(to->ctx, path, LARGEST_LIST, &list, &length);
     for (const char *line = list; status == MFPG_OK && line && *line; line += *line == '\n') {
         size_t size = strcspn(line, "\n");
-        if (name_in(line, size, name)) status = remove_chart(to, name);
+        if (name_in(line, size, name)) status = mfpg_figure_remove(to->ctx, to->folder, name);
         line += size;
     }
     free(list);
