@@ -131,9 +131,9 @@ test-flower: # after make python
 	@build/python/venv/bin/pip install -q --disable-pip-version-check 'flwr>=1.42,<2'
 	@FLWR_TELEMETRY_ENABLED=0 build/python/venv/bin/pytest -q python/tests/flower
 
-figures: build ## the paper's five figures as SVG, PNG and PDF, with their CSV files and gnuplot scripts: build/figures
+figures: build ## the paper's five figures, and its certificates under attack, as SVG, PNG and PDF, with their CSV files and gnuplot scripts: build/figures
 	@scripts/setup.sh --figures
-	@build/release/mfpg bench --suite figures --out build/figures
+	@build/release/mfpg bench --suite figures,attack --out build/figures
 
 test-report: build ## pages of mfpg report in a headless browser
 	@scripts/setup.sh --ci

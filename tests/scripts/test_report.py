@@ -13,10 +13,12 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "build/release/mfpg"
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[2] == "--pictures" else None
@@ -108,9 +110,10 @@ class Browser:
                 found.append(f"log: {p['entry']['text']}")
             if method == "Page.javascriptDialogOpening":
                 found.append(f"dialog: {p['message']}")
-            if method == "Network.requestWillBeSent" and not p["request"]["url"].startswith("file:///"):
+            if method == "Network.requestWillBeSent" and not p["request"]["url"].startswith(("file:///", "data:image/png;base64,")):
                 found.append(f"request: {p['request']['url']}")
-        pages = [e for e in self.events if e.get("method") == "Network.requestWillBeSent"]
+        pages = [e for e in self.events if e.get("method") == "Network.requestWillBeSent" and
+                 not e["params"]["request"]["url"].startswith("data:")]
         if len(pages) > 1:
             found.append(f"{len(pages)} requests for one page")
         return found
@@ -280,6 +283,42 @@ LAST_MODEL = {"Total variation under attack": {"total variation promised": "dist
                                                "no guarantee: the paper's bound": "paper_delta"}}
 
 
+def png(width, height):
+    """A picture as mfpg audit --inversion writes them: 8-bit grey, here a ramp."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + bytes(min(255, 9 * (x + y)) for x in range(width)) for y in range(height))
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+                            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")).decode()
+
+
+def make_inverted(folder):
+    """A run with gradient inversion, of two levels and two examples."""
+    shutil.copytree(folder / "one", folder / "inverted")
+    path = folder / "inverted/audit.json"
+    audit, picture, likeness = json.loads(path.read_text()), png(28, 28), {"median": 0.5, "best": 1}
+    quality = {"psnr": {"median": 21.5, "best": 40}, "ssim": likeness, "pearson": likeness}
+    rows = {"closed_form": [picture] * 2, "optimisation": [picture] * 2}
+    found = {"correct": 380, "trials": 400, "rate": 0.95, "lower": 0.9, "cap": 1, "median_rank": 1, "stands": True}
+    levels = [{"mu": mu, "mu_replace": mu, "noise_sd": 0.25, "closed_form": quality, "optimisation": quality, "identification": found}
+              for mu in ("inf", 1.25)]
+    audit["inversion"] = {
+        "stands": True, "client": audit["clients"][0]["client"], "unit": audit["promise"]["unit"], "adjacency": audit["promise"]["adjacency"],
+        "examples": 2, "batch": 1, "candidates": 100, "chance": {"mean": quality, "other": quality}, "levels": levels,
+        "pictures": {"width": 28, "height": 28, "original": [picture] * 2, "mean": picture, "levels": [rows] * 2}}
+    path.write_text(json.dumps(audit))
+
+
+def check_pictures(browser, page):
+    """All pictures are decoded, and say what they are, with scripts and without."""
+    for scripts in (True, False):
+        browser.open(page, scripts=scripts)
+        shown = browser.ask("Array.from(document.images, i => [i.complete && i.naturalWidth === 28 && i.offsetWidth > 20, i.alt])")
+        expect(len(shown) == 2 * 2 * 4, f"inverted: {len(shown)} pictures")  # attacks x examples x (original, two levels, mean)
+        expect(all(whole and alt for whole, alt in shown), "inverted: a picture is not shown, or says nothing of itself")
+        expect(not browser.complaints(), f"inverted: {browser.complaints()}")
+
+
 def make_broken(folder):
     shutil.copytree(folder / "one", folder / "broken")
     path = folder / "broken/audit.json"
@@ -342,6 +381,8 @@ def check_all(browser, folder):
     check_attack(browser, folder / "one/report.html", folder / "one", ATTACKED)
     check_attack(browser, folder / "last/report.html", folder / "last", LAST_MODEL)
     check_broken(browser, folder / "broken/report.html")
+    check_page(browser, folder / "inverted/report.html", "inverted")
+    check_pictures(browser, folder / "inverted/report.html")
 
 
 def main():
@@ -362,7 +403,8 @@ def main():
         mfpg(folder, "audit", "last", "--runs", "400")
         make_hostile(folder)
         make_broken(folder)
-        for run in ("one", "hostile", "many", "broken", "last"):
+        make_inverted(folder)
+        for run in ("one", "hostile", "many", "broken", "last", "inverted"):
             mfpg(folder, "report", run)
         mfpg(folder, "report", "sweep", "mfep", "one", "--out", "several")
         browser = Browser(program, folder)

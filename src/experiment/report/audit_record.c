@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "inversion_record.h"
 #include "json_file.h"
 
 static const size_t LARGEST_AUDIT = (size_t)1 << 28;
@@ -17,7 +18,7 @@ const audit_pair audit_pairs[AUDIT_PAIRS] = {{"mu", "mu_lower"}, {"epsilon", "ep
 /* Numbers that are at least 0; and such that may have any sign. */
 static const char *const magnitudes[] = {"mu", "mu_lower", "epsilon", "epsilon_lower", "epsilon_lower_direct",
     "delta", "auc", "auc_cap", "auc_lower", "round_mu", "round_mu_lower", "distance", "tv_lower",
-    "paper_delta"};
+    "paper_delta", "guesses", "correct", "ceiling", "expected"};
 static const char *const differences[] = {"gap", "mu_estimate"};
 
 double audit_number(const json_t *client, const char *key) {
@@ -63,21 +64,28 @@ static mfpg_status check_verdict(mfpg_context *ctx, const char *folder, const js
     return MFPG_OK;
 }
 
-static mfpg_status check_client(
-    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *client, size_t index) {
+/* Of a client, or of all of them together. */
+static mfpg_status check_entry(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
     static const char *const texts[] = {"client", "route", "pattern"};
-    char number[32];
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!json_is_string(json_object_get(client, texts[i])))
             return fail_at(ctx, folder, index, texts[i], "a text");
+    mfpg_status status = check_numbers(ctx, folder, client, index);
+    return status == MFPG_OK ? check_verdict(ctx, folder, client, index) : status;
+}
+
+static mfpg_status check_client(
+    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *client, size_t index) {
+    char number[32];
+    mfpg_status status = check_entry(ctx, folder, client, index);
+    if (status != MFPG_OK) return status;
     const char *name = json_string_value(json_object_get(client, "client")),
                *expected = run_client_name(run, (ptrdiff_t)index, number);
     if (strcmp(name, expected) != 0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s/audit.json: client %zu is '%.60s', of the run '%.60s': the audit is not one of this run",
             folder, index, name, expected);
-    mfpg_status status = check_numbers(ctx, folder, client, index);
-    return status == MFPG_OK ? check_verdict(ctx, folder, client, index) : status;
+    return MFPG_OK;
 }
 
 /* ---- whether it is of this run ---- */
@@ -107,12 +115,14 @@ static mfpg_status check_promise(
 
 static mfpg_status check_whole(mfpg_context *ctx, const char *folder, const json_t *audit) {
     static const char *const shares[] = {"confidence", "client_confidence"};
-    const json_t *patterns = json_object_get(audit, "patterns");
+    const json_t *patterns = json_object_get(audit, "patterns"), *method = json_object_get(audit, "method");
     if (json_integer_value(json_object_get(audit, "runs")) < 1)
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "%s/audit.json: runs: missing, or not a whole number from 1", folder);
     if (patterns && json_integer_value(patterns) < 1)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: patterns: not a whole number from 1", folder);
+    if (method && !json_is_string(method))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: method: not a text", folder);
     if (!json_is_integer(json_object_get(audit, "seed")))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: seed: missing, or not a whole number", folder);
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
@@ -140,8 +150,7 @@ static mfpg_status check_clients(
     }
     const json_t *all = json_object_get(audit, "stands"), *together = json_object_get(audit, "together");
     if (together) { /* the clients' canaries as one sample: by few runs or one */
-        mfpg_status status = check_numbers(ctx, folder, together, json_array_size(clients));
-        if (status == MFPG_OK) status = check_verdict(ctx, folder, together, json_array_size(clients));
+        mfpg_status status = check_entry(ctx, folder, together, json_array_size(clients));
         if (status != MFPG_OK) return status;
         stands = stands && json_is_true(json_object_get(together, "stands"));
     }
@@ -149,6 +158,26 @@ static mfpg_status check_clients(
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s/audit.json: stands: missing, or not what its clients say, which is %s", folder,
         stands ? "true" : "false");
+}
+
+/* Canaries, gradient inversion, or both. */
+static mfpg_status check_audit(
+    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
+    const json_t *inversion = json_object_get(audit, "inversion");
+    mfpg_status status = MFPG_OK;
+    if (!inversion || json_object_get(audit, "clients")) {
+        status = check_promise(ctx, folder, run, audit);
+        if (status == MFPG_OK) status = check_whole(ctx, folder, audit);
+        if (status == MFPG_OK) status = check_clients(ctx, folder, run, audit);
+    }
+    if (status == MFPG_OK && inversion) status = inversion_record_check(ctx, folder, run, inversion);
+    return status;
+}
+
+int audit_record_stands(const json_t *audit) {
+    const json_t *inversion = json_object_get(audit, "inversion");
+    return !json_is_false(json_object_get(audit, "stands")) &&
+           !json_is_false(json_object_get(inversion, "stands"));
 }
 
 mfpg_status audit_record_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out) {
@@ -160,13 +189,7 @@ mfpg_status audit_record_read(mfpg_context *ctx, const char *folder, const run_r
     free(path);
     if (absent) return MFPG_OK;
     mfpg_status status = json_file_read(ctx, folder, "audit.json", LARGEST_AUDIT, &audit);
-    if (status == MFPG_OK && !json_object_get(audit, "clients") && json_object_get(audit, "inversion")) {
-        json_decref(audit); /* gradient inversion alone: no client was audited */
-        return MFPG_OK;
-    }
-    if (status == MFPG_OK) status = check_promise(ctx, folder, run, audit);
-    if (status == MFPG_OK) status = check_whole(ctx, folder, audit);
-    if (status == MFPG_OK) status = check_clients(ctx, folder, run, audit);
+    if (status == MFPG_OK) status = check_audit(ctx, folder, run, audit);
     if (status == MFPG_OK)
         *out = audit;
     else

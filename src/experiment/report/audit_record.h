@@ -8,10 +8,16 @@
  * it with json_decref. It holds then
  *   "clients": a list, in the order of the run's, each with "client", "route", "pattern" (texts), "stands" (a boolean) and the numbers
  *              of AUDIT_NUMBERS, each a number, "inf" or null, or missing;
+ *   "together", or missing: the same for the clients as one sample;
+ *   "method", or missing: a text;
  *   "stands": whether all of them do; "runs", "seed" and, or missing, "patterns": whole numbers; "confidence", "client_confidence": in (0,1).
+ * All of that is missing where only "inversion" is there, see inversion_record.h.
  * Keys that are not known here may be anything. MFPG_ERR_INPUT for what no audit has written, such as a promise that is said to stand
  * though more was proved than promised. */
 mfpg_status audit_record_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out);
+
+/* 0 where a promise of any kind is broken. */
+int audit_record_stands(const json_t *audit);
 
 /* A number of a client's entry; NAN without one. */
 double audit_number(const json_t *client, const char *key);

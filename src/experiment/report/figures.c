@@ -141,6 +141,16 @@ static int stands_on_zero(span drawn) {
     return drawn.least >= 0.0 && (range < 0.05 * drawn.most || drawn.least < 0.25 * range);
 }
 
+/* One point on a line has no range, of which gnuplot would complain. */
+static void put_range(view *v, const json_t *rows, int line, json_t *script) {
+    double x = NAN;
+    const char *text = json_string_value(json_object_get(json_array_get(rows, 0), "head"));
+    int alone = line && json_array_size(rows) == 1 && text && mfpg_number_parse(text, strlen(text), &x);
+    view_put(v, script, "alone", json_boolean(alone));
+    view_put(v, script, "left", view_number(alone ? x - 0.5 : 0.0));
+    view_put(v, script, "right", view_number(alone ? x + 0.5 : 0.0));
+}
+
 /* Apostrophes end a text of gnuplot; the axes of charts are this program's and have none. */
 static json_t *script_of(view *v, const json_t *chart, const char *name) {
     static const char *const kinds[] = {"line", "bar", "scatter"};
@@ -153,10 +163,12 @@ static json_t *script_of(view *v, const json_t *chart, const char *name) {
     view_copy(v, script, "x", json_object_get(chart, "x"));
     view_copy(v, script, "y", json_object_get(chart, "y"));
     view_put(v, script, "log", json_boolean(log));
-    view_put(
-        v, script, "from_zero", json_boolean(strcmp(kind, "bar") == 0 || (!log && stands_on_zero(drawn))));
+    view_copy(v, script, "named", json_object_get(chart, "named"));
+    view_put(v, script, "from_zero",
+        json_boolean((strcmp(kind, "bar") == 0 && drawn.least >= 0.0) || (!log && stands_on_zero(drawn))));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         view_put(v, script, kinds[i], json_boolean(strcmp(kind, kinds[i]) == 0));
+    put_range(v, json_object_get(chart, "rows"), strcmp(kind, "line") == 0, script);
     put_series(v, chart, script);
     return script;
 }
@@ -229,7 +241,7 @@ static mfpg_status write_charts(const writer *to, const json_t *charts, int run)
 }
 
 static mfpg_status write_all(const writer *to, const json_t *page) {
-    static const char *const parts[] = {"promise", "attack", "game"};
+    static const char *const parts[] = {"promise", "attack", "inversion", "game"};
     size_t i, count = json_array_size(json_object_get(page, "runs"));
     json_t *run;
     mfpg_status status = write_charts(to, json_object_get(page, "rounds"), 0);

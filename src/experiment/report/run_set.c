@@ -170,7 +170,7 @@ int run_set_agrees(const run_set *set, const char *column) {
 
 const char *run_set_attacked(const run_set *set) {
     if (!set->audit) return "none made";
-    return json_is_true(json_object_get(set->audit, "stands")) ? "stands" : "BROKEN";
+    return audit_record_stands(set->audit) ? "stands" : "BROKEN";
 }
 
 /* ---- labels ---- */

@@ -63,6 +63,7 @@ json_t *view_chart(
     view_put(v, chart, "rows", json_array());
     view_put(v, chart, "notes", json_array());
     view_put(v, chart, "log", json_false());
+    view_put(v, chart, "named", json_false());
     return chart;
 }
 

@@ -34,7 +34,8 @@ enum {
     VIEW_FEWEST_ROUNDS = 60
 };
 
-/* kind: "line", "bar" or "scatter"; x and y: what the axes are, with units. Titles of columns must be as complete. */
+/* kind: "line", "bar" or "scatter"; x and y: what the axes are, with units. Titles of columns must be as complete. "log" and "named" of it
+ * may be made true: a logarithmic axis; bars under which a figure writes the first column, which is then this program's own text. */
 json_t *view_chart(
     view *v, json_t *charts, const char *kind, const char *title, const char *x, const char *y);
 
@@ -56,6 +57,9 @@ void view_promise(view *v, const run_set *set, json_t *out);
 
 /* "attack": what the audit of the set proved, with its charts; null where none was made. */
 void view_attack(view *v, const run_set *set, json_t *out);
+
+/* "inversion": what could be rebuilt from gradients, with its charts and pictures; null where nobody tried. */
+void view_inversion(view *v, const run_set *set, json_t *out);
 
 /* "game": the equilibrium; nothing without a game. */
 void view_game(view *v, const run_set *set, json_t *out);

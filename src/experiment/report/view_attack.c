@@ -14,22 +14,27 @@ typedef struct measure {
     const char *key, *role, *title;
 } measure;
 
+enum { MEASURES = 12 };
+
 typedef struct exhibit {
     const char *title, *axis, *note;
-    const char *needs;  /* a key that some client must have a number of; NULL: any */
-    measure measure[9]; /* up to the first without a key; a column that nobody has anything in is left out */
+    const char *needs; /* a key that some client must have a number of; NULL: any */
+    measure measure
+        [MEASURES]; /* up to the first without a key; a column that nobody has anything in is left out */
 } exhibit;
 
-/* What is no key of the file: the verdict in words, and whether the paper's bound survived. */
-static const char VERDICT[] = "@verdict", PAPER[] = "@paper";
+/* What is no key of the file: the verdict in words, whether the paper's bound survived, and how many guesses were right. */
+static const char VERDICT[] = "@verdict", PAPER[] = "@paper", GUESSES[] = "@guesses";
 
 static const exhibit exhibits[] = {
-    {"Mu under attack", "mu (Gaussian DP, no unit)",
+    {"Mu under attack", "mu (no unit)",
         "Proved is a lower bound, promised an upper one: the truth lies between them.", NULL,
         {{"mu", "bar", "mu promised"}, {"mu_lower", "bar", "mu proved"},
             {"gap", "", "gap: promised - proved"}, {"mu_estimate", "", "mu estimated (no proof)"},
             {"round_mu", "", "mu of one round promised"}, {"round_mu_lower", "", "mu of one round proved"},
-            {"route", "", "route"}, {"pattern", "", "signs of the canaries"}, {VERDICT, "", "the promise"}}},
+            {GUESSES, "", "guesses right"}, {"ceiling", "", "mu that is proved if every guess is right"},
+            {"expected", "", "mu that is proved half of the time"}, {"route", "", "route"},
+            {"pattern", "", "signs of the canaries"}, {VERDICT, "", "the promise"}}},
     {"Epsilon under attack", "epsilon (nats)",
         "Proved for Gaussian noise: what the proved mu means at delta. Proved by error rates alone: without "
         "any "
@@ -58,6 +63,8 @@ static const exhibit exhibits[] = {
 };
 
 static json_t *cell_of(const json_t *client, const char *key) {
+    if (key == GUESSES)
+        return view_format("%.0f of %.0f", audit_number(client, "correct"), audit_number(client, "guesses"));
     if (key == VERDICT)
         return view_text(isinf(audit_number(client, "epsilon"))            ? "nothing is promised"
                          : json_is_true(json_object_get(client, "stands")) ? "stands"
@@ -74,8 +81,9 @@ static json_t *cell_of(const json_t *client, const char *key) {
 static int anybody_has(const json_t *clients, const char *key) {
     size_t i;
     json_t *client;
-    if (key[0] == '@') return 1;
+    if (key[0] == '@' && key != GUESSES) return 1;
     json_array_foreach(clients, i, client) {
+        if (key == GUESSES && audit_number(client, "guesses") > 0.0) return 1;
         const json_t *value = json_object_get(client, key);
         if (value && !json_is_null(value)) return 1;
     }
@@ -87,7 +95,7 @@ static void add_row(view *v, const exhibit *shown, const json_t *clients, ptrdif
     json_t *row = view_row(v, chart, view_text(json_string_value(json_object_get(client, "client"))));
     view_put(v, row, "mark", json_boolean(json_is_false(json_object_get(client, "stands"))));
     view_cell(v, row, view_format("%td", number));
-    for (const measure *m = shown->measure; m < shown->measure + 9 && m->key; m++)
+    for (const measure *m = shown->measure; m < shown->measure + MEASURES && m->key; m++)
         if (anybody_has(clients, m->key)) view_cell(v, row, cell_of(client, m->key));
 }
 
@@ -104,7 +112,7 @@ static void add_exhibit(view *v, const exhibit *shown, const json_t *clients, co
                 count, json_array_size(clients)));
     view_column(v, chart, "x", view_text("client"));
     view_column(v, chart, "", view_text("number"));
-    for (const measure *m = shown->measure; m < shown->measure + 9 && m->key; m++)
+    for (const measure *m = shown->measure; m < shown->measure + MEASURES && m->key; m++)
         if (anybody_has(clients, m->key)) view_column(v, chart, m->role, view_text(m->title));
     for (ptrdiff_t i = 0; i < count; i++) add_row(v, shown, clients, order[i], chart);
 }
@@ -154,18 +162,28 @@ static ptrdiff_t choose(view *v, const json_t *clients, ptrdiff_t **order) {
 
 /* ---- words ---- */
 
+static json_t *attack_in_words(const json_t *audit) {
+    const char *method = json_string_value(json_object_get(audit, "method"));
+    long long runs = json_integer_value(json_object_get(audit, "runs")),
+              patterns = json_integer_value(json_object_get(audit, "patterns")),
+              seed = json_integer_value(json_object_get(audit, "seed"));
+    if (method && strcmp(method, "one-run") == 0)
+        return view_format("one whole run with many canaries, seed %lld", seed);
+    if (method && strcmp(method, "few-runs") == 0)
+        return view_format("%lld whole runs with many canaries in each%s, seed %lld", runs,
+            json_is_true(json_object_get(audit, "stopped")) ? ", stopped there" : "", seed);
+    if (patterns > 1)
+        return view_format(
+            "%lld whole runs with each of %lld patterns of canaries, seed %lld", runs, patterns, seed);
+    return view_format("%lld whole runs with canaries, seed %lld", runs, seed);
+}
+
 static void put_facts(view *v, const json_t *audit, json_t *attack) {
     json_t *facts = view_new_list(v, attack, "facts");
     const json_t *promise = json_object_get(audit, "promise");
     double confidence = audit_number(audit, "confidence");
     char text[MFPG_NUMBER_SIZE], own[MFPG_NUMBER_SIZE];
-    long long runs = json_integer_value(json_object_get(audit, "runs")),
-              patterns = json_integer_value(json_object_get(audit, "patterns")),
-              seed = json_integer_value(json_object_get(audit, "seed"));
-    view_fact(v, facts, "The attack",
-        patterns > 1 ? view_format("%lld whole runs with each of %lld patterns of canaries, seed %lld", runs,
-                           patterns, seed)
-                     : view_format("%lld whole runs with canaries, seed %lld", runs, seed));
+    view_fact(v, facts, "The attack", attack_in_words(audit));
     view_fact(v, facts, "Confidence",
         view_format(
             "%s that everything proved of all clients holds: at most one such audit in %.4g errs. Of one "
@@ -219,8 +237,7 @@ static json_t *reach_of(const json_t *clients) {
         floor(least * 100.0), floor(most * 100.0));
 }
 
-static void put_verdict(view *v, const json_t *audit, json_t *attack) {
-    const json_t *clients = json_object_get(audit, "clients");
+static void put_verdict(view *v, const json_t *clients, json_t *attack) {
     json_t *broken = view_new_list(v, attack, "broken");
     size_t i, refuted = 0;
     json_t *client;
@@ -238,6 +255,14 @@ static void put_verdict(view *v, const json_t *audit, json_t *attack) {
                 : json_null());
 }
 
+/* The clients, and behind them, where they were also taken as one sample, what stands for all of them. */
+static json_t *judged_of(view *v, const json_t *audit) {
+    json_t *judged = json_array(), *together = json_object_get(audit, "together");
+    if (!judged || json_array_extend(judged, json_object_get(audit, "clients")) != 0) v->failed = 1;
+    if (together && json_array_append(judged, together) != 0) v->failed = 1;
+    return judged;
+}
+
 /* The audit plays all rounds of the configuration, with its own accountants; a run that was stopped has spent less. */
 static json_t *difference(const run_record *run, const json_t *clients) {
     for (ptrdiff_t k = 0; k < run->clients.rows; k++) {
@@ -252,23 +277,29 @@ static json_t *difference(const run_record *run, const json_t *clients) {
     return json_null();
 }
 
-void view_attack(view *v, const run_set *set, json_t *out) {
-    const json_t *audit = set->audit, *clients = json_object_get(audit, "clients");
-    view_put(v, out, "attack", audit ? json_object() : json_null());
-    if (!audit) return;
-    json_t *attack = json_object_get(out, "attack");
-    put_verdict(v, audit, attack);
-    put_facts(v, audit, attack);
-    view_put(v, attack, "difference", difference(&set->run[0], clients));
+static void put_attack(view *v, const run_set *set, const json_t *judged, json_t *attack) {
+    put_verdict(v, judged, attack);
+    put_facts(v, set->audit, attack);
+    view_put(v, attack, "difference", difference(&set->run[0], json_object_get(set->audit, "clients")));
     view_put(v, attack, "of_sweep",
         set->count > 1
-            ? view_format("Attacked was the configuration of %s, the first of %td runs that differ in "
-                          "the seed.",
+            ? view_format(
+                  "Attacked was the configuration of %s, the first of %td runs that differ in the seed.",
                   set->run[0].folder, set->count)
             : json_null());
     json_t *charts = view_new_list(v, attack, "charts");
-    ptrdiff_t *order = NULL, count = choose(v, clients, &order);
+    ptrdiff_t *order = NULL, count = choose(v, judged, &order);
     for (size_t i = 0; i < sizeof exhibits / sizeof exhibits[0]; i++)
-        add_exhibit(v, &exhibits[i], clients, order, count, charts);
+        add_exhibit(v, &exhibits[i], judged, order, count, charts);
     free(order);
+}
+
+void view_attack(view *v, const run_set *set, json_t *out) {
+    int made = json_object_get(set->audit, "clients") != NULL;
+    view_put(v, out, "attack", made ? json_object() : json_null());
+    view_put(v, out, "unattacked", json_boolean(!set->audit));
+    if (!made) return;
+    json_t *judged = judged_of(v, set->audit);
+    put_attack(v, set, judged, json_object_get(out, "attack"));
+    json_decref(judged);
 }

@@ -1,4 +1,5 @@
 /* The whole page. */
+#include "audit_record.h"
 #include "base/error.h"
 #include "view.h"
 
@@ -16,6 +17,7 @@ static void number_all(view *v, json_t *page) {
     json_array_foreach(json_object_get(page, "runs"), i, run) {
         number_charts(v, json_object_get(json_object_get(run, "promise"), "charts"), &next);
         number_charts(v, json_object_get(json_object_get(run, "attack"), "charts"), &next);
+        number_charts(v, json_object_get(json_object_get(run, "inversion"), "charts"), &next);
         number_charts(v, json_object_get(json_object_get(run, "game"), "charts"), &next);
     }
     number_charts(v, json_object_get(page, "rounds"), &next);
@@ -28,6 +30,7 @@ static void add_run(view *v, const run_set *set, ptrdiff_t number, int several, 
     view_about(v, set, run);
     view_promise(v, set, run);
     view_attack(v, set, run);
+    view_inversion(v, set, run);
     view_game(v, set, run);
     view_configuration(v, set, run);
 }
@@ -42,8 +45,7 @@ static json_t *title_of(const run_set *sets, ptrdiff_t count) {
 /* A broken promise stands above everything else. */
 static json_t *alarm_of(const run_set *sets, ptrdiff_t count) {
     ptrdiff_t broken = 0;
-    for (ptrdiff_t s = 0; s < count; s++)
-        broken += sets[s].audit && !json_is_true(json_object_get(sets[s].audit, "stands"));
+    for (ptrdiff_t s = 0; s < count; s++) broken += sets[s].audit && !audit_record_stands(sets[s].audit);
     if (broken == 0) return json_null();
     if (count == 1) return view_text("An attack has broken a promise of this run.");
     return view_format("Attacks have broken promises of %td of these %td runs.", broken, count);

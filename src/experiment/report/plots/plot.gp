@@ -2,7 +2,7 @@
 name = '{{name}}'
 file = name.'.csv'
 load 'style.gp'
-set xlabel '{{x}}{{#bar}} (number){{/bar}}' offset 0,0.4
+set xlabel '{{x}}{{#bar}}{{^named}} (number){{/named}}{{/bar}}' offset 0,0.4
 set ylabel '{{y}}'
 {{#legend}}set key below height 0.5
 {{/legend}}
@@ -10,6 +10,8 @@ set ylabel '{{y}}'
 {{/legend}}
 {{#log}}set logscale y
 {{/log}}
+{{#alone}}set xrange [{{left}}:{{right}}]
+{{/alone}}
 {{#from_zero}}set yrange [0:*]
 {{/from_zero}}
 do for [kind in kinds] {
@@ -20,8 +22,9 @@ do for [kind in kinds] {
 {{/line}}
 {{#bar}}
   set boxwidth {{width}}
-  set xtics {{tics}}
-  plot {{#bars}}file using ($2 + {{place}}):{{column}} with boxes fs solid 0.8 ls {{style}} title columnheader({{column}}), {{/bars}}NaN notitle
+{{^named}}  set xtics {{tics}}
+{{/named}}
+  plot {{#bars}}file using ($2 + {{place}}):{{column}} with boxes fs solid 0.8 ls {{style}} title columnheader({{column}}), {{/bars}}{{#named}}file using 2:(0):xtic(1) with points pt 0 lc rgb '#57606a' notitle, {{/named}}NaN notitle
 {{/bar}}
 {{#scatter}}
   set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05
