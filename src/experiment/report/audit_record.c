@@ -13,13 +13,15 @@
 static const size_t LARGEST_AUDIT = (size_t)1 << 28;
 
 const audit_pair audit_pairs[AUDIT_PAIRS] = {{"mu", "mu_lower"}, {"epsilon", "epsilon_lower_direct"},
-    {"distance", "tv_lower"}, {"auc_cap", "auc_lower"}, {"round_mu", "round_mu_lower"}};
+    {"distance", "tv_lower"}, {"auc_cap", "auc_lower"}, {"round_mu", "round_mu_lower"},
+    {"mu", "input_mu_lower"}};
 
 /* Numbers that are at least 0; and such that may have any sign. */
 static const char *const magnitudes[] = {"mu", "mu_lower", "epsilon", "epsilon_lower", "epsilon_lower_direct",
     "delta", "auc", "auc_cap", "auc_lower", "round_mu", "round_mu_lower", "distance", "tv_lower",
-    "paper_delta", "guesses", "correct", "ceiling", "expected"};
-static const char *const differences[] = {"gap", "mu_estimate"};
+    "paper_delta", "gradient_norm", "clip_factor", "input_mu_lower", "input_gradient", "input_clip_factor",
+    "guesses", "correct", "ceiling", "expected"};
+static const char *const differences[] = {"gap", "mu_estimate", "input_mu_estimate"};
 
 double audit_number(const json_t *client, const char *key) {
     return json_file_number(json_object_get(client, key));

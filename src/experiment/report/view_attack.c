@@ -14,7 +14,7 @@ typedef struct measure {
     const char *key, *role, *title;
 } measure;
 
-enum { MEASURES = 12 };
+enum { MEASURES = 14 };
 
 typedef struct exhibit {
     const char *title, *axis, *note;
@@ -33,7 +33,9 @@ static const exhibit exhibits[] = {
             {"gap", "", "gap: promised - proved"}, {"mu_estimate", "", "mu estimated (no proof)"},
             {"round_mu", "", "mu of one round promised"}, {"round_mu_lower", "", "mu of one round proved"},
             {GUESSES, "", "guesses right"}, {"ceiling", "", "mu that is proved if every guess is right"},
-            {"expected", "", "mu that is proved half of the time"}, {"route", "", "route"},
+            {"expected", "", "mu that is proved half of the time"},
+            {"gradient_norm", "", "norm of a canary's gradient"},
+            {"clip_factor", "", "what the clip left of it (share)"}, {"route", "", "route"},
             {"pattern", "", "signs of the canaries"}, {VERDICT, "", "the promise"}}},
     {"Epsilon under attack", "epsilon (nats)",
         "Proved for Gaussian noise: what the proved mu means at delta. Proved by error rates alone: without "
@@ -44,6 +46,14 @@ static const exhibit exhibits[] = {
             {"epsilon_lower", "bar", "epsilon proved for Gaussian noise (nats)"},
             {"epsilon_lower_direct", "bar", "epsilon proved by error rates alone (nats)"},
             {"delta", "", "delta"}, {VERDICT, "", "the promise"}}},
+    {"Rows of data under attack", "mu (no unit)",
+        "Rows in the place of canaries, under the configured model: realistic, and not the most that can be "
+        "done.",
+        "input_mu_lower",
+        {{"mu", "bar", "mu promised"}, {"input_mu_lower", "bar", "mu proved by rows"},
+            {"input_mu_estimate", "", "mu estimated (no proof)"},
+            {"input_gradient", "", "norm of a row's gradient"},
+            {"input_clip_factor", "", "what the clip left of it (share)"}, {VERDICT, "", "the promise"}}},
     {"Total variation under attack", "total variation (0 to 1)",
         "How well the two inputs can be told apart by what is seen: 0 not at all, 1 always. The paper's "
         "bound claims to bound it, "
@@ -200,8 +210,8 @@ static void put_facts(view *v, const json_t *audit, json_t *attack) {
 
 /* What was proved of a client that it must not be, each number as it stands in the file. */
 static void add_broken(view *v, const json_t *client, json_t *broken) {
-    static const char *const names[AUDIT_PAIRS] = {
-        "mu", "epsilon", "total variation", "share of pairs in order", "mu of one round"};
+    static const char *const names[AUDIT_PAIRS] = {"mu", "epsilon", "total variation",
+        "share of pairs in order", "mu of one round", "mu by rows of data"};
     char text[512] = "", promised[MFPG_NUMBER_SIZE], proved[MFPG_NUMBER_SIZE];
     size_t used = 0;
     for (int i = 0; i < AUDIT_PAIRS; i++) {
