@@ -93,6 +93,7 @@ static void test_figures_have_data_and_scripts(void **state) {
         folder, folder, folder, folder);
     assert_int_equal(system(command), 0); /* of an earlier run that had another task; and somebody else's */
     expect("bench --suite figures --task quadratic --seeds 1 --out f", 0);
+    assert_null(strstr(ran.err, "could not draw"));
     assert_non_null(strstr(ran.out, "- figure 1: trained"));
     assert_non_null(strstr(ran.out, "- figure 5: left out"));
     expect_in_file("f/figure1.csv",
@@ -114,6 +115,7 @@ static void test_figure_5_shows_every_method_by_its_own_number(void **state) {
     static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
     char path[256], line[256], own[4][256] = {""}, start[32];
     expect("bench --suite figures --task logistic --seeds 1 --out f", 0);
+    assert_null(strstr(ran.err, "could not draw"));
     snprintf(path, sizeof path, "%s/f/figure5.csv", folder);
     FILE *file = fopen(path, "r");
     assert_non_null(file);

@@ -14,6 +14,7 @@ typedef struct quantity {
 
 static const quantity LOSS = {RUN_LOSS, "Loss", "loss (mean over rows)", "line"};
 static const quantity LOSS_SUM = {RUN_LOSS, "Loss", "loss (sum over rows)", "line"};
+static const quantity LOSS_MIXED = {RUN_LOSS, "Loss", "loss (mean over rows; quadratic: sum)", "line"};
 static const quantity ACCURACY = {RUN_ACCURACY, "Accuracy", "accuracy (share of rows)", "line"};
 static const quantity EPSILON = {RUN_EPSILON, "Epsilon", "epsilon (nats)", "line"};
 static const quantity PAPER_EPSILON = {RUN_PAPER_EPSILON, "", "no guarantee: paper_epsilon", "dash"};
@@ -134,9 +135,10 @@ static void add_chart(
 
 /* A quadratic loss is a sum over the rows. */
 static const quantity *loss_of(const sets *all) {
+    ptrdiff_t sums = 0;
     for (ptrdiff_t s = 0; s < all->count; s++)
-        if (mfpg_config_is(all->set[s].run[0].config, "task.model", "quadratic")) return &LOSS_SUM;
-    return &LOSS;
+        sums += mfpg_config_is(all->set[s].run[0].config, "task.model", "quadratic") != 0;
+    return sums == 0 ? &LOSS : sums == all->count ? &LOSS_SUM : &LOSS_MIXED;
 }
 
 void view_rounds(view *v, const run_set *set, ptrdiff_t count, json_t *charts) {

@@ -10,7 +10,7 @@ do for [kind in kinds] {
   eval(terminal(kind, 1100, 480))
   set output name.'.'.kind
   set multiplot layout 1,2 title 'Privacy against accuracy: logistic regression, planted labels (bars: ± standard error)'
-  set key bottom right
+  set key top left
   set logscale x
   set xrange [0.08:6.3]
   set yrange [0.45:1]
@@ -18,7 +18,8 @@ do for [kind in kinds] {
   set ylabel 'accuracy (share of test rows)'
   set xlabel 'own number: budget (dp-sgd, mapg-dp), strength (mfep, mfpg)'
   plot for [i=1:4] file using 'x':(of('own', word(methods, i), column('accuracy'))):'accuracy_error' with yerrorbars ls i notitle, \
-       for [i=1:4] file using 'x':(of('own', word(methods, i), column('accuracy'))) with lines ls i dashtype (i == 4 ? 2 : 1) title word(methods, i)
+       for [i=1:3] file using 'x':(of('own', word(methods, i), column('accuracy'))) with lines ls i title word(methods, i), \
+       file using 'x':(of('own', 'mfpg', column('accuracy'))) with lines ls 4 dashtype 2 title 'mfpg'
   set xlabel 'certified epsilon (nats, delta 1e-5), largest client'
   plot for [i=1:4] file using 'x':(of('certified', word(methods, i), column('accuracy'))):'accuracy_error' with yerrorbars ls i notitle, \
        for [i=1:4] file using 'x':(of('certified', word(methods, i), column('accuracy'))) with lines ls i title word(methods, i)

@@ -17,11 +17,14 @@ do for [kind in kinds] {
        for [i=1:words(methods)] file using 'round':(of(word(methods, i), column('loss'))) with linespoints ls i title word(methods, i)
   set ylabel second_label
   if (second eq 'paper_epsilon') { set yrange [0:*] }
-  plot for [i=1:words(methods)] file using 'round':(of(word(methods, i), column(second))) with linespoints ls i title word(methods, i)
+  spread = second eq 'accuracy' ? 'accuracy_error' : 'loss_error' # epsilon has none: its band has no width
+  wide = second eq 'accuracy'
+  plot for [i=1:words(methods)] file using 'round':(of(word(methods, i), column(second) - wide * column(spread))):(of(word(methods, i), column(second) + wide * column(spread))) with filledcurves fs transparent solid 0.15 noborder ls i notitle, \
+       for [i=1:words(methods)] file using 'round':(of(word(methods, i), column(second))) with linespoints ls i title word(methods, i)
   set ylabel 'the paper''s delta: no guarantee'
   set logscale y
   set format y '%.0e'
-  set yrange [*:2]
+  set yrange [3e-6:2]
   plot for [i=1:words(methods)] file using 'round':(of(word(methods, i), column('paper_delta'))) with linespoints ls i title word(methods, i)
   unset logscale y
   set format y '%g'
