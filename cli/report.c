@@ -44,16 +44,14 @@ static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
 static const struct argp argp = {.options = options,
     .parser = parse,
     .args_doc = "RUN...",
-    .doc = "Writes report.html, one file that needs no network: what was promised to each client in plain "
-           "words, the "
-           "equilibrium, loss, accuracy, epsilon and noise by round, configuration and assumptions; and its "
-           "charts into the folder figures, "
-           "as CSV files with gnuplot scripts, drawn as SVG, PNG and PDF where gnuplot is there. RUN is a "
-           "run folder, or "
-           "that of a sweep (seed=1..10), which is shown with bands over its seeds. Several are compared."
-           "\vLosses and accuracies in it are computed on private data and covered by no certificate: think "
-           "before you "
-           "publish it.",
+    .doc =
+        "Writes report.html, one file that needs no network: what was promised to each client in plain "
+        "words, what attacks proved (mfpg audit RUN), the equilibrium, loss, accuracy, epsilon and noise by "
+        "round, configuration and assumptions; and its charts into the folder figures, as CSV files with "
+        "gnuplot scripts, drawn as SVG, PNG and PDF where gnuplot is there. RUN is a run folder, or that of "
+        "a sweep (seed=1..10), which is shown with bands over its seeds. Several are compared."
+        "\vLosses, accuracies and rebuilt examples in it are computed on private data and covered by no "
+        "certificate: think before you publish it.",
     .children = children};
 
 /* Draws the figures beside the page and says where both are. */
