@@ -54,6 +54,10 @@ const char *mfpg_unit_name(mfpg_unit unit);                /* "client", "example
 const char *mfpg_adjacency_name(mfpg_adjacency adjacency); /* "zero-out", "replace", "add", "remove" */
 const char *mfpg_view_name(mfpg_view view);                /* "local", "average", "final" */
 
+/** What every certificate of Gaussian noise takes for granted, in one sentence for people: samples are floating-point
+ *  numbers, whose rounding can tell neighbours apart (Mironov 2012), and no certificate of this library covers that. */
+const char *mfpg_noise_assumption(void);
+
 /** What was noised. Neighbouring runs over parameters are driven apart by the data at every step; neighbouring records
  *  differ at their start alone (theory S5). A certificate of the one kind says nothing about a run of the other, so
  *  every release, accountant and ledger carries this tag and refuses the other one. */

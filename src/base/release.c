@@ -20,6 +20,10 @@ const char *mfpg_unit_name(mfpg_unit unit) {
     return "unknown unit";
 }
 
+const char *mfpg_noise_assumption(void) {
+    return "Gaussian noise is ideal: the rounding of floating-point noise is not covered";
+}
+
 const char *mfpg_adjacency_name(mfpg_adjacency adjacency) {
     switch (adjacency) {
     case MFPG_ADJACENCY_ZERO_OUT: return "zero-out";

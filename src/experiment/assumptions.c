@@ -104,7 +104,7 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
             "zero-out: a %s that is absent contributes nothing of its own, while its client still sends its "
             "noise",
             promise->unit == MFPG_UNIT_CLIENT ? "client" : "record");
-    add(list, "noise is Gaussian up to rounding of its 32-bit floating-point samples");
+    add(list, "%s", mfpg_noise_assumption());
     if (promise->unit == MFPG_UNIT_EXAMPLE)
         add(list,
             mfpg_credits_sampling(e)

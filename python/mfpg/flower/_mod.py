@@ -12,10 +12,11 @@ from flwr.app import Context, Message, MessageType, MetricRecord, RecordDict
 from flwr.supercore import log
 
 import mfpg
-from mfpg._call import InputError, number
+from mfpg._call import InputError, number, text
+from mfpg._interface import lib
 from mfpg.flower._game import ACTION, NOISE, Game, read_announcement
 from mfpg.flower._refusal import Refusal, refuse
-from mfpg.flower._site import Site
+from mfpg.flower._site import STATE, Site
 from mfpg.flower._update import add, check_alike, difference, only_arrays, read
 
 CallNext = Callable[[Message, Context], Message]
@@ -92,6 +93,8 @@ class PrivacyMod:
         private, release = self._privatise(difference(received, trained), noise, site.next_round())
         made = add(received, private)
         metrics.update(self._report(noise, release))
+        if STATE not in context.state:  # once a run
+            log(INFO, "mfpg: assumed: %s; the whole certificate: mfpg account --ledger %s", text(lib.mfpg_noise_assumption()), site.path)
         accountant = site.spend(release, context.state)  # on disk before anything leaves
         log(INFO, "mfpg: released with noise of sd %.4g; epsilon %.4g of %.4g at delta %g", release.noise_sd,
             accountant.epsilon(), site.stop_at_epsilon, site.header.delta)

@@ -120,6 +120,17 @@ def test_an_error_of_the_app_quotes_nothing(ledger):
         assert "4711" not in reason(mod()(ask(MODEL), context(ledger=ledger), app))
 
 
+def test_once_a_run_the_site_is_told_what_is_assumed_of_the_noise(ledger, monkeypatch):
+    told = []
+    monkeypatch.setattr("mfpg.flower._mod.log", lambda _, words, *values: told.append(words % values))
+    private, where = mod(), context(ledger=ledger)
+    for _ in range(2):
+        arrays_of(private(ask(MODEL), where, train(MODEL)))
+    found = [line for line in told if "rounding of floating-point noise is not covered" in line]
+    assert len(found) == 1 and f"mfpg account --ledger {ledger}" in found[0]
+    assert mfpg.account(ledger=ledger).assumptions[1] in found[0]
+
+
 def test_stops_before_overspending_and_trains_for_nothing(ledger):
     limit, trained = 2.0, []
     private = mod(noise_multiplier=4.0, stop_at_epsilon=limit)

@@ -121,7 +121,7 @@ void account_assume_schedule(mfpg_answer *answer, const mfpg_question *q, const 
         account_assume(answer, "the paper's formula, for reproduction only: it bounds nothing");
         return;
     }
-    account_assume(answer, "Gaussian noise is ideal up to floating-point rounding");
+    account_assume(answer, "%s", mfpg_noise_assumption());
     account_assume(answer, "noise and number of steps are fixed in advance, or public");
     if (q->view != MFPG_VIEW_LOCAL)
         account_assume(answer, "view %s: charged as if every step were seen%s", answer->view,

@@ -212,7 +212,7 @@ static void assume(const pricing *all) {
             "certified is the budget of the run's filter (privacy.stop_at_epsilon), nothing where it had "
             "none");
     account_assume(out, "the ledger holds every release of the run");
-    account_assume(out, "Gaussian noise is ideal up to floating-point rounding");
+    account_assume(out, "%s", mfpg_noise_assumption());
     assume_view(all);
     int credited = account_credits_sampling(out->accountant) && all->header.promise.unit == MFPG_UNIT_EXAMPLE;
     if (all->sampled && credited)

@@ -47,7 +47,7 @@ static double mu_of(const mfpg_question *q, const record_push *push) {
 }
 
 static void assume(mfpg_answer *answer, const mfpg_question *q) {
-    account_assume(answer, "Gaussian noise is ideal up to floating-point rounding");
+    account_assume(answer, "%s", mfpg_noise_assumption());
     account_assume_records(answer);
     if (account_given(q->sensitivity))
         account_assume(

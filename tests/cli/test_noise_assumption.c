@@ -1,0 +1,100 @@
+/* Rounding of floating-point noise is covered by no certificate (Mironov, "On significance of the least significant bits
+ * for differential privacy", CCS 2012): every answer that certifies something says so, in the same words. */
+#include "cli/program.h"
+
+#include "mfpg/release.h"
+
+static void check_listed(const json_t *assumptions, const char *where) {
+    size_t i;
+    const json_t *line;
+    json_array_foreach(assumptions, i, line) {
+        if (!strcmp(json_string_value(line), mfpg_noise_assumption())) return;
+    }
+    fail_msg("%s: \"%s\" is not among its assumptions", where, mfpg_noise_assumption());
+}
+
+static void test_the_words_say_that_it_is_not_covered(void **state) {
+    (void)state;
+    assert_non_null(strstr(mfpg_noise_assumption(), "rounding of floating-point noise is not covered"));
+}
+
+static void test_every_price_lists_it(void **state) {
+    (void)state;
+    static const char *const commands[] = {
+        "account --noise-multiplier 1",
+        "account --noise-multiplier 1 --epsilon 2",
+        "account --mu 1",
+        "account --blocks 0.1:3:200,0.05:2:300",
+        "account --noise-multiplier 1 --sampling-rate 0.01 --steps 10 --accountant pld",
+        "account --noise-multiplier 1 --sampling-rate 0.01 --steps 10 --accountant rdp --view average",
+        "account --strength 1 --step 0.1 --steps 10",
+        "account --strength 1 --steps 10 --view final --assume glm --smoothness 1",
+        "account --noise-multiplier 1 --particles data",
+        "calibrate --epsilon 1",
+        "calibrate --epsilon 1 --solve steps --noise-multiplier 5",
+        "calibrate --epsilon 1 --solve rate --noise-multiplier 2 --steps 10",
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "%s --json", commands[i]);
+        json_t *object = run_json(command);
+        assert_true(json_is_true(json_object_get(object, "certificate")));
+        check_listed(json_object_get(object, "assumptions"), command);
+        json_decref(object);
+        expect(commands[i], 0);
+        assert_non_null(strstr(ran.out, mfpg_noise_assumption()));
+    }
+}
+
+static void check_file(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(ran.out, 1, OUTPUT_SIZE - 1, file);
+    ran.out[length] = 0;
+    fclose(file);
+    if (!strstr(ran.out, mfpg_noise_assumption())) fail_msg("%s does not list it", name);
+}
+
+/* What a run prints and writes, what its ledger is worth, and its page. */
+static void check_traces(const char *arguments) {
+    char command[512];
+    snprintf(command, sizeof command, "run c.yaml --out r %s", arguments);
+    expect(command, 0);
+    assert_non_null(strstr(ran.out, mfpg_noise_assumption()));
+    check_file("r/summary.json");
+    json_t *object = run_json("account --ledger r --json");
+    check_listed(json_object_get(object, "assumptions"), arguments);
+    json_decref(object);
+    expect("report r", 0);
+    check_file("r/report.html");
+    snprintf(command, sizeof command, "/bin/rm -r %s/r", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_every_trace_of_a_run_lists_it(void **state) {
+    (void)state;
+    char *path = strdup(getenv("PATH"));
+    write_in_folder("c.yaml",
+        "data: {format: synthetic, kind: logistic, clients: 3, rows: 20, dimension: 2, norm: 1}\n"
+        "privacy: {unit: example}\ntrain: {rounds: 2}\n");
+    setenv("PATH", "/nowhere", 1); /* without gnuplot nothing is drawn, for seconds */
+    check_traces("method=dp-sgd");
+    check_traces("method=dp-sgd train.batch.rate=0.5");
+    check_traces("method=mfpg game.actions=continuous");
+    check_traces("method=mfep privacy.view=final privacy.assume=glm");
+    check_traces("method.mechanism=input method.players=none");
+    setenv("PATH", path, 1);
+    free(path);
+    remove_from_folder("c.yaml");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_words_say_that_it_is_not_covered),
+        cmocka_unit_test(test_every_price_lists_it),
+        cmocka_unit_test(test_every_trace_of_a_run_lists_it),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
