@@ -137,6 +137,8 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) {
         return print_version(argc > 2 && strcmp(argv[2], "--json") == 0);
     }
+    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "-v") == 0)
+        return print_version(0);
     const struct command *command = find_command(argv[1]);
     return command ? run_command(command, argc, argv) : refuse_command(argv[1]);
 }

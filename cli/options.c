@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mfpg/config.h"
 #include "mfpg/names.h"
 
 #include "colour.h"
@@ -52,6 +53,23 @@ static int begins_a_name(const option_names *names, const char *word, size_t len
     return 0;
 }
 
+/* The key of the configuration that a word means, whole or its last part, with - for _; NULL for none. */
+static const char *key_of(const char *word) {
+    mfpg_config_key key;
+    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
+        const char *dot = strrchr(key.path, '.'), *leaf = strchr(word, '.') || !dot ? key.path : dot + 1;
+        size_t at = 0;
+        while (word[at] && (word[at] == leaf[at] || (word[at] == '-' && leaf[at] == '_'))) at++;
+        if (!word[at] && !leaf[at]) return key.path;
+    }
+    return NULL;
+}
+
+/* Keys stand where options of other programs do; whoever tries is told. */
+static const char *key_for_option(const struct argp *argp, const char *word) {
+    return argp->args_doc && strstr(argp->args_doc, "KEY=VALUE") ? key_of(word) : NULL;
+}
+
 static void check_names(const struct argp *argp, const char *command, int argc, char **argv) {
     option_names names = {.name = {"help", "usage", "program-name", "HANG"}, .count = 4};
     collect_names(argp, &names);
@@ -62,6 +80,10 @@ static void check_names(const struct argp *argp, const char *command, int argc, 
         snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), argv[i] + 2);
         if (begins_a_name(&names, argv[i] + 2, length)) continue;
         const char *nearest = mfpg_names_nearest(word, names.name, names.count);
+        const char *meant = key_for_option(argp, word);
+        if (meant)
+            exit(cli_refuse(command,
+                "unrecognized option '--%s'; a key of the configuration is given as %s=VALUE", word, meant));
         exit(cli_refuse(command, "unrecognized option '--%s'%s%s%s; mfpg %s --help lists all", word,
             nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "", command));
     }
@@ -132,6 +154,8 @@ void cli_take_argument(const struct argp_state *state, char *text, const char **
         *configuration = text;
         return;
     }
+    const char *meant = assigns ? NULL : key_of(text);
+    if (meant) cli_wrong_argument(state, "'%.60s' is no KEY=VALUE; give it as %s=VALUE", text, meant);
     if (!assigns)
         cli_wrong_argument(
             state, "'%.60s' is no KEY=VALUE, and the configuration is %.200s already", text, *configuration);

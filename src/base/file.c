@@ -187,6 +187,7 @@ char *mfpg_path_join(const char *directory, const char *name) {
     if (name[0] == '/' || !directory || !directory[0]) return mfpg_text_copy(name, strlen(name));
     size_t head = strlen(directory);
     while (head > 1 && directory[head - 1] == '/') head--;
+    if (head == 1 && directory[0] == '.') return mfpg_text_copy(name, strlen(name));
     char *joined = mfpg_alloc((ptrdiff_t)(head + strlen(name)) + 2, 1);
     if (!joined) return NULL;
     memcpy(joined, directory, head);

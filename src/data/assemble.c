@@ -59,13 +59,29 @@ static mfpg_status read_missing(assembly *a, cell_place at, float *x, int *kept)
     return MFPG_OK;
 }
 
+/* 3,5: a number to its reader, and to this program only with a point. */
+static int has_decimal_comma(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column) {
+    char number[MFPG_NUMBER_SIZE];
+    double value;
+    mfpg_slice text = mfpg_slice_trim(mfpg_table_text(table, row, column, number));
+    const char *comma = memchr(text.at, ',', text.length);
+    if (!comma || text.length >= sizeof number) return 0;
+    size_t at = (size_t)(comma - text.at);
+    memmove(number, text.at, text.length);
+    number[at] = '.';
+    return mfpg_number_parse(number, text.length, &value);
+}
+
 static mfpg_status read_number(const assembly *a, cell_place at, float *x) {
     double value;
     if (!mfpg_table_number(at.table, at.row, at.own, &value))
         return fail_cell(a, at,
-            "is not a finite number; data.categories lists the values of a text column, data.drop_columns "
-            "leaves it "
-            "out");
+            has_decimal_comma(at.table, at.row, at.own) ? "has a decimal comma, and numbers are read with a "
+                                                          "point; data.drop_columns leaves the column out"
+                                                        : "is not a finite number; data.categories lists the "
+                                                          "values of a text column, data.drop_columns "
+                                                          "leaves it "
+                                                          "out");
     *x = (float)value;
     return isfinite(*x) ? MFPG_OK : fail_cell(a, at, "is too large");
 }

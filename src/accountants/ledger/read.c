@@ -71,7 +71,9 @@ static mfpg_status parse_line(mfpg_context *ctx, line_reader *reader, json_t **o
     /* Jansson has words for every fault of the text; where it fails without any, memory ran out. */
     if (!line && (json_error_code(&error) == json_error_out_of_memory || !error.text[0]))
         return mfpg_fail_memory(ctx);
-    if (!line) return fail_line(ctx, reader, error.text);
+    if (!line)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%lld: is no line of a ledger: %s", reader->path,
+            (long long)reader->number, error.text);
     if (!json_is_object(line)) {
         json_decref(line);
         return fail_line(ctx, reader, "is no JSON object");

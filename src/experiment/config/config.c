@@ -116,7 +116,10 @@ mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t le
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: larger than the limit of %d bytes", origin, FILE_LIMIT);
     mfpg_status status = mfpg_yaml_parse(ctx, &source, text, length, &tree);
     if (status == MFPG_OK && tree.kind != MFPG_YAML_MAPPING)
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%d: is no mapping of keys; `mfpg init` writes one",
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s:%d: is no mapping of keys; `mfpg init` writes a configuration, `mfpg data check FILE` "
+            "explains a "
+            "data file",
             origin, tree.line > 0 ? tree.line : 1);
     if (status == MFPG_OK) status = create(ctx, origin, directory ? directory : "", &config);
     if (status == MFPG_OK)

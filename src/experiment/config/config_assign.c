@@ -46,6 +46,27 @@ static const char *same_leaf(const char *name) {
     return NULL;
 }
 
+/* 1 where name is one of the words between the underscores of leaf: epsilon of target_epsilon. */
+static int is_word_of(const char *name, const char *leaf) {
+    size_t length = strlen(name);
+    for (const char *at = leaf; length > 0 && (at = strstr(at, name)); at += length)
+        if ((at == leaf || at[-1] == '_') && (!at[length] || at[length] == '_')) return 1;
+    return 0;
+}
+
+/* "a or b": the keys that have this word in their name; empty where there is none. */
+static void same_word(const char *name, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = 0;
+    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+        const char *path = mfpg_settings_get(i)->path;
+        if (!is_word_of(name, mfpg_path_leaf(path))) continue;
+        int wrote = snprintf(out + used, size - used, "%s%s", used ? " or " : "", path);
+        if (wrote > 0 && (size_t)wrote < size - used) used += (size_t)wrote;
+        out[used] = 0;
+    }
+}
+
 static void shorten(const char *text, char out[MFPG_PATH_SIZE]) {
     size_t used = 0;
     for (; text[used] && used < 100; used++) out[used] = (unsigned char)text[used] < 0x20 ? '?' : text[used];
@@ -70,6 +91,10 @@ static mfpg_status refuse_unknown(load *in, const char *path, int line) {
     if (nearest)
         return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: no such key; did you mean %.*s%s%s?", place, shown,
             (int)length, path, length ? "." : "", nearest);
+    same_word(word, here, sizeof here);
+    if (here[0])
+        return mfpg_fail(
+            in->ctx, MFPG_ERR_INPUT, "%s: %s: no such key; did you mean %s?", place, shown, here);
     return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: no such key; allowed here: %s", place, shown,
         mfpg_names_join(siblings.name, siblings.count, here, sizeof here));
 }

@@ -124,14 +124,30 @@ static mfpg_status check_method(mfpg_context *ctx, const mfpg_config *config) {
     return MFPG_OK;
 }
 
+/* The latest load or argument that said anything of these keys; 0 where none did. */
+static int layer_of(const mfpg_config *config, const char *path) {
+    const mfpg_value *value = &config->value[mfpg_config_key_find(path)];
+    return value->kind == MFPG_VALUE_NOTHING ? 0 : value->layer;
+}
+
+/* Whoever changes the method of a file by an argument cannot take the other method's step out of the file. */
+static int method_came_later(const mfpg_config *config, const char *path) {
+    int step = layer_of(config, path);
+    return layer_of(config, "method") > step || layer_of(config, "method.mechanism") > step;
+}
+
 /* The two steps look alike and are not: each belongs to one kind of mechanism. */
 static mfpg_status check_step(mfpg_context *ctx, const mfpg_config *config) {
     int entropic = strcmp(config->method.mechanism, "entropic") == 0;
+    const char *own = entropic ? "entropic.step" : "train.learning_rate";
     const char *other = entropic ? "train.learning_rate" : "entropic.step";
     int both = entropic && mfpg_config_particles(config) == MFPG_PARTICLES_DATA; /* a flow and a training */
     if (both || !mfpg_config_given(config, other)) return MFPG_OK;
-    return mfpg_config_fail(ctx, config, other, "is not used by method %s (mechanism %s); its step is %s",
-        config->method.name, config->method.mechanism, entropic ? "entropic.step" : "train.learning_rate");
+    int later = method_came_later(config, other);
+    if (later && mfpg_config_given(config, own)) return MFPG_OK;
+    return mfpg_config_fail(ctx, config, other, "is not used by method %s (mechanism %s); its step is %s%s%s",
+        config->method.name, config->method.mechanism, own, later ? "; say which, as in " : "",
+        later ? (entropic ? "entropic.step=0.1" : "train.learning_rate=0.1") : "");
 }
 
 static mfpg_status check_interval(
@@ -157,8 +173,12 @@ static mfpg_status check_preferences(mfpg_context *ctx, const mfpg_config *confi
 
 static mfpg_status check_data(mfpg_context *ctx, const mfpg_config *config) {
     ptrdiff_t files;
-    if (is(config, "data.format", "synthetic")) return MFPG_OK;
     mfpg_config_texts(config, "data.files", &files);
+    if (is(config, "data.format", "synthetic"))
+        return files == 0 ? MFPG_OK
+                          : mfpg_config_fail(ctx, config, "data.files",
+                                "no file is read with data.format synthetic, which makes data up; "
+                                "data.format: csv reads files");
     if (files == 0)
         return mfpg_config_fail(ctx, config, "data.files",
             "nothing given; name the files, or take made-up data with data.format: synthetic");

@@ -74,16 +74,43 @@ static mfpg_status collect(mfpg_context *ctx, catalogue *all) {
     return status;
 }
 
+static int is_yaml(const char *name) {
+    size_t length = strlen(name), tail = sizeof suffix - 1;
+    return length > tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+/* The configuration of the working folder that is nearest to name, which may lack its ending; 0 where none is near. */
+static int nearest_file(const char *name, char out[256]) {
+    DIR *directory = strchr(name, '/') ? NULL : opendir(".");
+    char typed[256], known[256];
+    struct dirent *item;
+    int found = 0;
+    snprintf(typed, sizeof typed, "%.*s", (int)strcspn(name, "."), name);
+    while (directory && !found && (item = readdir(directory))) {
+        const char *dot = strrchr(item->d_name, '.'), *one[] = {known};
+        if (!dot || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) continue;
+        snprintf(known, sizeof known, "%.*s", (int)(dot - item->d_name), item->d_name);
+        found = typed[0] && mfpg_names_nearest(typed, one, 1) != NULL;
+        if (found) snprintf(out, 256, "%s", item->d_name);
+    }
+    if (directory) closedir(directory);
+    return found;
+}
+
 static mfpg_status refuse(mfpg_context *ctx, const catalogue *all, const char *name) {
-    char known[512];
+    char known[512], stem[256], file[256];
     const char **names = mfpg_alloc(all->count, sizeof *names);
     if (!names) return mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < all->count; i++) names[i] = all->entry[i].name;
-    const char *nearest = mfpg_names_nearest(name, names, all->count);
+    snprintf(stem, sizeof stem, "%.*s", (int)strcspn(name, "."), name);
+    const char *nearest = nearest_file(name, file) ? file : mfpg_names_nearest(stem, names, all->count);
     mfpg_names_join(names, all->count, known, sizeof known);
-    mfpg_fail(ctx, MFPG_ERR_INPUT, "%.200s: neither a file nor an example; examples: %s%s%s%s", name,
-        known[0] ? known : "none found", nearest ? "; did you mean " : "", nearest ? nearest : "",
-        nearest ? "?" : "");
+    mfpg_fail(ctx, MFPG_ERR_INPUT, "%.200s: %s%s%s%s%s", name,
+        is_yaml(name) ? "No such file or directory" : "neither a file nor an example; examples: ",
+        is_yaml(name) ? ""
+        : known[0]    ? known
+                      : "none found",
+        nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     free(names);
     return MFPG_ERR_INPUT;
 }
@@ -133,9 +160,8 @@ mfpg_status mfpg_examples_list(mfpg_context *ctx,
 
 mfpg_status mfpg_config_open(mfpg_context *ctx, const char *name, mfpg_config **out) {
     struct stat info;
-    size_t length = strlen(name), tail = sizeof suffix - 1;
-    int looks_like_file = strchr(name, '/') || (length > tail && strcmp(name + length - tail, suffix) == 0);
-    if (looks_like_file || (stat(name, &info) == 0 && !S_ISDIR(info.st_mode)))
+    int is_there = stat(name, &info) == 0;
+    if (strchr(name, '/') || (is_there && (is_yaml(name) || !S_ISDIR(info.st_mode))))
         return mfpg_config_load(ctx, name, out);
     char *path = NULL;
     mfpg_status status = mfpg_example_path(ctx, name, &path);
