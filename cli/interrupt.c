@@ -25,19 +25,22 @@ static void end(int signal_number) {
 }
 
 void interrupt_ends(const char *title) {
-    const int numbers[] = {SIGINT, SIGTERM};
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = end};
     struct sigaction before;
-    snprintf(last_words, sizeof last_words, "%.64s: interrupted\n", title);
+    snprintf(last_words, sizeof last_words, "%.64s: interrupted; files written so far are whole\n", title);
     last_length = strlen(last_words);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
 }
 
 const volatile int *interrupt_watch(void) {
-    struct sigaction action = {.sa_handler = request, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = request, .sa_flags = (int)SA_RESETHAND}, before;
     sigemptyset(&action.sa_mask);
+    /* A terminal that is closed stops a run as Ctrl-C does, one behind nohup goes on. */
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGUSR1, &action, NULL);

@@ -33,7 +33,7 @@ static mfpg_status ask_complete(mfpg_context *ctx, const char *folder, int *yes)
     json_t *summary = json_load_file(path, 0, &fault);
     const char *status = json_string_value(json_object_get(summary, "status"));
     *yes = status && strcmp(status, "complete") == 0;
-    int full = !summary && json_error_code(&fault) == json_error_out_of_memory;
+    int full = !summary && (json_error_code(&fault) == json_error_out_of_memory || !fault.text[0]);
     json_decref(summary);
     free(path);
     return full ? mfpg_fail_memory(ctx) : MFPG_OK;
@@ -45,6 +45,7 @@ static mfpg_status fail_without_checkpoint(mfpg_context *ctx, const char *folder
     if (stat(folder, &info) != 0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s; there is no run to resume", folder, strerror(errno));
     if (!S_ISDIR(info.st_mode)) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: is no run folder", folder);
+    if (access(folder, X_OK) != 0) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", folder, strerror(errno));
     int complete = 0;
     mfpg_status status = ask_complete(ctx, folder, &complete);
     if (status != MFPG_OK) return status;

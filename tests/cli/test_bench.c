@@ -26,6 +26,9 @@ static void test_one_row_a_run_and_the_same_on_any_threads(void **state) {
     assert_non_null(strstr(first, "| quadratic | mfpg | delta | 6.1e-1 | 0.6096 | exact |"));
     expect("bench --suite paper --task quadratic --seeds 2 --threads 2 --out r2", 0);
     assert_string_equal(ran.out, first);
+    assert_null(strstr(ran.err, "earlier"));
+    expect("bench --suite paper --task quadratic --seeds 2 --out r2", 0);
+    assert_non_null(strstr(ran.err, "r2/full_benchmark.csv holds the results of an earlier time"));
     assert_int_equal(rows_of_both(), 4 * 2);
     REFUSED("bench --suite papre", "papre", "paper");
     REFUSED("bench --suite frontier --task quadratic", "none of the chosen tasks");

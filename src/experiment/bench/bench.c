@@ -1,10 +1,12 @@
 /* Runs the cells of the chosen suites in parallel, one thread a cell, and prints them in their order. */
 #include "bench.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -155,7 +157,8 @@ static mfpg_status run_cell(mfpg_context *ctx, ptrdiff_t index, int worker, void
     (void)worker;
     bench_run *run = arg;
     bench_cell *cell = &run->list->cell[index];
-    if (run->options->stop && *run->options->stop) return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
+    if (run->options->stop && *run->options->stop)
+        return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted; no table was printed and no file written");
     cell->stop = run->options->stop;
     mfpg_config *config = NULL;
     mfpg_status status = mfpg_config_create(ctx, &config);
@@ -240,12 +243,25 @@ static mfpg_status plan_suites(
     return status;
 }
 
+/* A folder that cannot be written in is told before hours of work, as are earlier results that will be replaced. */
+static mfpg_status open_folder(mfpg_context *ctx, const char *folder) {
+    char *path = mfpg_path_join(folder, "full_benchmark.csv");
+    mfpg_status status = path ? mfpg_folder_create(ctx, folder) : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && access(folder, W_OK | X_OK) != 0)
+        status = mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+    if (status == MFPG_OK && access(path, F_OK) == 0)
+        mfpg_warn(
+            ctx, "%s holds the results of an earlier time and will be replaced; --out keeps both", path);
+    free(path);
+    return status;
+}
+
 mfpg_status mfpg_bench_run(mfpg_context *ctx, const mfpg_bench_options *options, FILE *out) {
     bench_list list = {0};
     ptrdiff_t first[SUITES + 1];
     mfpg_status status = plan_suites(ctx, options, &list, first);
     bench_run run = {.list = &list, .options = options};
-    if (status == MFPG_OK && options->folder) status = mfpg_folder_create(ctx, options->folder);
+    if (status == MFPG_OK && options->folder) status = open_folder(ctx, options->folder);
     if (status == MFPG_OK) status = mfpg_tasks_run(ctx, list.count, run_cell, &run);
     if (status == MFPG_OK && options->folder) status = bench_write_csv(ctx, options->folder, &list);
     for (int i = 0; i < SUITES && status == MFPG_OK && options->folder; i++)

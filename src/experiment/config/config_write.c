@@ -341,6 +341,8 @@ mfpg_status mfpg_config_template_save(mfpg_context *ctx, const char *path) {
     mfpg_status status = mfpg_file_create(ctx, path, &file);
     if (status != MFPG_OK) return status;
     status = mfpg_config_template(ctx, file.stream);
+    if (status == MFPG_ERR_IO)
+        status = mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
     if (status == MFPG_OK) status = mfpg_file_commit(ctx, &file);
     mfpg_file_abandon(&file);
     return status;

@@ -1,5 +1,6 @@
 #include "run_record.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,8 @@ static mfpg_status check_folder(mfpg_context *ctx, const char *folder) {
     char *summary = mfpg_path_join(folder, "summary.json"),
          *checkpoint = mfpg_path_join(folder, MFPG_CHECKPOINT);
     mfpg_status status = summary && checkpoint ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && access(folder, X_OK) != 0)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", folder, strerror(errno));
     if (status == MFPG_OK && access(summary, F_OK) != 0)
         status =
             access(checkpoint, F_OK) == 0
