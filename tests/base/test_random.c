@@ -132,6 +132,27 @@ static void test_system_keys_differ_and_only_seeds_are_marked(void **state) {
     assert_memory_not_equal(seeded.bytes, other.bytes, 32);
 }
 
+/* A generator that folds its key into one word (flower#7522: 32 bytes XOR-folded to 32 bits) gives two keys of equal fold
+ * the same stream. Here each byte counts, in whatever place and with whatever else makes up for it in a fold. */
+static void test_every_byte_of_a_key_counts(void **state) {
+    (void)state;
+    enum { BYTES = 64 };
+    unsigned char first[BYTES], other[BYTES];
+    const mfpg_key key = mfpg_key_from_seed(testing_seed());
+    const mfpg_stream plain = mfpg_stream_open(&key, MFPG_PURPOSE_TEST, 1, 0);
+    mfpg_stream_bytes(&plain, 0, BYTES, first);
+    for (int byte = 0; byte < 32; byte++) {
+        mfpg_key changed = key;
+        changed.bytes[byte] ^= 0x5a;
+        changed.bytes[(byte + 4) % 32] ^= 0x5a; /* the fold of 32-bit words stays the same */
+        const mfpg_stream stream = mfpg_stream_open(&changed, MFPG_PURPOSE_TEST, 1, 0);
+        mfpg_stream_bytes(&stream, 0, BYTES, other);
+        int same = 0;
+        for (int i = 0; i < BYTES; i++) same += first[i] == other[i];
+        assert_true(same < 8); /* by chance 64/256; eight or more in one of 32 keys: 1e-9 */
+    }
+}
+
 static void test_uniforms_stay_inside_zero_and_one_and_have_its_moments(void **state) {
     (void)state;
     enum { N = 1 << 20 };
@@ -211,6 +232,7 @@ int main(void) {
         cmocka_unit_test(test_seed_one_has_its_known_keys_and_bits),
         cmocka_unit_test(test_any_part_of_a_stream_equals_the_whole),
         cmocka_unit_test(test_system_keys_differ_and_only_seeds_are_marked),
+        cmocka_unit_test(test_every_byte_of_a_key_counts),
         cmocka_unit_test(test_uniforms_stay_inside_zero_and_one_and_have_its_moments),
         cmocka_unit_test(test_below_is_uniform_also_for_odd_bounds),
         cmocka_unit_test(test_permutations_are_permutations_and_all_orders_occur_alike),

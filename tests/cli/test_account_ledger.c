@@ -95,7 +95,7 @@ static void test_the_summary_beside_it_is_compared(void **state) {
 static void test_folders_without_a_ledger_are_told(void **state) {
     (void)state;
     write_in_folder("summary.json", "{}");
-    REFUSED("account --ledger .", "./ledger", "No such file");
+    REFUSED("account --ledger .", "ledger: No such file", "No such file");
     remove_from_folder("summary.json");
 }
 

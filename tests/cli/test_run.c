@@ -420,6 +420,19 @@ static void test_an_interrupted_run_keeps_its_complete_rounds(void **state) {
     remove_from_folder("code");
 }
 
+/* One line a round, and in the end where everything is and what to do next. */
+static void test_a_run_says_little(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=3 --out a", 0);
+    int rounds = 0, lines = 0;
+    for (const char *line = ran.err; *line; line += strcspn(line, "\n") + 1, lines++)
+        rounds += line[0] >= '1' && line[0] <= '3' && strncmp(line + 1, "/3 ", 3) == 0;
+    assert_int_equal(rounds, 3);
+    assert_true(lines <= rounds + 1); /* and the game */
+    assert_non_null(strstr(ran.out, "\nWritten to a; as a page: mfpg report a\n"));
+    forget("a");
+}
+
 /* With standard streams closed, their numbers must not become those of the ledger. */
 static void test_closed_streams_leave_the_ledger_alone(void **state) {
     (void)state;
@@ -529,6 +542,7 @@ int main(void) {
             test_an_interrupted_run_keeps_its_complete_rounds, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_ledger_accounts_for_what_clients_were_told, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_a_run_says_little, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_closed_streams_leave_the_ledger_alone, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(

@@ -94,7 +94,8 @@ class PrivacyMod:
         made = add(received, private)
         metrics.update(self._report(noise, release))
         if STATE not in context.state:  # once a run
-            log(INFO, "mfpg: assumed: %s; the whole certificate: mfpg account --ledger %s", text(lib.mfpg_noise_assumption()), site.path)
+            log(INFO, "mfpg: assumed: %s; the whole certificate: mfpg account --ledger %s",
+                text(lib.mfpg_noise_assumption()), site.path)
         accountant = site.spend(release, context.state)  # on disk before anything leaves
         log(INFO, "mfpg: released with noise of sd %.4g; epsilon %.4g of %.4g at delta %g", release.noise_sd,
             accountant.epsilon(), site.stop_at_epsilon, site.header.delta)

@@ -162,6 +162,16 @@ def test_the_ledger_outlives_the_run_and_belongs_to_the_client(ledger, tmp_path)
     assert len(mfpg.Ledger.read(other).releases) == 1
 
 
+def test_a_client_that_comes_late_is_noised_and_charged_once(ledger):
+    # nothing was sent in round 1, so that nothing can have been set up there
+    learnt = {**MODEL, "b": MODEL["b"] + 1}
+    reply = mod(noise_multiplier=4.0)(ask(MODEL, {"server-round": 2}), context(ledger=ledger), train(learnt))
+    sent = arrays_of(reply)["b"]
+    assert not np.array_equal(sent, learnt["b"]) and np.abs(sent).max() > 1e-3  # noise of sd 4
+    assert [line.release.noise_sd for line in mfpg.Ledger.read(ledger).releases] == [4.0]
+    assert mfpg.account(ledger=ledger).epsilon == mfpg.account(noise_multiplier=4.0, accountant="gdp", unit="client").epsilon
+
+
 def test_the_smaller_budget_counts(ledger):
     for node, app in ((0.1, 9.0), (9.0, 0.1), (0.1, None)):
         private = mod(noise_multiplier=4.0, stop_at_epsilon=app)
