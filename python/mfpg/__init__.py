@@ -9,6 +9,7 @@ from mfpg import transport
 from mfpg._account import account, calibrate
 from mfpg._accountant import Accountant
 from mfpg._answer import Account, Calibration, ClientAccount, LedgerAccount, LedgerEnd, Odometer
+from mfpg._audit import Audit, AuditedClient, audit
 from mfpg._call import (AccessError, DomainError, Error, InputError, Interrupted, MfpgWarning, NumericError,
                         OutOfMemoryError, text)
 from mfpg._config import examples
@@ -23,10 +24,10 @@ from mfpg._solve import solve
 
 __version__ = text(lib.mfpg_version())
 __all__ = [
-    "AccessError", "Account", "Accountant", "Calibration", "ClientAccount", "DomainError", "Equilibrium", "Error",
+    "AccessError", "Account", "Accountant", "Audit", "AuditedClient", "Calibration", "ClientAccount", "DomainError", "Equilibrium", "Error",
     "FixedPoint", "Gains", "InputError", "Interrupted", "Key", "Ledger", "LedgerAccount", "LedgerContents",
     "LedgerEnd", "LedgerHeader", "LedgerLine", "MfpgWarning", "Mixing", "NumericError", "Odometer",
-    "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "account", "calibrate", "examples",
+    "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "account", "audit", "calibrate", "examples",
     "keys", "privatise", "run", "simulate", "solve", "transport",
 ]
 

@@ -1,0 +1,107 @@
+"""audit: the numbers of the command line, an object with what was proved, and stops."""
+
+import json
+import math
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+import mfpg
+
+ROOT = pathlib.Path(__file__).parents[2]
+PROGRAM = ROOT / "build/release/mfpg"
+
+
+def by_command(*arguments):
+    """The JSON of mfpg audit."""
+    done = subprocess.run([PROGRAM, "audit", *arguments, "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 3), done.stderr
+    return json.loads(done.stdout)
+
+
+def same(one, client):
+    """An AuditedClient against its entry."""
+    for name, value in client.items():
+        if name in ("delta", "gap"):
+            continue
+        have = getattr(one, name)
+        assert have == (math.inf if value == "inf" else value), name
+
+
+@pytest.mark.parametrize("options, arguments", [
+    ({"runs": 100}, ["--runs", "100"]),
+    ({"runs": 60, "seed": 7, "confidence": 0.9, "input_canaries": True},
+     ["--runs", "60", "--seed", "7", "--confidence", "0.9", "--input-canaries"]),
+    ({"method": "few-runs", "runs": 20}, ["--method", "few-runs", "--runs", "20"]),
+    ({"method": "one-run", "canaries": 2}, ["--method", "one-run", "--canaries", "2"]),
+])
+def test_numbers_are_those_of_the_command(options, arguments):
+    told = by_command("clinics", "train.rounds=2", *arguments)
+    answer = mfpg.audit("clinics", train={"rounds": 2}, **options)
+    assert len(answer.clients) == len(told["clients"]) == 4
+    for one, client in zip(answer.clients, told["clients"], strict=True):
+        same(one, client)
+    for name in ("stands", "method", "runs", "stopped", "patterns", "pairs", "confidence", "client_confidence", "seed"):
+        assert getattr(answer, name) == told[name], name
+    assert answer.together is None and "together" not in told
+
+
+def test_clients_are_one_sample_and_settings_reach_the_configuration():
+    answer = mfpg.audit("clinics", {"privacy": {"unit": "client"}, "noise": {"target_epsilon": 200}}, method="one-run")
+    told = by_command("clinics", "privacy.unit=client", "noise.target_epsilon=200", "--method", "one-run")
+    same(answer.together, {**told["together"], "client": "together"})
+    assert answer.together.guesses == 4 and answer.together.ceiling is not None
+
+
+def test_options_are_those_of_the_command():
+    shown = subprocess.run([PROGRAM, "audit", "--help"], capture_output=True, text=True, check=True).stdout
+    names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", shown, re.MULTILINE)) - {"json", "help", "usage", "version"}
+    import inspect
+    have = set(inspect.signature(mfpg.audit).parameters)
+    assert {name.replace("-", "_") for name in names} <= have
+
+
+def test_a_run_folder_is_attacked_and_the_report_lies_in_it(tmp_path):
+    with pytest.warns(mfpg.MfpgWarning):
+        mfpg.run("clinics", out=tmp_path / "run", train={"rounds": 2})
+    answer = mfpg.audit(tmp_path / "run", runs=40, out=tmp_path / "run")
+    told = json.loads((tmp_path / "run/audit.json").read_text())
+    assert told["runs"] == answer.runs == 40 and told["stands"] is answer.stands is True
+    same(answer.clients[3], told["clients"][3])
+
+
+def test_what_is_wrong_is_told():
+    for options, words in [({"method": "few"}, "one-run"), ({"runs": 21}, "even"), ({"runs": 0.5}, "runs"),
+                           ({"confidence": math.nan}, "confidence"), ({"seed": -1}, "seed"),
+                           ({"canaries": 2}, "canar"), ({"method": "one-run", "runs": 2}, "takes 1"),
+                           ({"privacy": {"clp": 1}}, "privacy.clip")]:
+        with pytest.raises(mfpg.Error, match=words):
+            mfpg.audit("clinics", **options)
+    with pytest.raises(mfpg.InputError, match="each-round"):
+        mfpg.audit("choices")
+
+
+def test_progress_is_told_and_its_error_ends_the_audit():
+    seen = []
+    mfpg.audit("clinics", runs=100, train={"rounds": 1}, progress=lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen) and seen[-1] == (100, 100)
+
+    def fail(done, total):
+        raise RuntimeError("enough")
+    with pytest.raises(RuntimeError, match="enough"):
+        mfpg.audit("clinics", runs=100000, progress=fail)
+
+
+def test_a_stop_of_few_runs_tells_what_is_proved():
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    begun = time.monotonic()
+    answer = mfpg.audit("clinics", method="few-runs", runs=2_000_000)
+    timer.join()
+    assert answer.stopped and 0 < answer.runs < 2_000_000 and time.monotonic() - begun < 60
+    assert answer.clients[0].guesses == 3 * answer.runs
