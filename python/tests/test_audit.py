@@ -1,5 +1,6 @@
 """audit: the numbers of the command line, an object with what was proved, and stops."""
 
+import inspect
 import json
 import math
 import pathlib
@@ -60,10 +61,10 @@ def test_clients_are_one_sample_and_settings_reach_the_configuration():
 
 def test_options_are_those_of_the_command():
     shown = subprocess.run([PROGRAM, "audit", "--help"], capture_output=True, text=True, check=True).stdout
+    shown = shown[:shown.index("Gradient inversion:")]  # another attack, with options of its own
     names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", shown, re.MULTILINE)) - {"json", "help", "usage", "version"}
-    import inspect
     have = set(inspect.signature(mfpg.audit).parameters)
-    assert {name.replace("-", "_") for name in names} <= have
+    assert {"method", "runs", "seed"} <= {name.replace("-", "_") for name in names} <= have
 
 
 def test_a_run_folder_is_attacked_and_the_report_lies_in_it(tmp_path):

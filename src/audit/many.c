@@ -1,65 +1,27 @@
-/* Audits by few runs, or one, with many canaries in each: along directions that share no entry, each with its own fair coin. */
+/* Plays few runs, or one, with many canaries in each: along directions that share no entry, each with its own fair coin. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
-#include "game.h"
-#include "mfpg/accountant.h"
+#include "many.h"
 #include "numerics/special/normal.h"
 
 /* Streams of (AUDIT, use x 8): those of many runs with one canary use numbers below. */
 enum { USE_KEY = 8, USE_COIN, USE_SIGN };
 
-enum { MOST_CANARIES = 1000, WATCHED = 20 };
+enum { MOST_CANARIES = 1000 };
 
-/* What a run told of one client's canaries. */
-typedef struct tally {
-    int32_t right, canaries;
-    int32_t count[2]; /* by the coin */
-    double sum[2], squares[2];
-} tally;
-
-/* What one thread plays with. */
-typedef struct player {
-    mfpg_canary_data canaries;
-    mfpg_transcript transcript;
-    double *value;       /* each x rounds x clients */
-    unsigned char *coin; /* clients x each */
-    double *score;       /* likewise */
-} player;
-
-typedef struct crowd {
-    const mfpg_audit_game *game;
-    mfpg_audit_play play;
-    void *play_arg;
-    mfpg_key key;
-    int by_client;                /* one canary a client, and all of them together are one sample */
-    ptrdiff_t *of;                /* clients: canaries of each */
-    ptrdiff_t each;               /* the most of a client */
-    ptrdiff_t directions, planes; /* of the transcript */
-    int alternates;
-    signed char *sign; /* rounds: alternating; then rounds: constant */
-    player *player;
-    int players;
-    tally *tally;  /* runs x clients */
-    double *share; /* (clients + 1) x runs: of right guesses; the last row is of all together */
-    int64_t runs, first, done;
-    double alpha, alpha_together; /* of one client; of all together */
-    mfpg_audit_client *client, together;
-} crowd;
-
-static mfpg_stream stream_of(const crowd *c, int use, uint64_t number) {
+static mfpg_stream stream_of(const mfpg_crowd *c, int use, uint64_t number) {
     return mfpg_stream_open(&c->key, MFPG_PURPOSE_AUDIT, (uint64_t)use * 8, number);
 }
 
 /* ---- memory ---- */
 
-static void clear(crowd *c) {
+static void clear(mfpg_crowd *c) {
     for (int i = 0; c->player && i < c->players; i++) {
-        player *p = &c->player[i];
+        mfpg_crowd_player *p = &c->player[i];
         mfpg_canary_data_clear(&p->canaries);
         free(p->transcript.global);
         free(p->transcript.local);
@@ -75,7 +37,7 @@ static void clear(crowd *c) {
     free(c->share);
 }
 
-static mfpg_status allocate_player(mfpg_context *ctx, const crowd *c, player *p) {
+static mfpg_status allocate_player(mfpg_context *ctx, const mfpg_crowd *c, mfpg_crowd_player *p) {
     const mfpg_audit_game *g = c->game;
     size_t cells = (size_t)g->rounds * (size_t)g->clients * sizeof(double);
     mfpg_status status = mfpg_canary_data_create_many(
@@ -95,9 +57,9 @@ static mfpg_status allocate_player(mfpg_context *ctx, const crowd *c, player *p)
     return whole ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
-static mfpg_status allocate(mfpg_context *ctx, crowd *c) {
+static mfpg_status allocate(mfpg_context *ctx, mfpg_crowd *c) {
     const mfpg_audit_game *g = c->game;
-    ptrdiff_t most = PTRDIFF_MAX / (ptrdiff_t)sizeof(tally);
+    ptrdiff_t most = PTRDIFF_MAX / (ptrdiff_t)sizeof(mfpg_tally);
     if (g->rounds >= most / g->clients || c->runs >= most / (g->clients + 1)) return mfpg_fail_memory(ctx);
     int threads = mfpg_context_threads(ctx);
     c->players = c->runs < threads ? (int)c->runs : threads;
@@ -124,7 +86,7 @@ static mfpg_status too_many(mfpg_context *ctx, ptrdiff_t wanted, ptrdiff_t most,
 
 /* How many canaries there are, and where they point. In view local a client's update is seen by itself, so that clients may share a
  * direction. */
-static mfpg_status place_canaries(mfpg_context *ctx, crowd *c) {
+static mfpg_status place_canaries(mfpg_context *ctx, mfpg_crowd *c) {
     const mfpg_audit_game *g = c->game;
     const mfpg_promise *promise = &g->federation->promise;
     ptrdiff_t most = mfpg_canary_most(mfpg_model_parameters(g->model)),
@@ -162,7 +124,7 @@ static mfpg_status place_canaries(mfpg_context *ctx, crowd *c) {
 }
 
 /* Coins for signs; two rounds or more show both. */
-static void choose_signs(crowd *c) {
+static void choose_signs(mfpg_crowd *c) {
     int64_t rounds = c->game->rounds, plus = 0;
     mfpg_stream stream = stream_of(c, USE_SIGN, 0);
     for (int64_t t = 0; t < rounds; t++) {
@@ -174,11 +136,11 @@ static void choose_signs(crowd *c) {
     if (plus == 0 || plus == rounds) c->sign[rounds - 1] *= -1;
 }
 
-static const signed char *signs_of(const crowd *c, int64_t run) {
+static const signed char *signs_of(const mfpg_crowd *c, int64_t run) {
     return c->alternates && run % 2 == 0 ? c->sign : c->sign + c->game->rounds;
 }
 
-static mfpg_audit_pattern pattern_of(const crowd *c) {
+mfpg_audit_pattern mfpg_crowd_pattern(const mfpg_crowd *c) {
     if (!c->alternates) return MFPG_PATTERN_CONSTANT;
     return c->runs == 1 ? MFPG_PATTERN_ALTERNATING : MFPG_PATTERN_BOTH;
 }
@@ -190,7 +152,7 @@ static double rate_of(const mfpg_audit_promise *promise) {
 }
 
 /* What all promises say of the canaries taken together: in few runs of the mean chance, in one run of the worst. */
-static mfpg_audit_promise promise_together(const crowd *c, const mfpg_audit_promise *promise) {
+static mfpg_audit_promise promise_together(const mfpg_crowd *c, const mfpg_audit_promise *promise) {
     mfpg_audit_promise all = {.round_mu = NAN, .auc_cap = NAN, .paper_delta = NAN};
     ptrdiff_t clients = c->game->clients;
     double delta = c->game->delta, rate = 0.0, pure = 0.0;
@@ -218,7 +180,7 @@ static mfpg_audit_promise promise_together(const crowd *c, const mfpg_audit_prom
 
 /* ---- a run ---- */
 
-static void give_values(const crowd *c, player *p, int64_t run) {
+static void give_values(const mfpg_crowd *c, mfpg_crowd_player *p, int64_t run) {
     ptrdiff_t clients = c->game->clients, plane = (ptrdiff_t)c->game->rounds * clients;
     const signed char *sign = signs_of(c, run);
     mfpg_stream coins = stream_of(c, USE_COIN, (uint64_t)run);
@@ -236,7 +198,7 @@ static void give_values(const crowd *c, player *p, int64_t run) {
 
 /* What the transcript shows along the direction of canary i of client k. What other canaries of the client do there is nothing; what
  * other clients do the attacker knows, but where their canaries are guessed as well. */
-static mfpg_transcript along(const crowd *c, const player *p, ptrdiff_t k, ptrdiff_t i) {
+static mfpg_transcript along(const mfpg_crowd *c, const mfpg_crowd_player *p, ptrdiff_t k, ptrdiff_t i) {
     mfpg_transcript s = p->transcript;
     ptrdiff_t plane = (ptrdiff_t)c->game->rounds * c->game->clients;
     ptrdiff_t direction = c->each == 1 ? k % c->directions : i;
@@ -246,10 +208,10 @@ static mfpg_transcript along(const crowd *c, const player *p, ptrdiff_t k, ptrdi
     return s;
 }
 
-static mfpg_status score_run(mfpg_context *ctx, const crowd *c, player *p, int64_t run) {
+static mfpg_status score_run(mfpg_context *ctx, const mfpg_crowd *c, mfpg_crowd_player *p, int64_t run) {
     for (ptrdiff_t k = 0; k < c->game->clients; k++) {
-        tally *t = &c->tally[(ptrdiff_t)run * c->game->clients + k];
-        *t = (tally){.canaries = (int32_t)c->of[k]};
+        mfpg_tally *t = &c->tally[(ptrdiff_t)run * c->game->clients + k];
+        *t = (mfpg_tally){.canaries = (int32_t)c->of[k]};
         for (ptrdiff_t i = 0; i < c->of[k]; i++) {
             const mfpg_transcript s = along(c, p, k, i);
             double score = mfpg_attack_score(c->game, &s, signs_of(c, run), k);
@@ -267,9 +229,9 @@ static mfpg_status score_run(mfpg_context *ctx, const crowd *c, player *p, int64
     return MFPG_OK;
 }
 
-static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
-    crowd *c = arg;
-    player *p = &c->player[worker];
+mfpg_status mfpg_crowd_play(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
+    mfpg_crowd *c = arg;
+    mfpg_crowd_player *p = &c->player[worker];
     int64_t run = c->first + index;
     mfpg_key key = {.seeded = 1};
     mfpg_stream stream = stream_of(c, USE_KEY, (uint64_t)run);
@@ -280,137 +242,10 @@ static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void
     return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "run %lld", (long long)run + 1);
 }
 
-/* ---- few runs ---- */
-
-/* A Gaussian fitted to all scores so far: no proof. */
-static double estimate(const crowd *c, ptrdiff_t k) {
-    double count[2] = {0, 0}, sum[2] = {0, 0}, squares[2] = {0, 0}, within = 0.0;
-    for (int64_t r = 0; r < c->done; r++) {
-        const tally *t = &c->tally[(ptrdiff_t)r * c->game->clients + k];
-        for (int arm = 0; arm < 2; arm++) {
-            count[arm] += t->count[arm];
-            sum[arm] += t->sum[arm];
-            squares[arm] += t->squares[arm];
-        }
-    }
-    if (count[0] < 2 || count[1] < 2) return (double)NAN;
-    for (int arm = 0; arm < 2; arm++) within += squares[arm] - sum[arm] * sum[arm] / count[arm];
-    double sd = sqrt(fmax(within, 0.0) / (count[0] + count[1] - 2));
-    return fmax((sum[1] / count[1] - sum[0] / count[0]) / sd, 0.0);
-}
-
-static void add_bets(const crowd *c, const double *share, double alpha, mfpg_audit_client *client) {
-    double rate = mfpg_audit_rate_bet(share, (ptrdiff_t)c->done, alpha);
-    mfpg_verdict_add_rate(rate, c->game->delta, pattern_of(c), client);
-    mfpg_verdict_close(c->game->delta, client);
-}
-
-/* Client `index`, or all together behind the last. */
-static mfpg_status judge_runs(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
-    crowd *c = arg;
-    ptrdiff_t clients = c->game->clients;
-    int all = index == clients;
-    double *share = c->share + index * (ptrdiff_t)c->runs;
-    mfpg_audit_client *client = all ? &c->together : &c->client[index];
-    (void)ctx;
-    (void)worker;
-    client->guesses = client->correct = 0;
-    for (int64_t r = 0; r < c->done; r++) {
-        int64_t right = 0, made = 0;
-        for (ptrdiff_t k = all ? 0 : index; k < (all ? clients : index + 1); k++) {
-            right += c->tally[(ptrdiff_t)r * clients + k].right;
-            made += c->tally[(ptrdiff_t)r * clients + k].canaries;
-        }
-        share[r] = (double)right / (double)made;
-        client->guesses += made;
-        client->correct += right;
-    }
-    client->mu_estimate = all ? (double)NAN : estimate(c, index);
-    add_bets(c, share, all ? c->alpha_together : c->alpha, client);
-    return MFPG_OK;
-}
-
-static mfpg_status judge(mfpg_context *ctx, crowd *c) {
-    return mfpg_tasks_run(ctx, c->game->clients + c->by_client, judge_runs, c);
-}
-
-static mfpg_status few_runs(mfpg_context *ctx, crowd *c) {
-    const mfpg_audit_options *o = c->game->options;
-    mfpg_status status = MFPG_OK;
-    for (c->first = 0; c->first < c->runs && status == MFPG_OK && !(o->stop && *o->stop);
-         c->first = c->done) {
-        int64_t count = c->runs - c->first < c->players ? c->runs - c->first : c->players;
-        status = mfpg_tasks_run(ctx, (ptrdiff_t)count, play_run, c);
-        c->done += count;
-        if (status != MFPG_OK) return status;
-        if (o->progress) o->progress(o->progress_user, c->done, c->runs);
-        if (!o->watch || c->done * WATCHED / c->runs == c->first * WATCHED / c->runs) continue;
-        status = judge(ctx, c);
-        if (status == MFPG_OK) o->watch(o->watch_user, c->done, c->client);
-    }
-    if (c->done == 0)
-        return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted before the first run was over");
-    return judge(ctx, c);
-}
-
-/* ---- one run ---- */
-
-typedef struct guess {
-    double score;
-    ptrdiff_t index;
-} guess;
-
-/* The most confident first, and of equal ones the first. */
-static int by_confidence(const void *a, const void *b) {
-    const guess *x = a, *y = b;
-    double p = fabs(x->score), q = fabs(y->score);
-    if (p != q) return p > q ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-/* The canaries [first, first + count) of the run, as one sample. */
-static mfpg_status judge_sample(mfpg_context *ctx, const crowd *c, ptrdiff_t first, ptrdiff_t count,
-    double alpha, mfpg_audit_client *client) {
-    const player *p = &c->player[0];
-    guess *list = mfpg_alloc(count, sizeof *list);
-    if (!list) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t i = 0; i < count; i++) list[i] = (guess){p->score[first + i], first + i};
-    qsort(list, (size_t)count, sizeof *list, by_confidence);
-    client->correct = 0;
-    for (int64_t i = 0; i < client->guesses; i++)
-        client->correct += (list[i].score > 0.0) == p->coin[list[i].index];
-    free(list);
-    mfpg_verdict_add_one_run(c->game->delta, alpha, pattern_of(c), client);
-    mfpg_verdict_close(c->game->delta, client);
-    return MFPG_OK;
-}
-
-/* Played by the calling thread, so that the clients of the one run share the threads. */
-static mfpg_status one_run(mfpg_context *ctx, crowd *c) {
-    const mfpg_audit_options *o = c->game->options;
-    mfpg_status status = MFPG_OK;
-    for (ptrdiff_t k = 0; k < c->game->clients && !c->by_client; k++)
-        mfpg_verdict_plan_one_run(c->alpha, &c->client[k]);
-    if (c->by_client) mfpg_verdict_plan_one_run(c->alpha_together, &c->together);
-    if (o->stop && *o->stop)
-        return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted before the run was over");
-    c->first = 0;
-    status = play_run(ctx, 0, 0, c);
-    c->done = 1;
-    if (status == MFPG_OK && o->progress) o->progress(o->progress_user, 1, 1);
-    for (ptrdiff_t k = 0; k < c->game->clients && status == MFPG_OK && !c->by_client; k++) {
-        c->client[k].mu_estimate = estimate(c, k);
-        status = judge_sample(ctx, c, k * c->each, c->of[k], c->alpha, &c->client[k]);
-    }
-    if (status == MFPG_OK && c->by_client)
-        status = judge_sample(ctx, c, 0, c->game->clients, c->alpha_together, &c->together);
-    return status;
-}
-
 /* ---- the audit ---- */
 
 /* With one canary a client, half of alpha is for all together, and in one run all of it: there one of each proves nothing. */
-static void share_alpha(crowd *c) {
+static void share_alpha(mfpg_crowd *c) {
     double alpha = 1.0 - c->game->options->confidence;
     c->alpha_together = !c->by_client                                     ? 0.0
                         : c->game->options->method == MFPG_AUDIT_FEW_RUNS ? 0.5 * alpha
@@ -418,7 +253,7 @@ static void share_alpha(crowd *c) {
     c->alpha = (alpha - c->alpha_together) / (double)c->game->clients;
 }
 
-static void start_verdicts(crowd *c, const mfpg_audit_promise *promise) {
+static void start_verdicts(mfpg_crowd *c, const mfpg_audit_promise *promise) {
     for (ptrdiff_t k = 0; k < c->game->clients; k++) {
         mfpg_audit_promise own = promise[k];
         own.round_mu = (double)NAN;
@@ -436,7 +271,7 @@ static void start_verdicts(crowd *c, const mfpg_audit_promise *promise) {
 mfpg_status mfpg_audit_run_many(mfpg_context *ctx, const mfpg_audit_game *game,
     const mfpg_audit_promise *promise, mfpg_audit_play play, void *arg, mfpg_audit_client *client,
     mfpg_audit_plan *plan) {
-    crowd c = {.game = game,
+    mfpg_crowd c = {.game = game,
         .play = play,
         .play_arg = arg,
         .key = mfpg_key_from_seed(game->options->seed),
@@ -449,7 +284,8 @@ mfpg_status mfpg_audit_run_many(mfpg_context *ctx, const mfpg_audit_game *game,
         choose_signs(&c);
         share_alpha(&c);
         start_verdicts(&c, promise);
-        status = game->options->method == MFPG_AUDIT_ONE_RUN ? one_run(ctx, &c) : few_runs(ctx, &c);
+        status = game->options->method == MFPG_AUDIT_ONE_RUN ? mfpg_crowd_one_run(ctx, &c)
+                                                             : mfpg_crowd_few_runs(ctx, &c);
     }
     if (status == MFPG_OK && plan)
         *plan = (mfpg_audit_plan){.method = game->options->method,
