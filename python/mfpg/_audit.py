@@ -127,9 +127,7 @@ def read_client(name: str, client: Any) -> AuditedClient:
 def open_any(ctx: Context, config: Any, overrides: Mapping[str, Any]) -> Config:
     """A configuration, or that of a run folder."""
     if isinstance(config, (str, os.PathLike)) and pathlib.Path(config, "config.yaml").is_file():
-        made = Config(ctx, lib.mfpg_run_configuration, path_bytes(config))
-        made.override(ctx, overrides)
-        return made
+        config = pathlib.Path(config, "config.yaml")
     return open_config(ctx, config, overrides)
 
 
