@@ -12,7 +12,7 @@ typedef enum fault {
     FAULT_OTHER_MECHANISM,   /* other noise or another clip than was promised */
     FAULT_SHARED_BY_CLIENTS, /* all clients draw their noise from one stream */
     FAULT_SHARED_BY_ROUNDS,  /* every round draws the same noise */
-    FAULT_NO_NOISE_LATER,    /* rounds behind the first add hardly any */
+    FAULT_NO_NOISE_LAST,     /* the last round adds none */
     FAULT_SEED_REUSED,       /* every run draws the same noise */
     FAULT_CLIP_BY_TENSOR,    /* every tensor is clipped by itself */
     FAULT_BLIND              /* both arms are given the same: nothing is to be found */
@@ -53,6 +53,13 @@ static inline void clip_by_tensor(const mfpg_audit_game *game, double value, flo
     }
 }
 
+/* What the gaussian mechanism would release if it added nothing. */
+static inline void move_without_noise(
+    const mfpg_audit_game *game, ptrdiff_t k, double value, const float *w, float *u) {
+    for (ptrdiff_t i = 0; i < mfpg_model_parameters(game->model); i++)
+        u[i] = w[i] + (float)(game->law[k].gap * value * direction(game->model, i));
+}
+
 /* FedAvg by hand on the library's updates: everybody takes part, with equal weights. */
 static inline mfpg_status play_by_hand(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_key *key,
     mfpg_canary_data *canaries, mfpg_transcript *s, const plant *p) {
@@ -72,12 +79,12 @@ static inline mfpg_status play_by_hand(mfpg_context *ctx, const mfpg_audit_game 
             mfpg_stream noise = mfpg_stream_open(key, MFPG_PURPOSE_NOISE, round, client);
             mfpg_stream batch = mfpg_stream_open(key, MFPG_PURPOSE_BATCH, (uint64_t)s->rounds, (uint64_t)k);
             const mfpg_dataset *data = &canaries->data.client[k].train;
-            mfpg_action action = game->action[k];
-            if (p->kind == FAULT_NO_NOISE_LATER && s->rounds > 0)
-                action = mfpg_mechanism_action_for(game->mechanism[k], 2.5e-4, data->rows);
             mfpg_canary_set(canaries, k, s->value[at]);
-            status = mfpg_mechanism_update(ctx, game->mechanism[k], game->model, data, data->rows, action,
-                &noise, &batch, w, u, work, NULL);
+            if (p->kind == FAULT_NO_NOISE_LAST && s->rounds == game->rounds - 1)
+                move_without_noise(game, k, s->value[at], w, u);
+            else
+                status = mfpg_mechanism_update(ctx, game->mechanism[k], game->model, data, data->rows,
+                    game->action[k], &noise, &batch, w, u, work, NULL);
             if (p->kind == FAULT_CLIP_BY_TENSOR) clip_by_tensor(game, s->value[at], u);
             s->local[at] = mfpg_canary_project(n, u);
             s->weight[at] = 1.0 / (double)clients;

@@ -161,6 +161,18 @@ static void test_direct_epsilon_has_its_ceiling(void **state) {
     check_near(mfpg_audit_epsilon_direct(&none, 1e-5, 0.05), log((1 - 1e-5 - a) / a), 1e-9, 0, "ceiling");
 }
 
+/* Of the two error rates either may be the small one: an estimate that was not maximised over both told less
+ * (facebookresearch/canife#2). No error of one kind among a thousand, half of the other kind wrong. */
+static void test_direct_epsilon_is_the_larger_of_both_directions(void **state) {
+    (void)state;
+    const mfpg_error_counts one = {0, 1000, 500, 1000}, other = {500, 1000, 0, 1000};
+    double small = -expm1(log(0.025) / 1000), large = mfpg_proportion_upper(500, 1000, 0.025);
+    double expected = log((1 - 1e-5 - large) / small), wrong = log((1 - 1e-5 - small) / large);
+    assert_true(expected > wrong + 4);
+    check_near(mfpg_audit_epsilon_direct(&one, 1e-5, 0.05), expected, 1e-9, 0, "few false positives");
+    check_near(mfpg_audit_epsilon_direct(&other, 1e-5, 0.05), expected, 1e-9, 0, "few false negatives");
+}
+
 /* More evidence never proves less, more confidence never more. */
 static void test_bounds_are_monotone(void **state) {
     (void)state;
@@ -214,6 +226,7 @@ int main(void) {
         cmocka_unit_test(test_equal_and_reversed_scores_prove_nothing),
         cmocka_unit_test(test_what_is_no_count_proves_nothing),
         cmocka_unit_test(test_direct_epsilon_has_its_ceiling),
+        cmocka_unit_test(test_direct_epsilon_is_the_larger_of_both_directions),
         cmocka_unit_test(test_bounds_are_monotone),
         cmocka_unit_test(test_one_run_pvalue_is_the_theorem),
         cmocka_unit_test(test_betting_wealth_is_bounded_by_its_best_stake),

@@ -46,9 +46,9 @@ static void catch_one(mfpg_adjacency adjacency, int64_t rounds, double z, double
     subject_close(&s);
 }
 
-/* 1 where runs x rounds take a moment only; MFPG_TEST_SCALE makes moments longer. */
+/* 1 where runs x rounds take a moment only; in long tests a minute, which leaves out one of 2,500,000 runs alone. */
 static int within_reach(int64_t runs, int64_t rounds) {
-    return runs * rounds <= testing_repeats(30000);
+    return runs * rounds <= (testing_repeats(1) > 1 ? 10000000 : 60000);
 }
 
 enum { COLUMNS = 5 };
@@ -219,8 +219,9 @@ static void test_missing_noise_is_caught(void **state) {
 static void test_noise_that_is_used_twice_is_caught(void **state) {
     (void)state;
     const fault faults[] = {
-        FAULT_SHARED_BY_CLIENTS, FAULT_SHARED_BY_ROUNDS, FAULT_NO_NOISE_LATER, FAULT_SEED_REUSED};
-    const char *names[] = {"clients share noise", "rounds share noise", "no noise later", "seed reused"};
+        FAULT_SHARED_BY_CLIENTS, FAULT_SHARED_BY_ROUNDS, FAULT_NO_NOISE_LAST, FAULT_SEED_REUSED};
+    const char *names[] = {
+        "clients share noise", "rounds share noise", "no noise in the second round", "seed reused"};
     const mfpg_audit_pattern pattern[] = {
         MFPG_PATTERN_CROSS, MFPG_PATTERN_ALTERNATING, MFPG_PATTERN_NONE, MFPG_PATTERN_NONE};
     /* 8, 9, 13, 27 and 201 would be enough for one score; here each has a part of alpha */
@@ -239,6 +240,18 @@ static void test_noise_that_is_used_twice_is_caught(void **state) {
             subject_close(&s);
         }
     }
+}
+
+/* One round of a hundred without noise, whose weights are then ten times as large as its noise would be. */
+static void test_a_late_round_without_noise_is_caught(void **state) {
+    (void)state;
+    mfpg_mechanism_options o = gaussian(MFPG_ADJACENCY_REPLACE);
+    subject s = subject_open(1, 1, 100, "logistic", &o, 20);
+    const mfpg_audit_promise promise = promise_of(20, 100, MFPG_ADJACENCY_REPLACE);
+    plant p = {.kind = FAULT_NO_NOISE_LAST};
+    s.audit.runs = 60;
+    check_caught(&s, &promise, &p, 10, "no noise in the last round");
+    subject_close(&s);
 }
 
 /* The same double without a fault stands: it is the fault that is found. */
@@ -297,6 +310,7 @@ int main(void) {
         cmocka_unit_test(test_a_clip_by_tensor_is_caught),
         cmocka_unit_test(test_missing_noise_is_caught),
         cmocka_unit_test(test_noise_that_is_used_twice_is_caught),
+        cmocka_unit_test(test_a_late_round_without_noise_is_caught),
         cmocka_unit_test(test_the_double_without_a_fault_stands),
         cmocka_unit_test(test_reversed_scores_are_shown_as_such_and_nan_is_refused),
     };
