@@ -7,7 +7,8 @@ README.md and docs/*.md hold blocks
     what the command prints on its standard output, with or without a fence of ``` around it
     <!-- end numbers -->
 
-`numbers: examples/NAME` is what the example program of that name prints. `numbers: mfpg COMMAND ... :: TITLE` is only the part under that heading of a Markdown output, heading excluded.
+`numbers: examples/NAME` is what the example program of that name prints, `numbers: scripts/NAME ...` what a script prints that takes
+--program FILE. `numbers: mfpg COMMAND ... :: TITLE` is only the part under that heading of a Markdown output, heading excluded.
 Each command runs once, with the release build in an empty folder; a block that differs is shown as a diff and fails.
 Blocks `long numbers: mfpg COMMAND ...` take many minutes: they are left alone unless --long is given.
 With --write the blocks are rewritten instead and keep their fences. Blank space at line ends does not count.
@@ -58,13 +59,16 @@ def part_under(title, lines, command):
     return lines_of("\n".join(part))
 
 
-def run(program, command):
-    """Standard output of `mfpg ...`, or of a program of the examples built beside it, run in an empty folder."""
+def run(program, tree, command):
+    """Standard output of `mfpg ...`, of a program of the examples built beside it, or of a script, run in an empty folder."""
     words = shlex.split(command)
-    if words[:1] and words[0].startswith("examples/") and (program.parent / words[0]).exists():
+    script = (tree / words[0]).resolve() if words and words[0].startswith("scripts/") else None
+    if script and script.exists():
+        program, words = sys.executable, [words[0], script, "--program", program, *words[1:]]
+    elif words[:1] and words[0].startswith("examples/") and (program.parent / words[0]).exists():
         program = program.parent / words[0]
     elif words[:1] != ["mfpg"]:
-        raise SystemExit(f"check-numbers: only commands of mfpg and built examples can be checked, not: {command}")
+        raise SystemExit(f"check-numbers: only commands of mfpg, built examples and scripts can be checked, not: {command}")
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([program, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding="utf-8")
@@ -100,7 +104,7 @@ def main():
             if command not in printed:
                 if not program.exists():
                     raise SystemExit(f"check-numbers: {program} is not there; run make build")
-                printed[command] = run(program, command)
+                printed[command] = run(program, options.tree, command)
             count += 1
             fence, found = split_fence(block["body"])
             title, expected = block["title"], printed[command]

@@ -118,6 +118,18 @@ class Numbers(Tree):
         self.page("42\n", command="examples/absent")
         self.assertNotEqual(self.call("check_numbers.py")[0], 0)
 
+    def test_scripts_are_run_too_with_the_program(self):
+        self.write("scripts/study.py", "import subprocess, sys\nprint(*sys.argv[3:], sys.argv[1])\n"
+                   "print(subprocess.run([sys.argv[2], 'x'], stdout=subprocess.PIPE, encoding='utf-8').stdout)\n")
+        self.write("build/release/mfpg", "#!/bin/sh\necho 42 $1\n").chmod(0o755)
+        self.page("--seeds 3 --program\n42 x\n", command="scripts/study.py --seeds 3")
+        self.assertEqual(self.call("check_numbers.py"),
+                         (0, "check-numbers: 1 blocks, 0 differ from what the program prints\n"))
+        self.page("43 x\n", command="scripts/study.py --seeds 3")
+        self.assertEqual(self.call("check_numbers.py")[0], 1)
+        self.page("42\n", command="scripts/absent.py")
+        self.assertNotEqual(self.call("check_numbers.py")[0], 0)
+
     def test_what_cannot_be_checked_fails(self):
         self.page("", command="rm -rf x")
         self.assertNotEqual(self.call("check_numbers.py")[0], 0)
