@@ -49,7 +49,7 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_PARTICLE =
         12, /* particles of a mean-field flow: a vector a step for every block of particles, number 0 the start */
     MFPG_PURPOSE_AUDIT = 13, /* audits: keys of their runs, arms, signs, coins and ties */
-    MFPG_PURPOSE_TEST = 99 /* tests and studies */
+    MFPG_PURPOSE_TEST = 99   /* tests and studies */
 } mfpg_purpose;
 
 /** A stream: plain data, copy freely. Draws do not change it. Streams of the same key, purpose and round differ in
