@@ -29,12 +29,10 @@ static void add_metrics(view *v, const run_set *set, json_t *facts) {
         {"metrics.auc", "last area under the ROC curve", " (0.5 is blind)"},
         {"metrics.majority_rate", "majority rate", " (accuracy of always answering the commonest class)"}};
     for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
-        json_t *number = view_number(run_number(run, metrics[i].path));
-        if (json_is_string(number))
+        double value = run_number(run, metrics[i].path);
+        if (!isnan(value))
             view_fact(v, facts, metrics[i].term,
-                view_format(
-                    "%s%s%s", json_string_value(number), metrics[i].unit, set->sweep ? ", first seed" : ""));
-        json_decref(number);
+                view_format("%.6g%s%s", value, metrics[i].unit, set->sweep ? ", first seed" : ""));
     }
 }
 

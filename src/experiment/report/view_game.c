@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "view.h"
 
 /* ---- numbers ---- */
@@ -13,43 +12,38 @@ static void put_gains(view *v, const run_record *run, json_t *facts) {
     double most = run_number(run, "game.exploitability.max"),
            mean = run_number(run, "game.exploitability.mean");
     double finite = run_number(run, "game.exploitability_finite.max");
-    char text[MFPG_NUMBER_SIZE], average[MFPG_NUMBER_SIZE];
     if (!isnan(most))
         view_fact(v, facts, "exploitability",
-            view_format("%s at most, %s on average (in units of a client's cost): what a client gains by "
+            view_format("%.6g at most, %.6g on average (in units of a client's cost): what a client gains by "
                         "changing its "
                         "own %s alone",
-                mfpg_number_format(most, text), mfpg_number_format(mean, average), view_control(run)));
+                most, mean, view_control(run)));
     if (!isnan(finite))
         view_fact(v, facts, "among the clients themselves",
-            view_format("%s at most: the same actions played in the game of these %td clients",
-                mfpg_number_format(finite, text), run->clients.rows));
+            view_format("%.6g at most: the same actions played in the game of these %td clients", finite,
+                run->clients.rows));
 }
 
 static void put_optimum(view *v, const run_record *run, json_t *facts) {
     double optimum = run_number(run, "game.social_mean_action"),
            price = run_number(run, "game.price_of_anarchy");
-    char text[MFPG_NUMBER_SIZE];
     if (!isnan(optimum))
-        view_fact(v, facts, "had they agreed",
-            view_format("mean %s %s (no unit)", view_control(run), mfpg_number_format(optimum, text)));
+        view_fact(
+            v, facts, "had they agreed", view_format("mean %s %.6g (no unit)", view_control(run), optimum));
     if (!isnan(price))
         view_fact(v, facts, "price of anarchy",
-            view_format("%s (ratio: cost of all at the equilibrium over the least)",
-                mfpg_number_format(price, text)));
+            view_format("%.6g (ratio: cost of all at the equilibrium over the least)", price));
 }
 
 static void put_facts(view *v, const run_record *run, json_t *game) {
     json_t *facts = view_new_list(v, game, "facts");
     const json_t *unique = run_value(run, "game.unique");
-    char text[MFPG_NUMBER_SIZE];
     const char *cost = run_text(run, "game.cost"), *update = run_text(run, "game.update");
     view_fact(v, facts, "players", view_text(run_text(run, "game.players")));
     view_fact(v, facts, "cost", view_text(cost ? cost : "unknown"));
     view_fact(v, facts, "actions chosen", view_text(update ? update : "unknown"));
     view_fact(v, facts, "mean action",
-        view_format("%s (%s, no unit)", mfpg_number_format(run_number(run, "game.mean_action"), text),
-            view_control(run)));
+        view_format("%.6g (%s, no unit)", run_number(run, "game.mean_action"), view_control(run)));
     put_gains(v, run, facts);
     put_optimum(v, run, facts);
     view_fact(v, facts, "unique",
@@ -58,8 +52,7 @@ static void put_facts(view *v, const run_record *run, json_t *game) {
                                          : "no"));
     if (run_number(run, "game.preference_factor") != 1.0 && !isnan(run_number(run, "game.preference_factor")))
         view_fact(v, facts, "all preferences times",
-            view_format("%s, to meet the target epsilon",
-                mfpg_number_format(run_number(run, "game.preference_factor"), text)));
+            view_format("%.6g, to meet the target epsilon", run_number(run, "game.preference_factor")));
 }
 
 /* ---- preference against action ---- */
