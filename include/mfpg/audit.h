@@ -77,7 +77,9 @@ struct mfpg_audit_client {
     double epsilon_lower_direct; /* proved without any assumption */
     double mu_estimate;          /* a fitted Gaussian: no proof */
     double auc;                  /* of the own score, constant signs: share of pairs in the right order */
-    double auc_cap, auc_lower;   /* where there is no mu: the largest possible by the certificate; proved */
+    double auc_cap,
+        auc_lower; /* where there is no mu: the largest possible by the certificate; proved, 0: not
+                                  above a half */
     double round_mu, round_mu_lower; /* of one round; NAN where it was not audited */
     mfpg_audit_route route;          /* of mu_lower */
     mfpg_audit_pattern pattern;      /* likewise */

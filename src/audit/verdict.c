@@ -59,7 +59,9 @@ mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, doubl
     double rank_alpha = SHARE_RANK * series->alpha;
     if (isnan(promise->mu)) { /* no exact shift to compare with: pairs against the cap of the certificate */
         int64_t wins = pairs_won(room, zeros, pairs);
-        client->auc_lower = fmax(client->auc_lower, mfpg_proportion_lower(wins, pairs, rank_alpha));
+        double lower = mfpg_proportion_lower(wins, pairs, rank_alpha);
+        if (lower > 0.5)
+            client->auc_lower = fmax(client->auc_lower, lower); /* a half is what a blind guess has */
     }
     double auc = mfpg_rank_share(room->scored, zeros, room->scored + zeros, ones);
     if (series->pattern == MFPG_PATTERN_CONSTANT) {
