@@ -152,7 +152,7 @@ static void test_full_disks_leave_nothing_half_written(void **state) {
     static const fault rows[] = {
         {"run c.yaml --out full", 1, "full/config.yaml: cannot write: File too large", "full/config.yaml"},
         {"init full.yaml", 1, "full.yaml: cannot write: File too large", "full.yaml"},
-        {"bench --suite paper --task quadratic --seeds 1 --out b", 1,
+        {"bench --suite paper --task quadratic --seeds 5 --out b", 1,
             "b/full_benchmark.csv: cannot write: File too large", "b/full_benchmark.csv"},
         {"audit c.yaml --runs 20 --out au", 1, "au/audit.json: cannot write: File too large",
             "au/audit.json"},
