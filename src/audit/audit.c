@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "game.h"
+#include "input.h"
 #include "mechanisms/ops.h"
 
 mfpg_audit_options mfpg_audit_options_for(mfpg_audit_method method) {
@@ -103,6 +104,7 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
         .delta = federation->delta};
     mfpg_status status = law && promise ? check_options(ctx, options) : mfpg_fail_memory(ctx);
     if (status == MFPG_OK && game.records) status = check_records(ctx, options);
+    if (status == MFPG_OK && game.configured) status = mfpg_input_canary_check(ctx, model);
     if (status == MFPG_OK && !game.records) status = mfpg_canary_model_create(ctx, model, &canary);
     game.model = game.records ? model : canary;
     if (status == MFPG_OK) status = mfpg_audit_laws(ctx, &game, law);

@@ -29,13 +29,18 @@ static void choose_size(
     }
 }
 
+mfpg_status mfpg_input_canary_check(mfpg_context *ctx, const mfpg_model *model) {
+    if (model->ops->glm) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "input canaries need a generalised linear model (logistic, linear, quadratic); model %s is none",
+        model->ops->name);
+}
+
 mfpg_status mfpg_input_canary_create(mfpg_context *ctx, const mfpg_model *model,
     const mfpg_mechanism *mechanism, double spread, mfpg_input_canary *out) {
     const mfpg_glm *glm = model->ops->glm;
-    if (!glm)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "input canaries need a generalised linear model (logistic, linear, quadratic); model %s is none",
-            model->ops->name);
+    mfpg_status checked = mfpg_input_canary_check(ctx, model);
+    if (checked != MFPG_OK) return checked;
     mfpg_input_canary made = {.glm = glm,
         .features = model->features,
         .row = mfpg_alloc_floats(model->features),

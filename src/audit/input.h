@@ -23,7 +23,10 @@ typedef struct mfpg_input_pull {
     double moves; /* of the whole clip, by how much the model moves along v: in [-1, 1] */
 } mfpg_input_pull;
 
-/* spread: how far <w, v> strays from 0 in a run, a guess. MFPG_ERR_INPUT for a model that is no generalised linear one. */
+/* MFPG_ERR_INPUT for a model that is no generalised linear one. */
+mfpg_status mfpg_input_canary_check(mfpg_context *ctx, const mfpg_model *model);
+
+/* spread: how far <w, v> strays from 0 in a run, a guess. Fails as the check does. */
 mfpg_status mfpg_input_canary_create(mfpg_context *ctx, const mfpg_model *model,
     const mfpg_mechanism *mechanism, double spread, mfpg_input_canary *out);
 void mfpg_input_canary_clear(mfpg_input_canary *input);

@@ -13,9 +13,7 @@ static int imports(const char *line, const char *name) {
 
 static void test_the_program_cannot_open_a_connection(void **state) {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* the sanitizer's own runtime has them */
-#endif
+    if (TESTING_SANITIZED) skip(); /* the sanitizer's own runtime has them */
     char line[512];
     int seen = 0;
     FILE *listing = popen("nm -D --undefined-only '" MFPG_PROGRAM "' 2>/dev/null", "r");
