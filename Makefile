@@ -32,6 +32,7 @@ demo: build ## set-up, build, and the four cells side by side
 
 test: build ## set-up, build, and every test
 	@ctest --preset release
+	@sed -n 's/^SKIPPED: /skipped tests: /p' build/release/Testing/Temporary/LastTest.log | sort -u
 
 test-long: build ## the same tests with twenty times the repetitions, and the numbers of the long studies
 	@MFPG_TEST_SCALE=20 ctest --preset release --timeout 3000
@@ -43,6 +44,10 @@ test-sanitizers: ## every test under the address and undefined-behaviour sanitiz
 	@scripts/setup.sh --ci
 	@$(call build,asan-ubsan)
 	@ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan-ubsan
+
+test-fresh: ## every test on a minimal Debian 12 made for it, with make and git, then with Python 3 (root; minutes)
+	@scripts/setup.sh --ci
+	@scripts/test_fresh_system.sh
 
 test-clang: ## every test built by clang, and again under its thread sanitizer
 	@scripts/setup.sh --ci
@@ -142,4 +147,4 @@ test-report: build ## pages of mfpg report in a headless browser
 clean: ## remove everything that was built
 	@rm -rf build
 
-.PHONY: docs deb help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-clang fuzz check-numbers check-pages install format lint check-format check-includes warnings bench-perf bench-peers python flower test-flower clean
+.PHONY: docs deb help setup build mpi demo test test-report figures test-mpi test-long test-sanitizers test-fresh test-clang fuzz check-numbers check-pages install format lint check-format check-includes warnings bench-perf bench-peers python flower test-flower clean

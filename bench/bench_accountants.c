@@ -25,7 +25,9 @@ int main(void) {
     job asked = {.options = mfpg_accountant_options_default()};
     if (mfpg_context_create(NULL, &asked.ctx) != MFPG_OK) return EXIT_FAILURE;
     asked.options.promise.unit = MFPG_UNIT_EXAMPLE;
-    asked.step = (mfpg_release){.steps = 1,
+    asked.step = (mfpg_release){.unit = MFPG_UNIT_EXAMPLE,
+        .clipped = MFPG_CLIPPED_EXAMPLES,
+        .steps = 1,
         .sensitivity = 1.0,
         .noise_sd = 1.0,
         .last_sd = 1.0,

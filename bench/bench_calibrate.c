@@ -19,8 +19,12 @@ static void calibrate(void *arg) {
 int main(void) {
     const char *const accountants[] = {"exact", "rdp"};
     const double targets[] = {1.0, 3.0, 8.0};
-    const mfpg_release schedule = {
-        .steps = 14062, .sensitivity = 1.0, .weight = 1.0, .sampling_rate = 256.0 / 60000.0};
+    const mfpg_release schedule = {.unit = MFPG_UNIT_EXAMPLE,
+        .clipped = MFPG_CLIPPED_EXAMPLES,
+        .steps = 14062,
+        .sensitivity = 1.0,
+        .weight = 1.0,
+        .sampling_rate = 256.0 / 60000.0};
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise.unit = MFPG_UNIT_EXAMPLE;
     job j = {.asked = {.options = &options, .delta = 1e-5, .schedule = &schedule, .count = 1}};

@@ -9,21 +9,28 @@ typedef struct job {
     mfpg_dataset data;
     mfpg_stream stream;
     float *w, *out, *work;
+    int64_t *sum;
     mlp_floor floor;
 } job;
 
 static void run_step(void *arg) {
     job *j = arg;
-    mfpg_action action = {.control = MFPG_CONTROL_MULTIPLIER, .multiplier = 1.0};
+    const mfpg_action action = {.control = MFPG_CONTROL_MULTIPLIER, .multiplier = 1.0};
+    mfpg_release release;
+    const mfpg_local_round round = {.data = &j->data,
+        .rows = j->data.rows,
+        .release = &release,
+        .noise = &j->stream,
+        .batch = &j->stream};
     j->stream.client++;
-    mfpg_mechanism_update(j->ctx, j->mechanism, j->model, &j->data, j->data.rows, action, &j->stream,
-        &j->stream, j->w, j->out, j->work, NULL);
+    mfpg_mechanism_release(j->ctx, j->mechanism, action, j->data.rows, &release);
+    mfpg_mechanism_update(j->ctx, j->mechanism, j->model, &round, j->w, j->out, j->work, NULL);
 }
 
 static void run_gradient(void *arg) {
     job *j = arg;
-    mfpg_model_clipped_gradient(
-        j->model, j->w, &j->data, NULL, 0, 1.0, (double)j->data.rows, j->out, j->work);
+    double unit = mfpg_model_sum_unit(1.0, j->data.rows);
+    mfpg_model_clipped_sum(j->model, j->w, &j->data, NULL, 0, 1.0, unit, j->sum, j->work);
 }
 
 static void run_products(void *arg) {
@@ -40,7 +47,8 @@ static int fill(job *j, ptrdiff_t rows) {
     j->w = bench_floats((size_t)d);
     j->out = bench_floats((size_t)d);
     j->work = bench_floats((size_t)mfpg_mechanism_workspace(j->mechanism, j->model, rows));
-    if (!j->w || !j->out || !j->work) return 0;
+    j->sum = calloc((size_t)d, sizeof *j->sum);
+    if (!j->w || !j->out || !j->work || !j->sum) return 0;
     mfpg_model_start(j->model, &key, 1, j->w);
     return 1;
 }
@@ -63,6 +71,7 @@ static int bench_batch(ptrdiff_t rows) {
     free(j.w);
     free(j.out);
     free(j.work);
+    free(j.sum);
     mfpg_mechanism_destroy(j.mechanism);
     mfpg_model_destroy(j.model);
     mfpg_context_destroy(j.ctx);

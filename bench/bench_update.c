@@ -14,10 +14,16 @@ typedef struct job {
 
 static void run_update(void *arg) {
     job *j = arg;
-    mfpg_action action = {.control = MFPG_CONTROL_MULTIPLIER, .multiplier = 1.0};
+    const mfpg_action action = {.control = MFPG_CONTROL_MULTIPLIER, .multiplier = 1.0};
+    mfpg_release release;
+    const mfpg_local_round round = {.data = &j->data,
+        .rows = j->data.rows,
+        .release = &release,
+        .noise = &j->stream,
+        .batch = &j->stream};
     j->stream.client++;
-    mfpg_mechanism_update(j->ctx, j->mechanism, j->model, &j->data, j->data.rows, action, &j->stream,
-        &j->stream, j->w, j->out, j->work, NULL);
+    mfpg_mechanism_release(j->ctx, j->mechanism, action, j->data.rows, &release);
+    mfpg_mechanism_update(j->ctx, j->mechanism, j->model, &round, j->w, j->out, j->work, NULL);
 }
 
 static void run_noise(void *arg) {

@@ -32,13 +32,24 @@ static json_t *odometer_as_json(const mfpg_ledger_account *ledger) {
         cli_json_number(read->rho), "delta", cli_json_number(read->delta), "note", MFPG_ODOMETER_NOTE);
 }
 
+static json_t *file_as_json(const mfpg_ledger_file *file) {
+    return json_pack("{s:s, s:I, s:s, s:s}", "file", file->path, "lines", (json_int_t)file->end.lines,
+        "chain", file->end.chain, "summary", file->confirmed ? "agrees" : "none");
+}
+
+static json_t *files_as_json(const mfpg_ledger_account *ledger) {
+    json_t *list = json_array();
+    for (ptrdiff_t i = 0; i < ledger->files; i++) json_array_append_new(list, file_as_json(&ledger->file[i]));
+    return list;
+}
+
 static int report_as_json(const mfpg_answer *answer) {
     const mfpg_ledger_account *ledger = answer->ledger;
     json_t *object = account_json(answer);
     json_object_set_new(object, "seeded", json_boolean(ledger->seeded));
-    json_object_set_new(object, "ledger",
-        json_pack("{s:I, s:s, s:s}", "lines", (json_int_t)ledger->end.lines, "chain", ledger->end.chain,
-            "summary", ledger->confirmed ? "agrees" : "none"));
+    json_object_set_new(object, "ledger", file_as_json(ledger->file));
+    if (ledger->files > 1) json_object_set_new(object, "ledgers", files_as_json(ledger));
+    json_object_set_new(object, "epsilon_replace", cli_json_number(ledger->epsilon_replace));
     json_object_set_new(object, "odometer", odometer_as_json(ledger));
     json_object_set_new(object, "one_certificate", json_boolean(ledger->alike));
     json_object_set_new(object, "clients", clients_as_json(ledger));
@@ -47,12 +58,20 @@ static int report_as_json(const mfpg_answer *answer) {
 
 /* ---- for people ---- */
 
-static void print_end(const mfpg_ledger_account *ledger) {
-    printf("%-12s %lld lines, chain %s\n", "ledger", (long long)ledger->end.lines, ledger->end.chain);
+static void print_file(const mfpg_ledger_file *file, int several) {
+    printf("%-12s %s%s%lld lines, chain %s\n", "ledger", several ? file->path : "", several ? ": " : "",
+        (long long)file->end.lines, file->end.chain);
     printf("%-12s %s\n", "summary",
-        ledger->confirmed
+        file->confirmed
             ? "summary.json beside it names the same end: no line is missing"
             : "none beside it that names an end: lines taken from the ledger's end would not show");
+}
+
+static void print_record(const mfpg_ledger_account *ledger) {
+    char epsilon[CLI_TEXT_UP];
+    if (isfinite(ledger->epsilon_replace))
+        printf("%-12s one record inside a client is protected at the replace number: epsilon %s\n", "replace",
+            cli_text_up(ledger->epsilon_replace, epsilon));
 }
 
 static void print_odometer(const mfpg_ledger_account *ledger) {
@@ -118,7 +137,9 @@ static void print_clients(const mfpg_ledger_account *ledger) {
 int account_print_ledger(const mfpg_answer *answer, int json) {
     if (json) return report_as_json(answer);
     account_print(answer);
-    print_end(answer->ledger);
+    for (ptrdiff_t i = 0; i < answer->ledger->files; i++)
+        print_file(&answer->ledger->file[i], answer->ledger->files > 1);
+    print_record(answer->ledger);
     print_odometer(answer->ledger);
     print_clients(answer->ledger);
     return cli_finish("account", CLI_DONE);

@@ -6,6 +6,7 @@
 
 #include "colour.h"
 #include "options.h"
+#include "run_folder.h"
 
 typedef struct settings {
     cli_common common;
@@ -46,6 +47,8 @@ int command_compare(int argc, char **argv) {
     char *json = NULL;
     cli_parse(&argp, "compare", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(1);
+    cli_warn_of_checkpoints(chosen.first);
+    cli_warn_of_checkpoints(chosen.second);
     mfpg_status status = chosen.common.json ? mfpg_compare_json(ctx, chosen.first, chosen.second, &json)
                                             : mfpg_compare_print(ctx, chosen.first, chosen.second,
                                                   cli_colours(stdout), stdout);

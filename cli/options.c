@@ -162,6 +162,10 @@ void cli_take_argument(const struct argp_state *state, char *text, const char **
     arguments[(*argument_count)++] = text;
 }
 
+void cli_warn(const char *text) {
+    print_warning(NULL, text);
+}
+
 void cli_warn_of_game(const mfpg_solution *solution) {
     char text[1024];
     for (ptrdiff_t i = 0; mfpg_solution_warning(solution, i, text, sizeof text); i++)

@@ -46,6 +46,9 @@ int cli_exit_code(mfpg_status status);
 /* A context whose warnings go to stderr; exits with CLI_FAILED where there is none to be had. threads 0: all. */
 mfpg_context *cli_context(int threads);
 
+/* One line to stderr, as the library's warnings are told. */
+void cli_warn(const char *text);
+
 /* What makes a game worthless, to stderr. */
 void cli_warn_of_game(const mfpg_solution *solution);
 

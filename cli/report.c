@@ -7,6 +7,7 @@
 
 #include "draw.h"
 #include "options.h"
+#include "run_folder.h"
 
 enum { OPTION_OUT = 'o' };
 
@@ -72,6 +73,7 @@ int command_report(int argc, char **argv) {
     char *page = NULL;
     cli_parse(&argp, "report", argc, argv, &chosen);
     mfpg_context *ctx = cli_context(1);
+    for (ptrdiff_t i = 0; i < chosen.count; i++) cli_warn_of_checkpoints(chosen.runs[i]);
     mfpg_status status = mfpg_report_write(ctx, chosen.runs, chosen.count, chosen.out, &page);
     int code = CLI_DONE;
     if (status != MFPG_OK)

@@ -55,3 +55,25 @@ int cli_may_write_into_run(const char *command, const char *folder, const char *
     return cli_refuse(command,
         "%s: is a symbolic link in a run folder and not followed; name another folder (--out)", path);
 }
+
+static void warn_of_checkpoint(const char *folder) {
+    char path[PATH_SIZE], text[PATH_SIZE + 200];
+    if (!path_in(folder, "checkpoint", path) || access(path, F_OK) != 0) return;
+    snprintf(text, sizeof text,
+        "%s: holds the key of the noise, and whoever reads it can remove the noise; keep the folder to "
+        "yourself until mfpg run --resume has ended the run, which erases it",
+        path);
+    cli_warn(text);
+}
+
+void cli_warn_of_checkpoints(const char *folder) {
+    char run[PATH_SIZE];
+    DIR *directory = opendir(folder);
+    warn_of_checkpoint(folder);
+    for (struct dirent *item; directory && (item = readdir(directory));) {
+        const char *name = item->d_name;
+        int is_seed = strncmp(name, "seed-", 5) == 0 && name[5] && !name[5 + strspn(name + 5, "0123456789")];
+        if (is_seed && path_in(folder, name, run)) warn_of_checkpoint(run);
+    }
+    if (directory) closedir(directory);
+}

@@ -1,4 +1,4 @@
-/* A ledger of any text: read line by line, and continued as that of an interrupted run; as it stands, and with its lines
+/* A ledger of any text: read line by line, continued as that of an interrupted run, and spent from; as it is, and with its lines
  * sealed so that what they say is reached behind the chain. */
 #include "fuzz.h"
 
@@ -28,6 +28,8 @@ static void resume(const uint8_t *data, size_t size, const mfpg_ledger_header *h
     mfpg_context *ctx = fuzz_context();
     mfpg_ledger *ledger = NULL;
     mfpg_release release = {.round = 1,
+        .unit = header->promise.unit,
+        .clipped = MFPG_CLIPPED_MEASUREMENTS,
         .client = 0,
         .steps = 1,
         .sensitivity = 1,
@@ -40,6 +42,31 @@ static void resume(const uint8_t *data, size_t size, const mfpg_ledger_header *h
     release.action = (mfpg_action){.control = MFPG_CONTROL_MULTIPLIER, .multiplier = 1};
     if (mfpg_ledger_resume(ctx, fuzz_file(1, data, size), header, 1, &ledger) == MFPG_OK)
         mfpg_ledger_append(ctx, ledger, &release, 1);
+    mfpg_ledger_close(ledger);
+}
+
+/* The same file as an account: what is admitted stays within the budget. */
+static void spend(const uint8_t *data, size_t size) {
+    mfpg_context *ctx = fuzz_context();
+    mfpg_ledger *ledger = NULL;
+    if (mfpg_ledger_open(ctx, fuzz_file(1, data, size), 0, &ledger) != MFPG_OK) return;
+    mfpg_ledger_header header = mfpg_ledger_tell_header(ledger);
+    mfpg_spending answer = {0};
+    mfpg_release release = {.round = -1,
+        .particles = header.particles,
+        .unit = header.promise.unit,
+        .clipped = MFPG_CLIPPED_MEASUREMENTS,
+        .steps = 1,
+        .sensitivity = 1,
+        .noise_sd = 1,
+        .last_sd = 1,
+        .weight = 1,
+        .contraction = 1,
+        .sampling_rate = 1};
+    int small = header.clients < 1 << 10; /* a ledger may speak of more clients than there is memory for */
+    if (small && mfpg_ledger_spend(ctx, ledger, &release, &answer) == MFPG_OK && answer.admitted)
+        fuzz_expect(!(header.stop_at_epsilon > 0.0) || answer.epsilon <= header.stop_at_epsilon,
+            "more than the budget");
     mfpg_ledger_close(ledger);
 }
 
@@ -62,6 +89,7 @@ static void check(const uint8_t *data, size_t size) {
     }
     mfpg_accountant_destroy(r.accountant);
     resume(data, size, &header);
+    spend(data, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -4,7 +4,7 @@
 A page is Markdown whose fenced blocks say by their first word what they are:
 
     ```sh           commands of bash, which have to succeed; what one block sets, the next ones have
-    ```text         what the script before it printed, on both streams
+    ```text         what the script before it printed, on both streams; `text needs NAME...` if these programs are there
     ```python       an interpreter's session (>>> and what it answers), where this Python has the package
 
 In a text or an answer `...` stands for whatever is there: within a line for part of it, alone for any number of lines.
@@ -51,13 +51,14 @@ class Block:
         return self.words[0] if self.words else ""
 
     def runs_here(self):
-        """Whether the script is to be run; a program that it needs may be absent."""
-        if self.words[1:] == ["by", "hand"]:
+        """Whether the script is to be run, or the text to be compared; a program that it needs may be absent."""
+        if self.words == ["sh", "by", "hand"]:
             return False
-        if self.words[1:2] == ["needs"]:
+        if self.words[1:2] == ["needs"] and self.words[2:]:
             return all(shutil.which(name) for name in self.words[2:])
         if self.words[1:]:
-            raise Failure(f"line {self.line}: '{' '.join(self.words)}' is not 'sh', 'sh by hand' or 'sh needs PROGRAM'")
+            raise Failure(f"line {self.line}: '{' '.join(self.words)}' is not '{self.kind}', '{self.kind} needs PROGRAM' or "
+                          "'sh by hand'")
         return True
 
 
@@ -183,8 +184,11 @@ def run_page(page, folder, program=None, replacements=None):
                 printed = shell.run(block) if block.runs_here() else None
                 counts["left" if printed is None else "scripts"] += 1
             elif block.kind == "text" and printed is not None:
-                compare(block, printed, replacements)
-                counts["texts"] += 1
+                if block.runs_here():
+                    compare(block, printed, replacements)
+                    counts["texts"] += 1
+                else:
+                    counts["left"] += 1
             elif block.kind == "python":
                 run_session(block, page, folder, names)
                 counts["sessions"] += 1

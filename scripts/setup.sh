@@ -7,8 +7,8 @@
 #   scripts/setup.sh --mpi      and an MPI library with its launcher
 #   scripts/setup.sh --figures  and gnuplot
 #   scripts/setup.sh --docs     and Doxygen
-#   scripts/setup.sh --ci       and all of these, clang with its sanitizers, OpenMP and formatter, a browser, and what the
-#                               benchmarks need
+#   scripts/setup.sh --ci       and all of these, clang with its sanitizers, OpenMP and formatter, a browser,
+#                               debootstrap, and what the benchmarks need
 #
 # A requirement is tested by what it provides (a program, a file or a pkg-config module), not by its package name, so a
 # library from another source counts and other systems than Debian work once they have everything.
@@ -43,6 +43,7 @@ need_build() {
     need_module libjansson-dev jansson
     need_module zlib1g-dev zlib
     need_module libcmocka-dev cmocka
+    need_module libmpfr-dev mpfr # a second computation in the tests; nothing that is installed uses it
     need_file libjs-chart.js /usr/share/javascript/chart.js/chart.min.js # drawn into the pages of mfpg report
 }
 
@@ -51,6 +52,12 @@ need_build() {
 want_images() {
     command -v apt-get >/dev/null 2>&1 || return 0
     [ -e /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz ] || missing+=(dataset-fashion-mnist)
+}
+
+# What makes a system for scripts/test_fresh_system.sh, which goes without where there is no apt.
+want_debootstrap() {
+    command -v apt-get >/dev/null 2>&1 || return 0
+    [ -e /usr/sbin/debootstrap ] || missing+=(debootstrap) # no user but root has this folder in PATH
 }
 
 need_mpi() {
@@ -74,6 +81,7 @@ need_ci() {
     need_program zsh zsh # whose completion is tried
     need_program mandoc mandoc
     need_program groff-base groff
+    want_debootstrap
     need_program clang clang
     need_program clang-format clang-format
     need_clang_flag libomp-dev -fopenmp

@@ -71,11 +71,21 @@ typedef struct mfpg_ledger_client {
     double lowest_rate, highest_rate; /* of its steps */
 } mfpg_ledger_client;
 
+/** One of the ledgers that were priced together. */
+typedef struct mfpg_ledger_file {
+    char *path; /* owned */
+    mfpg_ledger_end end;
+    int confirmed; /* 1: summary.json beside the ledger names the same end; 0: there is none that names one */
+} mfpg_ledger_file;
+
 typedef struct mfpg_ledger_account {
     mfpg_ledger_client *client; /* clients >= 1, whoever spent most first; owned */
     int64_t clients;
-    mfpg_ledger_end end;
-    int confirmed; /* 1: summary.json beside the ledger names the same end; 0: there is none that names one */
+    mfpg_ledger_file *file; /* files >= 1, as they were named; owned */
+    ptrdiff_t files;
+    /* Unit client, zero-out: epsilon (NaN if epsilon was given) of whoever spent most under replace, at which one record
+     * inside a client is protected; else NaN. */
+    double epsilon_replace;
     int seeded;
     int alike;              /* 1: all clients, of which there are several, spent the same */
     mfpg_odometer odometer; /* of whoever spent most; index -1 where nothing can be said */

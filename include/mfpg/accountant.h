@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "filter.h"
 #include "release.h"
 
 /* ---- conversions (theory S2.1); NaN or a value out of range gives +INFINITY, from mfpg_gdp_mu 0 ---- */
@@ -75,7 +76,8 @@ mfpg_particles mfpg_accountant_particles(const mfpg_accountant *accountant);
 int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
 /** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT where the particles of the
- *  release are not those that the accountant knows, or paper_lsi is given no strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
+ *  release are not those that the accountant knows, its unit is not that of the promise, its grid is more than a quarter of its
+ *  noise in the view promised, or paper_lsi is given no strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
  *  know. gdp counts sampled examples as if all had been used; rdp credits Poisson sampling where the unit is the
  *  example, because only examples are sampled. The caller says so. */
 mfpg_status mfpg_accountant_record(
@@ -198,6 +200,11 @@ typedef struct mfpg_ledger_header {
     mfpg_promise promise;
     double delta;
     int seeded; /* the noise key came from a seed */
+    /* The budget of every client, which mfpg_ledger_spend keeps: epsilon at delta, 0 for none; and what keeps it (a filter needs a
+     * budget). MFPG_FILTER_ACCOUNTANT: the accountant that mfpg_ledger_accountant names, for releases whose noise and number are
+     * public and fixed beforehand. */
+    double stop_at_epsilon;
+    mfpg_filter_kind filter;
 } mfpg_ledger_header;
 
 enum { MFPG_LEDGER_CHAIN_SIZE = 65 }; /* 64 hexadecimal digits and a closing 0 */
@@ -209,13 +216,52 @@ typedef struct mfpg_ledger_end {
     char chain[MFPG_LEDGER_CHAIN_SIZE]; /* value of the last of them */
 } mfpg_ledger_end;
 
-/** Creates a new ledger file; MFPG_ERR_IO where the file exists already. */
+/** Creates a new ledger file, which appears with its first line on disk or not at all; MFPG_ERR_IO if the file exists
+ *  already. One process at a time has a ledger open for writing, others get MFPG_ERR_INPUT; a child made by fork() is another
+ *  process. Threads: calls on one ledger wait for each other. */
 mfpg_status mfpg_ledger_create(
     mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out);
 
-/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk; no release
- *  is written where any is NaN, negative or otherwise faulty (MFPG_ERR_DOMAIN). A round may be appended to, an earlier
- *  one may not. After a write that failed every append fails. */
+/** Goes on with a ledger, behind its last complete line. The beginning of a line that a crash left is cut off: nothing is
+ *  released before its line is complete and on disk.
+ *  @param[in] stop_at_epsilon  a smaller budget than that of the header, for this writer; 0: the header's
+ *  @return MFPG_ERR_INPUT if mfpg_ledger_read refuses the file, or it is of an older version, which is read only. */
+mfpg_status mfpg_ledger_open(mfpg_context *ctx, const char *path, double stop_at_epsilon, mfpg_ledger **out);
+
+/* ---- a ledger as account: one truth, on disk ---- */
+
+/** What one client has spent, as the ledger has it. */
+typedef struct mfpg_spending {
+    int admitted;  /* 1: within the budget; of spend: it is on disk, and may leave now */
+    int64_t round; /* of the latest release */
+    double
+        epsilon;  /* certified at the header's delta; of a filter its whole budget, once anything was spent */
+    double spent; /* the same; of a filter what was spent of the budget, for display */
+    double remaining; /* the budget less spent, rounded down; +INFINITY without a budget */
+} mfpg_spending;
+
+/** Asks, charges and writes down as one step, before the release leaves: if the client's budget lasts, the release is
+ *  appended and synced, and answer.admitted is 1; if it does not, nothing is written. A release whose round is negative
+ *  gets the next number. Any failure means that the release must not leave, whether or not it is listed.
+ *  @return MFPG_ERR_DOMAIN for a release that append refuses; MFPG_ERR_IO if it cannot be written. */
+mfpg_status mfpg_ledger_spend(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, mfpg_spending *answer);
+
+/** The same question; nothing is written. */
+mfpg_status mfpg_ledger_affords(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, mfpg_spending *answer);
+
+/** What a client has spent so far; admitted is 0. */
+mfpg_status mfpg_ledger_ask(mfpg_context *ctx, mfpg_ledger *ledger, int64_t client, mfpg_spending *answer);
+
+/** The accountant that prices such a ledger: data-particles, exact (unit example), gdp. */
+const char *mfpg_ledger_accountant(const mfpg_ledger_header *header);
+
+/* ---- a ledger as list: somebody else keeps the budget ---- */
+
+/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk, whatever the
+ *  budget; no release is written if any is NaN, negative, of another unit or otherwise faulty (MFPG_ERR_DOMAIN). A round may
+ *  be appended to, an earlier one may not. After a write that failed every append fails. */
 mfpg_status mfpg_ledger_append(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
 
@@ -224,6 +270,10 @@ typedef mfpg_release (*mfpg_release_maker)(void *user, ptrdiff_t i);
 mfpg_status mfpg_ledger_append_made(
     mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 
+/** The same as a new round, whose number is told; what the releases say of theirs is not looked at. */
+mfpg_status mfpg_ledger_append_next(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count, int64_t *round);
+
 /** Opens the ledger of an interrupted run that is about to be repeated from next_round on. What it holds of that round
  *  and later ones stays: append compares with it and adds what is missing, also the rest of an unfinished line.
  *  MFPG_ERR_INPUT where another process has it open, or the file belongs to another run, now or, in append, by what it
@@ -231,12 +281,19 @@ mfpg_status mfpg_ledger_append_made(
 mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
     int64_t next_round, mfpg_ledger **out);
 
+/* ---- both ---- */
+
 /** The end so far; of a ledger that is being repeated, of what the file holds. */
-void mfpg_ledger_tell_end(const mfpg_ledger *ledger, mfpg_ledger_end *out);
+void mfpg_ledger_tell_end(mfpg_ledger *ledger, mfpg_ledger_end *out);
 
 /** Where the next release belongs: the end, or while an interrupted run is being repeated what stands in front of the releases
  *  that are still to be repeated. */
-void mfpg_ledger_tell_repeated(const mfpg_ledger *ledger, mfpg_ledger_end *out);
+void mfpg_ledger_tell_repeated(mfpg_ledger *ledger, mfpg_ledger_end *out);
+
+/** The round of the latest release; 0 before the first. */
+int64_t mfpg_ledger_tell_round(mfpg_ledger *ledger);
+
+mfpg_ledger_header mfpg_ledger_tell_header(const mfpg_ledger *ledger);
 
 /** Closes; NULL is fine. A failure to write what was appended has been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);
@@ -246,7 +303,8 @@ void mfpg_ledger_close(mfpg_ledger *ledger);
  *  (may be NULL) on success. A line that is no ledger line, or does not continue the chain (changed, removed, inserted,
  *  moved), is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by
  *  a warning and ignored, as nothing is released before its line is on disk. In a ledger of the view local a line
- *  whose last_sd exceeds its noise_sd is refused: nobody else's noise protects there. */
+ *  whose last_sd exceeds its noise_sd is refused: nobody else's noise protects there; a line whose grid is
+ *  neither 0 nor a power of two up to a quarter of its noise is refused as well. Lines of version 3 knew no grid. */
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
     void *user, mfpg_ledger_end *end);

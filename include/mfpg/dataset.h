@@ -9,19 +9,23 @@
 #include "context.h"
 #include "random.h"
 
-/** Rows of examples. Owned by the federated dataset it stands in; a set made by hand only borrows. */
+/** Rows of examples. Owned by the federated dataset that it is part of; a set made by hand only borrows. A row that is absent
+ *  keeps its place and counts among rows, adds exact zeros to gradients and losses, and is left out of metrics; from files it
+ *  has zero features, and its label or, if that is missing, 0. */
 typedef struct mfpg_dataset {
     ptrdiff_t rows, features;
     float *x; /* rows x features, row-major */
     float *y; /* rows; 0/1 for classes, any finite number for regression */
     double
         *norm2; /* rows; |x_i|^2 without bias; NULL: models compute it (federated data of very many rows) */
+    const unsigned char *absent; /* rows; 1: counted, but contributes nothing; NULL: no row is absent */
 } mfpg_dataset;
 
 typedef struct mfpg_client_data {
-    char *name;         /* file stem, column value or number */
-    mfpg_dataset train; /* rows >= 1 */
-    mfpg_dataset test;  /* rows >= 0 */
+    char *name;           /* file stem, column value or number */
+    mfpg_dataset train;   /* rows >= 1 */
+    mfpg_dataset test;    /* rows >= 0 */
+    int64_t dropped_rows; /* absent rows of both, which the row counts include */
 } mfpg_client_data;
 
 typedef struct mfpg_federated_data {
@@ -33,16 +37,19 @@ typedef struct mfpg_federated_data {
         public_norm2; /* public bound on |x|^2 without bias after scaling by public bounds (an affine shift, a norm), or
                             +INFINITY */
     int fitted_on_private; /* scaling or imputation was fitted on the clients' own rows */
-    int64_t dropped_rows;  /* rows left out because a value was missing */
-    char fingerprint[65];  /* BLAKE2b of every value and its place, hexadecimal */
+    int64_t dropped_rows;  /* absent rows of all sets, and rows whose client is missing */
+    char fingerprint[65];  /* BLAKE2b of every value, its place and which rows are absent, hexadecimal */
 } mfpg_federated_data;
 
 typedef enum mfpg_missing_rule {
     MFPG_MISSING_ERROR = 0,
-    MFPG_MISSING_DROP,
+    MFPG_MISSING_DROP, /* the row keeps its place with features of zero and is marked absent */
     MFPG_MISSING_MEAN
 } mfpg_missing_rule;
 typedef enum mfpg_scale_rule { MFPG_SCALE_NONE = 0, MFPG_SCALE_BOUNDS, MFPG_SCALE_FROM_DATA } mfpg_scale_rule;
+/** Files and iid deal rows by their places alone, and the split into training and test rows follows the places of a client,
+ *  absent ones included. Column reads a column, dirichlet and shards read labels: if these are private, one of them moves rows
+ *  of others, which no certificate counts. */
 typedef enum mfpg_partition_kind {
     MFPG_PARTITION_FILES = 0, /* one file a client */
     MFPG_PARTITION_COLUMN,    /* the values of a column are the clients, in order of first appearance */

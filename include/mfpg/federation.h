@@ -83,6 +83,8 @@ typedef struct mfpg_federation_options {
     mfpg_hidden_case hidden;
     double hidden_smoothness;
     const mfpg_acting *acting; /* NULL: actions are given and stay; borrowed */
+    double
+        grid; /* of the sums of views average and final, a power of two; 0: the largest up to a sixteenth of every share's noise */
 } mfpg_federation_options;
 
 /** 20 rounds, weights by examples, everybody each round, start zero, test metrics, delta 1e-5, gdp, no paper columns. */
@@ -137,6 +139,7 @@ typedef struct mfpg_client_report {
     int64_t rounds, steps; /* rounds taken part in; noisy steps released (data particles: 1, the push) */
     double sampling_rate;
     double noise_multiplier; /* noise sd over zero-out sensitivity of one step */
+    double grid, rounding;   /* as in mfpg_release, of the planned one */
     int64_t nonfinite;       /* gradients or updates that were not finite and became zero */
     int stopped;             /* left because of stop_at_epsilon */
     int64_t

@@ -46,10 +46,16 @@ typedef struct mfpg_mechanism_options {
     ptrdiff_t transport_cap; /* tensors with more entries are not projected; 0: no cap */
     int64_t local_steps;     /* K_loc >= 1 */
     double batch_rate;       /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
+    double
+        grid; /* step of the grid of releases, weight units (features for records); 0: mfpg_grid_for of the noise */
+    /* rho: what the rounding of a sum over examples may add to the clip, relative (mfpg_model_sum_rounding of the model that will
+     * be trained); updates refuse a model whose own is larger */
+    double sum_rounding;
 } mfpg_mechanism_options;
 
 /** The paper's: gaussian, client, zero-out, local, parameters, clip 1 at the step, delta 1e-5, law game, eta .01, tau .1,
- *  prior variance 1, penalty .01, input smoothness 0, absolute, no projection, cap 512, one step, all rows. */
+ *  prior variance 1, penalty .01, input smoothness 0, absolute, no projection, cap 512, one step, all rows, own grid, sum rounding
+ *  2^-10, which is enough for every built-in model. */
 mfpg_mechanism_options mfpg_mechanism_options_default(void);
 
 typedef struct mfpg_mechanism mfpg_mechanism;
@@ -92,12 +98,13 @@ double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t row
 double mfpg_flow_contraction(double step, double decay, double variance_penalty, double input_smoothness);
 
 /** What one round of a client releases under an action, from public numbers alone (rows is its declared public row
- *  count). Fills sensitivity, noise_sd, last_sd (= noise_sd), steps, sampling_rate (the batch rate for the example unit;
+ *  count). Fills unit, clipped, sensitivity and rounding (the example unit's sensitivity is raised by 1 + sum_rounding), noise_sd,
+ *  last_sd (= noise_sd), grid, steps, sampling_rate (the batch rate for the example unit;
  *  1 for the client unit, which its own batches do not amplify), particles, contraction, action; round, client and
  *  weight are left 0. For data particles it is what the one push releases. Mechanism none clips nothing: its sensitivity
  *  is nominal and its noise_sd 0.
  *  MFPG_ERR_DOMAIN, and then a release that certifies nothing: an action of another control, one that is not a positive
- *  finite number, noise outside the range of float or lost beside the records, an unstable entropic step
+ *  finite number, noise outside the range of float, a grid that does not fit it (mfpg_grid_fault), an unstable entropic step
  *  (tau (e/sigma^2 + lambda) > 2; over data tau (e/sigma^2 + lambda + M0) > 2). */
 mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_action action,
     ptrdiff_t rows, mfpg_release *out);
@@ -133,24 +140,44 @@ typedef struct mfpg_update_report {
  *  declared array), since parts of it serve as other types. */
 ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows);
 
+/** One client's part in one round. Everything is borrowed. */
+typedef struct mfpg_local_round {
+    const mfpg_dataset *data;
+    ptrdiff_t
+        rows; /* declared public row count, as given to mfpg_mechanism_release; data may hold fewer or more rows */
+    /* What this round releases, as accountants and ledger will hold it: the noise that is added is that of noise_sd, and the grid
+     * is that of grid. */
+    const mfpg_release *release;
+    double
+        inner_grid; /* of local steps before the last in a round with a share; 0: mfpg_grid_for of the noise */
+    const mfpg_stream *
+        noise; /* of (NOISE, round, client): vector number s is the noise of step s; records: of (RECORDS, ...) */
+    const mfpg_stream *batch; /* of (BATCH, round, client); used if batch_rate < 1 */
+    int64_t *share;           /* parameters integers, or NULL in view local */
+} mfpg_local_round;
+
 /** One client's local update of one round: out = privatised local model after the local steps from w.
  *  Each step: gradient at the current local model on all rows or a Poisson batch; clipped (flattened vector, jointly
  *  over tensors, norm in double; a zero gradient stays zero, a non-finite one becomes zero and is counted); data-free
  *  regularisers after clipping; noise. clip_at update: the steps are free of clip and noise; then the update is
  *  clipped once and noised once.
- *  @param[in]  rows     declared public row count, as given to mfpg_mechanism_release; data may hold fewer or more rows
- *  @param[in]  action   as mfpg_mechanism_release accepts it (none: control NONE)
- *  @param[in]  noise    stream of (NOISE, round, client): vector number s is the noise of step s
- *  @param[in]  batch    stream of (BATCH, round, client); used where batch_rate < 1
+ *
+ *  What is noised is an integer vector: the clipped displacement rounded towards zero in units of grid 2^-20, its norm checked
+ *  in integers, or the integer sum of the clipped gradients of examples. What leaves is K = [(x + sd Z)/grid] (mfpg/grid.h): the
+ *  state moves by K grid.
+ *
+ *  round->share: the client's weighted share of the sum, p (out - w) on release->grid, with p = release->weight, its last noise drawn on
+ *  that grid: share_j = [p (s_j - w_j)/grid] + [(p x_j + p sd Z_j)/grid], s the state before the last step (or what its regularisers
+ *  make of it) and x its data. out is then for the client alone.
  *  @param[in]  w        mfpg_model_parameters floats, finite
  *  @param[out] out      the same number; never aliases w
- *  @param[out] report   NULL where nobody asks
- *  @return MFPG_OK, MFPG_ERR_DOMAIN as mfpg_mechanism_release, MFPG_ERR_MEMORY (Sinkhorn), MFPG_ERR_NUMERIC where the
- *  noiseless part is still not finite or a projection does not converge.
- *  Threads: safe with separate work and out. */
+ *  @param[out] report   NULL if nobody asks
+ *  @return MFPG_OK, MFPG_ERR_INPUT for a release that is not this mechanism's (steps, a smaller sensitivity), a share of projected
+ *  states or without noise, a model whose sums round more than sum_rounding; MFPG_ERR_DOMAIN for a grid that does not fit,
+ *  MFPG_ERR_MEMORY (Sinkhorn), MFPG_ERR_NUMERIC if the weights are no longer finite or a projection does not converge.
+ *  Threads: safe with separate work, out and share. */
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *data, ptrdiff_t rows, mfpg_action action, const mfpg_stream *noise,
-    const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report);
+    const mfpg_local_round *round, const float *w, float *out, float *work, mfpg_update_report *report);
 
 /** Data particles: may this start be used? MFPG_ERR_INPUT where the first map needs a bound on the loss's curvature in
  *  the features and the model has none, or the one at w exceeds input_smoothness. MFPG_OK for parameters. */
@@ -158,28 +185,27 @@ mfpg_status mfpg_mechanism_check_start(
     mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model, const float *w);
 
 /** Data particles: the one release of a client's records. Each is clipped to norm C (what is not finite becomes zero),
- *  mapped with the gradients at the public start, and noised; noised->x and noised->norm2 are filled. Done once.
- *  @param[in]  raw     the client's rows; as many as declared to mfpg_mechanism_release
- *  @param[in]  noise   stream of (RECORDS, round, client): vector number i is the noise of row i
+ *  mapped with the gradients at the public start, and noised on the release's grid; noised->x and noised->norm2 are filled. Done once.
+ *  @param[in]  round   data are the client's raw rows, as many as declared; release and noise (vector number i is the noise of row i)
  *  @param[in]  start   the first model, public; mfpg_mechanism_check_start accepted it
- *  @param[out] noised  x and norm2 of the same shape, y the public labels; never shares x with raw
+ *  @param[out] noised  x and norm2 of the same shape, y the public labels; never shares x with the data
  *  @param      work    mfpg_mechanism_workspace floats
- *  @param[out] report  NULL where nobody asks: nonfinite counts records
- *  @return MFPG_OK, MFPG_ERR_INPUT for a mechanism of parameters, MFPG_ERR_DOMAIN as mfpg_mechanism_release,
- *  MFPG_ERR_NUMERIC where a mapped record is not finite (a label that is none). */
+ *  @param[out] report  NULL if nobody asks: nonfinite counts records
+ *  @return MFPG_OK, MFPG_ERR_INPUT for a mechanism of parameters or a release that is not this mechanism's, MFPG_ERR_DOMAIN for a grid
+ *  that does not fit, MFPG_ERR_NUMERIC if a mapped record is not finite (a label that is none). */
 mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *raw, mfpg_action action, const mfpg_stream *noise, const float *start,
-    mfpg_dataset *noised, float *work, mfpg_update_report *report);
+    const mfpg_local_round *round, const float *start, mfpg_dataset *noised, float *work,
+    mfpg_update_report *report);
 
 /** Data particles: one client's local update of one round, from noised records alone: local steps from w, each a step of
  *  the records' flow at the model at hand (entropic) and a plain gradient step on them. Nothing here is a release.
  *  @param[in]     pushed   1: the push belongs to this round, and was the flow of the first local step
  *  @param[in,out] records  as mfpg_mechanism_push left them
- *  @param[in]     noise    stream of (RECORDS, round, client): vector number step x rows + i is the noise of row i
+ *  @param[in]     round    release as for the push; noise: vector number step x rows + i is the noise of row i
  *  Else as mfpg_mechanism_update. */
 mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
-    const mfpg_model *model, mfpg_dataset *records, mfpg_action action, int pushed, const mfpg_stream *noise,
-    const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report);
+    const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
+    float *out, float *work, mfpg_update_report *report);
 
 /** Names and help of mechanisms.def; NULL past the end. */
 const char *mfpg_mechanism_name(ptrdiff_t index);

@@ -16,6 +16,7 @@
 #include "federation.h"
 #include "filter.h"
 #include "game.h"
+#include "grid.h"
 #include "group.h"
 #include "hidden_state.h"
 #include "inversion.h"

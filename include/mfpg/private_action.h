@@ -37,8 +37,8 @@ mfpg_measurement mfpg_measurement_most(const mfpg_mechanism *mechanism, double l
 
 /** How far each can move between neighbours, rounding included. Replace: loss clip and clip for a client; loss clip/n and
  *  2 clip/n for an example of n rows. Zero-out: half of it. +INFINITY for another adjacency. */
-mfpg_measurement mfpg_measurement_change(
-    const mfpg_mechanism *mechanism, ptrdiff_t rows, double loss_clip, mfpg_adjacency adjacency);
+mfpg_measurement mfpg_measurement_change(const mfpg_mechanism *mechanism, const mfpg_model *model,
+    ptrdiff_t rows, double loss_clip, mfpg_adjacency adjacency);
 
 /** sqrt((change of the loss/its noise)^2 + (change of the norm/its noise)^2), rounded up: mu of both released together. A
  *  part with change 0 is not released, whatever its noise; another part without noise gives +INFINITY. */

@@ -68,6 +68,16 @@ typedef enum mfpg_particles {
 
 const char *mfpg_particles_name(mfpg_particles particles); /* "parameters", "data" */
 
+/** What was clipped so that the sensitivity of a release holds. */
+typedef enum mfpg_clipped {
+    MFPG_CLIPPED_UPDATE = 0,  /* the client's whole gradient or update, once: unit client */
+    MFPG_CLIPPED_EXAMPLES,    /* the gradient of every example by itself */
+    MFPG_CLIPPED_RECORDS,     /* the features of every record */
+    MFPG_CLIPPED_MEASUREMENTS /* losses and gradient norms that choose an action */
+} mfpg_clipped;
+
+const char *mfpg_clipped_name(mfpg_clipped clipped); /* "update", "examples", "records", "measurements" */
+
 /** Everything one client released in one round.
  *  parameters: `steps` Gaussian steps, each the client's local state moved by data by at most `sensitivity` and blurred by
  *  noise of sd `noise_sd` per coordinate, both in the units of the weights.
@@ -77,10 +87,17 @@ const char *mfpg_particles_name(mfpg_particles particles); /* "parameters", "dat
  *  sensitivity is that of zero-out; replace doubles it. noise_sd 0 certifies nothing. */
 typedef struct mfpg_release {
     mfpg_particles particles;
+    mfpg_unit unit; /* whose presence the sensitivity bounds; accountants and ledgers refuse another unit */
+    mfpg_clipped clipped;
     int64_t round, client;
     int64_t steps;      /* >= 1 */
-    double sensitivity; /* zero-out, one step, weight units, >= 0 */
-    double noise_sd;    /* one step, weight units, >= 0 */
+    double sensitivity; /* zero-out, one step, weight units, >= 0; the rounding below is included */
+    double rounding; /* rho >= 0: share by which the rounding of sums over examples raised the sensitivity */
+    double noise_sd; /* one step, weight units, >= 0 */
+    /* Step of the public grid of what leaves, a power of two (mfpg/grid.h), at most a quarter of its noise: view local, of the
+     * client's own update, in weight units; other views, of its weighted share of the sum. 0: nothing is known of the last
+     * digits of what leaves. */
+    double grid;
     double last_sd; /* noise that protects the last step in the view at hand, in this client's units; local
                                view: noise_sd (mfpg_view_apply fills it for the others) */
     double weight;  /* p_k of this round's average, in [0,1] */

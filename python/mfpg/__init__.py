@@ -1,8 +1,8 @@
 """Privacy games in federated learning: the C library mfpg with NumPy arrays in and out.
 
 Names and defaults are those of the command line. Every function may be called from several threads at once; the
-interpreter lock is released while the library works, and Ctrl-C ends a long call. An object (Ledger, Accountant) serves
-one thread at a time. A process made by fork() must not use the package if its parent did: start processes with "spawn".
+interpreter lock is released while the library works, and Ctrl-C ends a long call. Calls on one object (Ledger, Accountant)
+wait for each other. A process made by fork() must not use the package if its parent did: start processes with "spawn".
 """
 
 from mfpg import transport
@@ -16,7 +16,7 @@ from mfpg._config import examples
 from mfpg._equilibrium import Equilibrium, FixedPoint, Gains, Mixing, Price, Social
 from mfpg._interface import lib
 from mfpg._keys import Key, keys
-from mfpg._ledger import Ledger, LedgerContents, LedgerHeader, LedgerLine
+from mfpg._ledger import Ledger, LedgerContents, LedgerHeader, LedgerLine, Spending
 from mfpg._privatise import Privatised, privatise
 from mfpg._release import Release
 from mfpg._run import Run, run, simulate
@@ -27,8 +27,8 @@ __all__ = [
     "AccessError", "Account", "Accountant", "Audit", "AuditedClient", "Calibration", "ClientAccount", "DomainError", "Equilibrium", "Error",
     "FixedPoint", "Gains", "InputError", "Interrupted", "Key", "Ledger", "LedgerAccount", "LedgerContents",
     "LedgerEnd", "LedgerHeader", "LedgerLine", "MfpgWarning", "Mixing", "NumericError", "Odometer",
-    "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "account", "audit", "calibrate", "examples",
-    "keys", "privatise", "run", "simulate", "solve", "transport",
+    "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "Spending", "account", "audit", "calibrate",
+    "examples", "keys", "privatise", "run", "simulate", "solve", "transport",
 ]
 
 for _name in __all__:  # public names tell their public place, in tracebacks and in pickles

@@ -18,7 +18,7 @@ def account(job: Job, *, mechanism: str | None = None, noise_multiplier: float |
             blocks: str | Iterable[tuple[float, float, int]] | None = None, steps: int | None = None,
             sampling_rate: float | None = None, mu: float | None = None, particles: str | None = None,
             exogenous: bool = False, input_smoothness: float | None = None, view: str | None = None,
-            ledger: str | os.PathLike[str] | None = None, clip: float | None = None, adjacency: str | None = None,
+            ledger: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None, clip: float | None = None, adjacency: str | None = None,
             sensitivity: float | None = None, unit: str | None = None, accountant: str | None = None,
             order: float | Iterable[float] | None = None, width: float | None = None, delta: float | None = None,
             epsilon: float | None = None, assume: str | None = None, smoothness: float | None = None,
@@ -41,7 +41,8 @@ def account(job: Job, *, mechanism: str | None = None, noise_multiplier: float |
         particles: "parameters" (default) or "data": every record is noised once, whatever follows.
         exogenous, input_smoothness: data, entropic; see ``mfpg account --help``.
         view: what is seen: "local" (default), "average" (charged like local), "final": the last state alone.
-        ledger: a ledger file or run folder, instead of all of the above: a LedgerAccount comes back.
+        ledger: a ledger file or run folder, instead of all of the above: a LedgerAccount comes back. A list of them: what they cost
+            together.
     What one release depends on
         clip: norm bound (default 1): sensitivity C, or 2C for replace.
         adjacency: "add", "remove", "zero-out" (default) or "replace".
@@ -121,7 +122,9 @@ def ask(job: Job, kind: int, options: dict[str, Any]) -> Any:
         for name, value in options.items():
             if name != "job" and value is not None and value is not False:
                 option = name.replace("_", "-").encode()
-                ctx.check(lib.mfpg_question_set(ctx.pointer, question, option, as_option(name, value)))
+                several = name == "ledger" and not isinstance(value, (str, os.PathLike))
+                for one in value if several else [value]:
+                    ctx.check(lib.mfpg_question_set(ctx.pointer, question, option, as_option(name, one)))
         ctx.check(lib.mfpg_question_answer(ctx.pointer, question, answer))
         return answer
 
@@ -154,13 +157,17 @@ def read_calibration(answer: Any) -> Calibration:
 
 def read_ledger(answer: Any) -> LedgerAccount:
     ledger = answer.ledger
-    end, odometer = ledger.end, ledger.odometer
+    odometer, files = ledger.odometer, tuple(read_end(ledger.file[i]) for i in range(ledger.files))
     return LedgerAccount(
         **fields(answer), seeded=bool(ledger.seeded), one_certificate=bool(ledger.alike),
-        ledger=LedgerEnd(end.lines, text(end.chain), "agrees" if ledger.confirmed else "none"),
+        ledger=files[0], ledgers=files, epsilon_replace=number_or_none(ledger.epsilon_replace),
         odometer=None if odometer.index < 0 else Odometer(odometer.epsilon, odometer.rho, odometer.delta,
                                                           text(lib.MFPG_ODOMETER_NOTE)),
         clients=tuple(read_client(ledger.client[i]) for i in range(ledger.clients)))
+
+
+def read_end(file: Any) -> LedgerEnd:
+    return LedgerEnd(file.end.lines, text(file.end.chain), "agrees" if file.confirmed else "none", os.fsdecode(ffi.string(file.path)))
 
 
 def read_client(client: Any) -> ClientAccount:

@@ -1,20 +1,18 @@
-"""Accountant: what one client has spent, asked at any time, kept across processes, and stopped before overspending."""
+"""Accountant: what one client has spent, asked at any time, and stopped before overspending."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
+import os
 import threading
 from collections.abc import Iterable
 from typing import Any
 
-from mfpg._call import Context, InputError, Job, job, number, whole
+from mfpg._call import Context, InputError, Job, job, number, text, whole
 from mfpg._interface import ffi, lib
-from mfpg._release import ADJACENCIES, MOST, PARTICLES, UNITS, VIEWS, Release, index
-
-FILTERS = ["accountant", "gdp", "zcdp"]
-VERSION = 1
+from mfpg._ledger import FILTERS, read_file
+from mfpg._release import ADJACENCIES, MOST, PARTICLES, UNITS, VIEWS, Release, from_c, index
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +42,9 @@ class Accountant:
         advance. "gdp" or "zcdp": a privacy filter, also sound where each release was chosen after looking at those before;
         what is certified is then the whole budget once anything was spent.
     order, width: of rdp and exact.
+
+    It lives in memory, for questions. Where releases really leave, the account is a Ledger, which keeps budget and list on disk as
+    one; from_ledger asks about that.
 
     Threads: calls on one object wait for each other.
     """
@@ -128,32 +129,22 @@ class Accountant:
         """Everything recorded, with how many times in a row."""
         return tuple(self._records)
 
-    # ---- keeping ----
-
-    def to_bytes(self) -> bytes:
-        """Everything that from_bytes needs to go on in another process. JSON; it is neither secret nor protected against
-        changes: a Ledger is."""
-        with self._lock:
-            records = [[dataclasses.asdict(release), times] for release, times in self._records]
-            state = {"mfpg": "accountant", "version": VERSION, "settings": dataclasses.asdict(self._settings),
-                     "records": records, "failed": self._failed}
-            return json.dumps(state, allow_nan=False).encode()
+    # ---- from a ledger ----
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Accountant:
-        """The accountant that to_bytes has written; it answers the same to the last bit. Raises InputError for other bytes."""
-        try:
-            state = json.loads(data)
-            if state["mfpg"] != "accountant" or state["version"] != VERSION:
-                raise ValueError(f"version {state['version']!r}")
-            made = cls(**{**state["settings"], "order": state["settings"]["order"] or None})
-            records = [(Release(**release), whole("times", times, 1, MOST)) for release, times in state["records"]]
-            failed = state["failed"]
-        except (ValueError, TypeError, KeyError, AttributeError) as problem:
-            raise InputError(f"no state of an accountant: {problem}") from None
-        for release, times in records:
-            made.record(release, times)
-        made._failed = failed is not False
+    def from_ledger(cls, path: str | os.PathLike[str], *, client: int = 0, kind: str | None = None) -> Accountant:
+        """An accountant of what a client of a ledger file has spent, budget included; nothing that it records later goes back
+        there. kind: default the accountant that the ledger itself asks."""
+        with Context(Job()) as ctx:
+            header, lines, _ = read_file(ctx, path)
+        promise = header.promise
+        whole("client", client, 0, header.clients - 1)
+        named = text(lib.mfpg_ledger_accountant(header)) if kind is None else kind
+        made = cls(named, unit=UNITS[promise.unit], adjacency=ADJACENCIES[promise.adjacency], view=VIEWS[promise.view],
+                   delta=header.delta, stop_at_epsilon=header.stop_at_epsilon or None, filter=FILTERS[header.filter])
+        for release, first, last in lines:
+            if first <= client <= last:
+                made.record(dataclasses.replace(from_c(release), client=client))
         return made
 
     # ---- inside; the lock is held ----

@@ -71,6 +71,7 @@ class LedgerEnd:
     lines: int
     chain: str
     summary: str
+    file: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +90,10 @@ class LedgerAccount(Account):
 
     seeded: bool = False
     ledger: LedgerEnd = LedgerEnd(0, "", "none")
+    """The first; `ledgers` has all that were priced together."""
+    ledgers: tuple[LedgerEnd, ...] = ()
+    epsilon_replace: float | None = None
+    """Unit client, zero-out: the epsilon at which one record inside a client is protected."""
     odometer: Odometer | None = None
     one_certificate: bool = False
     """True where all clients, of which there are several, spent the same."""

@@ -1,4 +1,4 @@
-"""Ledger: the append-only file of everything that was released."""
+"""Ledger: the account on disk, an append-only file of everything that was released and the budget that it keeps."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from mfpg._call import Context, InputError, Job, job, number, path_bytes, text, 
 from mfpg._interface import ffi, lib
 from mfpg._release import ADJACENCIES, PARTICLES, UNITS, VIEWS, Release, from_c, index
 
+FILTERS = ["accountant", "gdp", "zcdp"]
+
 
 @dataclasses.dataclass(frozen=True)
 class LedgerHeader:
@@ -26,6 +28,11 @@ class LedgerHeader:
     particles: str = "parameters"
     seeded: bool = False
     """The noise came from a seed: reproducible, and therefore not private."""
+    stop_at_epsilon: float | None = None
+    """The budget of every client, in nats at delta, that `Ledger.spend` keeps; None: no limit."""
+    filter: str = "accountant"
+    """What keeps it: "accountant" if noise and number of releases are public and fixed in advance, "gdp" or "zcdp" also if
+    each was chosen after looking at those before (the whole budget is then certified)."""
 
     def to_c(self) -> Any:
         out = ffi.new("mfpg_ledger_header *")
@@ -35,13 +42,16 @@ class LedgerHeader:
         out.promise.adjacency = index("adjacency", self.adjacency, ADJACENCIES)
         out.promise.view = index("view", self.view, VIEWS)
         out.delta, out.seeded = number("delta", self.delta, 0, 1, below=True), bool(self.seeded)
+        out.stop_at_epsilon = 0 if self.stop_at_epsilon is None else number("stop_at_epsilon", self.stop_at_epsilon, 0, above=True)
+        out.filter = index("filter", self.filter, FILTERS)
         return out
 
 
 def header_of(header: Any) -> LedgerHeader:
     promise = header.promise
     return LedgerHeader(header.clients, UNITS[promise.unit], ADJACENCIES[promise.adjacency], VIEWS[promise.view],
-                        header.delta, PARTICLES[header.particles], bool(header.seeded))
+                        header.delta, PARTICLES[header.particles], bool(header.seeded), header.stop_at_epsilon or None,
+                        FILTERS[header.filter])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +71,23 @@ class LedgerContents:
     releases: tuple[LedgerLine, ...]
     lines: int
     chain: str
+
+    @property
+    def off_grid(self) -> bool:
+        """True if some release was noised off a grid, so that its certificate does not cover the rounding of floats."""
+        return any(line.release.noise_sd > 0 and line.release.grid == 0 for line in self.releases)
+
+
+@dataclasses.dataclass(frozen=True)
+class Spending:
+    """What one client has spent, as its ledger has it."""
+
+    epsilon: float
+    """Certified at the ledger's delta of everything in it; with a filter its whole budget, once anything was spent."""
+    spent: float
+    """The same; with a filter what was spent of the budget, for display."""
+    remaining: float
+    """The budget less `spent`, rounded down; infinity without a budget."""
 
 
 # ---- reading ----
@@ -110,39 +137,49 @@ def _read(job: Job, path: Any) -> LedgerContents:
 
 
 class Ledger:
-    """A ledger file that is being written, by one process at a time: every release is on disk when append returns.
+    """A ledger file that is being written, and the account of its clients.
 
-    Make one with Ledger.create, go on with one by Ledger.open, and close it (or use it in a with statement).
-    ``mfpg account --ledger FILE`` and account(ledger=FILE) price it.
+        with mfpg.Ledger.create("client.ledger", clients=1, stop_at_epsilon=4) as ledger:
+            update, release = mfpg.privatise(...)
+            if ledger.spend(release):           # asked, charged and on disk, or refused
+                send(update)
+
+    Make one with Ledger.create, go on with one by Ledger.open, and close it (or use it in a with statement). ``mfpg account --ledger
+    FILE`` and account(ledger=FILE) price it.
+
+    Threads: calls on one object wait for each other. Processes: one at a time has a file open, another one gets InputError; a child
+    made by fork() opens it anew when its parent has closed it.
     """
 
-    def __init__(self, pointer: Any, path: pathlib.Path, header: LedgerHeader, last_round: int) -> None:
+    def __init__(self, pointer: Any, path: pathlib.Path) -> None:
         self._pointer = ffi.gc(pointer, lib.mfpg_ledger_close)
-        self._last_round = last_round
         self.path = path
-        self.header = header
+        self.header = header_of(lib.mfpg_ledger_tell_header(pointer))
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, clients: int, unit: str = "client", adjacency: str = "zero-out",
-               view: str = "local", delta: float = 1e-5, particles: str = "parameters", seeded: bool = False) -> Ledger:
+               view: str = "local", delta: float = 1e-5, particles: str = "parameters", seeded: bool = False,
+               stop_at_epsilon: float | None = None, filter: str = "accountant") -> Ledger:
         """A new file; AccessError where there is one already, since a ledger is never overwritten."""
-        header = LedgerHeader(clients, unit, adjacency, view, delta, particles, seeded)
+        header = LedgerHeader(clients, unit, adjacency, view, delta, particles, seeded, stop_at_epsilon, filter)
         out = ffi.new("mfpg_ledger **")
         with Context() as ctx:
             ctx.check(lib.mfpg_ledger_create(ctx.pointer, path_bytes(path), header.to_c(), out))
-        return cls(out[0], pathlib.Path(path), header, 0)
+        return cls(out[0], pathlib.Path(path))
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Ledger:
-        """Goes on with a file, behind its last round. InputError where a line was changed, removed, inserted or moved. The rest
-        of a line that a crash cut short is completed by an append of the same release, and by nothing else."""
-        job = Job()
+    def open(cls, path: str | os.PathLike[str], *, stop_at_epsilon: float | None = None) -> Ledger:
+        """Goes on with a file: all of it is read, and what was spent stays spent. The beginning of a line that a crash left is cut
+        off: its release was never admitted. InputError if a line was changed, removed, inserted or moved, or another process has
+        the file open.
+
+        stop_at_epsilon: a smaller budget than the file's, for what is spent through this object.
+        """
+        limit = 0 if stop_at_epsilon is None else number("stop_at_epsilon", stop_at_epsilon, 0, above=True)
         out = ffi.new("mfpg_ledger **")
-        with Context(job) as ctx:
-            header, lines, _ = read_file(ctx, path)
-            last = max((release.round for release, _, _ in lines), default=0)
-            ctx.check(lib.mfpg_ledger_resume(ctx.pointer, path_bytes(path), header, last + 1, out))
-        return cls(out[0], pathlib.Path(path), header_of(header), last)
+        with Context(Job()) as ctx:
+            ctx.check(lib.mfpg_ledger_open(ctx.pointer, path_bytes(path), limit, out))
+        return cls(out[0], pathlib.Path(path))
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> LedgerContents:
@@ -152,27 +189,57 @@ class Ledger:
     @property
     def last_round(self) -> int:
         """The round of the latest release; 0 before the first."""
-        return self._last_round
+        return int(lib.mfpg_ledger_tell_round(self._open()))
+
+    # ---- spending ----
+
+    def spend(self, release: Release) -> bool:
+        """True if the release is within its client's budget: it is then written down, synced to disk, and may leave. False if it
+        is not, and nothing is written. Spend before releasing; an exception means that it must not leave.
+
+        The release gets the next round number, whatever its own.
+        """
+        return bool(_spend(lib.mfpg_ledger_spend, self._open(), release).admitted)
+
+    def affords(self, release: Release) -> bool:
+        """Whether spend would return True. Nothing is written."""
+        return bool(_spend(lib.mfpg_ledger_affords, self._open(), release).admitted)
+
+    def spending(self, client: int = 0) -> Spending:
+        """What a client has spent, and what is left."""
+        answer = _ask(self._open(), whole("client", client, 0, self.header.clients - 1))
+        return Spending(answer.epsilon, answer.spent, answer.remaining)
+
+    def epsilon(self, client: int = 0) -> float:
+        """The epsilon of spending(client)."""
+        return self.spending(client).epsilon
+
+    # ---- writing what somebody else admitted ----
 
     def append(self, releases: Release | Iterable[Release], *, round: int | None = None) -> int:
-        """Writes the releases of one round, ascending clients, and syncs them to disk; write first, release afterwards.
+        """Writes the releases of one round, ascending clients, and syncs them to disk; for a ledger without a budget.
 
         round: their number, above that of every release before (default: the next). Returns it. No release is written where
         any of them is faulty (DomainError).
         """
+        if self.header.stop_at_epsilon is not None:
+            raise InputError(f"{self.path}: this ledger keeps a budget, which append does not ask; call spend")
         listed = [releases] if isinstance(releases, Release) else list(releases)
-        number_of_round = self._last_round + 1 if round is None else whole("round", round, 0, 2**53)
-        if number_of_round <= self._last_round:
-            raise InputError(f"round: found {number_of_round}; allowed: from {self._last_round + 1}, as the ledger has the ones "
-                             "before")
         made = ffi.new("mfpg_release[]", len(listed))
+        number_of_round = ffi.new("int64_t *")
+        if round is not None:
+            number_of_round[0] = whole("round", round, 0, 2**53)
+            if number_of_round[0] <= self.last_round:
+                raise InputError(f"round: found {round}; allowed: from {self.last_round + 1}, as the ledger has the ones before")
         for i, release in enumerate(listed):
-            made[i] = dataclasses.replace(release, round=number_of_round).to_c()[0]
+            made[i] = release.to_c()[0]
+            made[i].round = number_of_round[0]
         with Context() as ctx:
-            ctx.check(lib.mfpg_ledger_append(ctx.pointer, self._open(), made, len(listed)))
-        if listed:
-            self._last_round = number_of_round
-        return number_of_round
+            if round is None:
+                ctx.check(lib.mfpg_ledger_append_next(ctx.pointer, self._open(), made, len(listed), number_of_round))
+            else:
+                ctx.check(lib.mfpg_ledger_append(ctx.pointer, self._open(), made, len(listed)))
+        return int(number_of_round[0])
 
     @property
     def end(self) -> tuple[int, str]:
@@ -182,10 +249,8 @@ class Ledger:
         return out.lines, text(out.chain)
 
     def close(self) -> None:
-        """Closes the file; closing twice is fine."""
-        if self._pointer is not None:
-            ffi.release(self._pointer)
-            self._pointer = None
+        """Closes the file, as soon as no other thread is in the middle of a call; closing twice is fine."""
+        self._pointer = None
 
     def _open(self) -> Any:
         if self._pointer is None:
@@ -197,3 +262,18 @@ class Ledger:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+
+def _spend(call: Any, ledger: Any, release: Release) -> Any:
+    made, answer = release.to_c(), ffi.new("mfpg_spending *")
+    made.round = -1
+    with Context() as ctx:
+        ctx.check(call(ctx.pointer, ledger, made, answer))
+    return answer
+
+
+def _ask(ledger: Any, client: int) -> Any:
+    answer = ffi.new("mfpg_spending *")
+    with Context() as ctx:
+        ctx.check(lib.mfpg_ledger_ask(ctx.pointer, ledger, client, answer))
+    return answer

@@ -12,6 +12,7 @@ UNITS = ["client", "example"]
 ADJACENCIES = ["zero-out", "replace", "add", "remove"]  # in the order of the enum
 VIEWS = ["local", "average", "final"]
 PARTICLES = ["parameters", "data"]
+CLIPPED = ["update", "examples", "records", "measurements"]
 CONTROLS = ["none", "budget", "strength", "multiplier"]
 MOST = 2**62
 
@@ -40,11 +41,27 @@ class Release:
     control: str = "none"
     """What `action` is: "none", "budget", "strength" or "multiplier"."""
     action: float | None = None
+    unit: str = "client"
+    """Whose presence the sensitivity bounds: "client" or "example". Accountants and ledgers of another unit refuse it."""
+    clipped: str | None = None
+    """What was clipped for that: "update", "examples", "records" or "measurements"; None: what the unit and particles say."""
+    rounding: float = 0.0
+    """Share by which the rounding of sums over examples raised the sensitivity, which includes it."""
+    grid: float = 0.0
+    """Step of the public grid of what leaves, a power of two up to a quarter of its noise; 0: nothing is known of its last
+    digits."""
+
+    def __post_init__(self) -> None:
+        if self.clipped is None:
+            usual = "records" if self.particles == "data" else "examples" if self.unit == "example" else "update"
+            object.__setattr__(self, "clipped", usual)
 
     def to_c(self) -> Any:
         """A mfpg_release; what is not allowed is refused by whoever takes it."""
         out = ffi.new("mfpg_release *")
         out.particles = index("particles", self.particles, PARTICLES)
+        out.unit, out.clipped = index("unit", self.unit, UNITS), index("clipped", str(self.clipped), CLIPPED)
+        out.rounding, out.grid = self.rounding, self.grid
         out.steps = whole("steps", self.steps, 0, MOST)
         out.round = whole("round", self.round, 0, MOST)
         out.client = whole("client", self.client, 0, MOST)
@@ -83,7 +100,8 @@ def from_c(release: Any) -> Release:
     return Release(
         sensitivity=release.sensitivity, noise_sd=release.noise_sd, steps=release.steps, round=release.round,
         client=release.client, last_sd=release.last_sd, weight=release.weight, sampling_rate=release.sampling_rate,
-        contraction=release.contraction, particles=PARTICLES[release.particles], control=control, action=action)
+        contraction=release.contraction, particles=PARTICLES[release.particles], control=control, action=action,
+        unit=UNITS[release.unit], clipped=CLIPPED[release.clipped], rounding=release.rounding, grid=release.grid)
 
 
 ACCOUNTANTS = listed(lib.mfpg_accountant_name)

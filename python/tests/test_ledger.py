@@ -1,7 +1,13 @@
 """Ledger: written, gone on with, read and priced, with the command line as the second opinion."""
 
+import concurrent.futures
 import dataclasses
 import math
+import os
+import random
+import subprocess
+import sys
+import warnings
 
 import pytest
 
@@ -50,8 +56,8 @@ def test_what_was_written_is_read_and_priced(tmp_path, program):
 
 
 @pytest.mark.parametrize("header, one", [
-    ({"unit": "example", "delta": 1e-6}, {"sampling_rate": 0.1}), ({"view": "final", "seeded": True}, {"last_sd": 9}),
-    ({"particles": "data", "unit": "example"}, {"particles": "data", "contraction": 0.9}),
+    ({"unit": "example", "delta": 1e-6}, {"sampling_rate": 0.1, "unit": "example", "grid": 0.25}), ({"view": "final", "seeded": True}, {"last_sd": 9}),
+    ({"particles": "data", "unit": "example"}, {"particles": "data", "contraction": 0.9, "unit": "example"}),
     ({"adjacency": "replace", "view": "average"}, {"sampling_rate": 0.5}), ({}, {"noise_sd": 0}),
 ], ids=str)
 def test_other_promises_are_priced_alike(tmp_path, program, header, one):
@@ -80,20 +86,118 @@ def test_ledger_goes_on_where_it_ended(tmp_path):
     assert [line.release.round for line in mfpg.Ledger.read(path).releases] == [1, 7, 8]
 
 
-def test_line_that_a_crash_cut_short_is_completed_by_the_same_release_only(tmp_path):
+def test_line_that_a_crash_cut_short_was_never_released(tmp_path):
     path = tmp_path / "ledger"
-    with mfpg.Ledger.create(path, clients=1) as ledger:
-        ledger.append(release())
-        ledger.append(release())
+    with mfpg.Ledger.create(path, clients=1, stop_at_epsilon=4) as ledger:
+        assert ledger.spend(release()) and ledger.spend(release())
+        before = ledger.epsilon()
     whole = path.read_bytes()
     path.write_bytes(whole[:-9])
     with pytest.warns(mfpg.MfpgWarning):
         assert len(mfpg.Ledger.read(path).releases) == 1
-    with mfpg.Ledger.open(path) as ledger, pytest.raises(mfpg.InputError, match="recorded before"):
-        ledger.append(release(noise_sd=6))
     with mfpg.Ledger.open(path) as ledger:
-        ledger.append(release())
+        assert ledger.last_round == 1 and ledger.epsilon() < before and ledger.end[0] == 2
+        assert ledger.spend(release())
     assert path.read_bytes() == whole
+
+
+# ---- the account ----
+
+
+def test_spends_to_the_budget_across_objects(tmp_path, program):
+    path = tmp_path / "ledger"
+    with mfpg.Ledger.create(path, clients=2, stop_at_epsilon=4) as ledger:
+        assert ledger.header.stop_at_epsilon == 4 and ledger.spending() == mfpg.Spending(0, 0, pytest.approx(4))
+        assert all(ledger.spend(release()) for _ in range(9))
+        with pytest.raises(mfpg.InputError, match="keeps a budget"):
+            ledger.append(release())
+    with mfpg.Ledger.open(path, stop_at_epsilon=3) as ledger:
+        while ledger.spend(release()):
+            assert ledger.spending().spent <= 3
+        assert not ledger.affords(release())
+    with mfpg.Ledger.open(path, stop_at_epsilon=100) as ledger:
+        assert ledger.affords(release())
+        while ledger.spend(release(round=99)):
+            pass
+        assert ledger.last_round == 21 and ledger.spend(release(client=1)) and ledger.last_round == 22
+        spending = ledger.spending()
+    assert spending.epsilon == spending.spent == mfpg.account(noise_multiplier=5, steps=21, accountant="gdp").epsilon
+    assert spending.remaining == pytest.approx(4 - spending.spent) and spending.remaining <= 4 - spending.spent
+    found = check_price(program, path)
+    assert found["epsilon"] == spending.epsilon
+    assert found["epsilon_replace"] == mfpg.account(ledger=path, adjacency="replace").epsilon > found["epsilon"]
+
+
+def test_threads_share_one_budget(tmp_path):
+    path = tmp_path / "ledger"
+    for _ in range(5):
+        with mfpg.Ledger.create(path, clients=1, stop_at_epsilon=4) as ledger:
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                admitted = list(pool.map(lambda _: ledger.spend(release()), range(60)))
+        assert sum(admitted) == 21
+        assert [line.release.round for line in mfpg.Ledger.read(path).releases] == list(range(1, 22))
+        path.unlink()
+
+
+def test_threads_that_append_leave_a_ledger(tmp_path):
+    path = tmp_path / "ledger"
+    with mfpg.Ledger.create(path, clients=1) as ledger, concurrent.futures.ThreadPoolExecutor(8) as pool:
+        rounds = list(pool.map(lambda _: ledger.append(release()), range(100)))
+    assert sorted(rounds) == list(range(1, 101))
+    assert [line.release.round for line in mfpg.Ledger.read(path).releases] == list(range(1, 101))
+
+
+CLIENT = """
+import os, sys, mfpg
+path = sys.argv[1]
+ledger = mfpg.Ledger.open(path) if os.path.exists(path) else mfpg.Ledger.create(path, clients=1, stop_at_epsilon=4)
+while ledger.spend(mfpg.Release(sensitivity=1, noise_sd=5)):
+    print("sent", flush=True)
+"""
+
+
+def test_a_client_that_is_killed_has_listed_what_it_sent(tmp_path):
+    path, sent, draw = tmp_path / "ledger", 0, random.Random(7)
+    for _ in range(8):
+        process = subprocess.Popen([sys.executable, "-c", CLIENT, path], stdout=subprocess.PIPE, text=True)
+        for _ in range(draw.randrange(4)):
+            sent += process.stdout.readline() == "sent\n"
+        process.kill()
+        sent += process.communicate()[0].count("sent")
+        if path.exists():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", mfpg.MfpgWarning)  # of a line that was cut
+                assert sent <= len(mfpg.Ledger.read(path).releases) <= 21
+    subprocess.run([sys.executable, "-c", CLIENT, path], check=True, capture_output=True)
+    assert len(mfpg.Ledger.read(path).releases) == 21
+    assert mfpg.Accountant.from_ledger(path).epsilon() <= 4
+
+
+def test_a_forked_child_is_refused(tmp_path):
+    with mfpg.Ledger.create(tmp_path / "ledger", clients=1) as ledger:
+        child = os.fork()
+        if child == 0:
+            try:
+                ledger.spend(release())
+            except mfpg.InputError as refusal:
+                os._exit(0 if "fork()" in str(refusal) else 1)
+            os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert ledger.spend(release())
+
+
+def test_ledgers_are_priced_together(tmp_path, program):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        with mfpg.Ledger.create(path, clients=1) as ledger:
+            ledger.append(release(grid=0.25))
+    found = mfpg.account(ledger=paths)
+    assert found.mu == pytest.approx(math.sqrt(2) / 5) and [end.file for end in found.ledgers] == list(map(str, paths))
+    assert not mfpg.Ledger.read(paths[0]).off_grid and not any("floating" in text for text in found.assumptions)
+    code, printed, _ = program("account", "--ledger", paths[0], "--ledger", paths[1], "--json")
+    assert code == 0 and printed["epsilon"] == found.epsilon and plain(found.ledgers) == printed["ledgers"]
+    with pytest.raises(mfpg.InputError, match="named twice"):
+        mfpg.account(ledger=[paths[0], paths[0]])
 
 
 def test_nothing_is_written_over_or_changed_unseen(tmp_path, program):
@@ -139,7 +243,9 @@ def test_closed_ledgers_and_other_options_are_refused(tmp_path, program):
 
 
 @pytest.mark.parametrize("header", [{"clients": 0}, {"clients": 1.5}, {"unit": "x"}, {"delta": 1}, {"delta": math.nan},
-                                    {"adjacency": "add"}, {"view": "x"}, {"particles": "x"}], ids=str)
+                                    {"adjacency": "add"}, {"view": "x"}, {"particles": "x"}, {"stop_at_epsilon": 0},
+                                    {"stop_at_epsilon": math.nan}, {"filter": "gdp"},
+                                    {"filter": "x", "stop_at_epsilon": 1}], ids=str)
 def test_headers_are_checked(tmp_path, header):
     with pytest.raises((mfpg.InputError, mfpg.DomainError)):
         mfpg.Ledger.create(tmp_path / "ledger", **{"clients": 1, **header})

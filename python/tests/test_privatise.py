@@ -51,10 +51,90 @@ def test_whole_numbers_pass_and_nothing_else_does():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_not_finite_is_refused_by_name(bad, dtype):
+def test_what_is_not_finite_becomes_zero_and_only_the_log_knows(bad, dtype, caplog):
     update = {"count": np.array([1]), "head": np.ones(3, dtype), "tail": np.array([1, 2, bad], dtype)}
+    zeros = {"count": np.array([1]), "head": np.zeros(3, dtype), "tail": np.zeros(3, dtype)}
+    found, release = mfpg.privatise(update, noise_multiplier=1, seed=4)
+    assert "not finite" in caplog.text and caplog.records[0].name == "mfpg"
+    caplog.clear()
+    expected, same = mfpg.privatise(zeros, noise_multiplier=1, seed=4)
+    assert release == same and not caplog.records
+    for name in update:
+        assert np.array_equal(found[name], expected[name])
     with pytest.raises(mfpg.InputError, match=rf"'tail' \({np.dtype(dtype)}\), number 3"):
-        mfpg.privatise(update, noise_multiplier=1)
+        mfpg.privatise(update, noise_multiplier=1, on_nonfinite="raise")
+
+
+def test_what_comes_back_lies_on_the_grid():
+    update = {"a": np.full((2, 3), 0.3, np.float32), "n": np.array([7]), "b": np.full(4, -0.2)}
+    for grid, expected in ((None, 0.125), (0.5, 0.5), (2.0**-20, 2.0**-20)):
+        options = {"clip": 2.0, "noise_multiplier": 1.0, "seed": 9, "grid": grid}
+        floats, release = mfpg.privatise(update, **options)
+        whole, same = mfpg.privatise(update, integers=True, **options)
+        assert release == same and (release.unit, release.clipped, release.grid, release.rounding) == ("client", "update", expected, 0)
+        for name in ("a", "b"):
+            assert whole[name].dtype == np.int64 and whole[name].shape == floats[name].shape
+            assert floats[name].dtype == update[name].dtype
+            assert np.array_equal((whole[name] * release.grid).astype(update[name].dtype), floats[name])
+        assert np.array_equal(whole["n"], update["n"]) and len(np.unique(whole["a"])) > 1
+    for wrong in (0.3, 1.0, 2.0**-60, 0, -1.0, math.nan):  # no power of two, coarser than a quarter, too fine, not positive
+        with pytest.raises((mfpg.InputError, mfpg.DomainError)):
+            mfpg.privatise(np.ones(3), noise_multiplier=1, grid=wrong)
+    with pytest.raises(mfpg.InputError, match="integers cannot"):
+        mfpg.privatise(np.ones(3), noise_multiplier=1, integers=True, in_place=True)
+
+
+def test_examples_are_clipped_one_by_one_and_divided_by_the_declared_rows():
+    draw = np.random.default_rng(3)
+    update = {"a": draw.normal(size=(30, 2, 3)).astype(np.float32), "b": 5 * draw.normal(size=(30, 4))}
+    flat = np.hstack([update["a"].reshape(30, -1), update["b"]])
+    clipped = flat * np.minimum(1, 1.5 / np.linalg.norm(flat, axis=1))[:, None]
+    options = {"unit": "example", "rows": 40, "clip": 1.5, "noise_multiplier": 1e-6, "seed": 1}
+    found, release = mfpg.privatise(update, **options)
+    mean = np.hstack([found["a"].reshape(-1), found["b"]])
+    assert found["a"].shape == (2, 3) and found["a"].dtype == np.float32 and found["b"].shape == (4,)
+    assert mean == pytest.approx(clipped.sum(axis=0) / 40, abs=1e-6)  # over the declared rows, not those at hand
+    assert release.sensitivity == pytest.approx(1.5 / 40, rel=1e-12) and release.sensitivity >= 1.5 / 40
+    assert (release.unit, release.clipped, release.noise_sd) == ("example", "examples", pytest.approx(1.5e-6 / 40))
+    whole = mfpg.privatise(update, integers=True, **options).update
+    assert np.array_equal(whole["b"] * release.grid, found["b"])
+    account = mfpg.Accountant(unit="example")
+    account.record(release)
+    assert account.epsilon() > 0
+    with pytest.raises(mfpg.InputError, match="unit"):
+        mfpg.Accountant().record(release)
+
+
+def test_examples_that_are_not_finite_count_as_zero(caplog):
+    update = np.ones((5, 3))
+    update[2, 1], update[4, 0] = np.nan, np.inf
+    options = {"unit": "example", "rows": 5, "noise_multiplier": 1, "seed": 2}
+    found = mfpg.privatise(update, **options).update
+    assert "2 examples were not finite" in caplog.text
+    update[2] = update[4] = 0
+    assert np.array_equal(found, mfpg.privatise(update, **options).update)
+    none = mfpg.privatise(np.ones((0, 3)), **options).update
+    assert np.array_equal(none, mfpg.privatise(np.zeros((5, 3)), **options).update)
+
+
+def test_unit_example_says_what_it_needs():
+    def refuses(words, update, **options):
+        with pytest.raises(mfpg.InputError, match=words):
+            mfpg.privatise(update, **{"unit": "example", "noise_multiplier": 1, **options})
+
+    refuses("leading axis of examples", np.ones(3))
+    refuses("rows belongs", np.ones(3), unit="client", rows=3)
+    refuses("allowed: client, example", np.ones(3), unit="record")
+    refuses("share", [np.ones((3, 2)), np.ones((4, 2))], rows=3)
+    refuses("share", [np.ones((3, 2)), np.float64(1)], rows=3)
+    refuses("float32 and float64 only", [np.ones((3, 2)), np.ones(3, int)], rows=3)
+    refuses("strength belongs", np.ones((3, 2)), rows=3, noise_multiplier=None, strength=1)
+    refuses("in_place belongs", np.ones((3, 2)), rows=3, in_place=True)
+    refuses("nothing to privatise", np.ones((3, 0)), rows=3)
+    refuses("zero, raise", np.ones((3, 2)), rows=3, on_nonfinite="drop")
+    for rows in (0, -1, 2.5, math.nan):
+        with pytest.raises((mfpg.InputError, mfpg.DomainError)):
+            mfpg.privatise(np.ones((3, 2)), unit="example", noise_multiplier=1, rows=rows)
 
 
 @pytest.mark.parametrize("empty", [[], {}, (), [np.array([1])], np.zeros((0, 3))])
@@ -73,7 +153,7 @@ def test_what_is_no_update_is_refused(other):
     {}, {"noise_multiplier": 1, "strength": 1}, {"noise_multiplier": 0}, {"noise_multiplier": -1},
     {"noise_multiplier": math.nan}, {"noise_multiplier": math.inf}, {"budget": 0}, {"strength": 0},
     {"noise_multiplier": 1, "step": 0.1}, {"strength": 1, "step": 0}, {"noise_multiplier": 1, "clip": 0},
-    {"noise_multiplier": 1, "clip": math.nan}, {"noise_multiplier": 1, "clip": math.inf}, {"noise_multiplier": 2**-18},
+    {"noise_multiplier": 1, "clip": math.nan}, {"noise_multiplier": 1, "clip": math.inf}, {"noise_multiplier": 2**-60},
     {"budget": 1, "law": "clasical"}, {"budget": 1, "scale": "sensitivity"}, {"strength": 1, "scale": "x"},
     {"strength": 1, "adjacency": "add"}, {"noise_multiplier": 1, "seed": -1}, {"noise_multiplier": 1, "round": -1},
 ], ids=str)

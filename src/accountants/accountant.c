@@ -25,7 +25,7 @@ enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 struct mfpg_accountant {
     const mfpg_accountant_ops *ops;
-    mfpg_adjacency adjacency;
+    mfpg_promise promise;
     int recorded; /* at least one release */
     int poisoned; /* something was released that could not be recorded: no bound is known any more */
     max_align_t state[];
@@ -80,7 +80,7 @@ mfpg_status mfpg_accountant_create(
     mfpg_accountant *made = mfpg_alloc(1, sizeof *made + ops->state_size);
     if (!made) return mfpg_fail_memory(ctx);
     made->ops = ops;
-    made->adjacency = chosen.promise.adjacency;
+    made->promise = chosen.promise;
     if (ops->start) status = ops->start(ctx, made->state, &chosen);
     if (status != MFPG_OK) {
         free(made);
@@ -121,6 +121,9 @@ mfpg_status mfpg_accountant_record_times(
             (long long)release->client, fault);
     else if (release->particles != accountant->ops->particles)
         status = fail_kind(ctx, accountant, release);
+    else if ((fault = mfpg_promised_fault(&accountant->promise, release)) != NULL)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "round %lld, client %lld: %s", (long long)release->round,
+            (long long)release->client, fault);
     else if (times == 0)
         return MFPG_OK;
     else
@@ -208,7 +211,7 @@ double mfpg_accountant_renyi(const mfpg_accountant *accountant, double order) {
 
 mfpg_status mfpg_accountant_epsilon_under(mfpg_context *ctx, const mfpg_accountant *accountant,
     mfpg_adjacency adjacency, double delta, double *epsilon) {
-    int other = adjacency != accountant->adjacency && !accountant->poisoned && accountant->recorded;
+    int other = adjacency != accountant->promise.adjacency && !accountant->poisoned && accountant->recorded;
     if (!other || !(delta >= 0.0 && delta < 1.0))
         return mfpg_accountant_epsilon(ctx, accountant, delta, epsilon);
     *epsilon = (double)INFINITY;
@@ -244,7 +247,8 @@ int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant
     double delta, double epsilon) {
     if (!(delta >= 0.0 && delta < 1.0 && epsilon >= 0.0)) return 0;
     if (!next) return is_within(ctx, accountant, delta, epsilon);
-    if (accountant->poisoned || mfpg_release_fault(next)) return 0;
+    if (accountant->poisoned || mfpg_release_fault(next) || mfpg_promised_fault(&accountant->promise, next))
+        return 0;
     mfpg_accountant *after = copy_of(accountant);
     int yes =
         after && mfpg_accountant_record(ctx, after, next) == MFPG_OK && is_within(ctx, after, delta, epsilon);
@@ -253,7 +257,7 @@ int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant
 }
 
 int mfpg_accountant_covers(const mfpg_accountant *accountant, const mfpg_accountant *less) {
-    if (accountant->ops != less->ops || accountant->adjacency != less->adjacency) return 0;
+    if (accountant->ops != less->ops || accountant->promise.adjacency != less->promise.adjacency) return 0;
     if (accountant->poisoned || !less->recorded) return 1;
     if (less->poisoned || !accountant->recorded || !accountant->ops->covers) return 0;
     return accountant->ops->covers(accountant->state, less->state);

@@ -101,7 +101,9 @@ static mfpg_status ask_other(mfpg_context *ctx, const char *name, const question
     options.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, asked->adjacency, MFPG_VIEW_LOCAL};
     mfpg_accountant *other = NULL;
     const sampled_steps *steps = &asked->exact->kept.sampled;
-    mfpg_release step = {.steps = 1,
+    mfpg_release step = {.unit = MFPG_UNIT_EXAMPLE,
+        .clipped = MFPG_CLIPPED_EXAMPLES,
+        .steps = 1,
         .noise_sd = 1.0,
         .last_sd = 1.0,
         .weight = 1.0,

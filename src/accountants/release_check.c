@@ -52,6 +52,28 @@ static const char *particles_fault(const mfpg_release *release) {
     return "particles are unknown";
 }
 
+/* Whose presence a clip bounds: a whole update that was clipped once hides how much of it is one record's. */
+static const char *clip_fault(const mfpg_release *release) {
+    if (release->unit != MFPG_UNIT_CLIENT && release->unit != MFPG_UNIT_EXAMPLE) return "unit is unknown";
+    if (!(release->clipped >= MFPG_CLIPPED_UPDATE && release->clipped <= MFPG_CLIPPED_MEASUREMENTS))
+        return "what was clipped is unknown";
+    if (release->unit == MFPG_UNIT_EXAMPLE && release->clipped == MFPG_CLIPPED_UPDATE)
+        return "unit is example, but a whole update was clipped once, which bounds a client: unit client";
+    return NULL;
+}
+
+static int is_power_of_two(double value) {
+    int exponent;
+    return value > 0.0 && isfinite(value) && frexp(value, &exponent) == 0.5;
+}
+
+static const char *grid_fault(const mfpg_release *release) {
+    if (!finite_and_not_negative(release->rounding)) return "rounding is not a finite number >= 0";
+    if (release->grid == 0.0) return NULL;
+    if (!is_power_of_two(release->grid)) return "grid is neither 0 nor a power of two";
+    return release->noise_sd > 0.0 ? NULL : "there is a grid, but no noise";
+}
+
 const char *mfpg_release_fault(const mfpg_release *release) {
     if (release->round < 0) return "round is negative";
     if (release->client < 0) return "client is negative";
@@ -62,9 +84,30 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     if (!finite_and_not_negative(release->last_sd)) return "last_sd is not a finite number >= 0";
     if (!share(release->weight)) return "weight is not in [0, 1]";
     if (!share(release->sampling_rate)) return "sampling_rate is not in [0, 1]";
-    const char *fault = particles_fault(release);
+    const char *fault = clip_fault(release);
+    if (!fault) fault = grid_fault(release);
+    if (!fault) fault = particles_fault(release);
     if (!fault) fault = hidden_fault(release);
     if (fault || release->action.control == MFPG_CONTROL_NONE) return fault;
     double value = mfpg_action_value(&release->action);
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";
+}
+
+/* The noise on the grid of what leaves: a client's own if it is looked at by itself, else its share of the sum. */
+static double noise_on_grid(const mfpg_promise *promise, const mfpg_release *release) {
+    int alone = promise->view == MFPG_VIEW_LOCAL || release->particles == MFPG_PARTICLES_DATA ||
+                mfpg_release_is_choice(release);
+    return alone ? release->noise_sd : release->weight * release->noise_sd;
+}
+
+const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release *release) {
+    if (release->unit != promise->unit)
+        return release->unit == MFPG_UNIT_CLIENT
+                   ? "its unit is client, that of the promise example: a client's promise is not an "
+                     "example's; one record of it is protected at the replace number"
+                   : "its unit is example, that of the promise client: an example's promise is none for a "
+                     "client";
+    return 4.0 * release->grid <= noise_on_grid(promise, release)
+               ? NULL
+               : "grid is more than a quarter of the noise in the view promised";
 }

@@ -111,7 +111,12 @@ static double ratio(const mfpg_audit_game *game, look l, int sign, int one_step)
     return mixture(l.rate, z, l.shift) - (replace ? mixture(l.rate, z, -l.shift) : 0.0);
 }
 
-/* 1 where a release lies on arm 1, -1 on arm 0, 0 on neither, as nearly all do that have noise. */
+/* 1 if the digits of a release say that it has no noise of the grid. */
+static int lacks_noise(mfpg_digits_kind kind) {
+    return kind == MFPG_DIGITS_FLOATS || kind == MFPG_DIGITS_STILL;
+}
+
+/* 1 if a release lies on arm 1, -1 on arm 0, 0 on neither. Noise on a grid lies on one in a round of forty: digits tell it apart. */
 static int arm_without_noise(const mfpg_audit_game *game, look l, int sign) {
     double z = sign * l.beyond;
     int replace = game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE;
@@ -142,7 +147,7 @@ static double score_last(
 }
 
 /* The sum of the log likelihood ratios, which has a deviation of mu. A round whose noise was left out says more than any sum of
- * noisy ones can: it counts six deviations. An honest round seems to be one less than once in a hundred thousand times. */
+ * noisy ones can: it counts six deviations. An honest round is on the grid, with entries that moved, and never seems to be one. */
 double mfpg_attack_score(
     const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
     double sum = 0.0, square = 0.0;
@@ -154,7 +159,7 @@ double mfpg_attack_score(
         double apart = mfpg_audit_value(game, 1, 1) - mfpg_audit_value(game, 1, 0);
         sum += ratio(game, l, sign[t], game->law[k].one_step);
         square += apart * apart * l.shift * l.shift;
-        bare += arm_without_noise(game, l, sign[t]);
+        if (lacks_noise(s->digits[t * game->clients + k])) bare += arm_without_noise(game, l, sign[t]);
     }
     return sum + 6.0 * sqrt(square) * bare;
 }

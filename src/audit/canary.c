@@ -104,6 +104,26 @@ static void accumulate(
     }
 }
 
+/* Along its direction a row has entries of one size, which is rounded towards zero to whole units: the sum is exact. */
+static int64_t add_clipped(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
+    double bound, double unit, int fresh, float *work, int64_t *sum) {
+    ptrdiff_t n = model->parameters, i = 0;
+    int64_t nonfinite = clip(model, batch, bound, 1.0, work);
+    (void)blocks;
+    if (fresh) memset(sum, 0, (size_t)n * sizeof *sum);
+    while (i < batch->count) { /* rows of one direction at a time */
+        const float *features = features_of(batch, i);
+        ptrdiff_t length = length_of(n, (ptrdiff_t)features[DIRECTIONS]),
+                  first = (ptrdiff_t)features[DIRECTION] * length;
+        int64_t units = 0;
+        for (; i < batch->count && features_of(batch, i)[DIRECTION] == features[DIRECTION]; i++)
+            units += (int64_t)((double)work[i] / sqrt((double)length) / unit);
+        for (ptrdiff_t j = first; j < first + length && units != 0; j++)
+            sum[j] += sign_of(j, n) > 0.0 ? units : -units;
+    }
+    return nonfinite;
+}
+
 static void predict(
     const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out) {
     backward(model, w, batch, work);
@@ -119,9 +139,11 @@ static const mfpg_model_ops linear_loss = {
     .name = "linear-loss",
     .help = "a loss that is linear in the parameters",
     .curvature = 0.0,
+    .double_sums = 1,
     .workspace = workspace,
     .backward = backward,
     .clip = clip,
+    .add_clipped = add_clipped,
     .accumulate = accumulate,
     .predict = predict,
 };
@@ -131,9 +153,11 @@ static const mfpg_model_ops linear_loss_summed = {
     .help = "a loss that is linear in the parameters",
     .sums_rows = 1,
     .curvature = 0.0,
+    .double_sums = 1,
     .workspace = workspace,
     .backward = backward,
     .clip = clip,
+    .add_clipped = add_clipped,
     .accumulate = accumulate,
     .predict = predict,
 };

@@ -21,9 +21,18 @@ typedef struct mfpg_audit_promise {
 /* What a round does to a client's state along v: E<u, v> = keep <w, v> + value gap, with that variance. */
 typedef struct mfpg_audit_law {
     double keep, gap, variance;
-    double rate;  /* the canary takes part with this probability in each of a round's steps */
-    int one_step; /* 1: its likelihood under sampling is known in closed form */
+    double rate;          /* the canary takes part with this probability in each of a round's steps */
+    int one_step;         /* 1: its likelihood under sampling is known in closed form */
+    mfpg_release release; /* as promised; of view local */
 } mfpg_audit_law;
+
+/* How a release was noised, by its last digits. */
+typedef enum mfpg_digits_kind {
+    MFPG_DIGITS_UNKNOWN = 0, /* they do not tell */
+    MFPG_DIGITS_NOISED,      /* on the grid, and moved */
+    MFPG_DIGITS_FLOATS,      /* not on the grid: no noise, or noise in floats */
+    MFPG_DIGITS_STILL        /* not moved at all, which noise does not do in so many parameters */
+} mfpg_digits_kind;
 
 /* What the attacker may see of one run, along v; round-major, clients in each round. With many directions, such an array for
  * each of them, one after the other (but of weights), at the stride of all rounds of the game. */
@@ -39,7 +48,8 @@ typedef struct mfpg_transcript {
         value; /* rounds x clients, for each canary of a client: what each was given to send, in [-1, 1]. NULL,
                              where the canary of one client is looked at: nobody else sends anything along v */
     /* Noised records: local is what they show behind each round, weight 1 for whoever took part, global and value as above. */
-    double *beside; /* rounds x clients: what a record without canary shows; NULL but for records */
+    double *beside;           /* rounds x clients: what a record without canary shows; NULL but for records */
+    mfpg_digits_kind *digits; /* rounds x clients: of k's update, or of the global model in views of sums */
 } mfpg_transcript;
 
 typedef struct mfpg_audit_game {
@@ -66,6 +76,12 @@ typedef mfpg_status (*mfpg_audit_play)(mfpg_context *ctx, const mfpg_audit_game 
 /* play.c: by the library's federation. arg: unused. */
 mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_key *key,
     mfpg_canary_data *canaries, mfpg_transcript *transcript, void *arg);
+
+/* digits.c: what the digits of u say, which client k is said to have released from the model w, or which the sum of all clients made of it
+ * on that grid (0: in floats). MFPG_ERR_MEMORY. */
+mfpg_status mfpg_digits_of_update(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, const float *w,
+    const float *u, mfpg_digits_kind *out);
+mfpg_digits_kind mfpg_digits_of_sum(ptrdiff_t n, double grid, const float *w, const float *u);
 
 /* attack.c: the score of client k, signs those of the pattern; positive where arm 1 is likelier. The per-round one of round t.
  * The cross score is of k against other. The input score is that of constant signs for input canaries. */

@@ -47,12 +47,12 @@ typedef enum mfpg_inversion_clip {
 typedef struct mfpg_inversion_step {
     double mu; /* zero-out; +INFINITY: no noise, and nothing of the following but clip and kind */
     mfpg_mechanism *mechanism; /* owned */
-    mfpg_action action;
-    ptrdiff_t rows; /* declared */
-    double unit;    /* weights that move by a unit of gradient */
-    double sd;      /* of the noise, in the units of the gradient */
-    double clip;    /* +INFINITY: none */
-    double rate;    /* of MFPG_INVERSION_UPDATE */
+    mfpg_release release;      /* of the step, with its noise */
+    ptrdiff_t rows;            /* declared */
+    double unit;               /* weights that move by a unit of gradient */
+    double sd;                 /* of the noise, in the units of the gradient */
+    double clip;               /* +INFINITY: none */
+    double rate;               /* of MFPG_INVERSION_UPDATE */
     mfpg_inversion_clip kind;
     float *rest; /* parameters: where the step leads without data and noise */
 } mfpg_inversion_step;
@@ -117,6 +117,11 @@ ptrdiff_t mfpg_inversion_guesses(const mfpg_inversion_options *options);
 mfpg_status mfpg_inversion_identify(mfpg_context *ctx, const mfpg_inversion_subject *subject,
     const mfpg_inversion_step *step, int count, mfpg_inversion_release release, mfpg_inversion_clock *clock,
     mfpg_inversion_level *level);
+
+/* Sum over the pictures x (rows of `features`, `width` a line; size numbers in all) of the sizes of the differences between neighbours, to the
+ * right and downwards; its slope in x, times weight, is added to slope. 0 is taken for the slope where two neighbours are equal. */
+double mfpg_total_variation(
+    ptrdiff_t size, ptrdiff_t features, ptrdiff_t width, const float *x, float weight, float *slope);
 
 /* ---- inversion.c ---- */
 

@@ -80,23 +80,29 @@ static void whole_gradient(search *s) {
     }
 }
 
-/* Mean of the differences to the right and downwards in each picture, added to the slope where that is wanted. */
-static double total_variation(const search *s, float *slope) {
-    ptrdiff_t width = s->subject->options->width, features = s->subject->features;
+double mfpg_total_variation(
+    ptrdiff_t size, ptrdiff_t features, ptrdiff_t width, const float *x, float weight, float *slope) {
     double sum = 0.0;
-    float weight = (float)(SMOOTHNESS / (double)features);
-    for (ptrdiff_t i = 0; i < s->size; i++) {
+    for (ptrdiff_t i = 0; i < size; i++) {
         ptrdiff_t at = i % features;
         const ptrdiff_t neighbour[2] = {(at + 1) % width ? i + 1 : i, at + width < features ? i + width : i};
         for (int k = 0; k < 2; k++) {
-            float difference = s->x[neighbour[k]] - s->x[i];
+            float difference = x[neighbour[k]] - x[i];
             sum += fabs((double)difference);
-            if (!slope || difference == 0.0F) continue;
+            if (difference == 0.0F) continue;
             slope[neighbour[k]] += difference > 0.0F ? weight : -weight;
             slope[i] -= difference > 0.0F ? weight : -weight;
         }
     }
-    return sum / (double)features;
+    return sum;
+}
+
+/* Mean of the differences to the right and downwards in each picture, with its weight in the objective; its slope is added to the one of
+ * the search. */
+static double smoothness(search *s) {
+    double weight = SMOOTHNESS / (double)s->subject->features;
+    return weight * mfpg_total_variation(s->size, s->subject->features, s->subject->options->width, s->x,
+                        (float)weight, s->slope);
 }
 
 /* out += by W'd, d the gradient of the first layer's biases in s->one, W its weights in w. */
@@ -141,7 +147,7 @@ static double evaluate(search *s) {
     double norm = mfpg_vector_norm(n, s->sum), product = mfpg_vector_dot(n, s->sum, s->seen);
     double cosine = norm > 0.0 ? product / (norm * s->seen_norm) : 0.0, objective = 1.0 - cosine;
     memset(s->slope, 0, (size_t)s->size * sizeof *s->slope);
-    if (s->subject->options->width > 0) objective += SMOOTHNESS * total_variation(s, s->slope);
+    if (s->subject->options->width > 0) objective += smoothness(s);
     if (!(norm > 0.0)) return objective;
     /* r = cos g / |g|^2 - g* / (|g| |g*|) */
     float of_sum = (float)(cosine / (norm * norm)), of_seen = (float)(1.0 / (norm * s->seen_norm));

@@ -120,6 +120,7 @@ static mfpg_status find_box(mfpg_context *ctx, const mfpg_federated_data *data, 
     for (ptrdiff_t k = 0; k < data->clients; k++) {
         const mfpg_dataset *set = &data->client[k].train;
         for (ptrdiff_t i = 0; i < set->rows * data->features; i++) {
+            if (set->absent && set->absent[i / data->features]) continue;
             if (!isfinite(set->x[i]))
                 return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
                     "inversion: client '%s' has a feature that is not finite", data->client[k].name);
@@ -161,22 +162,40 @@ static mfpg_status know_others(mfpg_context *ctx, const mfpg_federated_data *dat
     return MFPG_OK;
 }
 
-/* Victims come first in a random order of all rows, candidates last. */
+/* Row number `at` of all training rows is absent. */
+static int is_absent(const mfpg_federated_data *data, ptrdiff_t at) {
+    const mfpg_client_data *client = data->client;
+    while (at >= client->train.rows) at -= client++->train.rows;
+    return client->train.absent && client->train.absent[at];
+}
+
+/* Nobody rebuilds a row that is not there. Returns how many are left. */
+static ptrdiff_t leave_out_absent(const mfpg_federated_data *data, ptrdiff_t rows, ptrdiff_t *order) {
+    ptrdiff_t left = 0;
+    for (ptrdiff_t i = 0; i < rows; i++)
+        if (!is_absent(data, order[i])) order[left++] = order[i];
+    return left;
+}
+
+/* Victims come first in a random order of all rows that are not absent, candidates last. */
 static mfpg_status choose_examples(
     mfpg_context *ctx, const mfpg_federated_data *data, mfpg_inversion_subject *s) {
     const mfpg_inversion_options *o = s->options;
     ptrdiff_t rows = 0;
     for (ptrdiff_t k = 0; k < data->clients; k++) rows += data->client[k].train.rows;
-    ptrdiff_t victims = (o->examples < rows - 2 ? o->examples : rows - 2) / o->batch * o->batch;
-    ptrdiff_t candidates = o->candidates < rows ? o->candidates : rows;
-    if (victims < o->batch)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "inversion: %td examples in all and %td to attack; a batch of %td and 2 others are needed", rows,
-            o->examples, o->batch);
     ptrdiff_t *order = mfpg_alloc(rows, sizeof *order);
     if (!order) return mfpg_fail_memory(ctx);
     mfpg_stream stream = mfpg_inversion_stream(s, MFPG_INVERSION_ORDER, 0, 0);
     mfpg_stream_permutation(&stream, rows, order);
+    rows = leave_out_absent(data, rows, order);
+    ptrdiff_t victims = (o->examples < rows - 2 ? o->examples : rows - 2) / o->batch * o->batch;
+    ptrdiff_t candidates = o->candidates < rows ? o->candidates : rows;
+    if (victims < o->batch) {
+        free(order);
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "inversion: %td examples in all and %td to attack; a batch of %td and 2 others are needed", rows,
+            o->examples, o->batch);
+    }
     mfpg_status status = take_rows(ctx, data, order, victims, &s->victims);
     if (status == MFPG_OK)
         status = take_rows(ctx, data, order + rows - candidates, candidates, &s->candidates);

@@ -28,22 +28,21 @@ static void no_noise(const mfpg_inversion_subject *s, mfpg_inversion_step *step)
 /* Everything of the step that is public, with the noise at mu. */
 static mfpg_status add_noise(mfpg_context *ctx, const mfpg_inversion_subject *s,
     const mfpg_mechanism_options *options, ptrdiff_t rows, double mu, mfpg_inversion_step *step) {
-    mfpg_release release;
     no_noise(s, step);
     step->mu = mu;
     step->rows = rows;
     mfpg_status status = mfpg_mechanism_create(ctx, options, &step->mechanism);
     if (status != MFPG_OK) return status;
-    step->action = mfpg_mechanism_action_for(step->mechanism, 1.0 / mu, rows);
-    status = mfpg_mechanism_release(ctx, step->mechanism, step->action, rows, &release);
+    mfpg_action action = mfpg_mechanism_action_for(step->mechanism, 1.0 / mu, rows);
+    status = mfpg_mechanism_release(ctx, step->mechanism, action, rows, &step->release);
     if (status != MFPG_OK) return status;
-    step->unit = release.sensitivity / step->clip;
-    step->sd = release.noise_sd / step->unit;
+    step->unit = step->release.sensitivity / (1.0 + step->release.rounding) / step->clip;
+    step->sd = step->release.noise_sd / step->unit;
     step->rest = mfpg_alloc_floats(s->parameters);
     if (!step->rest) return mfpg_fail_memory(ctx);
     memcpy(step->rest, s->w, (size_t)s->parameters * sizeof *step->rest);
     if (step->mechanism->ops->drift)
-        step->mechanism->ops->drift(step->mechanism, &release, s->parameters, step->rest);
+        step->mechanism->ops->drift(step->mechanism, &step->release, s->parameters, step->rest);
     return MFPG_OK;
 }
 
@@ -72,8 +71,8 @@ static mfpg_status gaussian_step(
     return add_noise(ctx, s, &options, s->options->batch, mu, step);
 }
 
-/* The least noise at which a frontier begins: pixels come back to two digits. Not where it would be lost in the
- * rounding of the weights, which the mechanism refuses (2^-17 of the largest; a factor 2 for safety). */
+/* The least noise at which a frontier begins: pixels come back to two digits. Not so little that the
+ * rounding of the weights to float would drown it: 2^-16 of the largest. */
 static double top_mu(const mfpg_inversion_subject *s) {
     const double clearly = 1000.0;
     double moved = s->mechanism->options.clip;
@@ -137,8 +136,10 @@ mfpg_status mfpg_inversion_release_step(mfpg_context *ctx, const mfpg_inversion_
         mfpg_inversion_gradient(subject, step, batch, gradient, work);
         return MFPG_OK;
     }
-    mfpg_status status = mfpg_mechanism_update(ctx, step->mechanism, subject->model, batch, step->rows,
-        step->action, noise, noise, subject->w, gradient, work, NULL);
+    const mfpg_local_round round = {
+        .data = batch, .rows = step->rows, .release = &step->release, .noise = noise, .batch = noise};
+    mfpg_status status =
+        mfpg_mechanism_update(ctx, step->mechanism, subject->model, &round, subject->w, gradient, work, NULL);
     if (status != MFPG_OK) return status;
     for (ptrdiff_t i = 0; i < subject->parameters; i++)
         gradient[i] = (float)(((double)step->rest[i] - (double)gradient[i]) / step->unit);

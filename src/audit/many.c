@@ -26,6 +26,7 @@ static void clear(mfpg_crowd *c) {
         free(p->transcript.global);
         free(p->transcript.local);
         free(p->transcript.weight);
+        free(p->transcript.digits);
         free(p->value);
         free(p->coin);
         free(p->score);
@@ -50,10 +51,11 @@ static mfpg_status allocate_player(mfpg_context *ctx, const mfpg_crowd *c, mfpg_
     s->global = mfpg_alloc(c->directions, ((size_t)g->rounds + 1) * sizeof(double));
     s->local = mfpg_alloc(c->planes > 0 ? c->planes : 1, cells);
     s->weight = mfpg_alloc(1, cells);
+    s->digits = mfpg_alloc(1, cells);
     s->value = p->value = mfpg_alloc(c->each, cells);
     p->coin = mfpg_alloc(c->each, (size_t)g->clients);
     p->score = mfpg_alloc(c->each, (size_t)g->clients * sizeof *p->score);
-    int whole = s->global && s->local && s->weight && p->value && p->coin && p->score;
+    int whole = s->global && s->local && s->weight && s->digits && p->value && p->coin && p->score;
     return whole ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 

@@ -72,6 +72,7 @@ static void clear(audit *a) {
         free(p->transcript.local);
         free(p->transcript.weight);
         free(p->transcript.beside);
+        free(p->transcript.digits);
         free(p->value);
         free(p->coin);
         free(p->room.scored);
@@ -97,12 +98,14 @@ static mfpg_status allocate_player(mfpg_context *ctx, const audit *a, player *p)
     p->transcript.local = mfpg_alloc(cells, sizeof(double));
     p->transcript.weight = mfpg_alloc(cells, sizeof(double));
     p->transcript.value = p->value = mfpg_alloc(cells, sizeof(double));
+    p->transcript.digits = mfpg_alloc(cells, sizeof *p->transcript.digits);
     if (g->records) p->transcript.beside = mfpg_alloc(cells, sizeof(double));
     p->coin = mfpg_alloc(cells, 1);
     p->room.scored = mfpg_alloc(runs, sizeof *p->room.scored);
     p->room.plain = mfpg_alloc(runs, sizeof *p->room.plain);
-    int whole = p->transcript.global && p->transcript.local && p->transcript.weight && p->value && p->coin &&
-                p->room.scored && p->room.plain && (!g->records || p->transcript.beside);
+    int whole = p->transcript.global && p->transcript.local && p->transcript.weight && p->transcript.digits &&
+                p->value && p->coin && p->room.scored && p->room.plain &&
+                (!g->records || p->transcript.beside);
     return whole ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 

@@ -30,7 +30,7 @@ static mfpg_status client_law(
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "no noise is added, nothing is promised, and there is nothing to attack");
     if (release.particles == MFPG_PARTICLES_DATA) {
-        *law = (mfpg_audit_law){.rate = 1.0, .one_step = 1};
+        *law = (mfpg_audit_law){.rate = 1.0, .one_step = 1, .release = release};
         mfpg_record_law(
             mechanism, release.noise_sd, rows, mechanism->options.local_steps, &law->gap, &law->variance);
         return MFPG_OK;
@@ -45,7 +45,8 @@ static mfpg_status client_law(
         .gap = gap * release.sensitivity,
         .variance = variance * release.noise_sd * release.noise_sd,
         .rate = release.sampling_rate,
-        .one_step = release.steps == 1};
+        .one_step = release.steps == 1,
+        .release = release};
     return MFPG_OK;
 }
 

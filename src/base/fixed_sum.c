@@ -99,13 +99,17 @@ mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double we
     return MFPG_OK;
 }
 
+MFPG_WIDE static void wrapping_sum(ptrdiff_t n, const int64_t *restrict x, int64_t *restrict sum) {
+    for (ptrdiff_t i = 0; i < n; i++) sum[i] = (int64_t)((uint64_t)sum[i] + (uint64_t)x[i]);
+}
+
 mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const mfpg_fixed_sum *other) {
     char limit[MFPG_NUMBER_SIZE];
     if (other->bound > LARGEST_BOUND - sum->bound)
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
             "sum: merging leaves the range of the sum: %s for all terms together",
             mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
-    for (ptrdiff_t i = 0; i < sum->count; i++) sum->units[i] += other->units[i];
+    wrapping_sum(sum->count, other->units, sum->units);
     sum->bound += other->bound;
     return MFPG_OK;
 }
@@ -131,4 +135,13 @@ void mfpg_fixed_sum_read(const mfpg_fixed_sum *sum, double *out) {
 
 void mfpg_fixed_sum_read_float(const mfpg_fixed_sum *sum, float *out) {
     for (ptrdiff_t i = 0; i < sum->count; i++) out[i] = (float)sum->units[i] * (float)MFPG_FIXED_SUM_UNIT;
+}
+
+void mfpg_fixed_sum_add_units(mfpg_fixed_sum *sum, const int64_t *units) {
+    wrapping_sum(sum->count, units, sum->units);
+}
+
+void mfpg_fixed_sum_move(const mfpg_fixed_sum *sum, double step, const float *from, float *out) {
+    for (ptrdiff_t i = 0; i < sum->count; i++)
+        out[i] = (float)((double)from[i] + step * (double)sum->units[i]);
 }

@@ -40,6 +40,10 @@ void mfpg_fixed_sum_reset(mfpg_fixed_sum *sum);
  * first such entry) or the range would be left (it names the largest term); the sum is unchanged then. */
 mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double weight, const float *x);
 
+/* sum += units, count integers that are counted in another unit than MFPG_FIXED_SUM_UNIT: in steps of a grid. No range: what leaves
+ * 64 bits wraps around, which is a function of the sum alone. A sum is of such integers or of weighted vectors, not of both. */
+void mfpg_fixed_sum_add_units(mfpg_fixed_sum *sum, const int64_t *units);
+
 /* sum += other, of the same count. MFPG_ERR_NUMERIC where the range would be left; the sum is unchanged then. */
 mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const mfpg_fixed_sum *other);
 
@@ -49,5 +53,8 @@ mfpg_status mfpg_fixed_sum_merge_ranks(mfpg_context *ctx, mfpg_fixed_sum *sum);
 /* The sum as doubles or as floats, count entries, each rounded once. */
 void mfpg_fixed_sum_read(const mfpg_fixed_sum *sum, double *out);
 void mfpg_fixed_sum_read_float(const mfpg_fixed_sum *sum, float *out);
+
+/* out = from + step times the units, count floats, each rounded once. */
+void mfpg_fixed_sum_move(const mfpg_fixed_sum *sum, double step, const float *from, float *out);
 
 #endif

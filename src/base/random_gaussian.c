@@ -45,48 +45,58 @@ static inline float choose(uint32_t mask, float yes, float no) {
     return float_of((bits_of(yes) & mask) | (bits_of(no) & ~mask));
 }
 
+/* a b + c; fused only for draws whose bits may differ from processor to processor. */
+static inline __attribute__((always_inline)) float add_product(int fused, float a, float b, float c) {
+    return fused ? __builtin_fmaf(a, b, c) : a * b + c;
+}
+
 /* sqrt(-2 log x) for x in [2^-97, 1); beyond is 1 - x, given apart because near 1 it holds digits that x has lost.
  * x = 2^e m with m in [sqrt 1/2, sqrt 2), f = m - 1, and -2 log(1 + f) = -2 f + f^2 + f^3 Q(f), where Q is the minimax
  * polynomial of degree 6 (relative error of the logarithm 3.2e-8). */
-static inline __attribute__((always_inline)) float radius_of(float x, float beyond) {
+static inline __attribute__((always_inline)) float radius_of(int fused, float x, float beyond) {
     const uint32_t root_half = 0x3f3504f3u; /* sqrt(1/2) as a float */
     uint32_t over = bits_of(x) - root_half;
     int32_t e = (int32_t)over >> 23;
     float m = float_of((over & 0x007fffffu) + root_half);
     float f = choose(0u - (e == 0), -beyond, m - 1.0f);
     float q = -0.17400914f;
-    q = q * f + 0.28535012f;
-    q = q * f + -0.29829539f;
-    q = q * f + 0.33155165f;
-    q = q * f + -0.39926127f;
-    q = q * f + 0.50002674f;
-    q = q * f + -0.66667821f;
-    float s = f * (f * (f * q + 1.0f) - 2.0f);
-    return sqrtf(s + (float)e * -1.3862944f);
+    q = add_product(fused, q, f, 0.28535012f);
+    q = add_product(fused, q, f, -0.29829539f);
+    q = add_product(fused, q, f, 0.33155165f);
+    q = add_product(fused, q, f, -0.39926127f);
+    q = add_product(fused, q, f, 0.50002674f);
+    q = add_product(fused, q, f, -0.66667821f);
+    float s = f * add_product(fused, f, add_product(fused, f, q, 1.0f), -2.0f);
+    return sqrtf(add_product(fused, (float)e, -1.3862944f, s));
 }
 
 /* The radius of a word that is not rare. Words of the upper half count down from 1, so that a float holds their
  * distance from it: then also the smallest radii are right to a float's precision. */
-static inline __attribute__((always_inline)) float common_radius(uint32_t word) {
+static inline __attribute__((always_inline)) float common_radius(int fused, uint32_t word) {
     uint32_t upper = (uint32_t)((int32_t)word >> 31); /* all bits set in the upper half */
     float distance = ((float)(int32_t)(word ^ upper) + 0.5f) * 0x1p-32f;
-    return radius_of(choose(upper, 1.0f - distance, distance), distance);
+    return radius_of(fused, choose(upper, 1.0f - distance, distance), distance);
 }
 
 /* A rare radius has u < 2^-23, so a float holds (word 2^64 + further + 1/2) / 2^96 down to its end, 2^-97. */
 static float rare_radius(uint32_t word, uint64_t further) {
     float u = ((float)word * 0x1p64f + ((float)further + 0.5f)) * 0x1p-96f;
-    return radius_of(u, 1.0f - u);
+    return radius_of(0, u, 1.0f - u);
 }
 
 /* Cosine and sine of pi/2 (q + p): q the word's two top bits, p = (s + 1/2) / 2^30 in (-1/2, 1/2) with s its other 30
  * bits as a signed number. Minimax polynomials in p^2, relative errors 3.9e-8 and 3.3e-9; the quadrant swaps the two
  * and turns their signs. */
-static inline __attribute__((always_inline)) void direction(uint32_t word, float *cosine, float *sine) {
+static inline __attribute__((always_inline)) void direction(
+    int fused, uint32_t word, float *cosine, float *sine) {
     float p = (float)(int32_t)(word << 2 | 2u) * 0x1p-32f;
     float z = p * p;
-    float c = 1.0f + z * (-1.2336977f + z * (0.25360321f + z * -0.020417283f));
-    float s = p * (1.5707963f + z * (-0.64596346f + z * (0.079680033f + z * -0.0046016579f)));
+    float c = add_product(fused, z, -0.020417283f, 0.25360321f);
+    c = add_product(fused, z, c, -1.2336977f);
+    c = add_product(fused, z, c, 1.0f);
+    float s = add_product(fused, z, -0.0046016579f, 0.079680033f);
+    s = add_product(fused, z, s, -0.64596346f);
+    s = p * add_product(fused, z, s, 1.5707963f);
     uint32_t odd = (uint32_t)((int32_t)(word << 1) >> 31); /* all bits set in the odd quadrants */
     uint32_t cosine_sign = (word ^ word << 1) & 0x80000000u, sine_sign = word & 0x80000000u;
     *cosine = float_of(bits_of(choose(odd, s, c)) ^ cosine_sign);
@@ -94,23 +104,33 @@ static inline __attribute__((always_inline)) void direction(uint32_t word, float
 }
 
 float mfpg_box_muller_radius(uint32_t word, uint64_t further) {
-    return word < MFPG_RARE_RADIUS ? rare_radius(word, further) : common_radius(word);
+    return word < MFPG_RARE_RADIUS ? rare_radius(word, further) : common_radius(0, word);
 }
 
 void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle_word, float draws[2]) {
     float radius = mfpg_box_muller_radius(radius_word, further), cosine, sine;
-    direction(angle_word, &cosine, &sine);
+    direction(0, angle_word, &cosine, &sine);
     draws[0] = radius * cosine;
     draws[1] = radius * sine;
 }
 
-/* Pairs side by side; the result is nonzero where a radius is rare and waits for its refinement. */
-static inline __attribute__((always_inline)) uint32_t transform(int lanes, const uint32_t *restrict radius,
-    const uint32_t *restrict angle, float *restrict first, float *restrict second) {
+/* How pairs become draws: as mfpg_stream_gaussian gives them, the same bits on every processor; or within a bound of the
+ * normal deviate that their bits mean, NaN if the radius does not allow that, with fused multiplications or without. */
+typedef enum draw_form { SAME_BITS, BOUNDED, BOUNDED_FUSED } draw_form;
+
+/* Pairs side by side. SAME_BITS: the result is nonzero if a radius is rare and waits for its refinement. */
+static inline __attribute__((always_inline)) uint32_t transform(int lanes, draw_form form,
+    const uint32_t *restrict radius, const uint32_t *restrict angle, float *restrict first,
+    float *restrict second) {
+    const int fused = form == BOUNDED_FUSED;
     uint32_t rare = 0;
     for (int i = 0; i < lanes; i++) {
-        float cosine, sine, r = common_radius(radius[i]);
-        direction(angle[i], &cosine, &sine);
+        float cosine, sine, r = common_radius(fused, radius[i]);
+        if (form != SAME_BITS) {
+            uint32_t fits = radius[i] - MFPG_LEAST_BOUNDED < MFPG_BOUNDED_WORDS;
+            r = float_of(bits_of(r) | (fits - 1)); /* all bits set is a NaN */
+        }
+        direction(fused, angle[i], &cosine, &sine);
         first[i] = r * cosine;
         second[i] = r * sine;
         rare |= radius[i] < MFPG_RARE_RADIUS;
@@ -118,8 +138,32 @@ static inline __attribute__((always_inline)) uint32_t transform(int lanes, const
     return rare;
 }
 
+static void bounded_pairs_plain(const uint32_t *radius, const uint32_t *angle, float *first, float *second) {
+    transform(BROAD, BOUNDED, radius, angle, first, second);
+}
+
+MFPG_FOR_AVX2 static void bounded_pairs_avx2(
+    const uint32_t *radius, const uint32_t *angle, float *first, float *second) {
+    transform(BROAD, BOUNDED_FUSED, radius, angle, first, second);
+}
+
+MFPG_FOR_AVX512 static void bounded_pairs_avx512(
+    const uint32_t *radius, const uint32_t *angle, float *first, float *second) {
+    transform(BROAD, BOUNDED_FUSED, radius, angle, first, second);
+}
+
+void mfpg_bounded_pairs(mfpg_registers registers, const uint32_t radius[16], const uint32_t angle[16],
+    float cosine_draws[16], float sine_draws[16]) {
+    if (registers == MFPG_REGISTERS_PLAIN)
+        bounded_pairs_plain(radius, angle, cosine_draws, sine_draws);
+    else if (registers == MFPG_REGISTERS_AVX2)
+        bounded_pairs_avx2(radius, angle, cosine_draws, sine_draws);
+    else
+        bounded_pairs_avx512(radius, angle, cosine_draws, sine_draws);
+}
+
 static inline __attribute__((always_inline)) uint32_t sequential(
-    const uint32_t *words, ptrdiff_t blocks, float *z) {
+    draw_form form, const uint32_t *words, ptrdiff_t blocks, float *z) {
     uint32_t rare = 0;
     for (ptrdiff_t b = 0; b < blocks; b++, words += BLOCK_WORDS, z += BLOCK_WORDS) {
         uint32_t radius[LANES], angle[LANES];
@@ -128,7 +172,7 @@ static inline __attribute__((always_inline)) uint32_t sequential(
             radius[i] = le32toh(words[2 * i]);
             angle[i] = le32toh(words[2 * i + 1]);
         }
-        rare |= transform(LANES, radius, angle, first, second);
+        rare |= transform(LANES, form, radius, angle, first, second);
         for (int i = 0; i < LANES; i++) {
             z[2 * i] = first[i];
             z[2 * i + 1] = second[i];
@@ -140,24 +184,33 @@ static inline __attribute__((always_inline)) uint32_t sequential(
 typedef uint32_t (*sequential_maker)(const uint32_t *words, ptrdiff_t blocks, float *z);
 
 static uint32_t sequential_plain(const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return sequential(words, blocks, z);
+    return sequential(SAME_BITS, words, blocks, z);
+}
+
+static uint32_t sequential_bounded_plain(const uint32_t *words, ptrdiff_t blocks, float *z) {
+    return sequential(BOUNDED, words, blocks, z);
 }
 
 MFPG_FOR_AVX2 static uint32_t sequential_avx2(const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return sequential(words, blocks, z);
+    return sequential(SAME_BITS, words, blocks, z);
 }
 
-/* A block has eight pairs: broader registers would be half empty. */
-static const sequential_maker MAKE_SEQUENTIAL[] = {sequential_plain, sequential_avx2, sequential_avx2};
+MFPG_FOR_AVX2 static uint32_t sequential_bounded_avx2(const uint32_t *words, ptrdiff_t blocks, float *z) {
+    return sequential(BOUNDED_FUSED, words, blocks, z);
+}
+
+/* By "bounded" and registers. A block has eight pairs: broader registers would be half empty. */
+static const sequential_maker MAKE_SEQUENTIAL[2][3] = {{sequential_plain, sequential_avx2, sequential_avx2},
+    {sequential_bounded_plain, sequential_bounded_avx2, sequential_bounded_avx2}};
 
 /* Two groups of eight blocks that lie side by side. */
 static inline __attribute__((always_inline)) uint32_t two_groups(
-    int lanes, const mfpg_chacha20 *words, float *z) {
+    int lanes, draw_form form, const mfpg_chacha20 *words, float *z) {
     uint32_t rare = 0;
     for (int w = 0; w < BLOCK_WORDS; w += 2) {
         float first[BROAD], second[BROAD], *to = z + LANES * w;
         for (int i = 0; i < BROAD; i += lanes)
-            rare |= transform(lanes, words->word[w] + i, words->word[w + 1] + i, first + i, second + i);
+            rare |= transform(lanes, form, words->word[w] + i, words->word[w + 1] + i, first + i, second + i);
         memcpy(to, first, LANES * sizeof *to);
         memcpy(to + LANES, second, LANES * sizeof *to);
         memcpy(to + GROUP_DRAWS, first + LANES, LANES * sizeof *to);
@@ -169,18 +222,31 @@ static inline __attribute__((always_inline)) uint32_t two_groups(
 typedef uint32_t (*groups_maker)(const mfpg_chacha20 *words, float *z);
 
 static uint32_t two_groups_plain(const mfpg_chacha20 *words, float *z) {
-    return two_groups(LANES, words, z);
+    return two_groups(LANES, SAME_BITS, words, z);
+}
+
+static uint32_t bounded_groups_plain(const mfpg_chacha20 *words, float *z) {
+    return two_groups(LANES, BOUNDED, words, z);
 }
 
 MFPG_FOR_AVX2 static uint32_t two_groups_avx2(const mfpg_chacha20 *words, float *z) {
-    return two_groups(LANES, words, z);
+    return two_groups(LANES, SAME_BITS, words, z);
+}
+
+MFPG_FOR_AVX2 static uint32_t bounded_groups_avx2(const mfpg_chacha20 *words, float *z) {
+    return two_groups(LANES, BOUNDED_FUSED, words, z);
 }
 
 MFPG_FOR_AVX512 static uint32_t two_groups_avx512(const mfpg_chacha20 *words, float *z) {
-    return two_groups(BROAD, words, z);
+    return two_groups(BROAD, SAME_BITS, words, z);
 }
 
-static const groups_maker TWO_GROUPS[] = {two_groups_plain, two_groups_avx2, two_groups_avx512};
+MFPG_FOR_AVX512 static uint32_t bounded_groups_avx512(const mfpg_chacha20 *words, float *z) {
+    return two_groups(BROAD, BOUNDED_FUSED, words, z);
+}
+
+static const groups_maker TWO_GROUPS[2][3] = {{two_groups_plain, two_groups_avx2, two_groups_avx512},
+    {bounded_groups_plain, bounded_groups_avx2, bounded_groups_avx512}};
 
 /* Place of word w of block b among the draws, both counted from the start of the vector. */
 static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
@@ -208,26 +274,27 @@ static void refine(
     }
 }
 
-static void make_sequential(
-    mfpg_registers registers, const mfpg_stream *stream, uint64_t first_block, ptrdiff_t blocks, float *z) {
+static void make_sequential(int bounded, mfpg_registers registers, const mfpg_stream *stream,
+    uint64_t first_block, ptrdiff_t blocks, float *z) {
     uint32_t words[LONGEST_SEQUENTIAL / BLOCK_WORDS][BLOCK_WORDS];
     if (registers == MFPG_REGISTERS_PLAIN)
         mfpg_stream_bytes(stream, first_block, BLOCK_BYTES * blocks, (unsigned char *)words);
     else
         mfpg_chacha20_few(registers, stream, first_block, blocks, words);
-    if (MAKE_SEQUENTIAL[registers](words[0], blocks, z)) refine(stream, first_block, SEQUENTIAL, blocks, z);
+    if (MAKE_SEQUENTIAL[bounded][registers](words[0], blocks, z) && !bounded)
+        refine(stream, first_block, SEQUENTIAL, blocks, z);
 }
 
 /* Draws of `blocks` blocks, whole groups, from number first_block on; room for an even number of groups. */
-static void make_word_major(
-    mfpg_registers registers, const mfpg_stream *stream, uint64_t first_block, ptrdiff_t blocks, float *z) {
+static void make_word_major(int bounded, mfpg_registers registers, const mfpg_stream *stream,
+    uint64_t first_block, ptrdiff_t blocks, float *z) {
     uint32_t rare = 0;
     for (ptrdiff_t b = 0; b < blocks; b += BROAD) {
         mfpg_chacha20 words;
         mfpg_chacha20_make(registers, stream, first_block + (uint64_t)b, &words);
-        rare |= TWO_GROUPS[registers](&words, z + BLOCK_WORDS * b);
+        rare |= TWO_GROUPS[bounded][registers](&words, z + BLOCK_WORDS * b);
     }
-    if (rare) refine(stream, first_block, WORD_MAJOR, blocks, z);
+    if (rare && !bounded) refine(stream, first_block, WORD_MAJOR, blocks, z);
 }
 
 static ptrdiff_t blocks_a_vector(ptrdiff_t n) {
@@ -235,20 +302,44 @@ static ptrdiff_t blocks_a_vector(ptrdiff_t n) {
     return ((n - 1) / GROUP_DRAWS + 1) * GROUP_BLOCKS;
 }
 
-void mfpg_stream_gaussian_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector,
+static void visit_pieces(int bounded, mfpg_registers registers, const mfpg_stream *stream, uint64_t vector,
     ptrdiff_t n, mfpg_gaussian_visitor visit, void *arg) {
     float z[PIECE_DRAWS] __attribute__((aligned(64)));
     ptrdiff_t left = blocks_a_vector(n);
     uint64_t block = vector * (uint64_t)left;
     if (n > 0 && n <= LONGEST_SEQUENTIAL) {
-        make_sequential(registers, stream, block, left, z);
+        make_sequential(bounded, registers, stream, block, left, z);
         visit(0, n, z, arg);
         return;
     }
     for (ptrdiff_t first = 0; first < n; first += PIECE_DRAWS, left -= PIECE_BLOCKS, block += PIECE_BLOCKS) {
-        make_word_major(registers, stream, block, left < PIECE_BLOCKS ? left : PIECE_BLOCKS, z);
+        make_word_major(bounded, registers, stream, block, left < PIECE_BLOCKS ? left : PIECE_BLOCKS, z);
         visit(first, n - first < PIECE_DRAWS ? n - first : PIECE_DRAWS, z, arg);
     }
+}
+
+void mfpg_stream_gaussian_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector,
+    ptrdiff_t n, mfpg_gaussian_visitor visit, void *arg) {
+    visit_pieces(0, registers, stream, vector, n, visit, arg);
+}
+
+void mfpg_stream_bounded_gaussian_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector,
+    ptrdiff_t n, mfpg_gaussian_visitor visit, void *arg) {
+    visit_pieces(1, registers, stream, vector, n, visit, arg);
+}
+
+mfpg_pair_place mfpg_stream_pair_place(uint64_t vector, ptrdiff_t n, ptrdiff_t j) {
+    uint64_t first = vector * (uint64_t)blocks_a_vector(n);
+    int word;
+    if (n <= LONGEST_SEQUENTIAL) {
+        word = (int)(j % BLOCK_WORDS);
+        first += (uint64_t)(j / BLOCK_WORDS);
+    } else {
+        ptrdiff_t in_group = j % GROUP_DRAWS;
+        word = (int)(in_group / LANES);
+        first += (uint64_t)(j / GROUP_DRAWS * GROUP_BLOCKS + in_group % LANES);
+    }
+    return (mfpg_pair_place){.block = first, .pair = word / 2, .sine = word % 2};
 }
 
 typedef struct output {

@@ -51,6 +51,16 @@ const char *mfpg_particles_name(mfpg_particles particles) {
     return "unknown particles";
 }
 
+const char *mfpg_clipped_name(mfpg_clipped clipped) {
+    switch (clipped) {
+    case MFPG_CLIPPED_UPDATE: return "update";
+    case MFPG_CLIPPED_EXAMPLES: return "examples";
+    case MFPG_CLIPPED_RECORDS: return "records";
+    case MFPG_CLIPPED_MEASUREMENTS: return "measurements";
+    }
+    return "unknown kind of clip";
+}
+
 int mfpg_release_is_choice(const mfpg_release *release) {
     return release->particles == MFPG_PARTICLES_PARAMETERS && release->weight == 0.0 &&
            release->action.control == MFPG_CONTROL_NONE;

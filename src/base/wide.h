@@ -30,8 +30,8 @@
 /* Where more registers, or other instructions, want another shape of the loop: one function a shape, this before the
  * function, and a choice by mfpg_widest_registers(). */
 #if defined(__x86_64__)
-#define MFPG_FOR_AVX2   __attribute__((target("avx2")))
-#define MFPG_FOR_AVX512 __attribute__((target("avx2,avx512f,avx512vl")))
+#define MFPG_FOR_AVX2   __attribute__((target("avx2,fma")))
+#define MFPG_FOR_AVX512 __attribute__((target("avx2,fma,avx512f,avx512vl")))
 #else
 #define MFPG_FOR_AVX2
 #define MFPG_FOR_AVX512
@@ -47,13 +47,13 @@
 /* In rising order: what a processor has, it has all of what stands before, too. */
 typedef enum mfpg_registers {
     MFPG_REGISTERS_PLAIN,
-    MFPG_REGISTERS_AVX2,  /* 16 of eight floats */
+    MFPG_REGISTERS_AVX2,  /* 16 of eight floats; fused multiplications */
     MFPG_REGISTERS_AVX512 /* 32, of eight floats or of 16; rotations */
 } mfpg_registers;
 
 static inline mfpg_registers mfpg_widest_registers(void) {
 #if defined(__x86_64__)
-    if (!__builtin_cpu_supports("avx2")) return MFPG_REGISTERS_PLAIN;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return MFPG_REGISTERS_PLAIN;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) return MFPG_REGISTERS_AVX512;
     return MFPG_REGISTERS_AVX2;
 #else

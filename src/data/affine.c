@@ -152,6 +152,7 @@ static mfpg_status shift_rows(const affine_file *a, float *raw) {
     char place[MFPG_PLACE_SIZE];
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
         float *x = frame->x + i * frame->features;
+        if (frame->absent[i]) continue;
         memcpy(raw, x, (size_t)frame->features * sizeof *raw);
         shift(a, EVERYBODY, raw, x);
         if (frame->client[i] < frame->clients) shift(a, frame->client[i], raw, x);

@@ -43,7 +43,7 @@ static int cell_is_missing(const assembly *a, cell_place at) {
     return mfpg_text_is_missing(a->options, mfpg_table_text(at.table, at.row, at.own, NULL));
 }
 
-/* A missing cell: an error, the end of its row (*kept = 0), or NAN for its features. */
+/* A missing cell: an error, a row without it (*kept = 0), or NAN for its features. */
 static mfpg_status read_missing(assembly *a, cell_place at, float *x, int *kept) {
     mfpg_role role = at.column->role;
     if (a->options->missing == MFPG_MISSING_DROP) {
@@ -95,7 +95,7 @@ static mfpg_status read_client(assembly *a, cell_place at, int32_t *client) {
     return MFPG_OK;
 }
 
-/* Reads one cell into the row at the end of the frame; *kept becomes 0 where a missing value drops the row. */
+/* Reads one cell into the row at the end of the frame; *kept becomes 0 if a missing value drops the row. */
 static mfpg_status read_cell(assembly *a, cell_place at, int *kept) {
     mfpg_frame *frame = a->frame;
     float *x = frame->x + frame->rows * frame->features;
@@ -123,39 +123,55 @@ static mfpg_status read_cell(assembly *a, cell_place at, int *kept) {
     return MFPG_OK;
 }
 
-/* Reads one row to the end of the frame. The client comes first, so that a client whose rows are all dropped is known;
- * a row of the common test set is nobody's. */
-static mfpg_status read_row(assembly *a, ptrdiff_t t, const mfpg_table *table, ptrdiff_t row, int *kept) {
+/* Reads whose the row at the end of the frame is; *held becomes 0 if the partition column has no value there. A row of
+ * the common test set is nobody's. */
+static mfpg_status read_holder(assembly *a, ptrdiff_t t, cell_place at, int *held) {
+    const mfpg_schema *schema = a->schema;
+    if (schema->client < 0 || t >= a->options->file_count) return MFPG_OK;
+    at.column = &schema->column[schema->client];
+    at.own = schema->place[t * schema->columns + schema->client];
+    return read_cell(a, at, held);
+}
+
+/* Reads the features and the label of a row to the end of the frame. A row without one of them is absent: all its
+ * features are zero. Its label is read all the same, for what is dealt by labels must not depend on other cells. */
+static mfpg_status read_row(assembly *a, ptrdiff_t t, cell_place at) {
     const mfpg_schema *schema = a->schema;
     const int32_t *place = schema->place + t * schema->columns;
-    cell_place at = {.table = table, .row = row};
-    mfpg_status status = MFPG_OK;
-    if (schema->client >= 0 && t < a->options->file_count) {
-        at.column = &schema->column[schema->client];
-        at.own = place[schema->client];
-        status = read_cell(a, at, kept);
-    }
-    for (ptrdiff_t i = 0; i < schema->columns && status == MFPG_OK && *kept; i++) {
+    mfpg_frame *frame = a->frame;
+    int kept = 1, labelled = 1;
+    for (ptrdiff_t i = 0; i < schema->columns; i++) {
         at.column = &schema->column[i];
         at.own = place[i];
-        if (at.column->role != MFPG_ROLE_CLIENT && at.column->role != MFPG_ROLE_DROPPED)
-            status = read_cell(a, at, kept);
+        mfpg_status status = MFPG_OK;
+        if (at.column->role == MFPG_ROLE_LABEL)
+            status = read_cell(a, at, &labelled);
+        else if (kept && at.column->role != MFPG_ROLE_CLIENT && at.column->role != MFPG_ROLE_DROPPED)
+            status = read_cell(a, at, &kept);
+        if (status != MFPG_OK) return status;
     }
-    return status;
+    if (!labelled) frame->y[frame->rows] = INFINITY;
+    if (kept && labelled) return MFPG_OK;
+    frame->absent[frame->rows] = 1;
+    memset(frame->x + frame->rows * frame->features, 0, (size_t)frame->features * sizeof *frame->x);
+    return MFPG_OK;
 }
 
 static mfpg_status read_tables(assembly *a, const mfpg_table *tables, ptrdiff_t count) {
     mfpg_frame *frame = a->frame;
     for (ptrdiff_t t = 0; t < count; t++) {
         for (ptrdiff_t row = 0; row < tables[t].rows; row++) {
-            int kept = 1;
+            cell_place at = {.table = &tables[t], .row = row};
+            int held = 1;
             if (a->options->partition == MFPG_PARTITION_FILES) frame->client[frame->rows] = (int32_t)t;
-            mfpg_status status = read_row(a, t, &tables[t], row, &kept);
+            mfpg_status status = read_holder(a, t, at, &held);
+            if (status == MFPG_OK && held) status = read_row(a, t, at);
             if (status != MFPG_OK) return status;
+            frame->dropped += !held || frame->absent[frame->rows];
+            if (!held) continue;
             frame->place[frame->rows] = (mfpg_place){(int32_t)t, mfpg_table_line(&tables[t], row)};
-            frame->rows += kept;
-            frame->common += kept && t >= a->options->file_count;
-            frame->dropped += !kept;
+            frame->rows++;
+            frame->common += t >= a->options->file_count;
         }
     }
     return MFPG_OK;
@@ -209,6 +225,11 @@ static mfpg_status bound_by_format(mfpg_context *ctx, const mfpg_data_options *o
     return MFPG_OK;
 }
 
+/* 1 if a client has a row that is not absent. */
+static int has_values(const mfpg_frame *frame) {
+    return memchr(frame->absent, 0, (size_t)(frame->rows - frame->common)) != NULL;
+}
+
 mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
     ptrdiff_t count, mfpg_frame *frame) {
     mfpg_schema schema = {0};
@@ -221,7 +242,7 @@ mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *opti
     if (status == MFPG_OK) status = bound_by_format(ctx, options, tables, count, frame);
     if (status == MFPG_OK) status = read_tables(&a, tables, count);
     if (status == MFPG_OK && options->positive) status = mfpg_label_check_positive(ctx, options, &a.labels);
-    if (status == MFPG_OK && frame->rows == frame->common)
+    if (status == MFPG_OK && !has_values(frame))
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "data: every one of %td rows has a missing value",
             (ptrdiff_t)frame->dropped);
     if (status == MFPG_OK && options->partition == MFPG_PARTITION_COLUMN) take_clients(&a);

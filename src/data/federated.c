@@ -23,7 +23,8 @@
 typedef struct owned_data {
     mfpg_federated_data data; /* first, so that both have one address */
     float *x, *y;
-    double *norm2; /* NULL for very many rows */
+    double *norm2;         /* NULL for very many rows */
+    unsigned char *absent; /* NULL if no row is */
     char *names;
 } owned_data;
 
@@ -111,13 +112,16 @@ static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *ord
         if (from == first) continue;
         memcpy(held, frame->x + first * frame->features, bytes);
         label = frame->y[first];
+        unsigned char absent = frame->absent[first];
         for (; from != first; to = from, from = order[to]) {
             memcpy(frame->x + to * frame->features, frame->x + from * frame->features, bytes);
             frame->y[to] = frame->y[from];
+            frame->absent[to] = frame->absent[from];
             order[to] = (uint32_t)to;
         }
         memcpy(frame->x + to * frame->features, held, bytes);
         frame->y[to] = label;
+        frame->absent[to] = absent;
         order[to] = (uint32_t)to;
     }
     free(held);
@@ -125,12 +129,20 @@ static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *ord
 }
 
 static mfpg_dataset set_at(const owned_data *owned, const ptrdiff_t *start, ptrdiff_t set) {
-    ptrdiff_t first = start[set], features = owned->data.features;
-    return (mfpg_dataset){.rows = start[set + 1] - first,
+    ptrdiff_t first = start[set], rows = start[set + 1] - first, features = owned->data.features;
+    const unsigned char *absent = owned->absent ? owned->absent + first : NULL;
+    return (mfpg_dataset){.rows = rows,
         .features = features,
         .x = owned->x + first * features,
         .y = owned->y + first,
-        .norm2 = owned->norm2 ? owned->norm2 + first : NULL};
+        .norm2 = owned->norm2 ? owned->norm2 + first : NULL,
+        .absent = absent && memchr(absent, 1, (size_t)rows) ? absent : NULL};
+}
+
+static int64_t count_absent(const mfpg_dataset *set) {
+    int64_t count = 0;
+    for (ptrdiff_t i = 0; set->absent && i < set->rows; i++) count += set->absent[i];
+    return count;
 }
 
 static void fill_norms(owned_data *owned, ptrdiff_t rows) {
@@ -151,10 +163,16 @@ static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *o
         owned->x = frame->x;
         owned->y = frame->y;
         frame->x = frame->y = NULL;
+        if (memchr(frame->absent, 1, (size_t)frame->rows)) {
+            owned->absent = frame->absent;
+            frame->absent = NULL;
+        }
         fill_norms(owned, frame->rows);
         for (ptrdiff_t k = 0; k < frame->clients; k++) {
-            owned->data.client[k].train = set_at(owned, start, 2 * k);
-            owned->data.client[k].test = set_at(owned, start, 2 * k + 1);
+            mfpg_client_data *client = &owned->data.client[k];
+            client->train = set_at(owned, start, 2 * k);
+            client->test = set_at(owned, start, 2 * k + 1);
+            client->dropped_rows = count_absent(&client->train) + count_absent(&client->test);
         }
         owned->data.common_test = set_at(owned, start, sets + 1);
     }
@@ -232,8 +250,19 @@ static double public_norm2(const mfpg_frame *frame) {
     return (double)frame->features * largest * largest;
 }
 
+/* Whatever scaling made of them, the features of absent rows are zero, and a missing label becomes 0. A label that is
+ * known stays: labels of noised records are public, and must not tell which features are missing. */
+static void clear_absent(mfpg_frame *frame) {
+    for (ptrdiff_t i = 0; i < frame->rows; i++) {
+        if (!frame->absent[i]) continue;
+        memset(frame->x + i * frame->features, 0, (size_t)frame->features * sizeof *frame->x);
+        if (isinf(frame->y[i])) frame->y[i] = 0.0F;
+    }
+}
+
 /* norm 0: rows were not shortened. */
 static mfpg_status gather(mfpg_context *ctx, mfpg_frame *frame, double norm, mfpg_federated_data **out) {
+    clear_absent(frame);
     mfpg_status status = check_finite(ctx, frame);
     if (status == MFPG_OK) status = check_names(ctx, frame);
     if (status != MFPG_OK) return status;
@@ -272,6 +301,7 @@ void mfpg_federated_data_destroy(mfpg_federated_data *data) {
     free(owned->x);
     free(owned->y);
     free(owned->norm2);
+    free(owned->absent);
     free(owned->names);
     free(owned);
 }

@@ -8,13 +8,14 @@ static void add_number(crypto_generichash_state *state, ptrdiff_t number) {
     crypto_generichash_update(state, bytes, sizeof bytes);
 }
 
-/* The rows' count stands before the values, so that no value can move from one set to the next unseen. */
+/* The rows' count comes before the values, so that no value can move from one set to the next unseen. */
 static void add_set(crypto_generichash_state *state, const mfpg_dataset *set) {
     add_number(state, set->rows);
     if (set->rows == 0) return;
     size_t rows = (size_t)set->rows, features = (size_t)set->features;
     crypto_generichash_update(state, (const unsigned char *)set->x, rows * features * sizeof *set->x);
     crypto_generichash_update(state, (const unsigned char *)set->y, rows * sizeof *set->y);
+    if (set->absent) crypto_generichash_update(state, set->absent, rows);
 }
 
 void mfpg_fingerprint(mfpg_federated_data *data) {

@@ -13,8 +13,9 @@ mfpg_status mfpg_frame_allocate(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t 
     frame->y = mfpg_alloc(rows, sizeof *frame->y);
     frame->client = mfpg_alloc(rows, sizeof *frame->client);
     frame->test = mfpg_alloc(rows, sizeof *frame->test);
+    frame->absent = mfpg_alloc(rows, sizeof *frame->absent);
     frame->feature_names = mfpg_alloc(features, sizeof *frame->feature_names);
-    if (!frame->x || !frame->y || !frame->client || !frame->test || !frame->feature_names)
+    if (!frame->x || !frame->y || !frame->client || !frame->test || !frame->absent || !frame->feature_names)
         return mfpg_fail_memory(ctx);
     return MFPG_OK;
 }
@@ -29,6 +30,7 @@ void mfpg_frame_clear(mfpg_frame *frame) {
     free(frame->y);
     free(frame->client);
     free(frame->test);
+    free(frame->absent);
     free(frame->place);
     free_texts(frame->paths, frame->files);
     free_texts(frame->feature_names, frame->features);

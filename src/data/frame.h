@@ -13,7 +13,8 @@ typedef struct mfpg_place {
     uint32_t line;
 } mfpg_place;
 
-/* All zero is an empty frame; what it points to is its own. */
+/* All zero is an empty frame; what it points to is its own. An absent row keeps its place, so that whose it is and whether it is
+ * a test row depend on places alone. A label that is missing is INFINITY there until the frame is gathered. */
 typedef struct mfpg_frame {
     ptrdiff_t rows, features, clients;
     ptrdiff_t common;      /* rows of the common test set, the last ones; read before there are clients */
@@ -21,6 +22,7 @@ typedef struct mfpg_frame {
     float *y;              /* rows */
     int32_t *client;       /* rows: the client's number; clients itself for a row of the common test set */
     unsigned char *test;   /* rows: 1 for a row that no client trains on */
+    unsigned char *absent; /* rows: 1 for a row that misses a value under the rule drop */
     mfpg_place *place;     /* rows, or NULL for synthetic data */
     char **paths;          /* files, as messages show them */
     ptrdiff_t files;       /* 0 for synthetic data */
@@ -31,7 +33,7 @@ typedef struct mfpg_frame {
     double range[2];       /* what they were mapped to */
     int shifted;           /* 1: an affine shift came after public bounds */
     double shifted_norm2;  /* bound on |x|^2 behind it */
-    int64_t dropped;       /* rows left out because a value was missing */
+    int64_t dropped;       /* absent rows, and rows left out because nobody is known to hold them */
     int fitted_on_private; /* imputed or scaled by the clients' own rows */
 } mfpg_frame;
 

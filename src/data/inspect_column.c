@@ -135,9 +135,8 @@ static mfpg_status odd_marks(mfpg_inspection *check, const mfpg_shared_facts *al
         if (!mfpg_inspect_mark_is_default(m))
             snprintf(setting, sizeof setting, "data.missing.values: [%s] makes it one, then ", shown);
         status = mfpg_inspect_odd(check, "missing-mark", "data.missing.rows", all->line[m], all->cells[m],
-            "missing mark %s: %lld cell%s in %lld column%s (%s); %sdata.missing.rows: drop leaves such rows "
-            "out, "
-            "data.missing.impute: mean fills them in",
+            "missing mark %s: %lld cell%s in %lld column%s (%s); %sdata.missing.rows: drop counts such rows "
+            "without using them, data.missing.impute: mean fills them in",
             shown, (long long)all->cells[m], all->cells[m] == 1 ? "" : "s", (long long)all->columns[m],
             all->columns[m] == 1 ? "" : "s", all->where[m], setting);
     }

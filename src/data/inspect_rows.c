@@ -101,7 +101,7 @@ static int is_complete(const mfpg_inspection *check, ptrdiff_t row, int without)
     return 1;
 }
 
-/* How many rows are left where those with a missing value are dropped; and how many without the columns that miss more
+/* How many rows are used if those with a missing value are dropped; and how many without the columns that miss more
  * than a third of their values. */
 static mfpg_status check_complete(mfpg_inspection *check) {
     char list[300] = "";
@@ -122,7 +122,7 @@ static mfpg_status check_complete(mfpg_inspection *check) {
     if (columns == 0)
         return mfpg_inspect_odd(check, "incomplete-rows", "data.missing.rows", 0,
             check->table.rows - complete,
-            "%lld of %td rows are complete and stay with data.missing.rows: drop", (long long)complete,
+            "%lld of %td rows are complete and used with data.missing.rows: drop", (long long)complete,
             check->table.rows);
     return mfpg_inspect_odd(check, "incomplete-rows", "data.drop_columns", 0, check->table.rows - complete,
         "%lld of %td rows are complete; %lld would be without the columns that miss more than a third of "

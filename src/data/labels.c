@@ -73,7 +73,7 @@ mfpg_status mfpg_label_make_binary(mfpg_context *ctx, mfpg_frame *frame) {
     char place[MFPG_PLACE_SIZE], other[MFPG_PLACE_SIZE], number[MFPG_NUMBER_SIZE];
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
         float y = frame->y[i];
-        if (y == 0.0f || y == 1.0f || y == -1.0f) continue;
+        if (y == 0.0f || y == 1.0f || y == -1.0f || (frame->absent[i] && isinf(y))) continue;
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: label %s is not 0 or 1 (nor -1 or 1); data.label.positive_above or data.label.positive says "
             "which "
@@ -86,6 +86,7 @@ mfpg_status mfpg_label_make_binary(mfpg_context *ctx, mfpg_frame *frame) {
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: label -1, but %s: label 0; binary labels are 0 and 1, or -1 and 1",
             mfpg_frame_place(frame, minus, place), mfpg_frame_place(frame, zero, other));
-    for (ptrdiff_t i = 0; i < frame->rows; i++) frame->y[i] = frame->y[i] > 0 ? 1.0f : 0.0f;
+    for (ptrdiff_t i = 0; i < frame->rows; i++)
+        if (!isinf(frame->y[i])) frame->y[i] = frame->y[i] > 0 ? 1.0f : 0.0f;
     return MFPG_OK;
 }

@@ -115,8 +115,8 @@ done:
 
 static const char *emptiness_reason(mfpg_partition_kind kind) {
     switch (kind) {
-    case MFPG_PARTITION_FILES:
-    case MFPG_PARTITION_COLUMN: return "every row of it has a missing value";
+    case MFPG_PARTITION_FILES: return "its file has none";
+    case MFPG_PARTITION_COLUMN: break;
     case MFPG_PARTITION_IID: return "there are fewer rows than clients";
     case MFPG_PARTITION_DIRICHLET: return "take a larger alpha, fewer clients or another seed";
     case MFPG_PARTITION_SHARDS: break;

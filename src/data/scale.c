@@ -31,20 +31,25 @@ void mfpg_scale_to_norm(double norm, mfpg_frame *frame) {
     }
 }
 
+static int is_measured(const mfpg_frame *frame, ptrdiff_t row) {
+    return !frame->test[row] && !frame->absent[row];
+}
+
 /* Means and standard deviations over the training rows, in two passes. The sum of up to 2^29 equal floats is exact in
  * double, and so is their mean: a constant feature has deviation 0. */
 static void measure(const mfpg_frame *frame, double *mean, double *deviation) {
     ptrdiff_t features = frame->features, count = 0;
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
         const float *x = frame->x + i * features;
-        if (frame->test[i]) continue;
+        if (!is_measured(frame, i)) continue;
         count++;
         for (ptrdiff_t j = 0; j < features; j++) mean[j] += (double)x[j];
     }
+    if (count == 0) return;
     for (ptrdiff_t j = 0; j < features; j++) mean[j] /= (double)count;
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
         const float *x = frame->x + i * features;
-        if (frame->test[i]) continue;
+        if (!is_measured(frame, i)) continue;
         for (ptrdiff_t j = 0; j < features; j++)
             deviation[j] += ((double)x[j] - mean[j]) * ((double)x[j] - mean[j]);
     }
@@ -56,7 +61,7 @@ static mfpg_status standardise(
     char place[MFPG_PLACE_SIZE], number[MFPG_NUMBER_SIZE];
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
         float *x = frame->x + i * frame->features;
-        for (ptrdiff_t j = 0; j < frame->features; j++) {
+        for (ptrdiff_t j = 0; j < frame->features && !frame->absent[i]; j++) {
             x[j] = deviation[j] > 0 ? (float)(((double)x[j] - mean[j]) / deviation[j]) : 0.0f;
             if (!isfinite(x[j]))
                 return mfpg_fail(ctx, MFPG_ERR_INPUT,

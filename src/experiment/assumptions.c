@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "internal.h"
 
-enum { MOST_ASSUMPTIONS = 24 };
+enum { MOST_ASSUMPTIONS = 32 };
 
 /* Adds a sentence; a failure of memory shows as a list that ends with NULL early, checked at the end. */
 static void add(text_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -102,14 +102,22 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
     if (promise->adjacency == MFPG_ADJACENCY_ZERO_OUT)
         add(list,
             "zero-out: a %s that is absent contributes nothing of its own, while its client still sends its "
-            "noise",
-            promise->unit == MFPG_UNIT_CLIENT ? "client" : "record");
-    add(list, "%s", mfpg_noise_assumption());
-    if (promise->unit == MFPG_UNIT_EXAMPLE)
+            "noise%s",
+            promise->unit == MFPG_UNIT_CLIENT ? "client" : "record",
+            promise->unit == MFPG_UNIT_CLIENT
+                ? "; one record inside a client is protected at the replace number"
+                : "");
+    if (promise->unit == MFPG_UNIT_EXAMPLE && mfpg_config_particles(e->config) != MFPG_PARTICLES_DATA)
         add(list,
-            mfpg_credits_sampling(e)
-                ? "a person has one record; one with m records has m times this guarantee (group privacy)"
-                : "a person has one record; one with m records has up to m times this mu");
+            "sums over records are rounded in fixed blocks and added as integers; the share %.2g by which "
+            "that can raise the "
+            "influence of one record is included in the sensitivity",
+            mfpg_model_sum_rounding(e->model));
+    if (promise->unit == MFPG_UNIT_EXAMPLE)
+        add(list, mfpg_credits_sampling(e)
+                      ? "a person has one record; one with m records has "
+                        "(m epsilon, (e^(m epsilon) - 1)/(e^epsilon - 1) delta) (group privacy)"
+                      : "a person has one record; one with m records has up to m times this mu");
     if (mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA) return about_records(e, list);
     if (e->options.hidden != MFPG_HIDDEN_NONE)
         add(list, "every client is honest, adds its noise and stays in every average; of several local steps "
@@ -141,8 +149,43 @@ static void about_sampling(const mfpg_experiment *e, text_list *list) {
                   "by drawing clients");
 }
 
+/* The kind of partition that reads labels, or NULL. */
+static const char *partition_by_labels(const mfpg_config *config) {
+    static const char *const kinds[] = {"dirichlet", "shards"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (mfpg_config_is(config, "data.partition.kind", kinds[i])) return kinds[i];
+    return NULL;
+}
+
+/* Who holds which row. If that was read off the data, one private value moves rows of others, which no certificate
+ * counts: then a warning says so as well. */
+static void about_places(mfpg_context *ctx, const mfpg_experiment *e, text_list *list) {
+    const char *column = mfpg_config_text(e->config, "data.partition.column"),
+               *labels = partition_by_labels(e->config);
+    if (labels) {
+        add(list,
+            "the assignment of rows to clients was made from labels (%s): the promise holds only if those "
+            "labels are public",
+            labels);
+    } else if (mfpg_config_is(e->config, "data.partition.kind", "column")) {
+        add(list,
+            "the column %s, which says who holds which row, is public; given it, which rows are test rows "
+            "was fixed without looking at the data",
+            column);
+    } else {
+        add(list, "who holds which row and which rows are test rows were fixed without looking at the data");
+        return;
+    }
+    const char *told = list->text[list->count - 1];
+    if (told) mfpg_warn(ctx, "data.partition: %s", told);
+}
+
 static void about_data(const mfpg_experiment *e, text_list *list) {
     const mfpg_config *config = e->config;
+    if (mfpg_config_is(config, "data.missing.rows", "drop"))
+        add(list, "a row with a missing value keeps its place among the declared rows and %s",
+            mfpg_config_particles(config) == MFPG_PARTICLES_DATA ? "is noised as a record of zeros"
+                                                                 : "contributes nothing");
     if (mfpg_config_is(config, "data.scale", "from-data"))
         add(list, "features were scaled by means and deviations fitted on private data: not covered");
     if (mfpg_config_is(config, "data.missing.impute", "mean"))
@@ -158,12 +201,12 @@ static void about_data(const mfpg_experiment *e, text_list *list) {
     if (mfpg_config_text(config, "data.affine"))
         add(list, "the affine shift is public; fitted on private data it would be a release of its own, not "
                   "covered");
+    if (e->options.evaluate != MFPG_EVALUATE_NONE)
+        add(list,
+            "metrics are computed on private data and not covered: publishing them is a release of its own");
     add(list,
-        e->options.evaluate != MFPG_EVALUATE_NONE
-            ? "metrics are computed on private data and not covered: publishing them is a release of its own"
-            : "the ratio of noise to signal and the count of gradients that were no number come from private "
-              "data and are "
-              "not covered: publishing them is a release of its own");
+        "nonfinite_gradients, dropped_rows and noise_to_signal are computed from private data and covered "
+        "by no certificate: publishing one of them is a release of its own");
 }
 
 static mfpg_status about_nothing(mfpg_context *ctx, text_list *list) {
@@ -181,6 +224,7 @@ mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment
                   "leave the seed out");
     about_releases(experiment, list);
     about_sampling(experiment, list);
+    about_places(ctx, experiment, list);
     about_data(experiment, list);
     for (ptrdiff_t i = 0; i < list->count; i++)
         if (!list->text[i]) return mfpg_fail_memory(ctx);

@@ -27,6 +27,7 @@ static void read_promise(const mfpg_config *config, mfpg_federation_options *o) 
     o->promise.view = (mfpg_view)mfpg_config_choice(config, "privacy.view");
     o->participants = mfpg_config_is(config, "privacy.observers", "participants");
     o->delta = mfpg_config_number(config, "privacy.delta");
+    o->grid = fmax(mfpg_config_number(config, "noise.grid"), 0.0);
     double limit = mfpg_config_number(config, "privacy.stop_at_epsilon");
     o->stop_at_epsilon = limit > 0.0 ? limit : (double)INFINITY;
 }

@@ -41,7 +41,19 @@ static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) 
         (mfpg_regularisation_scale)mfpg_config_choice(config, "entropic.transport.scale");
     int64_t cap = mfpg_config_whole(config, "entropic.transport.cap");
     o.transport_cap = cap > 0 ? (ptrdiff_t)cap : 0;
+    o.grid = experiment->options.grid;
+    o.sum_rounding = mfpg_model_sum_rounding(experiment->model);
     return o;
+}
+
+static mfpg_status check_grid(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    double grid = experiment->options.grid;
+    int exponent;
+    if (grid == 0.0 || frexp(grid, &exponent) == 0.5) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: noise.grid: %.17g is not a power of two; the nearest below is %.17g; allowed: auto, or a power "
+        "of two",
+        mfpg_config_source(experiment->config, "noise.grid"), grid, ldexp(0.5, exponent));
 }
 
 /* Records flow at the first model once: the public bound on the loss's curvature in the features there. */
@@ -110,6 +122,7 @@ mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *experiment
     set->of_client = mfpg_alloc(clients, sizeof *set->of_client);
     mfpg_status status = rates && set->distinct && set->of_client ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = settle_law(ctx, experiment);
+    if (status == MFPG_OK) status = check_grid(ctx, experiment);
     mfpg_mechanism_options options = shared_options(experiment);
     if (status == MFPG_OK) status = bound_curvature(ctx, experiment, &options);
     for (ptrdiff_t k = 0; k < clients && status == MFPG_OK; k++) {

@@ -162,6 +162,23 @@ static void print_autos(const mfpg_experiment *e, FILE *out) {
     }
 }
 
+/* How many rows of whom miss a value: of at most so many clients by name. */
+static void print_dropped(const mfpg_experiment *e, FILE *out) {
+    ptrdiff_t holders = 0;
+    int64_t others = e->data->dropped_rows;
+    if (others == 0) return;
+    fprintf(out, "  %lld rows miss a value and count as zeros:", (long long)others);
+    for (ptrdiff_t k = 0; k < e->data->clients && holders < MOST_LISTED; k++) {
+        const mfpg_client_data *client = &e->data->client[k];
+        if (client->dropped_rows == 0) continue;
+        fprintf(
+            out, "%s %lld of '%s'", holders++ > 0 ? "," : "", (long long)client->dropped_rows, client->name);
+        others -= client->dropped_rows;
+    }
+    if (others > 0) fprintf(out, "%s %lld of others or of nobody", holders > 0 ? "," : "", (long long)others);
+    fprintf(out, "; the counts of rows include them\n");
+}
+
 static int64_t nonfinite_gradients(mfpg_context *ctx, const mfpg_experiment *e) {
     int64_t count = 0;
     for (ptrdiff_t k = 0; k < e->data->clients; k++) {
@@ -176,6 +193,7 @@ mfpg_status mfpg_experiment_print(mfpg_context *ctx, const mfpg_experiment *e, F
     mfpg_status status = print_promise(ctx, e, out);
     print_game(e, out);
     if (status == MFPG_OK) status = print_metrics(ctx, e, out);
+    print_dropped(e, out);
     int64_t nonfinite = nonfinite_gradients(ctx, e);
     if (nonfinite > 0)
         fprintf(out, "  %lld gradients were not finite and counted as zero\n", (long long)nonfinite);

@@ -1,6 +1,7 @@
 /* A run: the rounds, the ledger and the checkpoint beside them, and the files at the end. */
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,12 +55,18 @@ static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *experiment, 
 }
 
 mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *experiment) {
+    const mfpg_federation_options *o = &experiment->options;
+    int budget = isfinite(o->stop_at_epsilon);
     return (mfpg_ledger_header){
         .particles = mfpg_mechanism_particles(experiment->mechanisms.of_client[0]),
         .clients = experiment->data->clients,
-        .promise = experiment->options.promise,
-        .delta = experiment->options.delta,
+        .promise = o->promise,
+        .delta = o->delta,
         .seeded = experiment->key.seeded,
+        .stop_at_epsilon = budget ? o->stop_at_epsilon : 0.0,
+        .filter = !budget     ? MFPG_FILTER_ACCOUNTANT
+                  : o->acting ? MFPG_FILTER_GDP
+                              : o->filter,
     };
 }
 

@@ -36,18 +36,20 @@ static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_
     mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &c, words, sizeof words);
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
     json_t *client = json_pack(
-        "{s:I, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:b, s:o, s:b, s:s}",
+        "{s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, "
+        "s:I, s:b, s:o, s:b, s:s}",
         "client", (json_int_t)k, "name", e->data->client[k].name, "rows",
-        (json_int_t)e->data->client[k].train.rows, "preference",
+        (json_int_t)e->data->client[k].train.rows, "dropped_rows",
+        (json_int_t)e->data->client[k].dropped_rows, "preference",
         mfpg_json_number(e->preference ? e->preference[k] : (double)NAN), "action",
         mfpg_json_number(c.action_value), "mu", mfpg_json_number(c.mu), "epsilon",
         mfpg_json_number(c.epsilon), replace ? "epsilon_zero_out" : "epsilon_replace",
-        mfpg_json_number(c.epsilon_other), "noise_multiplier", mfpg_json_number(c.noise_multiplier), "rounds",
-        (json_int_t)c.rounds, "steps", (json_int_t)c.steps, "sampling_rate",
-        mfpg_json_number(c.sampling_rate), "weight", mfpg_json_number(c.weight), "nonfinite_gradients",
-        (json_int_t)c.nonfinite, "stopped", c.stopped, "stopped_before_round",
-        c.stopped ? json_integer(c.stopped_before) : json_null(), "certificate", isfinite(c.epsilon),
-        "promise", words);
+        mfpg_json_number(c.epsilon_other), "noise_multiplier", mfpg_json_number(c.noise_multiplier), "grid",
+        mfpg_json_number(c.grid), "rounding", mfpg_json_number(c.rounding), "rounds", (json_int_t)c.rounds,
+        "steps", (json_int_t)c.steps, "sampling_rate", mfpg_json_number(c.sampling_rate), "weight",
+        mfpg_json_number(c.weight), "nonfinite_gradients", (json_int_t)c.nonfinite, "stopped", c.stopped,
+        "stopped_before_round", c.stopped ? json_integer(c.stopped_before) : json_null(), "certificate",
+        isfinite(c.epsilon), "promise", words);
     if (client && e->options.acting)
         client = mfpg_json_if_complete(
             client, json_object_set_new(client, "spent_mu", mfpg_json_number(c.spent_mu)) == 0 &&

@@ -16,9 +16,9 @@ mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation
 
 int mfpg_release_costs_as(const mfpg_release *a, const mfpg_release *b) {
     return a->particles == b->particles && a->contraction == b->contraction && a->steps == b->steps &&
-           a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->last_sd == b->last_sd &&
-           a->sampling_rate == b->sampling_rate && a->hidden_contraction == b->hidden_contraction &&
-           a->hidden_shift == b->hidden_shift;
+           a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->grid == b->grid &&
+           a->last_sd == b->last_sd && a->sampling_rate == b->sampling_rate &&
+           a->hidden_contraction == b->hidden_contraction && a->hidden_shift == b->hidden_shift;
 }
 
 /* For the paper's formulas the action counts as well. */

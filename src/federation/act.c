@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/tasks.h"
 #include "internal.h"
+#include "mfpg/grid.h"
 
 const char *mfpg_selection_name(mfpg_selection selection) {
     switch (selection) {
@@ -29,16 +30,28 @@ static mfpg_status check_positive(mfpg_context *ctx, const char *what, double va
         mfpg_number_format(value, text));
 }
 
-static mfpg_status check_selection(mfpg_context *ctx, const mfpg_acting *acting, int measures) {
+/* The noise of a measurement that may be as large as `most`. */
+static mfpg_status check_noise(mfpg_context *ctx, const char *what, double noise, double most) {
+    mfpg_status status = check_positive(ctx, what, noise);
+    const char *fault = status == MFPG_OK ? mfpg_grid_fault(mfpg_grid_for(noise), noise, most) : NULL;
+    return fault ? mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is %g: %s", what, noise, fault) : status;
+}
+
+static mfpg_status check_selection(mfpg_context *ctx, const mfpg_federation *f, int measures) {
+    const mfpg_acting *acting = f->options.acting;
     mfpg_status status = check_positive(ctx, "loss clip", acting->loss_clip);
+    double most = 0.0;
     if (status != MFPG_OK) return status;
+    for (ptrdiff_t k = 0; k < f->clients; k++)
+        most = fmax(most, mfpg_measurement_most(f->mechanism[k], acting->loss_clip).gradient_norm);
     switch (acting->selection) {
     case MFPG_SELECTION_NONE: return MFPG_OK;
     case MFPG_SELECTION_NOISY:
         if (measures & MFPG_MEASURES_LOSS)
-            status = check_positive(ctx, "noise of the measured loss", acting->noise.loss);
+            status = check_noise(ctx, "noise of the measured loss", acting->noise.loss, acting->loss_clip);
         if (status == MFPG_OK && (measures & MFPG_MEASURES_GRADIENT))
-            status = check_positive(ctx, "noise of the measured gradient norm", acting->noise.gradient_norm);
+            status =
+                check_noise(ctx, "noise of the measured gradient norm", acting->noise.gradient_norm, most);
         return status;
     case MFPG_SELECTION_EXPONENTIAL:
         if (!acting->game->actions.grid || acting->game->actions.count > MFPG_CHOICE_MOST)
@@ -65,7 +78,7 @@ static mfpg_status check_game(mfpg_context *ctx, const mfpg_federation *f) {
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "actions chosen each round must be a grid or lie between a minimum and a maximum: a noised "
             "measurement can be 0");
-    return check_selection(ctx, f->options.acting, measures);
+    return check_selection(ctx, f, measures);
 }
 
 /* What a certificate of adaptive actions stands on. */
@@ -126,8 +139,8 @@ static mfpg_status check_actions(mfpg_context *ctx, const mfpg_federation *f) {
 static mfpg_measurement change_of(const mfpg_federation *f, ptrdiff_t k, mfpg_adjacency adjacency) {
     const mfpg_acting *acting = f->options.acting;
     int measures = mfpg_cost_measures(acting->game->cost);
-    mfpg_measurement change =
-        mfpg_measurement_change(f->mechanism[k], f->data->client[k].train.rows, acting->loss_clip, adjacency);
+    mfpg_measurement change = mfpg_measurement_change(
+        f->mechanism[k], f->model, f->data->client[k].train.rows, acting->loss_clip, adjacency);
     if (!(measures & MFPG_MEASURES_LOSS)) change.loss = 0.0;
     if (!(measures & MFPG_MEASURES_GRADIENT)) change.gradient_norm = 0.0;
     return change;
@@ -185,6 +198,9 @@ static mfpg_status price_choices(mfpg_context *ctx, mfpg_federation *f) {
         mfpg_measurement change = change_of(f, k, MFPG_ADJACENCY_ZERO_OUT);
         double noise = acting->selection == MFPG_SELECTION_NONE ? 0.0 : 1.0;
         f->acting.price[k] = (mfpg_release){.client = k,
+            .unit = f->options.promise.unit,
+            .clipped = MFPG_CLIPPED_MEASUREMENTS,
+            .grid = mfpg_grid_for(noise),
             .steps = 1,
             .sensitivity = 1.0,
             .noise_sd = noise,

@@ -127,6 +127,16 @@ static void set_start(mfpg_federation *f) {
         mfpg_model_start(f->model, &f->key, f->options.start_he, f->w);
 }
 
+/* In a view of sums clients hand out integers on the plan's grid, if there is noise to round and nothing bends it. */
+static mfpg_status prepare_shares(mfpg_context *ctx, mfpg_federation *f) {
+    f->shares = f->plan->grid > 0.0 && !f->projects;
+    mfpg_plan_refine_grid(f->plan, f->dimension);
+    for (int i = 0; i < f->workers && f->shares; i++)
+        if (!(f->worker[i].share = mfpg_alloc(f->dimension, sizeof *f->worker[i].share)))
+            return mfpg_fail_memory(ctx);
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
     const mfpg_action *action, const mfpg_key *key, mfpg_federation **out) {
@@ -147,6 +157,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
     if (status == MFPG_OK) status = mfpg_federation_prepare_records(ctx, f);
     if (status == MFPG_OK) status = mfpg_plan_create(ctx, &f->options, data, mechanism, action, &f->plan);
     if (status == MFPG_OK) f->projects = !mfpg_plan_noise_adds_up(f->plan);
+    if (status == MFPG_OK) status = prepare_shares(ctx, f);
     if (status == MFPG_OK) f->usual = mfpg_federation_terms(f, NULL, f->clients);
     if (status == MFPG_OK) status = check_accountants(ctx, f);
     if (status == MFPG_OK) status = start_filters(ctx, f);
@@ -164,6 +175,7 @@ void mfpg_federation_destroy(mfpg_federation *f) {
     if (!f) return;
     for (int i = 0; f->worker && i < f->workers; i++) {
         free(f->worker[i].model);
+        free(f->worker[i].share);
         free(f->worker[i].scratch);
         mfpg_fixed_sum_clear(&f->worker[i].sum);
     }
@@ -224,6 +236,8 @@ mfpg_status mfpg_federation_client(
         .steps = f->noised ? f->noised[client] : state->rounds * plan.steps,
         .sampling_rate = plan.sampling_rate,
         .noise_multiplier = plan.noise_sd / plan.sensitivity,
+        .grid = plan.grid,
+        .rounding = plan.rounding,
         .nonfinite = state->nonfinite,
         .stopped = state->stopped_before > 0,
         .stopped_before = state->stopped_before,

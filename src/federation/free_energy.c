@@ -49,10 +49,26 @@ void mfpg_federation_clear_free_energy(mfpg_federation *f) {
  * sorting costs less than the round. */
 enum { MOST_RECORDS = 256 };
 
+/* Noised values lie on a grid, and a law on a grid has no density: values that are equal are spread evenly over the step that was
+ * rounded to them, as far as other values leave room, so that they stay sorted. */
+static void spread_over_steps(ptrdiff_t n, double grid, float *sorted) {
+    double before = -(double)INFINITY; /* the value in front, as it was */
+    for (ptrdiff_t i = 0, end; i < n; i = end) {
+        double value = (double)sorted[i];
+        for (end = i + 1; end < n && (double)sorted[end] == value; end++) {
+        }
+        double next = end < n ? (double)sorted[end] : (double)INFINITY, count = (double)(end - i);
+        double low = fmin(0.5 * grid, 0.5 * (value - before)), high = fmin(0.5 * grid, 0.5 * (next - value));
+        for (ptrdiff_t j = i; j < end && count > 1.0; j++)
+            sorted[j] = (float)(value - low + (low + high) * ((double)(j - i) + 0.5) / count);
+        before = value;
+    }
+}
+
 /* Adds KL and the sum of squares around the mean of n particles x[0], x[stride], ... with the law of one entry, times how
  * many entries of the state have that law. sorting: 2n floats. */
 static void add_law(ptrdiff_t n, const float *x, ptrdiff_t stride, double prior_variance, double entries,
-    float *sorting, mfpg_free_energy *out) {
+    double grid, float *sorting, mfpg_free_energy *out) {
     double sum = 0.0, squares = 0.0, around = 0.0, count = (double)n;
     for (ptrdiff_t i = 0; i < n; i++) {
         double value = (double)(sorting[i] = x[i * stride]);
@@ -64,6 +80,7 @@ static void add_law(ptrdiff_t n, const float *x, ptrdiff_t stride, double prior_
         around += off * off;
     }
     mfpg_sort_floats(n, sorting, sorting + n);
+    spread_over_steps(n, grid, sorting);
     out->kl += entries * (0.5 * (LOG_TWO_PI + log(prior_variance)) + 0.5 * squares / count / prior_variance -
                              mfpg_spacing_entropy(n, sorting));
     out->variance += entries * (around / count);
@@ -79,19 +96,22 @@ static void complete(mfpg_free_energy *energy, double penalty) {
 
 static void of_parameters(mfpg_federation *f, double loss, mfpg_free_energy *out) {
     mfpg_flow flow = {0};
+    double grid = (double)INFINITY; /* the finest share of the average */
     *out = (mfpg_free_energy){.loss = loss};
     mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
         mfpg_release release = mfpg_plan_local(f->plan, mfpg_federation_member(f, i), &cursor);
         mfpg_mechanism_flow(f->mechanism[release.client], &flow);
         out->mean_strength += strength_of(&release, &flow) / (double)f->cohort_size;
+        grid = fmin(grid, f->shares ? release.grid : release.weight / f->terms.weights * release.grid);
     }
-    add_law(f->dimension, f->w, 1, flow.prior_variance, (double)f->dimension, f->worker[0].sorting, out);
+    add_law(
+        f->dimension, f->w, 1, flow.prior_variance, (double)f->dimension, grid, f->worker[0].sorting, out);
     complete(out, flow.variance_penalty);
 }
 
 static double mean_loss(const mfpg_federation *f, const mfpg_dataset *records, float *work) {
-    return mfpg_model_clipped_loss(f->model, f->w, records, (double)INFINITY, work) / (double)records->rows;
+    return mfpg_model_loss(f->model, f->w, records, work) / (double)records->rows;
 }
 
 static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
@@ -110,7 +130,7 @@ static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, voi
     out->mean_strength = strength_of(&release, &flow);
     for (ptrdiff_t j = 0; j < p; j++)
         add_law((records->rows - 1) / apart + 1, records->x + j, apart * p, flow.prior_variance, 1.0,
-            own->sorting, out);
+            release.grid, own->sorting, out);
     complete(out, flow.variance_penalty);
     return MFPG_OK;
 }

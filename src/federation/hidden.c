@@ -13,6 +13,13 @@
 /* The coefficients of a step are rounded to 32 bits before they are used. */
 #define ROUNDED_COEFFICIENTS 0x1p-22
 
+/* States are rounded to a grid whose steps, over all dimensions together, are at most 2^-30 of the least noise of a share, p_j s_j
+ * (mfpg_plan_refine_grid). Two states at distance z become rounded states at distance z + that, so every map adds its c times it
+ * (theory S2.3 with Delta + c grid sqrt(d)): the round's map of the rounded global state adds c, and the local steps of client j from
+ * their rounded inner states p_j (c_j + ... + c_j^(K_j - 1)). In units of client k, whose share has the weight p_k, this is at most that
+ * many times 2^-30 s_k. The maps themselves are taken as evaluated exactly. */
+#define ROUNDED_STATES 0x1p-30
+
 /* Why the rounds of these options are not hidden from anybody, or not alike; NULL where they are. */
 static const char *refusal(const mfpg_federation_options *o, ptrdiff_t clients) {
     if (o->promise.view != MFPG_VIEW_FINAL)
@@ -57,7 +64,7 @@ static void powers_of(double c, int64_t n, double *power, double *sum) {
 
 mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan) {
     const mfpg_federation_options *options = plan->options;
-    double whole = 0.0;
+    double whole = 0.0, inner = 0.0;
     if (options->hidden == MFPG_HIDDEN_NONE) return MFPG_OK;
     const char *reason = refusal(options, plan->clients);
     if (reason) return mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.assume: %s", reason);
@@ -73,9 +80,14 @@ mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan) {
         powers_of(c, release.steps, &power, &sum);
         plan->hidden_shift[k] = fmin(release.sensitivity * sum, DBL_MAX);
         whole += release.weight * power;
+        if (release.steps > 1) inner += release.weight * c * sum;
     }
     /* the weights add up to 1, and the terms to their sum, within a unit a client */
     whole *= 1.0 + 4.0 * (double)plan->clients * DBL_EPSILON;
     plan->hidden_contraction = fmin(whole, DBL_MAX);
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
+        double rounded = ROUNDED_STATES * mfpg_plan_release(plan, k).noise_sd * (inner + whole);
+        plan->hidden_shift[k] = fmin((plan->hidden_shift[k] + rounded) * (1.0 + 1e-12), DBL_MAX);
+    }
     return MFPG_OK;
 }

@@ -55,7 +55,9 @@ typedef struct account_cursor {
 
 /* What one thread needs for one client's update. */
 typedef struct workspace {
-    float *model;   /* the client's local model */
+    float *model; /* the client's local model */
+    int64_t *
+        share; /* dimension: its share of the sum, in steps of the grid; NULL unless the view is one of sums */
     float *scratch; /* mfpg_mechanism_workspace floats of the largest client */
     float *
         sorting; /* free energy: two samples, of the model or of the rows of the largest client; NULL without */
@@ -105,7 +107,8 @@ struct mfpg_federation {
     float *w;                    /* dimension: the global model */
     workspace *worker;
     int workers;
-    int projects;        /* 1: some mechanism projects its states */
+    int projects; /* 1: some mechanism projects its states */
+    int shares;   /* 1: clients hand out weighted shares on the plan's grid, of which the sum alone is used */
     int rank, ranks;     /* this process trains the clients k with k mod ranks = rank */
     int64_t *words;      /* 2 clients: what ranks tell each other; NULL for one rank */
     mfpg_ledger *ledger; /* NULL: releases are not written down */
@@ -147,7 +150,7 @@ void mfpg_federation_clear_records(mfpg_federation *federation);
 
 /* The update of client k from its noised records into own->model; the first time its records are noised. */
 mfpg_status mfpg_federation_update_records(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t k,
-    mfpg_action action, workspace *own, mfpg_update_report *report);
+    const mfpg_local_round *round, workspace *own, mfpg_update_report *report);
 
 /* cohort.c: this round's members that have not stopped, in ascending order into order[]; returns their number. */
 ptrdiff_t mfpg_federation_draw_members(mfpg_federation *federation);

@@ -143,8 +143,8 @@ static void add_number(crypto_generichash_state *hash, double value) {
 }
 
 static void add_release(crypto_generichash_state *hash, const mfpg_release *r) {
-    const double numbers[] = {(double)r->particles, (double)r->steps, r->sensitivity, r->noise_sd, r->last_sd,
-        r->weight, r->contraction, r->sampling_rate, r->hidden_contraction, r->hidden_shift};
+    const double numbers[] = {(double)r->particles, (double)r->steps, r->sensitivity, r->noise_sd, r->grid,
+        r->last_sd, r->weight, r->contraction, r->sampling_rate, r->hidden_contraction, r->hidden_shift};
     crypto_generichash_update(hash, (const unsigned char *)numbers, sizeof numbers);
 }
 

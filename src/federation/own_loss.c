@@ -34,8 +34,12 @@ static mfpg_status update_at(
     const mfpg_federation *f = p->f;
     const mfpg_dataset *data = &f->data->client[k].train;
     mfpg_stream noise = stream_of(p, k, 0), batch = stream_of(p, k, 1);
-    return mfpg_mechanism_update(ctx, f->mechanism[k], f->model, data, data->rows, action, &noise, &batch,
-        f->w, out, own->scratch, NULL);
+    mfpg_release release;
+    mfpg_local_round round = {
+        .data = data, .rows = data->rows, .release = &release, .noise = &noise, .batch = &batch};
+    mfpg_status status = mfpg_mechanism_release(ctx, f->mechanism[k], action, data->rows, &release);
+    if (status != MFPG_OK) return status;
+    return mfpg_mechanism_update(ctx, f->mechanism[k], f->model, &round, f->w, out, own->scratch, NULL);
 }
 
 static mfpg_status add_to_average(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
@@ -69,7 +73,7 @@ static void deploy(const probe *p, ptrdiff_t k, const float *shared, float *depl
 /* The loss as the model states it: the sum over the client's rows, or their mean. */
 static double loss_at(const probe *p, ptrdiff_t k, const float *w, float *work) {
     const mfpg_dataset *rows = &p->f->data->client[k].train;
-    double sum = mfpg_model_clipped_loss(p->f->model, w, rows, (double)INFINITY, work);
+    double sum = mfpg_model_loss(p->f->model, w, rows, work);
     return mfpg_model_sums_rows(p->f->model) ? sum : sum / (double)rows->rows;
 }
 

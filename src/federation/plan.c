@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "internal.h"
+#include "mfpg/grid.h"
 
 mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t k) {
     mfpg_action action = {.control = (mfpg_control)plan->control[k]};
@@ -64,6 +65,7 @@ mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k, mfpg_plan_curso
         make_release(NULL, plan, k, release); /* which create and change found to be without a fault */
         release->client = k;
         release->weight = raw_weight(plan, release) / plan->weights;
+        if (plan->grid > 0.0) release->grid = plan->grid;
     }
     cursor->client = k;
     release->client = k;
@@ -131,37 +133,93 @@ static int everybody_takes_part(const mfpg_federation_options *options) {
     return options->clients_per_round == 0 && options->client_rate >= 1.0;
 }
 
-/* Sums are kept in units of 2^-40: a share of noise far below 2^-30 would be lost in them before it can hide anybody. */
-static mfpg_status check_share(mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release) {
-    double share = release->weight * release->noise_sd;
-    if (plan->options->promise.view == MFPG_VIEW_LOCAL || release->particles != MFPG_PARTICLES_PARAMETERS ||
-        !(release->noise_sd > 0.0) || share >= 0x1p-30)
-        return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "client '%s': its share of noise in the average, %.3g, is too small to count on; view local can do "
-        "with less",
-        name_of(plan, (ptrdiff_t)release->client), share);
+/* 1: clients hand out shares of sums, with noise of their own in them. */
+static int hands_out_shares(const mfpg_plan *plan, const mfpg_release *release) {
+    return plan->options->promise.view != MFPG_VIEW_LOCAL &&
+           release->particles == MFPG_PARTICLES_PARAMETERS && release->noise_sd > 0.0;
+}
+
+/* The least noise of a share. If actions are chosen anew in each round, of any action that may be chosen: the grid must not answer
+ * to what private measurements chose. */
+static mfpg_status least_share(
+    mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release, double *least) {
+    const mfpg_acting *acting = plan->options->acting;
+    ptrdiff_t k = (ptrdiff_t)release->client;
+    *least = release->weight * release->noise_sd;
+    if (!acting) return MFPG_OK;
+    const mfpg_action_set *set = &acting->game->actions;
+    mfpg_release smallest;
+    mfpg_action action = {
+        .control = MFPG_CONTROL_STRENGTH, .strength = {set->grid ? set->grid[0] : set->low}};
+    for (ptrdiff_t j = 1; set->grid && j < set->count; j++)
+        action.strength.value = fmin(action.strength.value, set->grid[j]);
+    mfpg_status status = mfpg_mechanism_release(ctx, plan->mechanism[k], action, rows_of(plan, k), &smallest);
+    *least = fmin(*least, release->weight * smallest.noise_sd);
+    return status;
+}
+
+/* One grid for the sums of all rounds, fixed before the first: the largest power of two up to a sixteenth of the smallest noise of a
+ * share. Fewer members in a round have larger weights, and with them more noise. */
+static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
+    mfpg_status status = MFPG_OK;
+    mfpg_plan_cursor cursor = {.client = -1};
+    double least = (double)INFINITY, asked = plan->options->grid;
+    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK; k++) {
+        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        double share;
+        if (!hands_out_shares(plan, &release)) return MFPG_OK;
+        status = least_share(ctx, plan, &release, &share);
+        least = fmin(least, share);
+    }
+    if (status != MFPG_OK) return status;
+    double grid = asked > 0.0 ? asked : mfpg_grid_for(least);
+    cursor.client = -1;
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
+        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        const char *fault =
+            mfpg_grid_fault(grid, release.weight * release.noise_sd, release.weight * release.sensitivity);
+        if (!fault && !(grid <= 0.25 * least)) fault = "the grid is coarser than a quarter of the noise";
+        if (fault)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "noise.grid: client '%s': %s: %g, and noise of %.3g in its share of the sum; view local can "
+                "do with less",
+                name_of(plan, k), fault, grid, release.weight * release.noise_sd);
+    }
+    plan->grid = grid;
+    return MFPG_OK;
+}
+
+/* Rounding is no Lipschitz map, so a hidden state that is rounded moves apart by up to the grid times sqrt(d) a step (S2.3 with rounded
+ * states). These grids make that 2^-30 of the noise, which mfpg_plan_hide has charged. */
+void mfpg_plan_refine_grid(mfpg_plan *plan, ptrdiff_t dimension) {
+    if (!plan->hidden_shift || plan->grid == 0.0) return;
+    double least = (double)INFINITY;
+    mfpg_plan_cursor cursor = {.client = -1};
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
+        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        least = fmin(least, release.weight * release.noise_sd);
+    }
+    double finest =
+        16.0 * mfpg_grid_for(0x1p-30 * least / sqrt((double)dimension)); /* the power of two below */
+    plan->grid = plan->inner_grid = fmin(plan->grid, finest);
 }
 
 /* What the view makes of everybody's noise together. */
-static mfpg_status grant_noise(mfpg_context *ctx, mfpg_plan *plan) {
+static void grant_noise(mfpg_plan *plan) {
     const mfpg_federation_options *o = plan->options;
     mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
-    mfpg_status status = MFPG_OK;
     mfpg_plan_cursor cursor = {.client = -1};
-    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK; k++) {
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
         mfpg_release release = mfpg_plan_local(plan, k, &cursor);
-        status = check_share(ctx, plan, &release);
         mfpg_view_rank(&view, &release);
     }
     view.sums = view.sums && everybody_takes_part(o) && mfpg_plan_noise_adds_up(plan);
     cursor.client = -1;
-    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK && view.sums; k++) {
+    for (ptrdiff_t k = 0; k < plan->clients && view.sums; k++) {
         mfpg_release release = mfpg_plan_local(plan, k, &cursor);
         mfpg_view_add(&view, &release);
     }
     plan->view = view;
-    return status;
 }
 
 mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *options,
@@ -174,7 +232,8 @@ mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *o
     plan->control = mfpg_alloc(plan->clients, sizeof *plan->control);
     mfpg_status status = plan->value && plan->control ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = plan_clients(ctx, action, plan);
-    if (status == MFPG_OK) status = grant_noise(ctx, plan);
+    if (status == MFPG_OK) status = choose_grid(ctx, plan);
+    if (status == MFPG_OK) grant_noise(plan);
     if (status == MFPG_OK) status = mfpg_plan_hide(ctx, plan);
     if (status != MFPG_OK) {
         mfpg_plan_destroy(plan);
@@ -197,8 +256,6 @@ mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mf
     mfpg_release release;
     set_action(plan, k, action);
     mfpg_status status = make_release(ctx, plan, k, &release);
-    release.weight = raw_weight(plan, &release) / plan->weights;
-    if (status == MFPG_OK) status = check_share(ctx, plan, &release);
     if (status != MFPG_OK) set_action(plan, k, before);
     return status;
 }

@@ -13,6 +13,8 @@ struct mfpg_plan {
     unsigned char *control; /* clients: which one it is */
     double weights;         /* sum over clients of what their weights are in proportion to */
     mfpg_view_noise view;   /* of a round in which everybody takes part; local where cohorts are drawn */
+    double grid;            /* of shares, in the views of sums; 0: every client has a grid of its own */
+    double inner_grid;      /* of local steps before the last; 0: the client's own */
     double *hidden_shift;   /* clients; NULL where no hidden state is assumed */
     double hidden_contraction;
 };
@@ -36,6 +38,9 @@ int mfpg_plan_noise_adds_up(const mfpg_plan *plan);
 
 /* The same client with another action. */
 mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t client, mfpg_action action);
+
+/* The grids that a hidden state needs in that many dimensions; nothing else changes. */
+void mfpg_plan_refine_grid(mfpg_plan *plan, ptrdiff_t dimension);
 
 /* hidden.c: where a hidden state is assumed, what a round does to it. MFPG_ERR_INPUT with the reason where it is not hidden. */
 mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan);

@@ -15,7 +15,7 @@ static int stand_in_a_row(const mfpg_federated_data *data, int train) {
     const float *x = set_of(data, train, 0)->x, *y = set_of(data, train, 0)->y;
     for (ptrdiff_t k = 0; k < data->clients; k++) {
         const mfpg_dataset *part = set_of(data, train, k);
-        if (part->x != x || part->y != y) return 0;
+        if (part->x != x || part->y != y || part->absent) return 0;
         x += part->rows * part->features;
         y += part->rows;
     }
@@ -28,13 +28,16 @@ static mfpg_status copy_rows(
                   ? NULL
                   : mfpg_alloc(pool->rows * pool->features, sizeof *pool->x);
     pool->y = mfpg_alloc(pool->rows, sizeof *pool->y);
-    if (!pool->x || !pool->y) return mfpg_fail_memory(ctx);
+    unsigned char *absent = mfpg_alloc(pool->rows, 1);
+    pool->absent = absent;
+    if (!pool->x || !pool->y || !absent) return mfpg_fail_memory(ctx);
     for (ptrdiff_t k = 0, at = 0; k < data->clients; k++) {
         const mfpg_dataset *part = set_of(data, train, k);
         if (part->rows == 0) continue;
         memcpy(
             pool->x + at * pool->features, part->x, (size_t)(part->rows * pool->features) * sizeof *pool->x);
         memcpy(pool->y + at, part->y, (size_t)part->rows * sizeof *pool->y);
+        if (part->absent) memcpy(absent + at, part->absent, (size_t)part->rows);
         at += part->rows;
     }
     return MFPG_OK;
@@ -56,6 +59,7 @@ mfpg_status mfpg_pool_evaluate(mfpg_context *ctx, const mfpg_federated_data *dat
     if (copied) {
         free(pool.x);
         free(pool.y);
+        free((void *)(uintptr_t)pool.absent);
     }
     return status;
 }

@@ -61,18 +61,19 @@ void mfpg_federation_clear_records(mfpg_federation *f) {
 }
 
 mfpg_status mfpg_federation_update_records(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k,
-    mfpg_action action, workspace *own, mfpg_update_report *report) {
+    const mfpg_local_round *round, workspace *own, mfpg_update_report *report) {
     const mfpg_mechanism *mechanism = f->mechanism[k];
     mfpg_stream noise = mfpg_stream_open(&f->key, MFPG_PURPOSE_RECORDS, (uint64_t)f->round, (uint64_t)k);
-    mfpg_stream batch = mfpg_stream_open(&f->key, MFPG_PURPOSE_BATCH, (uint64_t)f->round, (uint64_t)k);
+    mfpg_local_round of_records = *round;
     mfpg_update_report pushed = {0};
     mfpg_status status = MFPG_OK;
+    of_records.noise = &noise;
     if (!f->noised[k])
-        status = mfpg_mechanism_push(ctx, mechanism, f->model, &f->data->client[k].train, action, &noise,
-            f->first, &f->records[k], own->scratch, &pushed);
+        status = mfpg_mechanism_push(
+            ctx, mechanism, f->model, &of_records, f->first, &f->records[k], own->scratch, &pushed);
     if (status == MFPG_OK)
-        status = mfpg_mechanism_update_records(ctx, mechanism, f->model, &f->records[k], action,
-            !f->noised[k], &noise, &batch, f->w, own->model, own->scratch, report);
+        status = mfpg_mechanism_update_records(ctx, mechanism, f->model, &f->records[k], !f->noised[k],
+            &of_records, f->w, own->model, own->scratch, report);
     report->nonfinite += pushed.nonfinite;
     return status;
 }

@@ -7,36 +7,50 @@
 #include "base/tasks.h"
 #include "internal.h"
 
-/* ActionUpdate: solved once, before training and from public inputs, or by mfpg_federation_act; either way looked up. */
-static mfpg_action action_of(const mfpg_federation *federation, ptrdiff_t client) {
-    return mfpg_plan_action(federation->plan, client);
-}
+/* What a client does in this round: its streams and its release. The release's action was solved once, before training and from
+ * public inputs, or by mfpg_federation_act (ActionUpdate); the noise that is added is the release's own. */
+typedef struct client_round {
+    mfpg_release release;
+    mfpg_stream noise, batch;
+    mfpg_local_round local;
+} client_round;
 
-static mfpg_status update_parameters(mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k,
-    workspace *own, mfpg_update_report *report) {
-    const mfpg_dataset *data = &federation->data->client[k].train;
-    mfpg_stream noise = federation->noise, batch = federation->batch;
-    noise.client = batch.client = (uint64_t)k;
-    return mfpg_mechanism_update(ctx, federation->mechanism[k], federation->model, data, data->rows,
-        action_of(federation, k), &noise, &batch, federation->w, own->model, own->scratch, report);
+static void open_round(const mfpg_federation *f, ptrdiff_t k, int64_t *share, client_round *out) {
+    const mfpg_dataset *data = &f->data->client[k].train;
+    mfpg_plan_cursor cursor = {.client = -1};
+    out->release = mfpg_federation_release(f, &f->terms, k, &cursor);
+    out->noise = f->noise;
+    out->batch = f->batch;
+    out->noise.client = out->batch.client = (uint64_t)k;
+    out->local = (mfpg_local_round){.data = data,
+        .rows = data->rows,
+        .release = &out->release,
+        .inner_grid = f->plan->inner_grid,
+        .noise = &out->noise,
+        .batch = &out->batch,
+        .share = share};
 }
 
 /* LocalUpdate of one cohort member, added to its worker's part of the average. */
 static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
     mfpg_federation *federation = arg;
     ptrdiff_t k = mfpg_federation_member(federation, member);
-    double weight = mfpg_plan_weight(federation->plan, k) / federation->terms.weights;
     const mfpg_client_data *data = &federation->data->client[k];
     workspace *own = &federation->worker[worker];
     mfpg_update_report report = {0};
     if (!mfpg_federation_owns(federation, k)) return MFPG_OK;
-    mfpg_status status =
-        federation->particles == MFPG_PARTICLES_DATA
-            ? mfpg_federation_update_records(ctx, federation, k, action_of(federation, k), own, &report)
-            : update_parameters(ctx, federation, k, own, &report);
+    client_round round;
+    open_round(federation, k, own->share, &round);
+    mfpg_status status = federation->particles == MFPG_PARTICLES_DATA
+                             ? mfpg_federation_update_records(ctx, federation, k, &round.local, own, &report)
+                             : mfpg_mechanism_update(ctx, federation->mechanism[k], federation->model,
+                                   &round.local, federation->w, own->model, own->scratch, &report);
     if (status == MFPG_OK && federation->watch)
-        federation->watch(federation->watch_user, k, weight, own->model);
-    if (status == MFPG_OK) status = mfpg_fixed_sum_add(ctx, &own->sum, weight, own->model);
+        federation->watch(federation->watch_user, k, round.release.weight, own->model);
+    if (status == MFPG_OK && own->share)
+        mfpg_fixed_sum_add_units(&own->sum, own->share);
+    else if (status == MFPG_OK)
+        status = mfpg_fixed_sum_add(ctx, &own->sum, round.release.weight, own->model);
     if (status != MFPG_OK)
         return mfpg_fail_in(
             ctx, status, "round %lld, client '%s'", (long long)federation->round + 1, data->name);
@@ -142,8 +156,8 @@ static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
     return mfpg_ranks_agree(ctx, status); /* the first rank keeps the ledger */
 }
 
-/* FedAvg: sum_k p_k w_k, into the first worker's model. Integer sums: neither threads, ranks nor their order can change a
- * bit. */
+/* FedAvg, into the first worker's model: sum_k p_k w_k, or, in a view of sums, w + grid sum_k K_k. Integer sums: neither threads,
+ * ranks nor their order can change a bit. */
 static mfpg_status average(mfpg_context *ctx, mfpg_federation *federation) {
     mfpg_fixed_sum *total = &federation->worker[0].sum;
     mfpg_status status = MFPG_OK;
@@ -151,7 +165,11 @@ static mfpg_status average(mfpg_context *ctx, mfpg_federation *federation) {
         status = mfpg_fixed_sum_merge(ctx, total, &federation->worker[i].sum);
     status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK) status = mfpg_fixed_sum_merge_ranks(ctx, total);
-    if (status == MFPG_OK) mfpg_fixed_sum_read_float(total, federation->worker[0].model);
+    float *model = federation->worker[0].model;
+    if (status == MFPG_OK && federation->shares)
+        mfpg_fixed_sum_move(total, federation->plan->grid, federation->w, model);
+    else if (status == MFPG_OK)
+        mfpg_fixed_sum_read_float(total, model);
     return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "mfpg/grid.h"
 #include "ops.h"
 
 /* Noise outside these bounds is refused: float draws times a smaller sd lose digits, times a larger one overflow. */
@@ -24,9 +25,22 @@ double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t row
     return rows >= 1 ? o->clip / (o->batch_rate * (double)rows) : (double)INFINITY;
 }
 
-/* The same in the units of what is noised: what data can move it by in one release. */
-static double state_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
-    double moved = mfpg_mechanism_sensitivity(mechanism, rows);
+static mfpg_clipped clipped(const mfpg_mechanism *mechanism) {
+    if (mechanism->ops->particles == MFPG_PARTICLES_DATA) return MFPG_CLIPPED_RECORDS;
+    return mechanism->options.promise.unit == MFPG_UNIT_EXAMPLE ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_UPDATE;
+}
+
+/* Sums over examples round; a vector that is clipped as a whole and records do not. The sum of integers is multiplied by a public
+ * number in double, which errs by 2^-53 of itself, in both of two neighbouring runs: by less than 2^-20 of the clip together for
+ * fewer than 2^32 rows, each of which counts at most a clip. */
+static double rounding(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
+    if (clipped(mechanism) != MFPG_CLIPPED_EXAMPLES || !mfpg_mechanism_clips(mechanism)) return 0.0;
+    return (mechanism->options.sum_rounding + (double)rows * 0x1p-51) * (1.0 + 4.0 * DBL_EPSILON);
+}
+
+double mfpg_mechanism_state_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
+    double moved = mfpg_mechanism_sensitivity(mechanism, rows), rho = rounding(mechanism, rows);
+    if (rho > 0.0) moved *= (1.0 + rho) * (1.0 + 4.0 * DBL_EPSILON);
     int as_it_is = mechanism->ops->particles == MFPG_PARTICLES_DATA || mfpg_mechanism_clips_update(mechanism);
     return as_it_is ? moved : moved * mechanism->ops->rate(&mechanism->options);
 }
@@ -84,13 +98,23 @@ static mfpg_status fill_noise(
     return MFPG_OK;
 }
 
-/* Noise must stand above the grid of the floats that carry the records: 2^6 units of the largest a feature can be. */
-static mfpg_status check_noise_shows(
-    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release) {
-    if (release->noise_sd >= 0x1p-17 * mechanism->options.clip) return MFPG_OK;
+static mfpg_status fill_grid(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_release *release) {
+    double asked = mechanism->options.grid;
+    if (release->noise_sd == 0.0) return MFPG_OK;
+    release->grid = asked > 0.0 ? asked : mfpg_grid_for(release->noise_sd);
+    return mfpg_mechanism_check_grid(ctx, mechanism, release->grid, release->noise_sd, release->sensitivity);
+}
+
+mfpg_status mfpg_mechanism_check_grid(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, double grid, double sd, double sensitivity) {
+    const char *fault = mfpg_grid_fault(grid, sd, sensitivity);
+    char step[MFPG_NUMBER_SIZE], noise[MFPG_NUMBER_SIZE], allowed[MFPG_NUMBER_SIZE];
+    if (!fault) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
-        "mechanism %s: noise of standard deviation %.3g is lost in the rounding of features as large as %.3g",
-        mechanism->ops->name, release->noise_sd, mechanism->options.clip);
+        "mechanism %s: %s (noise.grid): %s, noise of standard deviation %s; allowed: auto, or a power of two "
+        "up to %s",
+        mechanism->ops->name, fault, mfpg_number_format(grid, step), mfpg_number_format(sd, noise),
+        mfpg_number_format(4.0 * mfpg_grid_for(sd), allowed));
 }
 
 mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_action action,
@@ -99,8 +123,11 @@ mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mech
     int data = mechanism->ops->particles == MFPG_PARTICLES_DATA;
     mfpg_release release = {
         .particles = mechanism->ops->particles,
+        .unit = o->promise.unit,
+        .clipped = clipped(mechanism),
+        .rounding = rounding(mechanism, rows),
         .steps = data ? 1 : mfpg_mechanism_steps(mechanism),
-        .sensitivity = state_sensitivity(mechanism, rows),
+        .sensitivity = mfpg_mechanism_state_sensitivity(mechanism, rows),
         .contraction = 1.0,
         /* a client's own minibatches hide no client; every record is pushed */
         .sampling_rate = o->promise.unit == MFPG_UNIT_EXAMPLE && !data ? o->batch_rate : 1.0,
@@ -111,20 +138,36 @@ mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mech
                   : mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%td declared rows; at least 1 is needed", rows);
     if (status == MFPG_OK) status = check_action(ctx, mechanism, &action);
     if (status == MFPG_OK) status = fill_noise(ctx, mechanism, rows, &release);
-    if (status == MFPG_OK && data) status = check_noise_shows(ctx, mechanism, &release);
+    if (status == MFPG_OK) status = fill_grid(ctx, mechanism, &release);
     if (status == MFPG_OK && mechanism->ops->contraction)
         release.contraction = mechanism->ops->contraction(mechanism, &release);
     if (status != MFPG_OK) {
         release.sensitivity = INFINITY;
-        release.noise_sd = release.last_sd = 0.0;
+        release.noise_sd = release.last_sd = release.grid = 0.0;
     }
     *out = release;
     return status;
 }
 
+mfpg_status mfpg_mechanism_check_release(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t rows) {
+    int data = mechanism->ops->particles == MFPG_PARTICLES_DATA;
+    int noises = mechanism->ops->control != MFPG_CONTROL_NONE;
+    if (release->particles != mechanism->ops->particles || release->unit != mechanism->options.promise.unit ||
+        release->steps != (data ? 1 : mfpg_mechanism_steps(mechanism)) ||
+        (release->noise_sd > 0.0) != noises ||
+        !(release->sensitivity >= mfpg_mechanism_state_sensitivity(mechanism, rows)))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "mechanism %s: the release is not one that it makes for %td declared rows "
+            "(mfpg_mechanism_release)",
+            mechanism->ops->name, rows);
+    if (!noises) return MFPG_OK;
+    return mfpg_mechanism_check_grid(ctx, mechanism, release->grid, release->noise_sd, release->sensitivity);
+}
+
 mfpg_action mfpg_mechanism_action_for(const mfpg_mechanism *mechanism, double multiplier, ptrdiff_t rows) {
     if (!mechanism->ops->action_for) return (mfpg_action){.control = MFPG_CONTROL_NONE};
-    double sensitivity = state_sensitivity(mechanism, rows);
+    double sensitivity = mfpg_mechanism_state_sensitivity(mechanism, rows);
     double sd = multiplier > 0.0 ? multiplier * sensitivity : (double)NAN;
     return mechanism->ops->action_for(mechanism, sd, sensitivity, rows);
 }

@@ -2,57 +2,67 @@
 #include "mfpg/private_action.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "models/clip_factor.h"
+#include "base/grid_noise.h"
+#include "mfpg/grid.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"
 
-enum {
-    BLOCK = 256,   /* rows whose gradients are summed in float; blocks are summed in double */
-    ALIGNMENT = 16 /* parts of the workspace begin at multiples of this many floats */
-};
+enum { ALIGNMENT = 16 }; /* parts of the workspace begin at multiples of this many floats */
 
-/* Rows stay in their places between neighbours, so that one block differs and all others have the same bits. In that
- * one, each of at most 256 additions to a sum of norm at most 256 C/n loses 2^-24 of it: 2^-8 C/n a run. */
-#define GRADIENT_ROUNDING (1.0 + 0x1p-6)
+/* What the loss of one example may move beyond loss clip/n, relative to half of that. The sum of units is exact; to make a
+ * mean of it in double takes three roundings of 2^-53, of numbers of at most loss clip/2, loss clip/2 and loss clip. Two
+ * runs: 2^-51 loss clip, which is n 2^-50 of loss clip/(2 n). Twice that covers the rounding of the bound itself. */
+static double loss_rounding(double n) {
+    return 1.0 + 0x1p-49 * n;
+}
 
-/* The sum of the losses is exact to a few units of 2^-53, of at most 2^31 terms where one moves. */
-#define LOSS_ROUNDING (1.0 + 0x1p-18)
+/* The same for the norm of the mean gradient, relative to clip/n. rho is that of the sum. The root, rounded down to a
+ * whole unit, moves by one unit more, 2^-29 clip/n at most. It becomes a double, and is multiplied and divided: three
+ * roundings of 2^-53, of numbers of at most clip (what is above is cut), 6 of 2^-53 clip over two runs. */
+static double gradient_rounding(const mfpg_model *model, double n) {
+    return 1.0 + mfpg_model_sum_rounding(model) + 0x1p-29 + 0x1p-49 * n;
+}
 
 static ptrdiff_t aligned(ptrdiff_t count) {
     return (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* A sum in double, a block's sum in float, and the model's own. */
+/* A sum in whole numbers of the size of two floats, or a gradient, and the model's own. */
 ptrdiff_t mfpg_measure_workspace(const mfpg_model *model, ptrdiff_t rows) {
-    ptrdiff_t n = aligned(mfpg_model_parameters(model));
-    return 3 * n + mfpg_model_workspace(model, rows);
+    return 2 * aligned(mfpg_model_parameters(model)) + mfpg_model_workspace(model, rows);
 }
 
 static int unit_is_example(const mfpg_mechanism *mechanism) {
     return mechanism->options.promise.unit == MFPG_UNIT_EXAMPLE;
 }
 
-/* Norm of the mean over the declared rows of the examples' clipped gradients. */
+/* The largest whole number whose square is at most `square`, which is below 2^124. Newton's method from above falls
+ * until it is there. */
+static uint64_t root_down(unsigned __int128 square) {
+    if (square == 0) return 0;
+    uint64_t root = (uint64_t)(sqrt((double)square) * (1.0 + 0x1p-50)) + 1;
+    for (;;) {
+        uint64_t next = (root + (uint64_t)(square / root)) / 2;
+        if (next >= root) return root;
+        root = next;
+    }
+}
+
+/* Norm of the mean over the declared rows of the examples' clipped gradients. The sum's 2-norm is below 2^62 units
+ * (mfpg_model_clipped_sum), so that of its squares is below 2^124 and exact. */
 static double norm_of_clipped_mean(const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows,
     double clip, const float *w, float *work) {
     ptrdiff_t n = mfpg_model_parameters(model);
-    double *sum = (double *)(void *)work, norm2 = 0.0;
-    float *part = work + 2 * aligned(n), *model_work = part + aligned(n);
-    memset(sum, 0, (size_t)n * sizeof *sum);
-    for (ptrdiff_t first = 0; first < data->rows; first += BLOCK) {
-        ptrdiff_t left = data->rows - first;
-        mfpg_dataset block = {.rows = left < BLOCK ? left : BLOCK,
-            .features = data->features,
-            .x = data->x + first * data->features,
-            .y = data->y + first,
-            .norm2 = data->norm2 ? data->norm2 + first : NULL};
-        mfpg_model_clipped_gradient(model, w, &block, NULL, 0, clip, (double)rows, part, model_work);
-        for (ptrdiff_t i = 0; i < n; i++) sum[i] += (double)part[i];
+    int64_t *sum = (int64_t *)(void *)work;
+    double unit = mfpg_model_sum_unit(clip, rows > data->rows ? rows : data->rows);
+    unsigned __int128 squares = 0;
+    mfpg_model_clipped_sum(model, w, data, NULL, 0, clip, unit, sum, work + 2 * aligned(n));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint64_t size = sum[i] < 0 ? (uint64_t)-sum[i] : (uint64_t)sum[i];
+        squares += (unsigned __int128)size * size;
     }
-    for (ptrdiff_t i = 0; i < n; i++) norm2 += sum[i] * sum[i];
-    return sqrt(norm2);
+    return (double)root_down(squares) * unit / (double)rows;
 }
 
 /* Norm of the client's gradient, which is clipped as a whole: the one that its update follows. */
@@ -75,24 +85,27 @@ double mfpg_measure_gradient_norm(const mfpg_mechanism *mechanism, const mfpg_mo
     return fmin(norm, clip);
 }
 
+/* Every row counts by how far its loss lies from the middle, in whole units, and absent ones not at all. */
 double mfpg_measure_loss(const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows, double loss_clip,
     const float *w, float *work) {
-    double middle = 0.5 * loss_clip;
-    double sum = mfpg_model_clipped_loss(model, w, data, loss_clip, work) - (double)data->rows * middle;
-    return fmin(fmax(middle + sum / (double)rows, 0.0), loss_clip);
+    double unit = mfpg_model_sum_unit(loss_clip, rows > data->rows ? rows : data->rows);
+    int64_t middle = mfpg_model_clipped_loss_most(loss_clip, unit) / 2;
+    int64_t sum = mfpg_model_clipped_loss(model, w, data, loss_clip, unit, work) - data->rows * middle;
+    double mean = 0.5 * loss_clip + (double)sum * unit / (double)rows;
+    return fmin(fmax(mean, 0.0), loss_clip);
 }
 
 mfpg_measurement mfpg_measurement_most(const mfpg_mechanism *mechanism, double loss_clip) {
     return (mfpg_measurement){loss_clip, mechanism->options.clip};
 }
 
-mfpg_measurement mfpg_measurement_change(
-    const mfpg_mechanism *mechanism, ptrdiff_t rows, double loss_clip, mfpg_adjacency adjacency) {
+mfpg_measurement mfpg_measurement_change(const mfpg_mechanism *mechanism, const mfpg_model *model,
+    ptrdiff_t rows, double loss_clip, mfpg_adjacency adjacency) {
     double clip = mechanism->options.clip, n = (double)rows;
     mfpg_measurement replace = unit_is_example(mechanism)
-                                   ? (mfpg_measurement){loss_clip / n, 2.0 * clip / n * GRADIENT_ROUNDING}
+                                   ? (mfpg_measurement){loss_clip / n * loss_rounding(n),
+                                         2.0 * clip / n * gradient_rounding(model, n)}
                                    : (mfpg_measurement){loss_clip, clip};
-    replace.loss *= LOSS_ROUNDING;
     switch (adjacency) {
     case MFPG_ADJACENCY_REPLACE: return replace;
     case MFPG_ADJACENCY_ZERO_OUT: return (mfpg_measurement){0.5 * replace.loss, 0.5 * replace.gradient_norm};
@@ -114,16 +127,18 @@ double mfpg_measurement_mu(const mfpg_measurement *change, const mfpg_measuremen
     return hypot(loss, norm) * (1.0 + 0x1p-50);
 }
 
-static double blurred(double value, double noise, double most, float draw) {
-    return fmin(fmax(value + noise * (double)draw, 0.0), most);
+/* Draw j of the stream's vector of two, on the grid of its own noise; 0 for what is not released. */
+static double noised(const mfpg_stream *stream, ptrdiff_t j, double value, double sd, double most) {
+    double grid = mfpg_grid_for(sd);
+    if (grid == 0.0) return 0.0;
+    return fmin(fmax(mfpg_grid_noise_one(stream, 0, 2, j, value / grid, sd / grid) * grid, 0.0), most);
 }
 
 mfpg_measurement mfpg_measurement_blur(const mfpg_measurement *measured, const mfpg_measurement *noise,
     const mfpg_measurement *most, const mfpg_stream *stream) {
-    float draw[2];
-    mfpg_stream_gaussian(stream, 0, 2, draw);
     return (mfpg_measurement){
-        .loss = blurred(measured->loss, noise->loss, most->loss, draw[0]),
-        .gradient_norm = blurred(measured->gradient_norm, noise->gradient_norm, most->gradient_norm, draw[1]),
+        .loss = noised(stream, 0, measured->loss, noise->loss, most->loss),
+        .gradient_norm =
+            noised(stream, 1, measured->gradient_norm, noise->gradient_norm, most->gradient_norm),
     };
 }

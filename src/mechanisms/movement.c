@@ -3,23 +3,86 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/grid_noise.h"
 #include "base/wide.h"
 #include "numerics/linalg/linalg.h"
 
-enum { LANES = MFPG_SUM_LANES };
+/* Floats become integers in units of 2^-20 of a step of the grid. */
+#define UNIT 0x1p-20
 
-/* Plain loops, one thing each: what they share is in the nearest cache. */
+/* Integers of 32 bits are enough if the norm has at most this many units: their squares add up below 2^61. */
+#define LARGEST_SHORT 0x1p30
 
-MFPG_WIDE static void add_squares(ptrdiff_t n, const float *restrict x, double *restrict squares) {
-    double s[LANES];
-    memcpy(s, squares, sizeof s);
-    for (ptrdiff_t j = 0; j < n; j += LANES)
-        for (int i = 0; i < LANES; i++) s[i] += (double)x[j + i] * (double)x[j + i];
-    memcpy(squares, s, sizeof s);
+unsigned __int128 mfpg_whole_square(double x) {
+    int exponent;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(x, &exponent), 53); /* x = mantissa 2^(exponent - 53) */
+    unsigned __int128 square = (unsigned __int128)mantissa * mantissa;
+    int shift = 2 * (exponent - 53);
+    if (shift >= 0) return square << shift;
+    return shift > -128 ? square >> -shift : 0;
 }
 
-MFPG_WIDE static void add_to(ptrdiff_t n, const float *restrict x, float *restrict to) {
-    for (ptrdiff_t i = 0; i < n; i++) to[i] += x[i];
+/* ---- what data add, in steps of the grid ---- */
+
+MFPG_WIDE static uint64_t short_integers(
+    ptrdiff_t n, double scale, const float *restrict v, double *restrict x) {
+    uint64_t squares = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t whole = (int32_t)(scale * (double)v[i]); /* towards zero */
+        x[i] = (double)whole * UNIT;
+        squares += (uint64_t)((int64_t)whole * whole);
+    }
+    return squares;
+}
+
+static unsigned __int128 long_integers(ptrdiff_t n, double scale, const float *v, double *x) {
+    unsigned __int128 squares = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int64_t whole = (int64_t)(scale * (double)v[i]);
+        x[i] = (double)whole * UNIT;
+        squares += (unsigned __int128)((__int128)whole * whole);
+    }
+    return squares;
+}
+
+/* The sum's integers as doubles, exact below 2^51; beyond, by the processor's own conversion. */
+MFPG_WIDE static void small_sums(ptrdiff_t n, double scale, const int64_t *restrict sum, double *restrict x) {
+    const double shift = 0x1.8p52;
+    int64_t shift_bits;
+    memcpy(&shift_bits, &shift, sizeof shift_bits);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int64_t bits = sum[i] + shift_bits;
+        double shifted;
+        memcpy(&shifted, &bits, sizeof shifted);
+        x[i] = scale * (shifted - shift);
+    }
+}
+
+MFPG_WIDE static uint64_t largest_sum(ptrdiff_t n, const int64_t *sum) {
+    uint64_t all = 0;
+    for (ptrdiff_t i = 0; i < n; i++) all |= (uint64_t)(sum[i] ^ (sum[i] >> 63));
+    return all;
+}
+
+static void give_sum(ptrdiff_t n, double scale, const int64_t *sum, double *x) {
+    if (largest_sum(n, sum) < (uint64_t)1 << 51)
+        small_sums(n, scale, sum, x);
+    else
+        for (ptrdiff_t i = 0; i < n; i++) x[i] = scale * (double)sum[i];
+}
+
+MFPG_WIDE static double sum_of_squares(ptrdiff_t n, const double *x) {
+    double s[MFPG_SUM_LANES] = {0.0};
+    ptrdiff_t whole = n - n % MFPG_SUM_LANES;
+    for (ptrdiff_t j = 0; j < whole; j += MFPG_SUM_LANES)
+        for (int i = 0; i < MFPG_SUM_LANES; i++) s[i] += x[j + i] * x[j + i];
+    for (ptrdiff_t i = whole; i < n; i++) s[0] += x[i] * x[i];
+    return mfpg_lanes_sum(s);
+}
+
+MFPG_WIDE static void add_to_total(
+    ptrdiff_t n, double step, const double *restrict x, float *restrict total) {
+    for (ptrdiff_t i = 0; i < n; i++) total[i] += (float)(step * x[i]);
 }
 
 MFPG_WIDE static void way_between(
@@ -27,74 +90,97 @@ MFPG_WIDE static void way_between(
     for (ptrdiff_t i = 0; i < n; i++) to[i] = x[i] - y[i];
 }
 
-MFPG_WIDE static void add_beside(
-    ptrdiff_t n, const float *restrict from, const float *restrict x, float *restrict to) {
-    for (ptrdiff_t i = 0; i < n; i++) to[i] = from[i] + x[i];
+/* Weights that one step of the grid is worth: of the client's own state. */
+static double step_of(const mfpg_movement *m) {
+    return m->share ? m->grid / m->weight : m->grid;
 }
 
-/* Adds what is noised and the squares of x on one way, because what takes time is turning floats into doubles and back.
- * n is a multiple of LANES; to may be from. Every eight are taken out of memory before any goes back, so that the compiler
- * need not know which arrays are one. */
-MFPG_WIDE static void add_noised(
-    ptrdiff_t n, const float *from, const float *x, double sd, const float *z, float *to, double *squares) {
-    double s[LANES];
-    memcpy(s, squares, sizeof s);
-    for (ptrdiff_t j = 0; j < n; j += LANES) {
-        float state[LANES], way[LANES], draw[LANES], sum[LANES];
-        double wide[LANES];
-        memcpy(state, from + j, sizeof state);
-        memcpy(way, x + j, sizeof way);
-        memcpy(draw, z + j, sizeof draw);
-        for (int i = 0; i < LANES; i++) wide[i] = (double)way[i];
-        for (int i = 0; i < LANES; i++) s[i] += wide[i] * wide[i];
-        for (int i = 0; i < LANES; i++) sum[i] = (float)((double)state[i] + wide[i] + sd * (double)draw[i]);
-        memcpy(to + j, sum, sizeof sum);
+static void give(ptrdiff_t first, ptrdiff_t n, double *x, void *arg) {
+    mfpg_movement *m = arg;
+    double weight = m->share ? m->weight : 1.0;
+    if (m->sum) {
+        give_sum(n, m->rate * weight / m->grid, m->sum + first, x);
+        m->signal2 += sum_of_squares(n, x);
+    } else {
+        float own[MFPG_GRID_PIECE];
+        const float *v = m->displacement ? m->displacement + first : own;
+        double scale = m->factor * weight / (m->grid * UNIT);
+        if (!m->displacement) way_between(n, m->to + first, m->from + first, own);
+        if (m->sensitivity * weight <= LARGEST_SHORT * (m->grid * UNIT))
+            m->squares += short_integers(n, scale, v, x);
+        else
+            m->squares += long_integers(n, scale, v, x);
     }
-    memcpy(squares, s, sizeof s);
+    if (m->total) add_to_total(n, step_of(m), x, m->total + first);
 }
 
-static void note_rest(mfpg_movement *m, ptrdiff_t n, const float *x) {
-    for (ptrdiff_t i = 0; i < n; i++) m->rest[m->rests++] = (double)x[i] * (double)x[i];
+/* ---- where the noised integers go ---- */
+
+/* Every eight are taken out of memory before any goes back, so that the compiler need not know whether to is from. */
+MFPG_WIDE static void move_state(
+    ptrdiff_t n, const float *from, double step, const double *restrict k, float *to) {
+    ptrdiff_t whole = n - n % MFPG_SUM_LANES;
+    for (ptrdiff_t j = 0; j < whole; j += MFPG_SUM_LANES) {
+        float state[MFPG_SUM_LANES];
+        memcpy(state, from + j, sizeof state);
+        for (int i = 0; i < MFPG_SUM_LANES; i++) state[i] = (float)((double)state[i] + step * k[j + i]);
+        memcpy(to + j, state, sizeof state);
+    }
+    for (ptrdiff_t i = whole; i < n; i++) to[i] = (float)((double)from[i] + step * k[i]);
 }
 
-static void pass_noised(
-    mfpg_movement *m, ptrdiff_t n, const float *from, const float *x, const float *z, float *to) {
-    ptrdiff_t whole = n - n % LANES;
-    add_noised(whole, from, x, m->noise_sd, z, to, m->squares);
-    for (ptrdiff_t i = whole; i < n; i++)
-        to[i] = (float)((double)from[i] + (double)x[i] + m->noise_sd * (double)z[i]);
-    note_rest(m, n - whole, x + whole);
+/* The state's part of a share is rounded to the grid by itself: it depends on the data through earlier noised states alone. */
+static void fill_share(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const double *k) {
+    int64_t *share = m->share + first;
+    const float *from = m->from + first, *origin = m->origin + first;
+    double scale = m->weight / m->grid;
+    for (ptrdiff_t i = 0; i < n; i++) share[i] = (int64_t)k[i];
+    if (from == origin) return;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double moved = scale * ((double)from[i] - (double)origin[i]);
+        if (fabs(moved) < 0x1p62) share[i] += llrint(moved);
+    }
 }
 
-static void pass_plain(mfpg_movement *m, ptrdiff_t n, const float *from, const float *x, float *to) {
-    ptrdiff_t whole = n - n % LANES;
-    add_squares(whole, x, m->squares);
-    note_rest(m, n - whole, x + whole);
-    if (from == to)
-        add_to(n, x, to);
-    else
-        add_beside(n, from, x, to);
-}
-
-void mfpg_movement_pass(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const float *z) {
-    const float *from = m->from + first;
-    float own[MFPG_MOVEMENT_PIECE], *to = m->to + first, *x = own;
-    if (m->displacement)
-        x = m->displacement + first;
-    else
-        way_between(n, to, from, x);
-    if (m->factor != 1.0) mfpg_vector_scale(n, m->factor, x);
-    if (m->total) add_to(n, x, m->total + first);
-    if (z)
-        pass_noised(m, n, from, x, z, to);
-    else
-        pass_plain(m, n, from, x, to);
+static void note_largest(mfpg_movement *m, ptrdiff_t n, const float *to) {
     float largest = mfpg_vector_largest(n, to);
     if (!isnan(m->largest) && !(largest <= m->largest)) m->largest = largest;
 }
 
-double mfpg_movement_norm(const mfpg_movement *m) {
-    double sum = mfpg_lanes_sum(m->squares);
-    for (ptrdiff_t i = 0; i < m->rests; i++) sum += m->rest[i];
-    return sqrt(sum);
+static void take(ptrdiff_t first, ptrdiff_t n, const double *k, void *arg) {
+    mfpg_movement *m = arg;
+    if (m->share) fill_share(m, first, n, k);
+    move_state(n, m->from + first, step_of(m), k, m->to + first);
+    note_largest(m, n, m->to + first);
+}
+
+/* ---- without noise ---- */
+
+static void pass_plain(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n) {
+    double x[MFPG_GRID_PIECE];
+    float own[MFPG_GRID_PIECE], *to = m->to + first;
+    const float *from = m->from + first, *v = m->displacement ? m->displacement + first : own;
+    if (!m->displacement) way_between(n, to, from, own);
+    for (ptrdiff_t i = 0; i < n; i++) x[i] = (double)(float)(m->factor * (double)v[i]);
+    m->signal2 += sum_of_squares(n, x);
+    if (m->total) add_to_total(n, 1.0, x, m->total + first);
+    for (ptrdiff_t i = 0; i < n; i++) to[i] = from[i] + (float)x[i];
+    note_largest(m, n, to);
+}
+
+int mfpg_movement_pass(mfpg_movement *m, const mfpg_stream *noise, uint64_t vector, ptrdiff_t n) {
+    if (m->noise_sd == 0.0) {
+        for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
+            pass_plain(m, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE);
+        return 1;
+    }
+    double weight = m->share ? m->weight : 1.0, unit = m->grid * UNIT;
+    mfpg_grid_noise_visit(
+        mfpg_widest_registers(), noise, vector, n, m->noise_sd * weight / m->grid, give, take, m);
+    if (m->sum) {
+        m->signal2 *= step_of(m) * step_of(m);
+        return 1;
+    }
+    m->signal2 = (double)m->squares * (unit / weight) * (unit / weight);
+    return m->squares <= mfpg_whole_square(m->sensitivity * weight / unit);
 }

@@ -4,33 +4,42 @@
 #define MFPG_MECHANISMS_MOVEMENT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-enum { MFPG_MOVEMENT_PIECE = 2048 };
+#include "mfpg/random.h"
 
 typedef struct mfpg_movement {
     const float *from; /* the state before */
-    float
-        *displacement; /* of this release, without noise: multiplied by factor on the way. NULL: to - from */
+
+    /* What data add to it. Either floats, of which factor times the displacement counts: of `displacement`, or, if that is
+     * NULL, of to - from. Or integers, of which rate times the sum counts. */
+    const float *displacement;
     double factor;
-    float *total; /* += displacement; NULL where this release is the only one */
-    double noise_sd;
-    float *to; /* the state after; may be from */
+    const int64_t *sum;
+    double rate; /* weights a unit of the sum */
+
+    double noise_sd, grid; /* noise 0: no grid, and no sum */
+    double sensitivity;    /* floats under noise: the norm that none of their integers may exceed */
+    float *total;          /* += what data add; NULL if this release is the only one */
+    float *to;             /* the state after; may be from */
+
+    /* A share of a sum: weight, the state that the sum is counted from, and where the share goes. NULL: the state moves on a grid of
+     * its own. */
+    double weight;
+    const float *origin;
+    int64_t *share;
 
     /* Of what has been passed; zero at the start. */
-    float largest;     /* |to_i|, NaN once one was */
-    double squares[8]; /* of the displacement, by lanes, up to the last whole eight */
-    double rest[7];    /* squares of those behind it, */
-    ptrdiff_t rests;   /* so many */
+    float largest;             /* |to_i|, NaN once one was */
+    double signal2;            /* square of the norm of what data add, without noise */
+    unsigned __int128 squares; /* of the floats' integers, in units of grid 2^-20 */
 } mfpg_movement;
 
-/* to = from + factor displacement + noise_sd z for entries first to first + n - 1, the product rounded to float, the sum
- * in double and rounded once: the sum of data and noise is then what the certificate is about, and its rounding to float is
- * post-processing. Rounded before the noise goes in, two neighbouring states could come to lie a whole unit of a large
- * weight apart. z NULL: no noise, and a sum of floats. Pieces come in order, of at
- * most MFPG_MOVEMENT_PIECE entries where displacement is NULL, all but the last of a multiple of eight. */
-void mfpg_movement_pass(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const float *z);
+/* Passes n parameters; see mfpg_mechanism_update for what is computed. noise and vector are read if noise_sd > 0. 0 if the integers
+ * of the floats exceed the sensitivity, which a clip of factor 1 - 2^-21 and rounding towards zero rule out. */
+int mfpg_movement_pass(mfpg_movement *m, const mfpg_stream *noise, uint64_t vector, ptrdiff_t n);
 
-/* mfpg_vector_norm of the displacement once all has been passed, to the last bit. */
-double mfpg_movement_norm(const mfpg_movement *m);
+/* floor(x^2) for 0 <= x < 2^62. */
+unsigned __int128 mfpg_whole_square(double x);
 
 #endif

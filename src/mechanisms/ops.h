@@ -58,10 +58,20 @@ static inline int64_t mfpg_mechanism_steps(const mfpg_mechanism *mechanism) {
     return mfpg_mechanism_clips_update(mechanism) ? 1 : mechanism->options.local_steps;
 }
 
+/* What data can move in one release, in the units of what is noised, the rounding of sums over examples included (zero-out). */
+double mfpg_mechanism_state_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows);
+
+/* MFPG_ERR_DOMAIN with the reason if the grid does not fit the noise (mfpg_grid_fault). */
+mfpg_status mfpg_mechanism_check_grid(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, double grid, double sd, double sensitivity);
+
+/* MFPG_ERR_INPUT or MFPG_ERR_DOMAIN unless the release is one that this mechanism makes for so many declared rows. */
+mfpg_status mfpg_mechanism_check_release(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t rows);
+
 /* Data particles: one step of the flow of noised records, noise included; records.c. step counts from 0 in the round. */
 mfpg_status mfpg_records_flow(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    double noise_sd, const mfpg_stream *noise, int64_t step, const float *w, mfpg_dataset *records,
-    float *work);
+    const mfpg_local_round *round, int64_t step, const float *w, mfpg_dataset *records, float *work);
 
 /* Floats of workspace that a push and the flow need. */
 ptrdiff_t mfpg_records_workspace(const mfpg_model *model);

@@ -25,6 +25,7 @@ mfpg_mechanism_options mfpg_mechanism_options_default(void) {
         .transport_cap = 512,
         .local_steps = 1,
         .batch_rate = 1.0,
+        .sum_rounding = 0x1p-10,
     };
 }
 
@@ -48,6 +49,7 @@ static mfpg_status validate_ranges(mfpg_context *ctx, const mfpg_mechanism_optio
         {"transport regularisation", o->regularisation.value, 0.0, LARGEST},
         {"batch rate", o->batch_rate, SMALLEST, 1.0},
         {"local steps", (double)o->local_steps, 1.0, INT32_MAX},
+        {"sum rounding", o->sum_rounding, 0.0, 0.5},
         {"transport cap", (double)o->transport_cap, 0.0, INT32_MAX},
     };
     for (size_t i = 0; i < sizeof range / sizeof range[0]; i++)
@@ -86,6 +88,12 @@ mfpg_status mfpg_mechanism_options_validate(mfpg_context *ctx, const mfpg_mechan
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
             "delta %s; it must lie below 1 and, for the classical law, above 0",
             mfpg_number_format(o->delta, found));
+    }
+    if (!(o->grid >= 0.0 && isfinite(o->grid))) {
+        char found[MFPG_NUMBER_SIZE];
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
+            "grid %s; it must be a power of two, or 0 for the grid of the noise",
+            mfpg_number_format(o->grid, found));
     }
     if (o->promise.unit == MFPG_UNIT_EXAMPLE && o->clip_at == MFPG_CLIP_UPDATE)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/grid_noise.h"
 #include "models/clip_factor.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"
@@ -11,12 +12,11 @@
 typedef struct record_work {
     double *x, *gradient, *mean; /* features */
     double *margins;             /* mfpg_model_input_workspace */
-    float *draw;                 /* features */
 } record_work;
 
 ptrdiff_t mfpg_records_workspace(const mfpg_model *model) {
     ptrdiff_t n = mfpg_model_features(model);
-    return 2 * (3 * n + mfpg_model_input_workspace(model)) + n; /* a double has the room of two floats */
+    return 2 * (3 * n + mfpg_model_input_workspace(model)); /* a double has the room of two floats */
 }
 
 static record_work divide_workspace(const mfpg_model *model, float *work) {
@@ -25,7 +25,6 @@ static record_work divide_workspace(const mfpg_model *model, float *work) {
     parts.gradient = parts.x + n;
     parts.mean = parts.gradient + n;
     parts.margins = parts.mean + n;
-    parts.draw = (float *)(void *)(parts.margins + mfpg_model_input_workspace(model));
     return parts;
 }
 
@@ -37,38 +36,64 @@ static void mean_of(const mfpg_dataset *records, double *mean) {
     for (ptrdiff_t j = 0; j < n; j++) mean[j] /= (double)records->rows;
 }
 
-/* One record: map and noise in double, rounded to float once, after the noise. 0 where it is no longer finite. */
-static int move_record(const mfpg_mechanism *mechanism, const mfpg_model *model, double noise_sd,
-    const float *w, mfpg_dataset *records, ptrdiff_t i, record_work *work) {
+/* The record's features without noise, into x. */
+static void map_record(const mfpg_mechanism *mechanism, const mfpg_model *model, double noise_sd,
+    const float *w, const mfpg_dataset *records, ptrdiff_t i, record_work *work) {
     ptrdiff_t n = records->features;
-    float *record = records->x + i * n;
+    const float *record = records->x + i * n;
     for (ptrdiff_t j = 0; j < n; j++) work->x[j] = (double)record[j];
-    if (mechanism->ops->map) {
-        mfpg_model_input_gradient(model, w, record, records->y[i], work->gradient, work->margins);
-        mechanism->ops->map(mechanism, noise_sd, n, work->gradient, work->mean, work->x);
-    }
-    double norm2 = 0.0;
+    if (!mechanism->ops->map) return;
+    mfpg_model_input_gradient(model, w, record, records->y[i], work->gradient, work->margins);
+    mechanism->ops->map(mechanism, noise_sd, n, work->gradient, work->mean, work->x);
+}
+
+/* A record on its way through the noise. */
+typedef struct noising {
+    const double *x;
+    double grid;
+    float *to;
+    double norm2;
+} noising;
+
+static void give(ptrdiff_t first, ptrdiff_t n, double *x, void *arg) {
+    const noising *all = arg;
+    for (ptrdiff_t j = 0; j < n; j++) x[j] = all->x[first + j] / all->grid;
+}
+
+static void take(ptrdiff_t first, ptrdiff_t n, const double *k, void *arg) {
+    noising *all = arg;
     for (ptrdiff_t j = 0; j < n; j++) {
-        record[j] = (float)(work->x[j] + noise_sd * (double)work->draw[j]);
-        norm2 += (double)record[j] * (double)record[j];
+        float noised = (float)(k[j] * all->grid);
+        all->to[first + j] = noised;
+        all->norm2 += (double)noised * (double)noised;
     }
-    records->norm2[i] = norm2;
-    return isfinite(norm2);
+}
+
+static int all_in_range(const double *x, ptrdiff_t n, double most) {
+    for (ptrdiff_t j = 0; j < n; j++)
+        if (!(fabs(x[j]) <= most)) return 0;
+    return 1;
 }
 
 /* The step blurs every record with a vector of its own; records are taken one by one, so no noise of all is held. */
 mfpg_status mfpg_records_flow(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    double noise_sd, const mfpg_stream *noise, int64_t step, const float *w, mfpg_dataset *records,
-    float *work) {
+    const mfpg_local_round *round, int64_t step, const float *w, mfpg_dataset *records, float *work) {
+    const mfpg_release *release = round->release;
     record_work parts = divide_workspace(model, work);
     if (mechanism->ops->map) mean_of(records, parts.mean);
     for (ptrdiff_t i = 0; i < records->rows; i++) {
         uint64_t vector = (uint64_t)step * (uint64_t)records->rows + (uint64_t)i;
-        mfpg_stream_gaussian(noise, vector, records->features, parts.draw);
-        if (!move_record(mechanism, model, noise_sd, w, records, i, &parts))
+        noising one = {.x = parts.x, .grid = release->grid, .to = records->x + i * records->features};
+        map_record(mechanism, model, release->noise_sd, w, records, i, &parts);
+        int fits = all_in_range(parts.x, records->features, MFPG_GRID_LARGEST_X * release->grid);
+        if (fits)
+            mfpg_grid_noise_visit(mfpg_widest_registers(), round->noise, vector, records->features,
+                release->noise_sd / release->grid, give, take, &one);
+        if (!fits || !isfinite(one.norm2))
             return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
                 "mechanism %s: record %td is no longer finite in local step %lld; smaller steps may help",
                 mechanism->ops->name, i + 1, (long long)step + 1);
+        records->norm2[i] = one.norm2;
     }
     return MFPG_OK;
 }
@@ -88,16 +113,15 @@ static int64_t clip_records(const mfpg_mechanism *mechanism, const mfpg_dataset 
 }
 
 mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *raw, mfpg_action action, const mfpg_stream *noise, const float *start,
-    mfpg_dataset *noised, float *work, mfpg_update_report *report) {
-    mfpg_release release;
+    const mfpg_local_round *round, const float *start, mfpg_dataset *noised, float *work,
+    mfpg_update_report *report) {
     if (mechanism->ops->particles != MFPG_PARTICLES_DATA)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s noises no records", mechanism->ops->name);
-    mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, raw->rows, &release);
+    mfpg_status status = mfpg_mechanism_check_release(ctx, mechanism, round->release, round->data->rows);
     if (status != MFPG_OK) return status;
-    int64_t nonfinite = clip_records(mechanism, raw, noised);
+    int64_t nonfinite = clip_records(mechanism, round->data, noised);
     if (report) *report = (mfpg_update_report){.nonfinite = nonfinite};
-    return mfpg_records_flow(ctx, mechanism, model, release.noise_sd, noise, 0, start, noised, work);
+    return mfpg_records_flow(ctx, mechanism, model, round, 0, start, noised, work);
 }
 
 mfpg_status mfpg_mechanism_check_start(

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/random_gaussian.h"
 #include "base/wide.h"
 #include "batch.h"
 #include "clip.h"
+#include "mfpg/grid.h"
 #include "models/clip_factor.h"
 #include "movement.h"
 #include "numerics/linalg/linalg.h"
@@ -20,14 +20,17 @@ typedef struct local {
     const mfpg_mechanism *mechanism;
     const mfpg_model *model;
     const mfpg_dataset *data;
-    const mfpg_stream *noise, *batch;
-    mfpg_release release;
+    const mfpg_local_round *round;
+    int64_t steps;       /* noised, or plain */
     double divisor;      /* of gradients: declared, never the realised size of a batch */
     ptrdiff_t n;         /* parameters */
-    float *displacement; /* n; of the step at hand, without noise, up to `factor` */
+    const float *origin; /* n: the broadcast model */
+    float *displacement; /* n; of the step at hand, without noise, up to `factor`; NULL if there are sums */
     double factor;       /* what it is still to be multiplied by */
-    float *total;        /* n; of all steps so far; the same memory where there is one step */
-    int32_t *rows;       /* of a Poisson batch */
+    int64_t *sum; /* n; of the examples' clipped gradients, in units of sum_unit; NULL if there are floats */
+    double sum_unit;
+    float *total;  /* n; what data added in all steps so far; NULL if there is one step */
+    int32_t *rows; /* of a Poisson batch */
     float *model_work;
     mfpg_update_report report;
 } local;
@@ -36,19 +39,31 @@ static ptrdiff_t aligned(ptrdiff_t count) {
     return (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* 1: the gradients of examples are clipped one by one and added as integers. */
+static int sums_examples(const mfpg_mechanism *mechanism) {
+    return mechanism->options.promise.unit == MFPG_UNIT_EXAMPLE && mfpg_mechanism_clips(mechanism);
+}
+
 ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows) {
     ptrdiff_t vector = aligned(mfpg_model_parameters(model));
-    ptrdiff_t vectors = mfpg_mechanism_steps(mechanism) > 1 ? 2 * vector : vector;
+    ptrdiff_t vectors =
+        sums_examples(mechanism) ? 2 * vector : vector; /* an integer has the room of two floats */
+    if (mfpg_mechanism_steps(mechanism) > 1) vectors += vector;
     ptrdiff_t list = mechanism->options.batch_rate < 1.0 ? aligned(rows) : 0;
     ptrdiff_t training = vectors + list + mfpg_model_workspace(model, rows);
     if (mechanism->ops->particles == MFPG_PARTICLES_PARAMETERS) return training;
-    return aligned(training) + mfpg_records_workspace(model); /* the flow beside the steps */
+    return aligned(training) + mfpg_records_workspace(model); /* for the flow, after the steps */
 }
 
 static void divide_workspace(local *u, float *work) {
-    u->displacement = u->total = work;
-    work += aligned(u->n);
-    if (mfpg_mechanism_steps(u->mechanism) > 1) {
+    if (sums_examples(u->mechanism)) {
+        u->sum = (int64_t *)(void *)work;
+        work += 2 * aligned(u->n);
+    } else {
+        u->displacement = work;
+        work += aligned(u->n);
+    }
+    if (u->steps > 1) {
         u->total = work;
         memset(u->total, 0, (size_t)u->n * sizeof *u->total);
         work += aligned(u->n);
@@ -69,29 +84,24 @@ static double declared_divisor(const mfpg_mechanism *mechanism, const mfpg_model
 
 static ptrdiff_t draw_batch(local *u, int64_t step) {
     double rate = u->mechanism->options.batch_rate;
-    return u->rows ? mfpg_batch_draw(u->batch, step, u->data->rows, rate, u->rows) : 0;
+    return u->rows ? mfpg_batch_draw(u->round->batch, step, u->data->rows, rate, u->rows) : 0;
 }
 
-/* displacement = gradient at x on the batch of the step, its examples clipped where they are the unit of privacy. */
-static void gradient(local *u, int64_t step, const float *x) {
-    const mfpg_mechanism_options *o = &u->mechanism->options;
-    ptrdiff_t count = draw_batch(u, step);
-    if (o->promise.unit == MFPG_UNIT_EXAMPLE && mfpg_mechanism_clips(u->mechanism)) {
-        u->report.nonfinite += mfpg_model_clipped_gradient(
-            u->model, x, u->data, u->rows, count, o->clip, u->divisor, u->displacement, u->model_work);
-    } else {
-        mfpg_model_gradient(u->model, x, u->data, u->rows, count, u->divisor, u->displacement, u->model_work);
-    }
-}
-
-/* factor displacement = -rate times the clipped gradient. */
+/* What data add in a step from x: the sum of the clipped gradients of the batch's examples, or -rate times the gradient, clipped
+ * as a whole if the client is the unit. */
 static void clipped_step(local *u, int64_t step, const float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     double rate = u->mechanism->ops->rate(o);
-    gradient(u, step, x);
-    u->factor = (double)(float)-rate;
-    if (o->promise.unit == MFPG_UNIT_CLIENT && mfpg_mechanism_clips(u->mechanism))
-        u->factor = mfpg_clip_joint_factor(u->n, u->displacement, o->clip, -rate, &u->report.nonfinite);
+    ptrdiff_t count = draw_batch(u, step);
+    if (u->sum) {
+        u->report.nonfinite += mfpg_model_clipped_sum(
+            u->model, x, u->data, u->rows, count, o->clip, u->sum_unit, u->sum, u->model_work);
+        return;
+    }
+    mfpg_model_gradient(u->model, x, u->data, u->rows, count, u->divisor, u->displacement, u->model_work);
+    u->factor = mfpg_mechanism_clips(u->mechanism)
+                    ? mfpg_clip_joint_factor(u->n, u->displacement, o->clip, -rate, &u->report.nonfinite)
+                    : (double)(float)-rate;
 }
 
 MFPG_WIDE static void moved_from(
@@ -115,54 +125,50 @@ static void clipped_update(local *u, const float *w, float *x) {
     u->factor = 1.0;
 }
 
-static void move(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
-    mfpg_movement_pass(arg, first, n, z);
-}
-
-/* Noise must stand above the grid of the floats that carry it: 2^6 units of the largest weight. */
-static mfpg_status check_noise_shows(mfpg_context *ctx, const local *u, double largest) {
-    if (u->release.noise_sd == 0.0 || u->release.noise_sd >= 0x1p-17 * largest) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-        "mechanism %s: noise of standard deviation %.3g is lost in the rounding of weights as large as %.3g",
-        u->mechanism->ops->name, u->release.noise_sd, largest);
-}
-
-/* One release: the state `from` moves by what needs no data, by the displacement and by noise vector number `vector`, and
- * is projected. The result is x, which may be `from`. */
-static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t vector, const float *from, float *x) {
+/* One release: the state `from` moves by what needs no data, by what data add and by noise vector number `step`, and is
+ * projected. The result is x, which may be `from`. */
+static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t step, const float *from, float *x) {
     const mfpg_mechanism_ops *ops = u->mechanism->ops;
+    const mfpg_release *release = u->round->release;
     int moved = mfpg_mechanism_clips_update(u->mechanism); /* x is already from + displacement / factor */
+    int last = step == u->steps - 1, shares = u->round->share && last;
     if (ops->drift) {
         if (moved) moved_from(u->n, x, from, u->displacement);
         if (from != x) memcpy(x, from, (size_t)u->n * sizeof *x);
-        ops->drift(u->mechanism, &u->release, u->n, x);
+        ops->drift(u->mechanism, release, u->n, x);
         from = x;
         moved = 0;
     }
     mfpg_movement m = {.from = from,
         .displacement = moved ? NULL : u->displacement,
         .factor = u->factor,
-        .total = u->total != u->displacement ? u->total : NULL,
-        .noise_sd = u->release.noise_sd,
+        .sum = u->sum,
+        .rate = -u->mechanism->ops->rate(&u->mechanism->options) * u->sum_unit / u->divisor,
+        .noise_sd = ops->particles == MFPG_PARTICLES_PARAMETERS ? release->noise_sd : 0.0,
+        .grid = u->round->share && !shares ? u->round->inner_grid : release->grid,
+        .sensitivity = release->sensitivity,
+        .total = u->total,
         .to = x};
-    if (u->release.noise_sd > 0.0)
-        mfpg_stream_gaussian_visit(mfpg_widest_registers(), u->noise, (uint64_t)vector, u->n, move, &m);
-    else
-        for (ptrdiff_t first = 0; first < u->n; first += MFPG_MOVEMENT_PIECE)
-            move(first, u->n - first < MFPG_MOVEMENT_PIECE ? u->n - first : MFPG_MOVEMENT_PIECE, NULL, &m);
+    if (u->round->share && !shares && m.grid == 0.0) m.grid = mfpg_grid_for(m.noise_sd);
+    if (shares) {
+        m.weight = release->weight;
+        m.origin = u->origin;
+        m.share = u->round->share;
+    }
+    int within = mfpg_movement_pass(&m, u->round->noise, (uint64_t)step, u->n);
     double largest = (double)m.largest;
-    u->report.signal_norm = m.total ? 0.0 : mfpg_movement_norm(&m);
-    if (!isfinite(largest))
+    u->report.signal_norm = u->total ? 0.0 : sqrt(m.signal2);
+    if (!within || !isfinite(largest))
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-            "mechanism %s: the weights are no longer finite in local step %lld; a smaller rate may help",
-            ops->name, (long long)vector + 1);
-    mfpg_status status = check_noise_shows(ctx, u, largest);
-    return status == MFPG_OK && ops->project ? ops->project(ctx, u->mechanism, u->model, x, &u->report)
-                                             : status;
+            within
+                ? "mechanism %s: the weights are no longer finite in local step %lld; a smaller rate may help"
+                : "mechanism %s: a clipped update exceeds its clip in local step %lld; nothing was released",
+            ops->name, (long long)step + 1);
+    return ops->project ? ops->project(ctx, u->mechanism, u->model, x, &u->report) : MFPG_OK;
 }
 
 static mfpg_status run_steps(mfpg_context *ctx, local *u, const float *w, float *x) {
-    for (int64_t step = 0; step < u->release.steps; step++) {
+    for (int64_t step = 0; step < u->steps; step++) {
         const float *from = step == 0 ? w : x;
         clipped_step(u, step, from);
         mfpg_status status = release_step(ctx, u, step, from, x);
@@ -176,63 +182,92 @@ static mfpg_status run_update(mfpg_context *ctx, local *u, const float *w, float
     return release_step(ctx, u, 0, w, x);
 }
 
+static mfpg_status check_share(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_local_round *round) {
+    const mfpg_release *release = round->release;
+    if (!round->share) return MFPG_OK;
+    if (!mfpg_mechanism_clips(mechanism) || mfpg_mechanism_projects(mechanism))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "mechanism %s: no share of a sum comes of states that are projected or have no noise",
+            mechanism->ops->name);
+    return mfpg_mechanism_check_grid(ctx, mechanism, release->grid, release->weight * release->noise_sd,
+        release->weight * release->sensitivity);
+}
+
+static mfpg_status check_sums(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model) {
+    double rho = mfpg_model_sum_rounding(model);
+    if (!sums_examples(mechanism) || rho <= mechanism->options.sum_rounding) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "mechanism %s: sums over examples of model %s round by up to %.3g of the clip; the options say %.3g",
+        mechanism->ops->name, mfpg_model_name(model), rho, mechanism->options.sum_rounding);
+}
+
+static mfpg_status check_parameters(mfpg_context *ctx, const mfpg_mechanism *mechanism) {
+    if (mechanism->ops->particles == MFPG_PARTICLES_PARAMETERS) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s trains on noised records, never on raw ones",
+        mechanism->ops->name);
+}
+
+static void finish_report(local *u, mfpg_update_report *report) {
+    u->report.steps = u->steps;
+    if (u->total) u->report.signal_norm = mfpg_vector_norm(u->n, u->total);
+    if (report) *report = u->report;
+}
+
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_dataset *data, ptrdiff_t rows, mfpg_action action, const mfpg_stream *noise,
-    const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report) {
+    const mfpg_local_round *round, const float *w, float *out, float *work, mfpg_update_report *report) {
     local u = {
         .mechanism = mechanism,
         .model = model,
-        .data = data,
-        .noise = noise,
-        .batch = batch,
+        .data = round->data,
+        .round = round,
+        .steps = mfpg_mechanism_steps(mechanism),
         .n = mfpg_model_parameters(model),
-        .divisor = declared_divisor(mechanism, model, rows),
+        .origin = w,
+        .divisor = declared_divisor(mechanism, model, round->rows),
+        .sum_unit = mfpg_model_sum_unit(mechanism->options.clip, round->data->rows),
     };
-    if (mechanism->ops->particles != MFPG_PARTICLES_PARAMETERS)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s trains on noised records, never on raw ones",
-            mechanism->ops->name);
-    mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, rows, &u.release);
+    mfpg_status status = check_parameters(ctx, mechanism);
+    if (status == MFPG_OK) status = mfpg_mechanism_check_release(ctx, mechanism, round->release, round->rows);
+    if (status == MFPG_OK) status = check_share(ctx, mechanism, round);
+    if (status == MFPG_OK) status = check_sums(ctx, mechanism, model);
     if (status != MFPG_OK) return status;
     divide_workspace(&u, work);
     status =
         mfpg_mechanism_clips_update(mechanism) ? run_update(ctx, &u, w, out) : run_steps(ctx, &u, w, out);
-    u.report.steps = u.release.steps;
-    if (u.total != u.displacement) u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
-    if (report) *report = u.report;
+    finish_report(&u, report);
     return status;
 }
 
 /* Everything here reads noised records only: post-processing, neither clipped nor noised for privacy's sake. */
 mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
-    const mfpg_model *model, mfpg_dataset *records, mfpg_action action, int pushed, const mfpg_stream *noise,
-    const mfpg_stream *batch, const float *w, float *out, float *work, mfpg_update_report *report) {
+    const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
+    float *out, float *work, mfpg_update_report *report) {
     local u = {
         .mechanism = mechanism,
         .model = model,
         .data = records,
-        .batch = batch,
+        .round = round,
+        .steps = mechanism->options.local_steps,
         .n = mfpg_model_parameters(model),
+        .origin = w,
         .divisor = declared_divisor(mechanism, model, records->rows),
     };
-    mfpg_release push;
     if (mechanism->ops->particles != MFPG_PARTICLES_DATA)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s noises no records", mechanism->ops->name);
-    mfpg_status status = mfpg_mechanism_release(ctx, mechanism, action, records->rows, &push);
+    mfpg_status status = mfpg_mechanism_check_release(ctx, mechanism, round->release, records->rows);
+    if (status != MFPG_OK) return status;
     float *flow_work =
         work + mfpg_mechanism_workspace(mechanism, model, records->rows) - mfpg_records_workspace(model);
-    if (status != MFPG_OK) return status;
     divide_workspace(&u, work);
     memcpy(out, w, (size_t)u.n * sizeof *out);
-    for (int64_t step = 0; step < mechanism->options.local_steps && status == MFPG_OK; step++) {
+    for (int64_t step = 0; step < u.steps && status == MFPG_OK; step++) {
         if (mechanism->ops->map && !(pushed && step == 0))
-            status =
-                mfpg_records_flow(ctx, mechanism, model, push.noise_sd, noise, step, out, records, flow_work);
+            status = mfpg_records_flow(ctx, mechanism, model, round, step, out, records, flow_work);
         if (status != MFPG_OK) break;
         clipped_step(&u, step, out);
         status = release_step(ctx, &u, step, out, out);
     }
-    u.report.steps = mechanism->options.local_steps;
-    if (u.total != u.displacement) u.report.signal_norm = mfpg_vector_norm(u.n, u.total);
-    if (report) *report = u.report;
+    finish_report(&u, report);
     return status;
 }

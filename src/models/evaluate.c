@@ -99,31 +99,53 @@ static double area_under_curve(const mfpg_prediction *prediction, const mfpg_dat
     return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
 }
 
+/* Predictions and labels of the rows that are not absent move to the front; *present is their set, of labels alone. */
+static void leave_out_absent(
+    const mfpg_dataset *data, mfpg_prediction *prediction, float *label, mfpg_dataset *present) {
+    *present = (mfpg_dataset){.features = data->features, .y = label};
+    for (ptrdiff_t i = 0; i < data->rows; i++) {
+        if (data->absent[i]) continue;
+        prediction[present->rows] = prediction[i];
+        label[present->rows++] = data->y[i];
+    }
+}
+
+static void judge(const mfpg_model *model, const mfpg_prediction *prediction, const mfpg_dataset *data,
+    ptrdiff_t *count, ranked *order, mfpg_metrics *out) {
+    out->rows = data->rows;
+    if (data->rows == 0) return;
+    out->loss = mean_of_losses(prediction, data->rows, model->ops->sums_rows);
+    if (model->classes > 0) {
+        out->accuracy = share_right(prediction, data);
+        out->majority_rate = share_of_majority(data, model->classes, count);
+    }
+    if (model->classes == 2) out->auc = area_under_curve(prediction, data, order);
+}
+
 mfpg_status mfpg_model_evaluate(
     mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data, mfpg_metrics *out) {
     ptrdiff_t rows = data->rows, classes = model->classes;
-    *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN, .rows = rows};
+    *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN};
     if (rows == 0) return MFPG_OK;
     mfpg_status status = MFPG_OK;
     mfpg_prediction *prediction = mfpg_alloc(rows, sizeof *prediction);
     ptrdiff_t *count = mfpg_alloc(classes, sizeof *count);
     ranked *order = mfpg_alloc(classes == 2 ? rows : 0, sizeof *order);
-    if (!prediction || !count || !order) {
+    float *label = data->absent ? mfpg_alloc(rows, sizeof *label) : NULL;
+    mfpg_dataset present = *data;
+    if (!prediction || !count || !order || (data->absent && !label)) {
         status = mfpg_fail_memory(ctx);
         goto done;
     }
     predicting all = {.model = model, .w = w, .data = data, .out = prediction};
     status = predict_all(ctx, &all);
     if (status != MFPG_OK) goto done;
-    out->loss = mean_of_losses(prediction, rows, model->ops->sums_rows);
-    if (classes > 0) {
-        out->accuracy = share_right(prediction, data);
-        out->majority_rate = share_of_majority(data, classes, count);
-    }
-    if (classes == 2) out->auc = area_under_curve(prediction, data, order);
+    if (data->absent) leave_out_absent(data, prediction, label, &present);
+    judge(model, prediction, &present, count, order, out);
 done:
     free(order);
     free(count);
     free(prediction);
+    free(label);
     return status;
 }

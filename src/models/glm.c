@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "block_sum.h"
 #include "clip_factor.h"
 #include "numerics/linalg/linalg.h"
 
@@ -43,7 +44,9 @@ void mfpg_glm_backward(const mfpg_model *model, const float *w, const mfpg_batch
     float (*residual)(float, float) = model->ops->glm->residual;
     margins(model, w, batch, work);
     for (ptrdiff_t i = 0; i < batch->count; i++)
-        work[i] = residual(work[i], batch->data->y[mfpg_batch_row(batch, i)]);
+        work[i] = mfpg_batch_is_absent(batch, i)
+                      ? 0.0F
+                      : residual(work[i], batch->data->y[mfpg_batch_row(batch, i)]);
 }
 
 /* Nearest float, but 0 where that would be subnormal: its rounding is not relative, so that times a huge feature it
@@ -63,6 +66,14 @@ int64_t mfpg_glm_clip(
         nonfinite += factor == 0.0;
         work[i] = factor == 0.0 ? 0.0F : normal_float(residual * factor * scale);
     }
+    return nonfinite;
+}
+
+int64_t mfpg_glm_add_clipped(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
+    double clip, double unit, int fresh, float *work, int64_t *sum) {
+    int64_t nonfinite = mfpg_glm_clip(model, batch, clip, 1.0, work);
+    int64_t *bias = model->ops->glm->bias ? sum + model->features : NULL;
+    mfpg_block_sum_outer(batch, blocks, work, 1.0 / unit, fresh, sum, bias);
     return nonfinite;
 }
 

@@ -12,6 +12,8 @@ ptrdiff_t mfpg_glm_workspace(const mfpg_model *model, ptrdiff_t rows);
 void mfpg_glm_backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work);
 int64_t mfpg_glm_clip(
     const mfpg_model *model, const mfpg_batch *batch, double clip, double scale, float *work);
+int64_t mfpg_glm_add_clipped(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
+    double clip, double unit, int fresh, float *work, int64_t *sum);
 void mfpg_glm_accumulate(
     const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target);
 void mfpg_glm_predict(

@@ -31,11 +31,13 @@ const mfpg_model_ops mfpg_model_logistic = {
     .classes = 2,
     .curvature = 0.25, /* sigmoid' <= 1/4 */
     .glm = &glm,
+    .double_sums = 1,
     .tensors = mfpg_glm_tensors,
     .shape = mfpg_glm_shape_bias,
     .workspace = mfpg_glm_workspace,
     .backward = mfpg_glm_backward,
     .clip = mfpg_glm_clip,
+    .add_clipped = mfpg_glm_add_clipped,
     .accumulate = mfpg_glm_accumulate,
     .predict = mfpg_glm_predict,
     .margin_curvature = 0.25,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/wide.h"
+#include "block_sum.h"
 #include "clip_factor.h"
 #include "cross_entropy.h"
 #include "mfpg/random.h"
@@ -138,6 +139,17 @@ static void forward(const mfpg_model *model, const float *w, const mfpg_batch *b
     }
 }
 
+/* Zero times what is not finite is not zero: inputs and deltas both go. */
+static void drop_example(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
+    if (work[0] == 0.0F) copy_inputs(model, batch, work);
+    memset(work + HEAD + i * model->features, 0, (size_t)model->features * sizeof *work);
+    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
+        ptrdiff_t to = units(model, l);
+        memset(output(model, batch, l, work) + i * to, 0, (size_t)to * sizeof *work);
+        memset(delta(model, batch, l, work) + i * to, 0, (size_t)to * sizeof *work);
+    }
+}
+
 /* The deltas of all layers, from the last to the first. */
 static void backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
     ptrdiff_t last = last_layer(model), count = batch->count, classes = model->classes;
@@ -153,6 +165,8 @@ static void backward(const mfpg_model *model, const float *w, const mfpg_batch *
         mfpg_matrix_product(count, from, to, above, turned, NULL, below);
         mask(n, value, below);
     }
+    for (ptrdiff_t i = 0; batch->data->absent && i < count; i++)
+        if (mfpg_batch_is_absent(batch, i)) drop_example(model, batch, i, work);
 }
 
 /* ---- clipped sums ---- */
@@ -179,17 +193,6 @@ static void scale_example(
     }
 }
 
-/* Zero times what is not finite is not zero: inputs and deltas both go. */
-static void drop_example(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
-    if (work[0] == 0.0F) copy_inputs(model, batch, work);
-    memset(work + HEAD + i * model->features, 0, (size_t)model->features * sizeof *work);
-    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
-        ptrdiff_t to = units(model, l);
-        memset(output(model, batch, l, work) + i * to, 0, (size_t)to * sizeof *work);
-        memset(delta(model, batch, l, work) + i * to, 0, (size_t)to * sizeof *work);
-    }
-}
-
 static int64_t clip(
     const mfpg_model *model, const mfpg_batch *batch, double bound, double scale, float *work) {
     int64_t nonfinite = 0;
@@ -208,10 +211,11 @@ MFPG_WIDE static void scale_signals(ptrdiff_t n, float by, float *v) {
     for (ptrdiff_t i = 0; i < n; i++) v[i] *= by;
 }
 
-/* sum += the rows, one after the other. */
-MFPG_WIDE static void add_rows(ptrdiff_t rows, ptrdiff_t cols, const float *restrict x, float *restrict sum) {
+/* sum += the rows of cols entries, `down` floats apart, one after the other. */
+MFPG_WIDE static void add_rows(
+    ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t down, const float *restrict x, float *restrict sum) {
     for (ptrdiff_t i = 0; i < rows; i++)
-        for (ptrdiff_t u = 0; u < cols; u++) sum[u] += x[i * cols + u];
+        for (ptrdiff_t u = 0; u < cols; u++) sum[u] += x[i * down + u];
 }
 
 static void accumulate(
@@ -224,12 +228,65 @@ static void accumulate(
         mfpg_matrix turned = {input(model, batch, l, work), 1, from}, above = {signal, to, 1};
         if (alpha != 1.0F) scale_signals(count * to, alpha, signal);
         if (fresh) memset(bias, 0, (size_t)to * sizeof *bias);
-        add_rows(count, to, signal, bias);
+        add_rows(count, to, to, signal, bias);
         if (fresh)
             mfpg_matrix_product(from, to, count, turned, above, NULL, weight);
         else
             mfpg_matrix_add_product(from, to, count, turned, above, weight);
     }
+}
+
+/* Entries of a layer's gradient that are summed in float at a time and become multiples of the unit while they are in a
+ * near cache, block after block. The rows of a piece are a multiple of 12 if there are more, as the tiles of product.c are
+ * that high. */
+enum { PIECE = 24576, PIECE_ROWS = 12 };
+
+static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b) {
+    return a < b ? a : b;
+}
+
+static void add_weights(const mfpg_blocks *blocks, ptrdiff_t from, ptrdiff_t to, const float *in,
+    const float *signal, int fresh, int64_t *sum) {
+    float piece[PIECE] __attribute__((aligned(64)));
+    ptrdiff_t broad = least(to, PIECE), high = PIECE / broad;
+    if (high > PIECE_ROWS) high -= high % PIECE_ROWS;
+    for (ptrdiff_t i = 0; i < from; i += high)
+        for (ptrdiff_t j = 0; j < to; j += broad)
+            for (ptrdiff_t k = 0; k < blocks->count; k++) {
+                ptrdiff_t rows = least(high, from - i), cols = least(broad, to - j);
+                ptrdiff_t first = mfpg_blocks_first(blocks, k), count = blocks->end[k] - first;
+                mfpg_matrix turned = {in + first * from + i, 1, from},
+                            above = {signal + first * to + j, to, 1};
+                mfpg_matrix_product(rows, cols, count, turned, above, NULL, piece);
+                mfpg_block_sum_convert(rows, cols, piece, fresh && k == 0, to, sum + i * to + j);
+            }
+}
+
+static void add_biases(
+    const mfpg_blocks *blocks, ptrdiff_t to, const float *signal, int fresh, int64_t *sum) {
+    float piece[PIECE] __attribute__((aligned(64)));
+    for (ptrdiff_t j = 0; j < to; j += PIECE)
+        for (ptrdiff_t k = 0; k < blocks->count; k++) {
+            ptrdiff_t cols = least(PIECE, to - j), first = mfpg_blocks_first(blocks, k);
+            memset(piece, 0, (size_t)cols * sizeof *piece);
+            add_rows(blocks->end[k] - first, cols, to, signal + first * to + j, piece);
+            mfpg_block_sum_convert(1, cols, piece, fresh && k == 0, to, sum + j);
+        }
+}
+
+/* The signals are scaled to multiples of the unit, which is a power of two: it costs no rounding, brings every entry
+ * below 2^49, far from the largest float (a layer has biases, so no signal exceeds the clip either), and what becomes
+ * subnormal is below 2^-126 units. */
+static int64_t add_clipped(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
+    double bound, double unit, int fresh, float *work, int64_t *sum) {
+    int64_t nonfinite = clip(model, batch, bound, 1.0 / unit, work);
+    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
+        const float *in = input(model, batch, l, work), *signal = delta(model, batch, l, work);
+        ptrdiff_t to = units(model, l);
+        add_weights(blocks, inputs(model, l), to, in, signal, fresh, sum + model->tensor[2 * l].offset);
+        add_biases(blocks, to, signal, fresh, sum + model->tensor[2 * l + 1].offset);
+    }
+    return nonfinite;
 }
 
 /* The sum of the biases' gradients takes the place of the first example's, which nobody reads any more. */
@@ -244,7 +301,7 @@ static void descend(const mfpg_model *model, const mfpg_batch *batch, float alph
         ptrdiff_t weight = model->tensor[2 * l].offset, bias = model->tensor[2 * l + 1].offset;
         mfpg_matrix_add_scaled_product(
             from, to, count, turned, above, factor, from_w + weight, to_w + weight);
-        add_rows(count - 1, to, signal + to, signal);
+        add_rows(count - 1, to, to, signal + to, signal);
         if (from_w != to_w) memcpy(to_w + bias, from_w + bias, (size_t)to * sizeof *to_w);
         mfpg_vector_axpy(to, factor, signal, to_w + bias);
     }
@@ -271,6 +328,7 @@ const mfpg_model_ops mfpg_model_mlp = {
     .workspace = workspace,
     .backward = backward,
     .clip = clip,
+    .add_clipped = add_clipped,
     .accumulate = accumulate,
     .descend = descend,
     .predict = predict,

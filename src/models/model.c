@@ -168,16 +168,21 @@ static mfpg_batch batch_of(const mfpg_dataset *data, const int32_t *rows, ptrdif
     return (mfpg_batch){.data = data, .rows = rows, .count = rows ? count : data->rows};
 }
 
-mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_dataset *data) {
-    ptrdiff_t left = batch->count - first, count = left < MFPG_BLOCK_ROWS ? left : MFPG_BLOCK_ROWS;
+mfpg_batch mfpg_batch_part(const mfpg_batch *batch, ptrdiff_t first, ptrdiff_t count, mfpg_dataset *data) {
     if (batch->rows) return (mfpg_batch){.data = batch->data, .rows = batch->rows + first, .count = count};
     const mfpg_dataset *all = batch->data;
     *data = (mfpg_dataset){.rows = count,
         .features = all->features,
         .x = all->x + first * all->features,
         .y = all->y + first,
-        .norm2 = all->norm2 ? all->norm2 + first : NULL};
+        .norm2 = all->norm2 ? all->norm2 + first : NULL,
+        .absent = all->absent ? all->absent + first : NULL};
     return (mfpg_batch){.data = data, .count = count};
+}
+
+mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_dataset *data) {
+    ptrdiff_t left = batch->count - first;
+    return mfpg_batch_part(batch, first, left < MFPG_BLOCK_ROWS ? left : MFPG_BLOCK_ROWS, data);
 }
 
 void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,

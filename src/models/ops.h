@@ -9,12 +9,28 @@
 
 #include "mfpg/model.h"
 
+/* Rows in one pass: batches are cut into blocks of this many, so that no workspace grows with the data. */
+enum { MFPG_BLOCK_ROWS = 256 };
+
+/* Rows in one block of a clipped sum at most (clipped_sum.c), by the type that the block is summed in. */
+enum { MFPG_SUM_ROWS_FLOAT = 64, MFPG_SUM_ROWS_DOUBLE = 256 };
+
 /* Rows of a data set, in order; rows NULL: all of them, then count is data->rows. */
 typedef struct mfpg_batch {
     const mfpg_dataset *data;
     const int32_t *rows;
     ptrdiff_t count;
 } mfpg_batch;
+
+/* A batch in blocks, one after the other: block k ends before example end[k]. */
+typedef struct mfpg_blocks {
+    ptrdiff_t count;
+    ptrdiff_t end[MFPG_BLOCK_ROWS];
+} mfpg_blocks;
+
+static inline ptrdiff_t mfpg_blocks_first(const mfpg_blocks *blocks, ptrdiff_t k) {
+    return k > 0 ? blocks->end[k - 1] : 0;
+}
 
 typedef struct mfpg_prediction {
     double loss;
@@ -37,9 +53,6 @@ enum {
     MFPG_MOST_UNITS = 65536
 };
 
-/* Rows in one pass: batches are cut into blocks of this many, so that no workspace grows with the data. */
-enum { MFPG_BLOCK_ROWS = 256 };
-
 /* Where a layer stands in the flat vector: the weight of unit u and input j at weights + u * down + j * across, the bias of
  * unit u at biases + u. */
 typedef struct mfpg_layer {
@@ -55,6 +68,7 @@ typedef struct mfpg_model_ops {
     int sums_rows;       /* 1: the loss of a set is the sum over its rows */
     double curvature;    /* the Hessian's norm is at most this times (|x|^2 + bias); NAN: no bound */
     const mfpg_glm *glm; /* generalised linear models only */
+    int double_sums; /* 1: add_clipped sums in double, products of two floats being exact there; 0: in float */
 
     ptrdiff_t (*tensors)(const mfpg_model_options *options);
     /* The number of entries of every tensor, in the order of the flat parameter vector. */
@@ -64,10 +78,17 @@ typedef struct mfpg_model_ops {
     /* For a batch of that many rows, at most MFPG_BLOCK_ROWS. All below see no longer one. */
     ptrdiff_t (*workspace)(const mfpg_model *model, ptrdiff_t rows);
 
+    /* The signal of an absent example is exactly zero, whatever its values and the weights. */
     void (*backward)(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work);
     /* Multiplies every signal by scale mfpg_clip_factor(norm of the example's gradient, clip). An example of factor 0
      * must not reach accumulate, whatever its values. Returns the number of examples whose norm is not finite. */
     int64_t (*clip)(const mfpg_model *model, const mfpg_batch *batch, double clip, double scale, float *work);
+    /* After backward: sum += the clipped gradients of every block of the batch in multiples of unit. The sum of a block is
+     * made in float or double from zero, in an order that depends on the block alone, and then rounded to whole multiples;
+     * every entry takes at most one rounding of a product and one of an addition per row of the block. fresh 1: whatever
+     * sum holds counts as zero. Returns as clip does, whose promises hold here too. */
+    int64_t (*add_clipped)(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
+        double clip, double unit, int fresh, float *work, int64_t *sum);
     /* target += alpha * sum of the examples' gradients. fresh 1: whatever target holds counts as zero. */
     void (*accumulate)(
         const mfpg_model *model, const mfpg_batch *batch, float alpha, int fresh, float *work, float *target);
@@ -100,11 +121,19 @@ struct mfpg_model {
     mfpg_tensor *tensor; /* tensors */
 };
 
+/* The `count` rows of a batch from `first` on; data is room for the set that the part refers to. */
+mfpg_batch mfpg_batch_part(const mfpg_batch *batch, ptrdiff_t first, ptrdiff_t count, mfpg_dataset *data);
+
 /* Of a batch of count rows, the block from `first` on; data is room for the set it then stands in. */
 mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_dataset *data);
 
 static inline ptrdiff_t mfpg_batch_row(const mfpg_batch *batch, ptrdiff_t index) {
     return batch->rows ? batch->rows[index] : index;
+}
+
+/* 1 if example index keeps its place without contributing: backward leaves it a signal of zero. */
+static inline int mfpg_batch_is_absent(const mfpg_batch *batch, ptrdiff_t index) {
+    return batch->data->absent && batch->data->absent[mfpg_batch_row(batch, index)];
 }
 
 /* |x|^2 of example index, kept or computed: the same bits. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "block_sum.h"
 #include "clip_factor.h"
 #include "cross_entropy.h"
 #include "numerics/linalg/linalg.h"
@@ -45,8 +46,11 @@ static ptrdiff_t label_of(const mfpg_model *model, const mfpg_batch *batch, ptrd
 
 static void backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
     margins(model, w, batch, work);
-    for (ptrdiff_t i = 0; i < batch->count; i++)
+    for (ptrdiff_t i = 0; i < batch->count; i++) {
         mfpg_cross_entropy_signal(model->classes, batch->count, label_of(model, batch, i), work + i);
+        for (ptrdiff_t c = 0; mfpg_batch_is_absent(batch, i) && c < model->classes; c++)
+            work[c * batch->count + i] = 0.0F;
+    }
 }
 
 static int64_t clip(
@@ -68,6 +72,16 @@ static int64_t clip(
             *at = factor == 0.0 || fabs(scaled) < (double)FLT_MIN ? 0.0F : (float)scaled;
         }
     }
+    return nonfinite;
+}
+
+static int64_t add_clipped(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
+    double bound, double unit, int fresh, float *work, int64_t *sum) {
+    int64_t nonfinite = clip(model, batch, bound, 1.0, work);
+    int64_t *bias = sum + model->tensor[1].offset;
+    for (ptrdiff_t c = 0; c < model->classes; c++)
+        mfpg_block_sum_outer(
+            batch, blocks, work + c * batch->count, 1.0 / unit, fresh, sum + c * model->features, bias + c);
     return nonfinite;
 }
 
@@ -143,11 +157,13 @@ const mfpg_model_ops mfpg_model_softmax = {
     .help = "softmax regression with biases, mean cross-entropy, labels 0, 1, ... (task.classes)",
     .classes = MFPG_CLASSES_OF_OPTIONS,
     .curvature = 0.5, /* the norm of diag(p) - pp' is at most 1/2 */
+    .double_sums = 1,
     .tensors = tensors,
     .shape = shape,
     .workspace = workspace,
     .backward = backward,
     .clip = clip,
+    .add_clipped = add_clipped,
     .accumulate = accumulate,
     .predict = predict,
     .margin_curvature = 0.5,

@@ -6,14 +6,28 @@
 
 #include "mfpg/accountant.h"
 
+/* The unit of a program's releases: that of its accountants. */
+#ifndef TESTED_UNIT
+#define TESTED_UNIT MFPG_UNIT_CLIENT
+#endif
+
 /* A release of one step without sampling in the local view. */
 static inline mfpg_release release_of(double sensitivity, double noise_sd) {
-    return (mfpg_release){.steps = 1,
+    return (mfpg_release){.unit = TESTED_UNIT,
+        .clipped = TESTED_UNIT == MFPG_UNIT_EXAMPLE ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_UPDATE,
+        .steps = 1,
         .sensitivity = sensitivity,
         .noise_sd = noise_sd,
         .last_sd = noise_sd,
         .weight = 1.0,
         .sampling_rate = 1.0};
+}
+
+/* The same of a client, whatever the program's unit. */
+static inline mfpg_release of_client(mfpg_release release) {
+    release.unit = MFPG_UNIT_CLIENT;
+    release.clipped = MFPG_CLIPPED_UPDATE;
+    return release;
 }
 
 /* The same with an entropic strength, as every accountant accepts it. */

@@ -1,5 +1,6 @@
 /* Calibration: against closed forms, against references from other software, on both sides of the answer for every
  * accountant that certifies, and what is refused. */
+#define TESTED_UNIT MFPG_UNIT_EXAMPLE
 #include "accountants/fixture.h"
 
 #include "mfpg/calibration.h"
@@ -232,7 +233,7 @@ static void test_unsampled_schedules_meet_the_closed_form(void **state) {
 static void test_strength_meets_the_closed_form(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    const mfpg_release schedule = steps_of(1, 0, 10);
+    const mfpg_release schedule = of_client(steps_of(1, 0, 10));
     const mfpg_calibration_options asked = {.accountant = "gdp",
         .epsilon = 2,
         .delta = 1e-5,

@@ -201,7 +201,7 @@ static int remove_folder(void **state) {
 static mfpg_ledger_header header_of(mfpg_particles particles) {
     return (mfpg_ledger_header){.particles = particles,
         .clients = 3,
-        .promise = {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL},
+        .promise = {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL},
         .delta = 1e-5};
 }
 

@@ -1,3 +1,4 @@
+#define TESTED_UNIT MFPG_UNIT_EXAMPLE
 /* Accountant exact: what it adds to the enclosures of laplace.h, and where peers fail. */
 #include "accountants/fixture.h"
 
@@ -114,8 +115,9 @@ static void test_lower_ends_are_not_claimed_where_they_are_not_known(void **stat
     mfpg_bounds found;
     mfpg_release release = release_of(1, 2);
     release.sampling_rate = 0.1;
+    const mfpg_release of_clients = of_client(release);
     CHECK_OK(ctx, mfpg_accountant_create(ctx, "exact", &options, &accountant)); /* the unit is the client */
-    CHECK_OK(ctx, mfpg_accountant_record_times(ctx, accountant, &release, 100));
+    CHECK_OK(ctx, mfpg_accountant_record_times(ctx, accountant, &of_clients, 100));
     CHECK_OK(ctx, mfpg_accountant_epsilon_bounds(ctx, accountant, 1e-5, &found));
     assert_true(found.lower == 0);
     check_near(found.upper, mfpg_gdp_epsilon(5, 1e-5), 1e-12, 0, "without credit");

@@ -1,3 +1,4 @@
+#define TESTED_UNIT MFPG_UNIT_EXAMPLE
 #include "accountants/ledger_fixture.h"
 
 #include "ledger_text.h"
@@ -45,6 +46,8 @@ static mfpg_status note(void *user, const mfpg_release *release, int64_t first, 
 static void assert_same_release(const mfpg_release *a, const mfpg_release *b) {
     assert_true(a->round == b->round && a->client == b->client && a->steps == b->steps);
     assert_true(a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->last_sd == b->last_sd);
+    assert_true(a->unit == b->unit && a->clipped == b->clipped);
+    assert_true(a->rounding == b->rounding && a->grid == b->grid);
     assert_true(a->weight == b->weight && a->sampling_rate == b->sampling_rate);
     assert_int_equal(a->action.control, b->action.control);
     assert_true(a->action.budget.value == b->action.budget.value);
@@ -82,6 +85,9 @@ static void test_everything_reads_back_to_the_last_bit(void **state) {
         release->steps = 1 + ((int64_t)1 << (2 * i));
         release->weight = i / 23.0;
         release->sampling_rate = 1 - i / 24.0;
+        release->clipped = i % 2 ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_MEASUREMENTS;
+        release->rounding = values[(i + 3) % 6];
+        release->grid = i % 6 == 0 || i % 6 == 2 ? 0x1p-1060 : 0; /* others have less noise */
         release->action.control = (mfpg_control)(i % 4);
         double value = values[i % 6];
         if (i % 4 == MFPG_CONTROL_BUDGET) release->action.budget.value = value;
@@ -122,14 +128,16 @@ static void test_runs_of_equal_releases_share_a_line(void **state) {
     for (int i = 0; i < 4; i++) assert_true(seen.first[i] == first[i] && seen.last[i] == last[i]);
     size_t length;
     char *text = file_text(&length);
-    const char *line = "{\"round\":1,\"clients\":[0,2],\"particles\":\"parameters\",\"steps\":1,"
-                       "\"sensitivity\":0.03333333333333333,"
-                       "\"noise_sd\":1.0333333333333332,\"last_sd\":1.0333333333333332,\"weight\":0.125,"
-                       "\"sampling_rate\":1,\"action\":{\"strength\":0.14285714285714285},\"chain\":\"";
+    const char *line =
+        "{\"round\":1,\"clients\":[0,2],\"particles\":\"parameters\",\"clipped\":\"examples\",\"steps\":1,"
+        "\"sensitivity\":0.03333333333333333,\"rounding\":0,"
+        "\"noise_sd\":1.0333333333333332,\"grid\":0,\"last_sd\":1.0333333333333332,\"weight\":0.125,"
+        "\"sampling_rate\":1,\"action\":{\"strength\":0.14285714285714285},\"chain\":\"";
     assert_non_null(strstr(text, line));
-    assert_ptr_equal(strstr(text, "{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":8,\"unit\":"
-                                  "\"example\",\"adjacency\":\"replace\","
-                                  "\"view\":\"average\",\"delta\":1e-05,\"seeded\":true,\"chain\":\""),
+    assert_ptr_equal(
+        strstr(text, "{\"mfpg_ledger\":4,\"particles\":\"parameters\",\"clients\":8,\"unit\":"
+                     "\"example\",\"adjacency\":\"replace\",\"view\":\"average\",\"delta\":"
+                     "1e-05,\"stop_at_epsilon\":null,\"filter\":null,\"seeded\":true,\"chain\":\""),
         text);
     free(text);
     mfpg_context_destroy(ctx);
@@ -139,7 +147,7 @@ static void test_runs_of_equal_releases_share_a_line(void **state) {
 static void test_releases_that_differ_anywhere_share_no_line(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    for (int field = 0; field < 8; field++) {
+    for (int field = 0; field < 11; field++) {
         mfpg_ledger *ledger = create(ctx);
         mfpg_release pair[2] = {entropic_release(0.5, 0.25, 1.0), entropic_release(0.5, 0.25, 1.0)};
         mfpg_release *other = &pair[1];
@@ -152,6 +160,9 @@ static void test_releases_that_differ_anywhere_share_no_line(void **state) {
         if (field == 5) other->sampling_rate = 0.125;
         if (field == 6) other->action.strength.value = 0.125;
         if (field == 7) other->action = (mfpg_action){.control = MFPG_CONTROL_BUDGET, .budget = {1.0}};
+        if (field == 8) other->clipped = MFPG_CLIPPED_MEASUREMENTS;
+        if (field == 9) other->rounding = 0.125;
+        if (field == 10) other->grid = 0x1p-8;
         CHECK_OK(ctx, mfpg_ledger_append(ctx, ledger, pair, 2));
         mfpg_ledger_close(ledger);
         reading seen = {0};
@@ -398,7 +409,7 @@ static void test_lines_that_are_none_are_refused_with_their_number(void **state)
         {"round,loss\n", 1},
         {GOOD, 1}, /* no header */
         {"{\"mfpg_ledger\":2}\n", 1},
-        {"{\"mfpg_ledger\":4}\n", 1},
+        {"{\"mfpg_ledger\":5}\n", 1},
         {"{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":8,\"unit\":\"user\"}\n", 1},
         {"[1,2]\n", 1},
         {HEADER HEADER, 2},
@@ -532,9 +543,11 @@ static void test_accounting_from_the_ledger_repeats_the_run(void **state) {
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
     mfpg_accountant *live[8] = {NULL}, *later[8] = {NULL};
+    mfpg_accountant_options options = mfpg_accountant_options_default();
+    options.promise = header.promise;
     for (int k = 0; k < 8; k++) {
-        CHECK_OK(ctx, mfpg_accountant_create(ctx, "gdp", NULL, &live[k]));
-        CHECK_OK(ctx, mfpg_accountant_create(ctx, "gdp", NULL, &later[k]));
+        CHECK_OK(ctx, mfpg_accountant_create(ctx, "gdp", &options, &live[k]));
+        CHECK_OK(ctx, mfpg_accountant_create(ctx, "gdp", &options, &later[k]));
     }
     mfpg_ledger *ledger = create(ctx);
     for (int t = 0; t < 40; t++) {

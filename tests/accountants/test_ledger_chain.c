@@ -48,17 +48,18 @@ static void test_the_hashes_are_those_of_sha256sum(void **state) {
     size_t length;
     char *text = rounds_as_text(ctx, 1, &length);
     const char *expected =
-        "{\"mfpg_ledger\":3,\"particles\":\"parameters\",\"clients\":2,\"unit\":\"client\",\"adjacency\":"
-        "\"zero-out\",\"view\":\"local\",\"delta\":1e-05,\"seeded\":false,\"chain\":"
-        "\"a6b88a041825c6a8df7861912e7d140b1de864ffcfee69c179aa1e9ec768efc0\"}\n"
-        "{\"round\":1,\"clients\":[0,1],\"particles\":\"parameters\",\"steps\":1,\"sensitivity\":1,"
-        "\"noise_sd\":2,\"last_sd\":2,\"weight\":0.5,\"sampling_rate\":1,\"action\":null,\"chain\":"
-        "\"07896e15d0265915731a9a499dba5c801ce44ab524b42a362c2c00220b8f3ce3\"}\n";
+        "{\"mfpg_ledger\":4,\"particles\":\"parameters\",\"clients\":2,\"unit\":\"client\",\"adjacency\":"
+        "\"zero-out\",\"view\":\"local\",\"delta\":1e-05,\"stop_at_epsilon\":null,\"filter\":null,\"seeded\":"
+        "false,\"chain\":\"72012cd78c123bfefac96b8ba5500e412b1b7317c4e08cb51852a7dead964bb4\"}\n"
+        "{\"round\":1,\"clients\":[0,1],\"particles\":\"parameters\",\"clipped\":\"update\",\"steps\":1,"
+        "\"sensitivity\":1,\"rounding\":0,\"noise_sd\":2,\"grid\":0,\"last_sd\":2,\"weight\":0.5,"
+        "\"sampling_rate\":1,\"action\":null,\"chain\":"
+        "\"f1eda9fec2be8e3b4621552f9fdf4dd34170090cc126a42a8413ff292c783014\"}\n";
     assert_string_equal(text, expected);
     mfpg_ledger_end end;
     CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL, &end));
     assert_int_equal(end.lines, 2);
-    assert_string_equal(end.chain, "07896e15d0265915731a9a499dba5c801ce44ab524b42a362c2c00220b8f3ce3");
+    assert_string_equal(end.chain, "f1eda9fec2be8e3b4621552f9fdf4dd34170090cc126a42a8413ff292c783014");
     free(text);
     mfpg_context_destroy(ctx);
 }
@@ -206,8 +207,8 @@ static void test_a_forged_ledger_has_another_end(void **state) {
     char *text = rounds_as_text(ctx, 3, &length);
     mfpg_ledger_end whole, forged;
     CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL, &whole));
-    char *noise = strstr(text, "\"noise_sd\":2,\"last_sd\":2");
-    memcpy(noise, "\"noise_sd\":9,\"last_sd\":9", 24);
+    char *noise = strstr(text, "\"noise_sd\":2,\"grid\":0,\"last_sd\":2");
+    memcpy(noise, "\"noise_sd\":9,\"grid\":0,\"last_sd\":9", 33);
     char *sealed = ledger_sealed(text, &length);
     write_file(sealed, length);
     CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL, &forged));
@@ -310,6 +311,8 @@ static void test_a_tampered_ledger_is_not_resumed(void **state) {
 static void append_steps(mfpg_context *ctx, mfpg_ledger *ledger, int64_t from, int64_t to) {
     for (int64_t t = from; t <= to; t++) {
         mfpg_release release = release_of(1.0, 1.0);
+        release.unit = MFPG_UNIT_EXAMPLE;
+        release.clipped = MFPG_CLIPPED_EXAMPLES;
         release.sampling_rate = 0.01;
         release.steps = 100;
         release.round = t;
@@ -355,6 +358,8 @@ static void test_a_resumed_run_costs_what_a_straight_one_does(void **state) {
         if (fits) {
             mfpg_release release = release_of(1.0, 1.0);
             double a = 0.0, b = 1.0;
+            release.unit = MFPG_UNIT_EXAMPLE;
+            release.clipped = MFPG_CLIPPED_EXAMPLES;
             release.sampling_rate = 0.01;
             CHECK_OK(ctx, mfpg_accountant_record_times(ctx, straight, &release, 1000));
             pricing to = {ctx, resumed};

@@ -128,7 +128,12 @@ static void test_hidden_states_survive(void **state) {
 /* A search that ends early says so; it does not settle for more noise than it takes. */
 static mfpg_status calibrate(void *arg) {
     scene *s = arg;
-    const mfpg_release schedule = {.steps = 10, .sensitivity = 1.0, .weight = 1.0, .sampling_rate = 0.25};
+    const mfpg_release schedule = {.unit = MFPG_UNIT_EXAMPLE,
+        .clipped = MFPG_CLIPPED_EXAMPLES,
+        .steps = 10,
+        .sensitivity = 1.0,
+        .weight = 1.0,
+        .sampling_rate = 0.25};
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise.unit = MFPG_UNIT_EXAMPLE;
     const mfpg_calibration_options asked = {.accountant = "rdp",
@@ -188,6 +193,28 @@ static mfpg_status resume(void *arg) {
     return status;
 }
 
+static mfpg_status open_again(void *arg) {
+    scene *s = arg;
+    mfpg_ledger *ledger = NULL;
+    mfpg_status status = mfpg_ledger_open(s->ctx, path, 0, &ledger);
+    assert_int_equal(status == MFPG_OK, ledger != NULL);
+    mfpg_ledger_close(ledger);
+    return status;
+}
+
+/* What a client has spent is known, or the call fails. */
+static mfpg_status ask_again(void *arg) {
+    scene *s = arg;
+    mfpg_ledger *ledger = NULL;
+    mfpg_spending answer = {.epsilon = -1};
+    mfpg_status status = mfpg_ledger_open(s->ctx, path, 0, &ledger);
+    if (status == MFPG_OK) status = mfpg_ledger_ask(s->ctx, ledger, 2, &answer);
+    if (status == MFPG_OK)
+        check_near(answer.epsilon, mfpg_gdp_epsilon(sqrt(2) / 4, 1e-5), 1e-9, 0, "epsilon");
+    mfpg_ledger_close(ledger);
+    return status;
+}
+
 static mfpg_status count_lines(void *user, const mfpg_release *release, int64_t first, int64_t last) {
     (void)release;
     assert_true(first <= last);
@@ -230,6 +257,8 @@ static void test_a_ledger_survives(void **state) {
     mfpg_ledger_close(s.ledger);
     assert_true(sweep_reading(read_ledger, &s) >= 40);
     assert_true(sweep_reading(resume, &s) >= 40);
+    assert_true(sweep_reading(open_again, &s) >= 40);
+    assert_true(sweep_reading(ask_again, &s) >= 80);
     s.ledger = NULL;
     remove_ledger(&s);
     mfpg_context_destroy(s.ctx);

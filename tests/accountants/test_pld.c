@@ -1,3 +1,4 @@
+#define TESTED_UNIT MFPG_UNIT_EXAMPLE
 /* The accountant pld: traps that other software fell into, closed forms, and what has to hold between any two answers. */
 #include "accountants/fixture.h"
 
@@ -93,7 +94,7 @@ static void test_without_sampling_it_is_gdp(void **state) {
     }
     mfpg_accountant *client = NULL;
     CHECK_OK(ctx, mfpg_accountant_create(ctx, "pld", NULL, &client));
-    mfpg_release release = sampled(0.01, 2.0);
+    mfpg_release release = of_client(sampled(0.01, 2.0));
     CHECK_OK(ctx, mfpg_accountant_record_times(ctx, client, &release, 7));
     double gdp = epsilon_after(ctx, "gdp", MFPG_ADJACENCY_ZERO_OUT, 1.0, 2.0, 7, 1e-6);
     assert_true(epsilon_of(ctx, client, 1e-6) == gdp);

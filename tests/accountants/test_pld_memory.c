@@ -1,3 +1,4 @@
+#define TESTED_UNIT MFPG_UNIT_EXAMPLE
 /* The accountant pld with sampled examples where an allocation fails, and how much memory its largest grids take. */
 #include "failing_memory.h"
 

@@ -1,3 +1,4 @@
+#define TESTED_UNIT MFPG_UNIT_EXAMPLE
 #include "accountants/fixture.h"
 
 /* An accountant of the example unit, which is what is sampled; orders NULL: all. */
@@ -180,7 +181,8 @@ static void test_clients_get_no_credit_for_sampled_examples(void **state) {
     mfpg_accountant *client = NULL, *gdp = made(ctx, "gdp", MFPG_ADJACENCY_ZERO_OUT, NULL, 0);
     CHECK_OK(ctx, mfpg_accountant_create(ctx, "rdp", NULL, &client)); /* the default unit is the client */
     mfpg_release release = sampled(0.01, 1);
-    CHECK_OK(ctx, mfpg_accountant_record_times(ctx, client, &release, 100));
+    const mfpg_release of_clients = of_client(release);
+    CHECK_OK(ctx, mfpg_accountant_record_times(ctx, client, &of_clients, 100));
     CHECK_OK(ctx, mfpg_accountant_record_times(ctx, gdp, &release, 100));
     assert_true(epsilon_of(ctx, client, 1e-5) == epsilon_of(ctx, gdp, 1e-5));
     mfpg_accountant_destroy(client);

@@ -1,3 +1,4 @@
+#define TESTED_UNIT MFPG_UNIT_EXAMPLE
 /* Every number that an accountant, a conversion or a calibration takes, with every value that is none: refused by name, or
  * answered by infinity, never by a small number (field_failures F11: epsilon 0 for noise NaN, -3.26 at delta 1). */
 #include "accountants/fixture.h"

@@ -3,6 +3,7 @@
 #define TESTS_AUDIT_FAULTS_H
 
 #include "audit/fixture.h"
+#include "local_round.h"
 
 #include "audit/game.h"
 
@@ -83,11 +84,14 @@ static inline mfpg_status play_by_hand(mfpg_context *ctx, const mfpg_audit_game 
             if (p->kind == FAULT_NO_NOISE_LAST && s->rounds == game->rounds - 1)
                 move_without_noise(game, k, s->value[at], w, u);
             else
-                status = mfpg_mechanism_update(ctx, game->mechanism[k], game->model, data, data->rows,
-                    game->action[k], &noise, &batch, w, u, work, NULL);
+                status = update_by(ctx, game->mechanism[k], game->model, data, data->rows, game->action[k],
+                    &noise, &batch, w, u, work, NULL);
             if (p->kind == FAULT_CLIP_BY_TENSOR) clip_by_tensor(game, s->value[at], u);
             s->local[at] = mfpg_canary_project(n, u);
             s->weight[at] = 1.0 / (double)clients;
+            s->digits[at] = MFPG_DIGITS_FLOATS; /* sums by hand are floats */
+            if (game->federation->promise.view == MFPG_VIEW_LOCAL && status == MFPG_OK)
+                status = mfpg_digits_of_update(ctx, game, k, w, u, &s->digits[at]);
             for (ptrdiff_t i = 0; i < n; i++) sum[i] += (double)u[i] / (double)clients;
         }
         for (ptrdiff_t i = 0; i < n; i++) w[i] = (float)sum[i];

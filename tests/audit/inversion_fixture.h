@@ -61,6 +61,7 @@ static inline mfpg_mechanism_options example_unit(void) {
     mfpg_mechanism_options o = mfpg_mechanism_options_default();
     o.promise.unit = MFPG_UNIT_EXAMPLE;
     o.learning_rate = 1;
+    o.sum_rounding = 5e-4; /* enough for a network */
     return o;
 }
 

@@ -152,8 +152,43 @@ static void test_batches_come_back(void **state) {
     victim_close(&v);
 }
 
+/* Total variation against central differences: two pictures of 3 lines of 4, in the middle, at borders, in corners, and where neighbours
+ * are equal, in which case both sides of the kink cancel. */
+static void test_the_slope_of_total_variation_is_its_derivative(void **state) {
+    (void)state;
+    enum { WIDTH = 4, LINES = 3, PICTURE = WIDTH * LINES, SIZE = 2 * PICTURE };
+    const float weight = 0.5F, step = 0x1p-10F;
+    const mfpg_key key = mfpg_key_from_seed(testing_seed());
+    mfpg_stream stream = mfpg_stream_open(&key, MFPG_PURPOSE_TEST, 0, 0);
+    float x[SIZE], slope[SIZE] = {0}, scratch[SIZE];
+    for (int i = 0; i < SIZE; i++) x[i] = (float)mfpg_stream_below(&stream, (uint64_t)i, 8) / 8.0F;
+    x[1] = x[0];
+    x[PICTURE + WIDTH] = x[PICTURE];
+    double at = mfpg_total_variation(SIZE, PICTURE, WIDTH, x, weight, slope), expected = 0.0;
+    for (int i = 0; i < SIZE; i++) {
+        int column = i % WIDTH, line = i % PICTURE / WIDTH;
+        if (column < WIDTH - 1) expected += fabs((double)x[i + 1] - (double)x[i]);
+        if (line < LINES - 1) expected += fabs((double)x[i + WIDTH] - (double)x[i]);
+    }
+    check_near(at, expected, 1e-12, 0, "total variation");
+    int nonzero = 0;
+    for (int i = 0; i < SIZE; i++) {
+        float kept = x[i];
+        x[i] = kept + step;
+        double above = mfpg_total_variation(SIZE, PICTURE, WIDTH, x, weight, scratch);
+        x[i] = kept - step;
+        double below = mfpg_total_variation(SIZE, PICTURE, WIDTH, x, weight, scratch);
+        x[i] = kept;
+        double derivative = (above - below) / (2.0 * (double)step);
+        check_near((double)slope[i], (double)weight * derivative, 0, 1e-9, "slope");
+        nonzero += slope[i] != 0.0F;
+    }
+    assert_true(nonzero > SIZE / 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_slope_of_total_variation_is_its_derivative),
         cmocka_unit_test(test_single_examples_come_back),
         cmocka_unit_test(test_other_boxes_are_searched),
         cmocka_unit_test(test_the_length_of_the_gradient_does_not_matter),

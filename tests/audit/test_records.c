@@ -1,5 +1,6 @@
 /* Audits of noised records: one release, whatever is seen of it. Law game: the budget is mu under replace. */
 #include "failing_memory.h"
+#include "local_round.h"
 
 #include "audit/faults.h"
 
@@ -102,8 +103,8 @@ static mfpg_status play_push(mfpg_context *ctx, const mfpg_audit_game *game, con
             noised.x = calloc((size_t)(raw->rows * raw->features), sizeof *noised.x);
             noised.norm2 = calloc((size_t)raw->rows, sizeof *noised.norm2);
             mfpg_record_set(canaries, game->mechanism[k], k, s->value[at], game->excess);
-            status = mfpg_mechanism_push(ctx, game->mechanism[k], game->model, raw, game->action[k], &noise,
-                start, &noised, work, NULL);
+            status = push_by(ctx, game->mechanism[k], game->model, raw, game->action[k], &noise, start,
+                &noised, work, NULL);
             s->weight[at] = 1;
             s->local[at] = mfpg_record_look(canaries, k, &noised);
             s->beside[at] = mfpg_record_look_beside(canaries, k, &noised);

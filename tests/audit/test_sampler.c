@@ -2,6 +2,7 @@
  * rounds. Independent coins of the declared rate, as the accountants take them to be; samplers that are something else are
  * told from them by counts, where no attack would tell them in a hundred thousand runs. */
 #include "audit/faults.h"
+#include "local_round.h"
 #include "audit/sampler.h"
 
 #include "federation/internal.h"
@@ -57,7 +58,7 @@ static void one_hot_close(one_hot *h) {
 static void one_hot_release(one_hot *h, const mfpg_key *key, uint64_t round, uint64_t client) {
     mfpg_stream noise = mfpg_stream_open(key, MFPG_PURPOSE_NOISE, round, client);
     mfpg_stream batch = mfpg_stream_open(key, MFPG_PURPOSE_BATCH, round, client);
-    CHECK_OK(h->ctx, mfpg_mechanism_update(h->ctx, h->mechanism, h->model, &h->data, h->declared,
+    CHECK_OK(h->ctx, update_by(h->ctx, h->mechanism, h->model, &h->data, h->declared,
                          mfpg_mechanism_action_for(h->mechanism, 1e-3, h->declared), &noise, &batch, h->w,
                          h->u, h->work, NULL));
 }

@@ -30,6 +30,15 @@ static inline void read_into(const char *name, char *text) {
     remove(path);
 }
 
+/* Skips the test, and says why, if a program that it needs is not installed; package is its package in Debian. */
+static inline void need_program(const char *program, const char *package) {
+    char command[128];
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
+    if (system(command) == 0) return;
+    print_message("SKIPPED: %s (Debian: %s) is not installed\n", program, package);
+    skip();
+}
+
 /* mfpg ARGUMENTS as the shell reads them; fills ran. */
 static inline int run(const char *arguments) {
     char command[4096];

@@ -239,6 +239,136 @@ static void test_the_odometer_is_shown_and_never_below(void **state) {
     forget("a");
 }
 
+/* ---- several ledgers, grids, and one record of a client ---- */
+
+#define HEAD(clients, unit, adjacency, view, delta, particles)                                               \
+    "{\"mfpg_ledger\":4,\"particles\":\"" particles "\",\"clients\":" clients ",\"unit\":\"" unit            \
+    "\",\"adjacency\":\"" adjacency "\",\"view\":\"" view "\",\"delta\":" delta                              \
+    ",\"stop_at_epsilon\":null,\"filter\":null,\"seeded\":false}\n"
+#define OF_TWO HEAD("2", "client", "zero-out", "local", "1e-05", "parameters")
+#define LINE(clients, noise, grid)                                                                           \
+    "{\"round\":1,\"clients\":" clients ",\"particles\":\"parameters\",\"clipped\":\"update\",\"steps\":1,"  \
+    "\"sensitivity\":1,\"rounding\":0,\"noise_sd\":" noise ",\"grid\":" grid ",\"last_sd\":" noise           \
+    ",\"weight\":0.5,\"sampling_rate\":1,\"action\":null}\n"
+
+/* source: by hand, two runs of mu sqrt(10)/4 each have mu sqrt(20)/4 together, epsilon 4.98331 at delta 1e-5. */
+static void test_two_runs_cost_what_they_cost_together(void **state) {
+    (void)state;
+    write_in_folder("c.yaml",
+        "name: e\nmethod: dp-sgd\nseed: 1\nnoise: {multiplier: 4}\ntrain: {rounds: 10}\n"
+        "data: {format: synthetic, kind: logistic, clients: 4, rows: 50, dimension: 5}\n");
+    expect("run c.yaml -o a", 0);
+    expect("run c.yaml -o b seed=2 train.start=a/model.npy", 0);
+    json_t *one = run_json("account --ledger a --json");
+    assert_null(json_object_get(one, "ledgers"));
+    json_t *object = run_json("account --ledger a --ledger b --json");
+    check_near(json_get_number(object, "mu"), sqrt(20.0) / 4, 1e-12, 0, "mu");
+    check_near(json_get_number(object, "epsilon"), 4.98331, 1e-6, 0, "epsilon");
+    assert_true(json_get_number(client_of(object, 3), "rounds") == 20);
+    assert_int_equal(json_array_size(json_object_get(object, "ledgers")), 2);
+    assert_string_equal(text_of(json_array_get(json_object_get(object, "ledgers"), 1), "file"), "b/ledger");
+    json_decref(object);
+    json_decref(one);
+    expect("account --ledger a --ledger b", 0);
+    assert_non_null(strstr(ran.out, "epsilon      4.98331"));
+    assert_non_null(strstr(ran.out, "a/ledger: 11 lines"));
+    assert_non_null(strstr(ran.out, "b/ledger: 11 lines"));
+    assert_non_null(strstr(ran.out, "the ledgers hold every release of their runs"));
+    REFUSED("account --ledger a --ledger b --ledger a/ledger", "a/ledger and a/ledger are one file");
+    REFUSED("account --ledger a --ledger ./b/../a", "are one file, named twice");
+    forget("a");
+    forget("b");
+    remove_from_folder("c.yaml");
+}
+
+static void test_ledgers_of_two_promises_do_not_add_up(void **state) {
+    (void)state;
+    const struct {
+        const char *head, *why;
+    } other[] = {
+        {HEAD("2", "example", "zero-out", "local", "1e-05", "parameters"),
+            "unit is client in a, but example in b"},
+        {HEAD("2", "client", "replace", "local", "1e-05", "parameters"),
+            "adjacency is zero-out in a, but replace in b"},
+        {HEAD("2", "client", "zero-out", "average", "1e-05", "parameters"),
+            "view is local in a, but average in b"},
+        {HEAD("2", "client", "zero-out", "local", "1e-06", "parameters"),
+            "delta is 1e-05 in a, but 1e-06 in b"},
+        {HEAD("2", "client", "zero-out", "local", "1e-05", "data"),
+            "particles is parameters in a, but data in b"},
+    };
+    write_ledger("a", OF_TWO LINE("[0,1]", "2", "0"));
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
+        write_ledger("b", other[i].head);
+        REFUSED("account --ledger a --ledger b", other[i].why);
+    }
+    write_ledger(
+        "b", HEAD("3", "client", "zero-out", "local", "1e-05", "parameters") LINE("[1,2]", "2", "0"));
+    json_t *object = run_json("account --ledger a --ledger b --json"); /* clients by number */
+    assert_int_equal(json_array_size(json_object_get(object, "clients")), 3);
+    assert_true(json_get_number(client_of(object, 0), "client") == 1);
+    check_near(json_get_number(client_of(object, 0), "mu"), sqrt(0.5), 1e-12, 0, "client 1 is in both");
+    check_near(json_get_number(client_of(object, 1), "mu"), 0.5, 1e-12, 0, "client 0 in one");
+    json_decref(object);
+    REFUSED("account --ledger a --ledger nowhere", "nowhere: No such file");
+    remove_from_folder("a");
+    remove_from_folder("b");
+}
+
+static void test_clients_of_one_number_and_two_names_do_not_add_up(void **state) {
+    (void)state;
+    expect("run clinics train.rounds=1 --out a", 0);
+    expect("run clinics train.rounds=1 seed=2 --out b", 0);
+    expect("account --ledger a --ledger b", 0);
+    json_t *summary = summary_of("b");
+    json_object_set_new(client_of(summary, 1), "name", json_string("elsewhere"));
+    char path[256];
+    snprintf(path, sizeof path, "%s/b/summary.json", folder);
+    assert_int_equal(json_dump_file(summary, path, 0), 0);
+    json_decref(summary);
+    REFUSED("account --ledger a --ledger b", "client 1 is", "but 'elsewhere' in b/ledger");
+    forget("a");
+    forget("b");
+}
+
+/* The sentence about floating-point noise is of those certificates alone that need it. */
+static void test_noise_on_a_grid_needs_no_word_about_floats(void **state) {
+    (void)state;
+    const char *sentence = mfpg_noise_assumption();
+    write_ledger("a", OF_TWO LINE("[0,1]", "2", "0.125"));
+    write_ledger("b", OF_TWO LINE("[0,1]", "2", "0.125") LINE("[0,0]", "2", "0"));
+    expect("account --ledger a", 0);
+    assert_null(strstr(ran.out, sentence));
+    expect("account --ledger b", 0);
+    assert_non_null(strstr(ran.out, sentence));
+    expect("account --ledger a --ledger b", 0);
+    assert_non_null(strstr(ran.out, sentence));
+    write_ledger("b", OF_TWO LINE("[0,1]", "2", "1"));
+    REFUSED("account --ledger b", "b:2: grid is more than a quarter of the noise");
+    remove_from_folder("a");
+    remove_from_folder("b");
+}
+
+static void test_one_record_of_a_client_has_the_replace_number(void **state) {
+    (void)state;
+    write_ledger("a", OF_TWO LINE("[0,1]", "2", "0"));
+    json_t *object = run_json("account --ledger a --json"),
+           *replace = run_json("account --ledger a --adjacency replace --json");
+    assert_true(json_get_number(object, "epsilon_replace") == json_get_number(replace, "epsilon"));
+    assert_true(json_is_null(json_object_get(replace, "epsilon_replace")));
+    char epsilon[64];
+    expect("account --ledger a --adjacency replace", 0);
+    assert_int_equal(sscanf(ran.out, "epsilon %63s", epsilon), 1);
+    expect("account --ledger a", 0);
+    const char *line =
+        strstr(ran.out, "one record inside a client is protected at the replace number: epsilon ");
+    assert_non_null(line);
+    assert_non_null(strstr(line, epsilon));
+    json_decref(replace);
+    json_decref(object);
+    remove_from_folder("a");
+}
+
 /* ---- clients of different sizes ---- */
 
 static void write_rows(const char *name, int rows) {
@@ -302,6 +432,16 @@ int main(void) {
             test_without_noise_there_is_no_certificate, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_odometer_is_shown_and_never_below, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_two_runs_cost_what_they_cost_together, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_ledgers_of_two_promises_do_not_add_up, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_clients_of_one_number_and_two_names_do_not_add_up, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_noise_on_a_grid_needs_no_word_about_floats, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(
+            test_one_record_of_a_client_has_the_replace_number, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_clients_of_different_sizes_have_their_own_numbers, open_folder, close_folder),
     };

@@ -125,12 +125,6 @@ static void type_and_check(const char *setup) {
         if (!strstr(screen.out, lines[i])) fail_msg("no '%s' in: %s", lines[i], screen.out);
 }
 
-static int has_shell(const char *name) {
-    char command[64];
-    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
-    return system(command) == 0;
-}
-
 static void make_files(void) {
     write_in_folder("ledger.txt", "x\n");
     write_in_folder("my.yaml", "x\n");
@@ -145,7 +139,7 @@ static void test_bash_completes(void **state) {
     (void)state;
     char *const argv[] = {
         (char[]){"bash"}, (char[]){"--norc"}, (char[]){"--noprofile"}, (char[]){"-i"}, NULL};
-    if (!has_shell("bash")) return;
+    need_program("bash", "bash");
     make_files();
     terminal_open(argv, "xterm");
     type_and_check("eval \"$(mfpg completion bash)\"\n");
@@ -155,10 +149,7 @@ static void test_bash_completes(void **state) {
 static void test_zsh_completes(void **state) {
     (void)state;
     char *const argv[] = {(char[]){"zsh"}, (char[]){"-f"}, (char[]){"-i"}, NULL};
-    if (!has_shell("zsh")) {
-        print_message("zsh is not installed, and not tried\n");
-        return;
-    }
+    need_program("zsh", "zsh");
     make_files();
     terminal_open(argv, "xterm");
     type_and_check("autoload -U compinit; compinit -D -u; eval \"$(mfpg completion zsh)\"\n");

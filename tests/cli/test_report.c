@@ -60,23 +60,28 @@ static void test_a_page_goes_where_it_is_expected(void **state) {
     show_gnuplot(path);
 }
 
-/* With gnuplot three pictures a figure; without, a message that says what is missing, and data and scripts all the same. */
-static void test_figures_are_drawn_where_gnuplot_is(void **state) {
+/* With gnuplot there are three pictures of each figure. */
+static void test_gnuplot_draws_the_figures(void **state) {
     (void)state;
+    need_program("gnuplot", "gnuplot-nox");
     expect("report b --out drawn", 0);
     assert_true(is_in_folder("drawn/figures/loss.csv"));
-    if (system("command -v gnuplot >/dev/null 2>&1") == 0) {
-        assert_true(is_in_folder("drawn/figures/loss.svg"));
-        assert_true(is_in_folder("drawn/figures/loss.png"));
-        assert_true(is_in_folder("drawn/figures/loss.pdf"));
-        expect_out("Figures as SVG, PNG and PDF: drawn/figures\n");
-        assert_string_equal(ran.err, "");
-    }
+    assert_true(is_in_folder("drawn/figures/loss.svg"));
+    assert_true(is_in_folder("drawn/figures/loss.png"));
+    assert_true(is_in_folder("drawn/figures/loss.pdf"));
+    expect_out("Figures as SVG, PNG and PDF: drawn/figures\n");
+    assert_string_equal(ran.err, "");
+}
+
+/* Without gnuplot a message says what is missing; data and scripts are written all the same. */
+static void test_figures_without_gnuplot_are_data_and_scripts(void **state) {
+    (void)state;
     char *path = hide_gnuplot();
     expect("report b --out bare", 0);
     show_gnuplot(path);
     assert_string_equal(ran.out, "Written to bare/report.html\n");
     assert_non_null(strstr(ran.err, "gnuplot is not installed (Debian: gnuplot-nox)"));
+    assert_true(is_in_folder("bare/figures/loss.csv"));
     assert_true(is_in_folder("bare/figures/loss.gp"));
     assert_false(is_in_folder("bare/figures/loss.svg"));
 }
@@ -106,6 +111,27 @@ static void test_two_runs_stand_side_by_side(void **state) {
     expect_out("Configuration: all keys are the same\n");
     expect("compare a s", 0);
     expect_out("\n  seeds (runs)                1                         2\n");
+}
+
+/* A run that was interrupted keeps its checkpoint, with the key of the noise in it; one line names each. */
+static void test_a_checkpoint_that_is_left_is_warned_of(void **state) {
+    (void)state;
+    char *path = hide_gnuplot();
+    expect("report a s --out quiet", 0);
+    assert_null(strstr(ran.err, "key of the noise"));
+    write_in_folder("a/checkpoint", "");
+    write_in_folder("s/seed-2/checkpoint", "");
+    expect("report a s --out warned", 0);
+    assert_non_null(strstr(ran.err, "mfpg: warning: a/checkpoint: holds the key of the noise"));
+    assert_non_null(strstr(ran.err, "mfpg: warning: s/seed-2/checkpoint: holds the key of the noise"));
+    assert_null(strstr(ran.err, "seed-1/"));
+    expect("compare b a", 0);
+    assert_non_null(strstr(ran.err, "warning: a/checkpoint: holds the key of the noise"));
+    expect("compare b b", 0);
+    assert_string_equal(ran.err, "");
+    remove_from_folder("a/checkpoint");
+    remove_from_folder("s/seed-2/checkpoint");
+    show_gnuplot(path);
 }
 
 /* The numbers are the files' own, and the difference has a sign. */
@@ -153,10 +179,7 @@ static int run_on_terminal(const char *environment) {
 
 static void test_colours_are_for_terminals_alone(void **state) {
     (void)state;
-    if (system("command -v script >/dev/null 2>&1") != 0) {
-        print_message("SKIPPED: script (Debian: bsdutils) is not there\n");
-        skip();
-    }
+    need_program("script", "bsdutils");
     assert_int_equal(run_on_terminal("env -u NO_COLOR TERM=xterm"), 0);
     expect_out("\033[32m");
     assert_int_equal(run_on_terminal("env NO_COLOR=1 TERM=xterm"), 0);
@@ -182,9 +205,11 @@ static void test_a_hostile_name_commands_no_terminal(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_page_goes_where_it_is_expected),
-        cmocka_unit_test(test_figures_are_drawn_where_gnuplot_is),
+        cmocka_unit_test(test_gnuplot_draws_the_figures),
+        cmocka_unit_test(test_figures_without_gnuplot_are_data_and_scripts),
         cmocka_unit_test(test_what_is_no_run_is_refused),
         cmocka_unit_test(test_two_runs_stand_side_by_side),
+        cmocka_unit_test(test_a_checkpoint_that_is_left_is_warned_of),
         cmocka_unit_test(test_json_holds_the_numbers_of_the_files),
         cmocka_unit_test(test_promises_that_differ_are_not_compared),
         cmocka_unit_test(test_colours_are_for_terminals_alone),

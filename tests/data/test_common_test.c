@@ -111,14 +111,17 @@ static void test_errors_name_file_and_key(void **state) {
     EXPECT_ERROR(&options, "data.test_files");
 }
 
-static void test_rows_with_missing_values_leave_it(void **state) {
+static void test_its_rows_with_missing_values_are_absent(void **state) {
     (void)state;
     mfpg_data_options options = one_client();
     options.missing = MFPG_MISSING_DROP;
     write_text("t1.csv", "district,x,y\na,?,0\nc,200,1\n");
     mfpg_federated_data *data = make_data(&options);
-    assert_int_equal(data->common_test.rows, 2);
+    const unsigned char absent[] = {1, 0, 0};
+    assert_int_equal(data->common_test.rows, 3);
+    assert_memory_equal(data->common_test.absent, absent, sizeof absent);
     assert_int_equal(data->dropped_rows, 1);
+    assert_int_equal(data->client[0].dropped_rows, 0);
     mfpg_federated_data_destroy(data);
     write_text("c1.csv", "district,x,y\na,?,0\n"); /* a test set alone is no federation */
     EXPECT_ERROR(&options, "missing");
@@ -130,7 +133,7 @@ int main(void) {
         cmocka_unit_test(test_first_rows_are_those_of_the_clients_files),
         cmocka_unit_test(test_it_is_scaled_like_the_clients_but_not_measured),
         cmocka_unit_test(test_errors_name_file_and_key),
-        cmocka_unit_test(test_rows_with_missing_values_leave_it),
+        cmocka_unit_test(test_its_rows_with_missing_values_are_absent),
     };
     return FIXTURE_RUN(tests);
 }

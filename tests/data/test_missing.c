@@ -20,14 +20,14 @@ static void test_marks_can_be_chosen(void **state) {
     options.missing_count = 1;
     EXPECT_ERROR(&options, "a.csv:2:", "column \"b\"", "\"-9\"", "missing value");
     options.missing = MFPG_MISSING_DROP;
-    expect_two_features(&options, 1, (float[]){3, 4}, (float[]){1});
+    expect_two_features(&options, 2, (float[]){0, 0, 3, 4}, (float[]){0, 1});
     options = reading_text("a,b,y\n1,?,0\n"); /* a mark that is not in the list is a text */
     options.missing_values = marks;
     options.missing_count = 1;
     EXPECT_ERROR(&options, "a.csv:2:", "column \"b\"", "\"?\"", "not a finite number");
 }
 
-static void test_rows_with_missing_values_drop_and_are_counted(void **state) {
+static void test_rows_with_missing_values_are_absent_and_counted(void **state) {
     (void)state;
     const char *drop[] = {"note"};
     mfpg_data_options options = reading_text("a,note,b,y\n1,?,2,0\n?,x,2,0\n3,,4,1\n5,x,6,?\n7,x,NA,0\n");
@@ -35,28 +35,48 @@ static void test_rows_with_missing_values_drop_and_are_counted(void **state) {
     options.drop_count = 1;
     options.missing = MFPG_MISSING_DROP;
     mfpg_federated_data *data = make_data(&options);
-    expect_rows(data, 0, 2, (float[]){1, 2, 3, 4}, (float[]){0, 1});
+    const unsigned char absent[] = {0, 1, 0, 1, 1};
+    expect_rows(data, 0, 5, (float[]){1, 2, 0, 0, 3, 4, 0, 0, 0, 0}, (float[]){0, 0, 1, 0, 0});
+    assert_memory_equal(data->client[0].train.absent, absent, sizeof absent);
+    assert_int_equal(data->client[0].dropped_rows, 3);
     assert_int_equal(data->dropped_rows, 3);
     assert_int_equal(data->fitted_on_private, 0);
     mfpg_federated_data_destroy(data);
 }
 
-static void test_client_whose_rows_all_drop_is_an_error_that_names_it(void **state) {
+/* An error would tell that nothing was there. Without any value at all there is nothing to train on. */
+static void test_client_whose_rows_are_all_absent_takes_part_with_zeros(void **state) {
     (void)state;
     const char *files[] = {"full.csv", "holes.csv"};
     mfpg_data_options options = reading(files, 2);
     options.missing = MFPG_MISSING_DROP;
     write_text("full.csv", "a,y\n1,0\n");
     write_text("holes.csv", "a,y\n?,0\n?,1\n");
-    EXPECT_ERROR(&options, "client \"holes\"", "missing");
+    mfpg_federated_data *data = make_data(&options);
+    expect_rows(data, 0, 1, (float[]){1}, (float[]){0});
+    expect_rows(data, 1, 2, (float[]){0, 0}, (float[]){0, 1});
+    assert_null(data->client[0].train.absent);
+    assert_int_equal(data->client[1].dropped_rows, 2);
+    mfpg_federated_data_destroy(data);
     write_text("full.csv", "a,y\n?,0\n");
     EXPECT_ERROR(&options, "every one of 3 rows");
-    options = reading_text(
-        "a,ward,y\n1,north,0\n?,south,0\n"); /* the value stands behind the client's column or before */
+}
+
+/* The partition column is public, and so is which rows it gives to nobody. */
+static void test_rows_of_nobody_are_left_out(void **state) {
+    (void)state;
+    mfpg_data_options options = reading_text("a,ward,y\n1,north,0\n?,south,0\n2,?,1\n3,north,1\n");
     options.missing = MFPG_MISSING_DROP;
     options.partition = MFPG_PARTITION_COLUMN;
     options.partition_column = "ward";
-    EXPECT_ERROR(&options, "client \"south\"");
+    mfpg_federated_data *data = make_data(&options);
+    assert_int_equal(data->clients, 2);
+    expect_rows(data, 0, 2, (float[]){1, 3}, (float[]){0, 1});
+    expect_rows(data, 1, 1, (float[]){0}, (float[]){0});
+    assert_int_equal(data->client[0].dropped_rows, 0);
+    assert_int_equal(data->client[1].dropped_rows, 1);
+    assert_int_equal(data->dropped_rows, 2);
+    mfpg_federated_data_destroy(data);
 }
 
 static void test_missing_client_or_label_has_no_mean(void **state) {
@@ -137,8 +157,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_default_marks_and_empty_cells_are_missing),
         cmocka_unit_test(test_marks_can_be_chosen),
-        cmocka_unit_test(test_rows_with_missing_values_drop_and_are_counted),
-        cmocka_unit_test(test_client_whose_rows_all_drop_is_an_error_that_names_it),
+        cmocka_unit_test(test_rows_with_missing_values_are_absent_and_counted),
+        cmocka_unit_test(test_client_whose_rows_are_all_absent_takes_part_with_zeros),
+        cmocka_unit_test(test_rows_of_nobody_are_left_out),
         cmocka_unit_test(test_missing_client_or_label_has_no_mean),
         cmocka_unit_test(test_means_of_the_pooled_rows_fill_gaps),
         cmocka_unit_test(test_test_rows_do_not_enter_the_mean),

@@ -73,8 +73,10 @@ static void test_numeric_tables_assemble_and_sparse_ones_fill_with_zero(void **s
     options.missing = MFPG_MISSING_DROP; /* NAN is what a numeric format has for a missing value */
     tables[0].numbers[1] = (float)NAN;
     CHECK_OK(fixture_ctx, mfpg_frame_assemble(fixture_ctx, &options, tables, 2, &frame));
-    assert_int_equal(frame.rows, 2);
+    assert_int_equal(frame.rows, 3);
     assert_int_equal(frame.dropped, 1);
+    assert_true(frame.absent[0] && !frame.absent[1] && !frame.absent[2]);
+    assert_float_equal(frame.y[0], 1, 0); /* its label is known */
     mfpg_frame_clear(&frame);
 
     tables[0].numbers[1] = INFINITY;

@@ -14,10 +14,18 @@ static mfpg_data_options shared_files(
     return options;
 }
 
+static ptrdiff_t present_rows(const mfpg_dataset *set) {
+    ptrdiff_t rows = set->rows;
+    for (ptrdiff_t i = 0; set->absent && i < set->rows; i++) rows -= set->absent[i];
+    return rows;
+}
+
+/* Of the rows that are not absent. */
 static double positive_share(const mfpg_dataset *set) {
     double sum = 0;
-    for (ptrdiff_t i = 0; i < set->rows; i++) sum += (double)set->y[i];
-    return sum / (double)set->rows;
+    for (ptrdiff_t i = 0; i < set->rows; i++)
+        if (!set->absent || !set->absent[i]) sum += (double)set->y[i];
+    return sum / (double)present_rows(set);
 }
 
 static ptrdiff_t total_rows(const mfpg_federated_data *data) {
@@ -48,7 +56,7 @@ static mfpg_data_options hearts(const char *shared) {
 
 static void test_four_hospitals(void **state) {
     (void)state;
-    const ptrdiff_t rows[] = {303, 261, 46, 130};
+    const ptrdiff_t rows[] = {303, 294, 123, 200}, present[] = {303, 261, 46, 130};
     const double percent[] = {45.9, 37.5, 97.8, 77.7};
     mfpg_data_options options = hearts(need_shared());
     mfpg_federated_data *data = make_data(&options);
@@ -59,6 +67,8 @@ static void test_four_hospitals(void **state) {
     assert_string_equal(data->feature_names[9], "oldpeak");
     for (ptrdiff_t k = 0; k < 4; k++) {
         assert_int_equal(data->client[k].train.rows, rows[k]);
+        assert_int_equal(present_rows(&data->client[k].train), present[k]);
+        assert_int_equal(data->client[k].dropped_rows, rows[k] - present[k]);
         check_near(100 * positive_share(&data->client[k].train), percent[k], 0, 0.05, "percent positive");
     }
     const float first[] = {63, 1, 1, 145, 233, 1, 2, 150, 0, 2.3f};
@@ -88,6 +98,7 @@ static void test_hospitals_fit_their_public_bounds(void **state) {
     const double low[] = {20, 0, 1, 80, 80, 0, 0, 60, 0, -3}, high[] = {90, 1, 4, 220, 600, 1, 2, 220, 1, 7};
     for (ptrdiff_t k = 0; k < 4; k++) {
         for (ptrdiff_t i = 0; i < 10 * data->client[k].train.rows; i++) {
+            if (data->client[k].train.absent && data->client[k].train.absent[i / 10]) continue;
             double before = (double)raw->client[k].train.x[i], after = (double)data->client[k].train.x[i];
             int j = (int)(i % 10);
             if ((j == 3 || j == 4) && before == 0) {
@@ -163,8 +174,10 @@ static void test_adult_rows_with_question_marks_drop(void **state) {
     options.category_count = 3;
     options.missing = MFPG_MISSING_DROP;
     mfpg_federated_data *data = make_data(&options);
-    assert_int_equal(data->client[0].train.rows, 32561 - 2399);
-    assert_int_equal(data->client[1].train.rows, 16281 - 1221);
+    assert_int_equal(data->client[0].train.rows, 32561);
+    assert_int_equal(data->client[1].train.rows, 16281);
+    assert_int_equal(present_rows(&data->client[0].train), 32561 - 2399);
+    assert_int_equal(present_rows(&data->client[1].train), 16281 - 1221);
     assert_int_equal(data->features, 5 + 7 + 13 + 40);
     mfpg_federated_data_destroy(data);
     options.category_count = 2;

@@ -46,8 +46,14 @@ static double direct_epsilon(
     mfpg_context *ctx, mfpg_adjacency adjacency, double rate, double z, int64_t steps) {
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, adjacency, MFPG_VIEW_LOCAL};
-    const mfpg_release step = {
-        .steps = 1, .sensitivity = 1, .noise_sd = z, .last_sd = z, .weight = 1, .sampling_rate = rate};
+    const mfpg_release step = {.unit = MFPG_UNIT_EXAMPLE,
+        .clipped = MFPG_CLIPPED_EXAMPLES,
+        .steps = 1,
+        .sensitivity = 1,
+        .noise_sd = z,
+        .last_sd = z,
+        .weight = 1,
+        .sampling_rate = rate};
     mfpg_accountant *accountant = NULL;
     double epsilon;
     CHECK_OK(ctx, mfpg_accountant_create(ctx, "exact", &options, &accountant));

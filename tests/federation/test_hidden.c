@@ -10,6 +10,7 @@ static mfpg_mechanism_options entropic_options(void) {
     mfpg_mechanism_options o = mfpg_mechanism_options_default();
     o.kind = "entropic";
     o.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_ZERO_OUT, MFPG_VIEW_FINAL};
+    o.sum_rounding = 1e-7; /* enough for the logistic model */
     return o;
 }
 

@@ -1,6 +1,7 @@
 /* Federations that noise records: one release a client, the same certificate after any number of rounds, training on the
  * noised records alone, and the doors that stay shut. */
 #include "federation/fixture.h"
+#include "local_round.h"
 
 #include <unistd.h>
 
@@ -168,8 +169,8 @@ static void test_training_reads_noised_records_alone(void **state) {
         mfpg_dataset noised = {
             .rows = rows->rows, .features = rows->features, .x = x, .y = rows->y, .norm2 = rows->norm2};
         mfpg_stream noise = mfpg_stream_open(&plain.key, MFPG_PURPOSE_RECORDS, 0, (uint64_t)k);
-        CHECK_OK(plain.ctx, mfpg_mechanism_push(plain.ctx, plain.mechanism, plain.model, rows, budget(0.8),
-                                &noise, start, &noised, work, NULL));
+        CHECK_OK(plain.ctx, push_by(plain.ctx, plain.mechanism, plain.model, rows, budget(0.8), &noise, start,
+                                &noised, work, NULL));
         memcpy(rows->x, x, (size_t)(rows->rows * rows->features) * sizeof *x);
         free(x);
         plain.mechanisms[k] = mechanism;

@@ -1,6 +1,7 @@
 /* The round loop: its arithmetic against a plain reference, who takes part, who must stop, and the same bits on any
  * number of threads. */
 #include "fixture.h"
+#include "local_round.h"
 
 static mfpg_mechanism_options gaussian(void) {
     mfpg_mechanism_options options = mfpg_mechanism_options_default();
@@ -25,8 +26,8 @@ static void test_a_round_is_the_weighted_mean_of_local_updates(void **state) {
         const mfpg_dataset *data = &f.data->client[k].train;
         mfpg_stream noise = mfpg_stream_open(&f.key, MFPG_PURPOSE_NOISE, 0, (uint64_t)k);
         mfpg_stream batch = mfpg_stream_open(&f.key, MFPG_PURPOSE_BATCH, 0, (uint64_t)k);
-        CHECK_OK(f.ctx, mfpg_mechanism_update(f.ctx, f.mechanism, f.model, data, data->rows, f.action[k],
-                            &noise, &batch, zero, local, work, NULL));
+        CHECK_OK(f.ctx, update_by(f.ctx, f.mechanism, f.model, data, data->rows, f.action[k], &noise, &batch,
+                            zero, local, work, NULL));
         for (ptrdiff_t i = 0; i < d; i++) expected[i] += (double)data->rows / rows * (double)local[i];
     }
     fixture_round(&f);
@@ -185,8 +186,8 @@ static void test_who_joins_later_is_noised_and_charged_from_then_on(void **state
             const mfpg_dataset *data = &f.data->client[k].train;
             mfpg_stream noise = mfpg_stream_open(&f.key, MFPG_PURPOSE_NOISE, (uint64_t)round, (uint64_t)k);
             mfpg_stream batch = mfpg_stream_open(&f.key, MFPG_PURPOSE_BATCH, (uint64_t)round, (uint64_t)k);
-            CHECK_OK(f.ctx, mfpg_mechanism_update(f.ctx, f.mechanism, f.model, data, data->rows, f.action[k],
-                                &noise, &batch, before, local, work, NULL));
+            CHECK_OK(f.ctx, update_by(f.ctx, f.mechanism, f.model, data, data->rows, f.action[k], &noise,
+                                &batch, before, local, work, NULL));
             for (size_t i = 0; i < d; i++) /* one rounding of the fixed-point sum, one to float */
                 check_near((double)mfpg_federation_model(f.federation)[i], (double)local[i], 1e-7, 2e-12,
                     "its update");

@@ -4,6 +4,7 @@
 
 #include "models/fixture.h"
 
+#include "mfpg/grid.h"
 #include "mfpg/mechanism.h"
 
 static inline mfpg_mechanism *make_mechanism(mfpg_context *ctx, const mfpg_mechanism_options *options) {
@@ -36,6 +37,18 @@ static inline mfpg_release release_of(
     mfpg_release release;
     CHECK_OK(ctx, mfpg_mechanism_release(ctx, mechanism, action, rows, &release));
     return release;
+}
+
+/* The same mechanism with a grid so fine that what it releases is data plus float noise, to a float's precision: what checks an
+ * algorithm by its formulas. Destroys the given one. */
+static inline mfpg_mechanism *on_fine_grid(mfpg_context *ctx, const mfpg_mechanism_options *options,
+    mfpg_action action, ptrdiff_t rows, mfpg_mechanism *mechanism) {
+    double sd = release_of(ctx, mechanism, action, rows).noise_sd;
+    mfpg_mechanism_options fine = *options;
+    if (sd == 0.0) return mechanism;
+    fine.grid = ldexp(mfpg_grid_for(sd), -22);
+    mfpg_mechanism_destroy(mechanism);
+    return make_mechanism(ctx, &fine);
 }
 
 /* Gaussian-DP parameter of a release by the definition: sqrt(steps) shift / sd, the shift doubled for replace. */

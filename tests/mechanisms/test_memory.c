@@ -1,5 +1,6 @@
 /* Models and mechanisms with the k-th allocation failing, and hot paths that must not allocate at all. */
 #include "mechanisms/fixture.h"
+#include "local_round.h"
 
 #include "failing_memory.h"
 
@@ -68,6 +69,9 @@ static void test_every_failing_allocation_is_reported(void **state) {
     sweep(&s, create_model, 3);
     sweep(&s, create_mechanism, 1);
     sweep(&s, evaluate, 4);
+    const unsigned char absent[300] = {1};
+    s.data.absent = absent;
+    sweep(&s, evaluate, 5); /* the labels of the others */
     end(&s);
 }
 
@@ -79,7 +83,7 @@ static void check_update(const mfpg_mechanism_options *options, void *user) {
     float *work = make_floats(mfpg_mechanism_workspace(mechanism, s->model, s->data.rows)),
           *out = make_floats(mfpg_model_parameters(s->model));
     allocations_left = 0;
-    CHECK_OK(s->ctx, mfpg_mechanism_update(s->ctx, mechanism, s->model, &s->data, s->data.rows,
+    CHECK_OK(s->ctx, update_by(s->ctx, mechanism, s->model, &s->data, s->data.rows,
                          multiplier_for(mechanism, 1.0), &stream, &stream, s->w, out, work, NULL));
     allocations_left = -1;
     free(work);

@@ -2,124 +2,192 @@
 #include "testing.h"
 
 #include "mechanisms/movement.h"
+#include "mfpg/grid.h"
 #include "mfpg/random.h"
 #include "numerics/linalg/linalg.h"
 
 enum { LONGEST = 5000 };
 
 typedef struct vectors {
-    float from[LONGEST], displacement[LONGEST], total[LONGEST], z[LONGEST], to[LONGEST];
+    float from[LONGEST], displacement[LONGEST], total[LONGEST], origin[LONGEST], to[LONGEST];
+    int64_t sum[LONGEST], share[LONGEST];
+    double x[LONGEST];  /* what data add, in units of the weights */
+    int64_t k[LONGEST]; /* the noised integers */
 } vectors;
 
-static vectors *fill(ptrdiff_t n) {
+static mfpg_stream stream_of(uint64_t round) {
     mfpg_key key = mfpg_key_from_seed(testing_seed());
-    mfpg_stream stream = mfpg_stream_open(&key, MFPG_PURPOSE_TEST, (uint64_t)n, 0);
+    return mfpg_stream_open(&key, MFPG_PURPOSE_TEST, round, 0);
+}
+
+static vectors *fill(ptrdiff_t n) {
+    mfpg_stream stream = stream_of((uint64_t)n);
     vectors *v = calloc(1, sizeof *v);
     assert_non_null(v);
     mfpg_stream_gaussian(&stream, 0, n, v->from);
     mfpg_stream_gaussian(&stream, 1, n, v->displacement);
     mfpg_stream_gaussian(&stream, 2, n, v->total);
-    mfpg_stream_gaussian(&stream, 3, n, v->z);
+    mfpg_stream_gaussian(&stream, 3, n, v->origin);
+    for (ptrdiff_t i = 0; i < n; i++) v->sum[i] = (int64_t)((double)v->displacement[i] * 0x1p40);
     return v;
 }
 
-/* In pieces of the given length. */
-static void pass(mfpg_movement *m, ptrdiff_t n, ptrdiff_t piece, const float *z) {
-    for (ptrdiff_t first = 0; first < n; first += piece)
-        mfpg_movement_pass(m, first, n - first < piece ? n - first : piece, z ? z + first : NULL);
+/* Without noise: floats are added, the product rounded to float once. */
+static void test_without_noise_floats_are_added(void **state) {
+    (void)state;
+    const ptrdiff_t lengths[] = {0, 1, 7, 8, 9, 1023, 2048, 2049, 4999};
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        for (int in_place = 0; in_place < 2; in_place++) {
+            ptrdiff_t n = lengths[k];
+            vectors *v = fill(n), *expected = fill(n);
+            double largest = 0.0, squares = 0.0;
+            for (ptrdiff_t i = 0; i < n; i++) {
+                float way = (float)((double)expected->displacement[i] * -0.3);
+                volatile float sum = expected->from[i] + way, total = expected->total[i] + way;
+                expected->to[i] = sum;
+                expected->total[i] = total;
+                largest = fmax(largest, fabs((double)sum));
+                squares += (double)way * (double)way;
+            }
+            float *to = in_place ? v->from : v->to;
+            mfpg_movement m = {.from = v->from,
+                .displacement = v->displacement,
+                .factor = -0.3,
+                .total = v->total,
+                .to = to};
+            assert_true(mfpg_movement_pass(&m, NULL, 0, n));
+            assert_memory_equal(to, expected->to, (size_t)n * sizeof *to);
+            assert_memory_equal(v->total, expected->total, (size_t)n * sizeof *to);
+            assert_true((double)m.largest == largest);
+            check_near(m.signal2, squares, 1e-12 * squares, 0, "squares");
+            free(v);
+            free(expected);
+        }
 }
 
-static float moved(float from, float displacement, double sd, const float *z, ptrdiff_t i) {
-    volatile float sum = from + displacement; /* rounded to float */
-    return z ? (float)((double)from + (double)displacement + sd * (double)z[i]) : sum;
-}
+typedef enum data_kind { FLOATS, MOVED, SUM } data_kind;
 
-/* Every way of calling it gives the defined bits: to a place of its own or in place, with a total or without. */
-static void check(ptrdiff_t n, double factor, double sd, int noise, int in_place, int with_total) {
+/* Under noise, by the definition: integers towards zero in units of grid 2^-20, or the sum's, and the integers of
+ * mfpg_grid_noise. weight 0: on a grid of its own. */
+static void check_noised(
+    ptrdiff_t n, data_kind kind, double grid, double factor, double weight, int in_place) {
+    const double sd = 0.7, rate = -0.3 * 0x1p-40;
     vectors *v = fill(n), *expected = fill(n);
-    double largest = 0.0;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        expected->displacement[i] = (float)((double)expected->displacement[i] * factor);
-        volatile float total = expected->total[i] + expected->displacement[i];
-        expected->total[i] = total;
-        expected->to[i] = moved(v->from[i], expected->displacement[i], sd, noise ? v->z : NULL, i);
-        largest = fmax(largest, fabs((double)expected->to[i]));
-    }
-    size_t bytes = (size_t)n * sizeof(float);
+    mfpg_context *ctx = testing_context(1);
+    mfpg_stream noise = stream_of(77);
+    double share = weight > 0.0 ? weight : 1.0, squares = 0.0;
     float *to = in_place ? v->from : v->to;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        float way = v->displacement[i];
+        if (kind == MOVED) {
+            volatile float there = v->from[i] + v->displacement[i], moved = there - v->from[i];
+            v->to[i] = there;
+            way = moved;
+        }
+        double whole = trunc(factor * share / (grid * 0x1p-20) * (double)way) * 0x1p-20;
+        expected->x[i] = (kind == SUM ? rate * share / grid * (double)v->sum[i] : whole) * grid;
+        squares += expected->x[i] * expected->x[i] / share / share;
+    }
+    CHECK_OK(ctx, mfpg_grid_noise(ctx, &noise, 3, n, expected->x, share * sd, grid, expected->k));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double base = nearbyint(weight / grid * ((double)v->from[i] - (double)v->origin[i]));
+        expected->share[i] = expected->k[i] + (int64_t)base;
+        expected->to[i] = (float)((double)v->from[i] + grid / share * (double)expected->k[i]);
+    }
     mfpg_movement m = {.from = v->from,
-        .displacement = v->displacement,
+        .displacement = kind == FLOATS ? v->displacement : NULL,
         .factor = factor,
-        .total = with_total ? v->total : NULL,
+        .sum = kind == SUM ? v->sum : NULL,
+        .rate = rate,
         .noise_sd = sd,
+        .grid = grid,
+        .sensitivity = 1e3,
+        .weight = weight,
+        .origin = v->origin,
+        .share = weight > 0.0 ? v->share : NULL,
         .to = to};
-    pass(&m, n, 1024, noise ? v->z : NULL);
-    assert_memory_equal(to, expected->to, bytes);
-    assert_memory_equal(v->displacement, expected->displacement, bytes);
-    if (with_total) assert_memory_equal(v->total, expected->total, bytes);
-    assert_true(mfpg_movement_norm(&m) == mfpg_vector_norm(n, v->displacement));
-    assert_true((double)m.largest == largest);
+    assert_true(mfpg_movement_pass(&m, &noise, 3, n));
+    assert_memory_equal(to, expected->to, (size_t)n * sizeof *to);
+    if (weight > 0.0) assert_memory_equal(v->share, expected->share, (size_t)n * sizeof *v->share);
+    check_near(m.signal2, squares, 1e-9 * squares, 0, "squares");
+    mfpg_context_destroy(ctx);
     free(v);
     free(expected);
 }
 
-static void test_every_entry_moves_by_its_definition(void **state) {
+/* A grid of 2^-24 makes the integers longer than 32 bits. */
+static void test_noised_entries_move_by_their_definition(void **state) {
     (void)state;
-    const ptrdiff_t lengths[] = {0, 1, 7, 8, 9, 1023, 1024, 1031, 4999};
-    const double factors[] = {1.0, (double)-0.3f, -0.3}; /* none, a float, a double */
-    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
-        for (int f = 0; f < 3; f++)
-            for (int ways = 0; ways < 8; ways++)
-                check(lengths[k], factors[f], 0.7, (ways & 1) != 0, (ways & 2) != 0, (ways & 4) != 0);
+    const ptrdiff_t lengths[] = {0, 1, 9, 128, 2049, 4999};
+    const double grids[] = {0x1p-3, 0x1p-5, 0x1p-24}, weights[] = {0.0, 0.37};
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++)
+        for (int g = 0; g < 3; g++)
+            for (int w = 0; w < 2; w++) {
+                if (weights[w] > 0.0 && g == 0) continue; /* coarser than a quarter of a share's noise */
+                for (int in_place = 0; in_place < 2; in_place++) {
+                    check_noised(lengths[l], FLOATS, grids[g], -0.3, weights[w], in_place);
+                    check_noised(lengths[l], SUM, grids[g], 1.0, weights[w], in_place);
+                }
+                check_noised(lengths[l], MOVED, grids[g], 0.37, weights[w], 0);
+            }
 }
 
-/* Without a displacement it is what the state has moved by already, rounded to float. */
-static void test_a_state_that_has_moved_is_its_own_displacement(void **state) {
+/* The integers' norm is verified: one unit more than the sensitivity allows is refused, whatever the size of the integers. */
+static void test_a_norm_above_the_sensitivity_is_refused(void **state) {
     (void)state;
-    const ptrdiff_t lengths[] = {1, 8, 2048, 4999};
-    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
-        ptrdiff_t n = lengths[k];
-        vectors *v = fill(n), *apart = fill(n);
-        for (ptrdiff_t i = 0; i < n; i++) {
-            volatile float there = v->from[i] + v->displacement[i], way = there - v->from[i];
-            v->to[i] = there;
-            apart->displacement[i] = way;
-        }
-        assert_true(mfpg_vector_distance(n, v->to, v->from) == mfpg_vector_norm(n, apart->displacement));
-        mfpg_movement own = {.from = v->from, .factor = 0.37, .noise_sd = 1.5, .to = v->to};
-        mfpg_movement given = {.from = apart->from,
-            .displacement = apart->displacement,
-            .factor = 0.37,
-            .noise_sd = 1.5,
-            .to = apart->to};
-        pass(&own, n, MFPG_MOVEMENT_PIECE, v->z);
-        pass(&given, n, MFPG_MOVEMENT_PIECE, v->z);
-        assert_memory_equal(v->to, apart->to, (size_t)n * sizeof(float));
-        assert_true(mfpg_movement_norm(&own) == mfpg_movement_norm(&given));
-        free(v);
-        free(apart);
+    mfpg_stream noise = stream_of(5);
+    const double grids[] = {0x1p-3, 0x1p-40};
+    for (int g = 0; g < 2; g++) {
+        float from[2] = {0}, to[2], way[2] = {0.6f, -0.8f};
+        double norm = hypot((double)0.6f, (double)0.8f);
+        mfpg_movement m = {
+            .from = from, .displacement = way, .factor = 1.0, .noise_sd = 1.0, .grid = grids[g], .to = to};
+        m.sensitivity = norm * (1.0 + 1e-5);
+        assert_true(mfpg_movement_pass(&m, &noise, 0, 2));
+        m.squares = 0;
+        m.sensitivity = norm * (1.0 - 1e-5);
+        assert_false(mfpg_movement_pass(&m, &noise, 0, 2));
+    }
+}
+
+static void test_whole_squares_are_rounded_down(void **state) {
+    (void)state;
+    assert_true(mfpg_whole_square(0.0) == 0 && mfpg_whole_square(0.99) == 0 && mfpg_whole_square(1.0) == 1);
+    assert_true(mfpg_whole_square(1.5) == 2 && mfpg_whole_square(0x1p-600) == 0);
+    assert_true(mfpg_whole_square(0x1.8p40) == (unsigned __int128)9 << 78);
+    assert_true(mfpg_whole_square(0x1p61) == (unsigned __int128)1 << 122);
+    mfpg_stream stream = stream_of(9);
+    for (uint64_t i = 0; i < 1000; i++) { /* (n + 1/2)^2 = n^2 + n + 1/4 */
+        uint64_t n = mfpg_stream_below(&stream, i, (uint64_t)1 << 50);
+        assert_true(mfpg_whole_square((double)n + 0.5) == (unsigned __int128)n * n + n);
     }
 }
 
 static void test_what_is_no_number_stays_the_largest(void **state) {
     (void)state;
     vectors *v = fill(4000);
-    v->displacement[1500] = NAN;
-    mfpg_movement m = {
-        .from = v->from, .displacement = v->displacement, .factor = 1.0, .noise_sd = 1.0, .to = v->to};
-    mfpg_movement_pass(&m, 0, 1024, v->z);
+    mfpg_stream noise = stream_of(1);
+    v->from[1500] = NAN;
+    mfpg_movement m = {.from = v->from,
+        .displacement = v->displacement,
+        .factor = 1.0,
+        .noise_sd = 1.0,
+        .grid = 0x1p-4,
+        .sensitivity = 1e3,
+        .to = v->to};
+    assert_true(mfpg_movement_pass(&m, &noise, 0, 1500));
     assert_true(isfinite(m.largest));
-    mfpg_movement_pass(&m, 1024, 1024, v->z + 1024);
-    assert_true(isnan(m.largest));
-    mfpg_movement_pass(&m, 2048, 1024, v->z + 2048);
+    assert_true(mfpg_movement_pass(&m, &noise, 0, 4000));
     assert_true(isnan(m.largest));
     free(v);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_entry_moves_by_its_definition),
-        cmocka_unit_test(test_a_state_that_has_moved_is_its_own_displacement),
+        cmocka_unit_test(test_without_noise_floats_are_added),
+        cmocka_unit_test(test_noised_entries_move_by_their_definition),
+        cmocka_unit_test(test_a_norm_above_the_sensitivity_is_refused),
+        cmocka_unit_test(test_whole_squares_are_rounded_down),
         cmocka_unit_test(test_what_is_no_number_stays_the_largest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

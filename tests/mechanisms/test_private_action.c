@@ -27,10 +27,22 @@ static void test_measurements_cost_what_the_reference_says(void **state) {
         o.clip = rows[i].clip;
         o.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};
         mfpg_mechanism *mechanism = make_mechanism(ctx, &o);
-        change = mfpg_measurement_change(
-            mechanism, (ptrdiff_t)rows[i].rows, rows[i].loss_clip, MFPG_ADJACENCY_REPLACE);
-        double charged = sqrt(rows[i].rounds) * mfpg_measurement_mu(&change, &noise);
-        assert_true(charged >= mu && charged <= mu * (1 + 0x1p-6)); /* what rounding of sums may add */
+        for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
+            const ptrdiff_t hidden = 3;
+            mfpg_model_options shape = {.kind = mfpg_model_kind_name(kind),
+                .features = 20,
+                .classes = 2,
+                .hidden = &hidden,
+                .hidden_layers = 1};
+            mfpg_model *model = NULL;
+            CHECK_OK(ctx, mfpg_model_create(ctx, &shape, &model));
+            change = mfpg_measurement_change(
+                mechanism, model, (ptrdiff_t)rows[i].rows, rows[i].loss_clip, MFPG_ADJACENCY_REPLACE);
+            double charged = sqrt(rows[i].rounds) * mfpg_measurement_mu(&change, &noise);
+            double sums = mfpg_model_sum_rounding(model); /* of the gradients; the loss costs nothing more */
+            assert_true(charged >= mu && charged <= mu * (1 + sums + 1e-8));
+            mfpg_model_destroy(model);
+        }
         mfpg_mechanism_destroy(mechanism);
     }
 }
@@ -251,7 +263,7 @@ static mfpg_measurement measure(const neighbours *n, const table *t, ptrdiff_t r
 
 static void check_moved(const neighbours *n, const mfpg_measurement *a, const mfpg_measurement *b,
     ptrdiff_t rows, mfpg_adjacency adjacency) {
-    mfpg_measurement change = mfpg_measurement_change(n->mechanism, rows, n->loss_clip, adjacency);
+    mfpg_measurement change = mfpg_measurement_change(n->mechanism, n->model, rows, n->loss_clip, adjacency);
     assert_true(fabs(a->loss - b->loss) <= change.loss);
     assert_true(fabs(a->gradient_norm - b->gradient_norm) <= change.gradient_norm);
 }
@@ -304,6 +316,31 @@ static void test_one_client_moves_measurements_by_no_more_than_stated(void **sta
             check_moved(&n, &m[1], &m[2], rows, MFPG_ADJACENCY_ZERO_OUT);
             drop_neighbours(&n);
         }
+    }
+}
+
+/* The norm is the root of an exact sum of squares, at most a unit below it, and the loss a mean of whole units. */
+static void test_measurements_come_from_whole_numbers(void **state) {
+    static table t;
+    uint64_t seed = testing_seed();
+    (void)state;
+    for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
+        neighbours n = draw_neighbours(&seed, mfpg_model_kind_name(kind), MFPG_UNIT_EXAMPLE, &t);
+        ptrdiff_t rows = t.set.rows, d = mfpg_model_parameters(n.model);
+        for (ptrdiff_t i = 0; i < rows; i++) fill_row(&seed, &t, i, 1);
+        double clip = mfpg_mechanism_sensitivity(n.mechanism, 1), unit = mfpg_model_sum_unit(clip, rows);
+        int64_t *sum = calloc((size_t)d, sizeof *sum);
+        long double squares = 0;
+        mfpg_model_clipped_sum(n.model, n.w, &t.set, NULL, 0, clip, unit, sum, n.work);
+        for (ptrdiff_t i = 0; i < d; i++) squares += (long double)sum[i] * (long double)sum[i];
+        mfpg_measurement m = measure(&n, &t, rows);
+        double norm = (double)(sqrtl(squares) * (long double)unit / (long double)rows);
+        check_near(m.gradient_norm, fmin(norm, clip), 1e-15, unit / (double)rows, "norm");
+        unit = mfpg_model_sum_unit(n.loss_clip, rows);
+        int64_t losses = mfpg_model_clipped_loss(n.model, n.w, &t.set, n.loss_clip, unit, n.work);
+        check_near(m.loss, (double)losses * unit / (double)rows, 1e-15, 2 * unit, "loss");
+        free(sum);
+        drop_neighbours(&n);
     }
 }
 
@@ -360,6 +397,7 @@ int main(void) {
         cmocka_unit_test(test_blurred_measurements_stay_in_range_and_use_both_draws),
         cmocka_unit_test(test_one_example_moves_measurements_by_no_more_than_stated),
         cmocka_unit_test(test_one_client_moves_measurements_by_no_more_than_stated),
+        cmocka_unit_test(test_measurements_come_from_whole_numbers),
         cmocka_unit_test(test_measurements_are_what_they_say),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,6 @@
 /* Projections of a network as large as the paper's: every tensor, by itself, after the noise; the cap leaves the large alone. */
 #include "mechanisms/fixture.h"
+#include "local_round.h"
 
 #include "mfpg/transport.h"
 
@@ -49,8 +50,8 @@ static mfpg_update_report update(scene *s, mfpg_regularisation regularisation, p
     mfpg_key key = mfpg_key_from_seed(testing_seed());
     mfpg_stream noise = mfpg_stream_open(&key, MFPG_PURPOSE_NOISE, 0, 0);
     float *work = make_floats(mfpg_mechanism_workspace(mechanism, s->model, ROWS));
-    CHECK_OK(s->ctx, mfpg_mechanism_update(s->ctx, mechanism, s->model, &s->data, ROWS, strength_of(0.02),
-                         &noise, &noise, s->w, out, work, &report));
+    CHECK_OK(s->ctx, update_by(s->ctx, mechanism, s->model, &s->data, ROWS, strength_of(0.02), &noise, &noise,
+                         s->w, out, work, &report));
     free(work);
     mfpg_mechanism_destroy(mechanism);
     return report;

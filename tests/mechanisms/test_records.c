@@ -1,6 +1,7 @@
 /* Mechanisms that noise records: the push against its formula, the joint map against its constant, the exact law of linear
  * regression against the certificates, and what is refused. */
 #include "mechanisms/fixture.h"
+#include "local_round.h"
 
 #include "mfpg/accountant.h"
 
@@ -73,8 +74,7 @@ static void push(setup *s, const mfpg_mechanism *mechanism, const mfpg_dataset *
     mfpg_dataset *noised) {
     mfpg_stream noise = records_stream(0);
     assert_true(mfpg_mechanism_workspace(mechanism, s->model, raw->rows) <= (1 << 12));
-    CHECK_OK(s->ctx,
-        mfpg_mechanism_push(s->ctx, mechanism, s->model, raw, action, &noise, s->w, noised, s->work, NULL));
+    CHECK_OK(s->ctx, push_by(s->ctx, mechanism, s->model, raw, action, &noise, s->w, noised, s->work, NULL));
 }
 
 /* ---- what is released ---- */
@@ -148,7 +148,8 @@ static void test_input_adds_one_gaussian_vector_a_record(void **state) {
     setup s = begin("logistic");
     mfpg_mechanism_options options = options_of("input");
     options.clip = 1.5;
-    mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
+    mfpg_mechanism *mechanism =
+        on_fine_grid(s.ctx, &options, budget_of(1.0), ROWS, make_mechanism(s.ctx, &options));
     double sd = release_of(s.ctx, mechanism, budget_of(1.0), ROWS).noise_sd;
     mfpg_stream noise = records_stream(0);
     push(&s, mechanism, &s.raw, budget_of(1.0), &s.noised);
@@ -177,7 +178,8 @@ static void test_entropic_flows_at_the_start(void **state) {
     setup s = begin("logistic");
     mfpg_mechanism_options options = flow_for(&s);
     options.clip = 1.5;
-    mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
+    mfpg_mechanism *mechanism =
+        on_fine_grid(s.ctx, &options, strength_of(0.6), ROWS, make_mechanism(s.ctx, &options));
     double e = 0.6, sd = sqrt(2.0 * e * 0.1);
     mfpg_stream noise = records_stream(0);
     double x[ROWS][FEATURES], mean[FEATURES] = {0};
@@ -247,6 +249,7 @@ static void test_no_neighbour_comes_out_further_than_the_certificate(void **stat
             }
             mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
             mfpg_action action = run % 5 ? strength_of(0.5) : budget_of(1.0);
+            mechanism = on_fine_grid(s.ctx, &options, action, ROWS, mechanism);
             mfpg_release release = release_of(s.ctx, mechanism, action, ROWS);
             assert_int_equal(mfpg_mechanism_check_start(s.ctx, mechanism, s.model, s.w), MFPG_OK);
             push(&s, mechanism, &s.raw, action, &s.noised);
@@ -323,7 +326,8 @@ static void test_the_programs_flow_has_the_exact_law(void **state) {
     options.input_smoothness = mfpg_model_input_smoothness(s.model, s.w);
     options.local_steps = 6;
     options.learning_rate = 1e-30; /* the model stands still: an exogenous one */
-    mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
+    mfpg_mechanism *mechanism =
+        on_fine_grid(s.ctx, &options, strength_of(1.0), ROWS, make_mechanism(s.ctx, &options));
     mfpg_dataset opposite = make_dataset(ROWS, FEATURES, 0, &s.random), second = room_for(&s.raw);
     double w2 = 0.0;
     for (int j = 0; j < FEATURES; j++) w2 += (double)s.w[j] * (double)s.w[j];
@@ -341,8 +345,8 @@ static void test_the_programs_flow_has_the_exact_law(void **state) {
     mfpg_dataset *both[] = {&s.noised, &second};
     double a = 1.0 - 0.1 * (w2 + 1.0);
     for (int b = 0; b < 2; b++)
-        CHECK_OK(s.ctx, mfpg_mechanism_update_records(s.ctx, mechanism, s.model, both[b], strength_of(1.0), 1,
-                            &noise, &noise, s.w, s.out, s.work, NULL));
+        CHECK_OK(s.ctx, update_records_by(s.ctx, mechanism, s.model, both[b], strength_of(1.0), 1, &noise,
+                            &noise, s.w, s.out, s.work, NULL));
     double shared = fmin(1.0, sqrt(w2)); /* w may be shorter than the clip */
     check_near(apart(&s.noised, &second), 2.0 * shared * pow(fabs(a), 6), 1e-4, 1e-6, "a^6 D"); /* floats */
     mfpg_mechanism_destroy(mechanism);
@@ -370,11 +374,11 @@ static void test_training_is_plain_and_reads_noised_records_only(void **state) {
         push(&s, mechanism, &s.raw, budget_of(1.0), &s.noised);
         float *before = make_floats(ROWS * FEATURES);
         memcpy(before, s.noised.x, ROWS * FEATURES * sizeof *before);
-        CHECK_OK(s.ctx, mfpg_mechanism_update_records(s.ctx, mechanism, s.model, &s.noised, budget_of(1.0), 0,
-                            &noise, &noise, s.w, s.out, s.work, NULL));
+        CHECK_OK(s.ctx, update_records_by(s.ctx, mechanism, s.model, &s.noised, budget_of(1.0), 0, &noise,
+                            &noise, s.w, s.out, s.work, NULL));
         CHECK_OK(s.ctx,
-            mfpg_mechanism_update(s.ctx, none, s.model, &s.noised, ROWS,
-                (mfpg_action){.control = MFPG_CONTROL_NONE}, &noise, &noise, s.w, s.other, s.work, NULL));
+            update_by(s.ctx, none, s.model, &s.noised, ROWS, (mfpg_action){.control = MFPG_CONTROL_NONE},
+                &noise, &noise, s.w, s.other, s.work, NULL));
         assert_memory_equal(s.out, s.other, sizeof s.out);
         assert_memory_equal(before, s.noised.x, ROWS * FEATURES * sizeof *before); /* drawn once, and kept */
         free(before);
@@ -392,13 +396,14 @@ static void test_later_steps_flow_on_with_noise_of_their_own(void **state) {
     options.local_steps = 2;
     options.learning_rate = 1e-30;
     mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
+    mechanism = on_fine_grid(s.ctx, &options, strength_of(0.5), ROWS, mechanism);
     double sd = release_of(s.ctx, mechanism, strength_of(0.5), ROWS).noise_sd;
     mfpg_stream noise = records_stream(0);
     push(&s, mechanism, &s.raw, strength_of(0.5), &s.noised);
     mfpg_dataset silent = room_for(&s.raw);
     memcpy(silent.x, s.noised.x, ROWS * FEATURES * sizeof *silent.x);
-    CHECK_OK(s.ctx, mfpg_mechanism_update_records(s.ctx, mechanism, s.model, &s.noised, strength_of(0.5), 1,
-                        &noise, &noise, s.w, s.out, s.work, NULL));
+    CHECK_OK(s.ctx, update_records_by(s.ctx, mechanism, s.model, &s.noised, strength_of(0.5), 1, &noise,
+                        &noise, s.w, s.out, s.work, NULL));
     double mean[FEATURES] = {0};
     for (int i = 0; i < ROWS * FEATURES; i++) mean[i % FEATURES] += (double)silent.x[i] / ROWS;
     for (int i = 0; i < ROWS; i++) { /* one step by hand, with vector ROWS + i */
@@ -422,20 +427,21 @@ static void test_records_that_are_no_numbers_become_zero(void **state) {
     (void)state;
     setup s = begin("linear");
     mfpg_mechanism_options options = options_of("input");
-    mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
+    mfpg_mechanism *mechanism =
+        on_fine_grid(s.ctx, &options, budget_of(1.0), ROWS, make_mechanism(s.ctx, &options));
     mfpg_stream noise = records_stream(0);
     mfpg_update_report report;
     double sd = release_of(s.ctx, mechanism, budget_of(1.0), ROWS).noise_sd;
     s.raw.x[0] = NAN;
     s.raw.x[FEATURES + 1] = INFINITY;
-    CHECK_OK(s.ctx, mfpg_mechanism_push(s.ctx, mechanism, s.model, &s.raw, budget_of(1.0), &noise, s.w,
-                        &s.noised, s.work, &report));
+    CHECK_OK(s.ctx,
+        push_by(s.ctx, mechanism, s.model, &s.raw, budget_of(1.0), &noise, s.w, &s.noised, s.work, &report));
     assert_int_equal(report.nonfinite, 2);
     for (int i = 0; i < 2; i++) {
         float z[FEATURES];
         mfpg_stream_gaussian(&noise, (uint64_t)i, FEATURES, z);
         for (int j = 0; j < FEATURES; j++)
-            check_near((double)s.noised.x[i * FEATURES + j], sd * (double)z[j], 1e-7, 0, "noise alone");
+            check_near((double)s.noised.x[i * FEATURES + j], sd * (double)z[j], 0, 1e-5 * sd, "noise alone");
     }
     mfpg_mechanism_destroy(mechanism);
     end(&s);
@@ -476,14 +482,14 @@ static void test_raw_records_are_never_trained_on(void **state) {
     options.particles = MFPG_PARTICLES_PARAMETERS;
     mfpg_mechanism *parameters = make_mechanism(s.ctx, &options);
     mfpg_stream noise = records_stream(0);
-    assert_int_equal(mfpg_mechanism_update(s.ctx, data, s.model, &s.raw, ROWS, budget_of(1.0), &noise, &noise,
-                         s.w, s.out, s.work, NULL),
+    assert_int_equal(update_by(s.ctx, data, s.model, &s.raw, ROWS, budget_of(1.0), &noise, &noise, s.w, s.out,
+                         s.work, NULL),
         MFPG_ERR_INPUT);
-    assert_int_equal(mfpg_mechanism_push(s.ctx, parameters, s.model, &s.raw, budget_of(1.0), &noise, s.w,
-                         &s.noised, s.work, NULL),
+    assert_int_equal(
+        push_by(s.ctx, parameters, s.model, &s.raw, budget_of(1.0), &noise, s.w, &s.noised, s.work, NULL),
         MFPG_ERR_INPUT);
-    assert_int_equal(mfpg_mechanism_update_records(s.ctx, parameters, s.model, &s.noised, budget_of(1.0), 1,
-                         &noise, &noise, s.w, s.out, s.work, NULL),
+    assert_int_equal(update_records_by(s.ctx, parameters, s.model, &s.noised, budget_of(1.0), 1, &noise,
+                         &noise, s.w, s.out, s.work, NULL),
         MFPG_ERR_INPUT);
     mfpg_mechanism_destroy(data);
     mfpg_mechanism_destroy(parameters);
@@ -528,8 +534,8 @@ static void test_unstable_and_silent_flows_are_refused(void **state) {
     options.clip = 1000.0;
     mechanism = make_mechanism(ctx, &options);
     assert_int_equal(
-        mfpg_mechanism_release(ctx, mechanism, multiplier_of(1e-6), 1, &release), MFPG_ERR_DOMAIN);
-    assert_non_null(strstr(mfpg_context_message(ctx), "lost in the rounding"));
+        mfpg_mechanism_release(ctx, mechanism, multiplier_of(1e-13), 1, &release), MFPG_ERR_DOMAIN);
+    assert_non_null(strstr(mfpg_context_message(ctx), "finer than 2^-40 of the sensitivity"));
     mfpg_mechanism_destroy(mechanism);
     const double bad[] = {NAN, -1.0, HUGE_VAL};
     for (int i = 0; i < 3; i++) {

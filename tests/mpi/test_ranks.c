@@ -41,6 +41,8 @@ static void expect_same_files(const char *a, const char *b) {
 static const char *const runs[] = {
     "run clinics seed=3 train.rounds=4",
     "run plain.yaml train.clients_per_round=3",
+    "run plain.yaml privacy.view=average train.local_steps=2",
+    "run plain.yaml privacy.view=average privacy.unit=example train.batch.rate=0.5",
     "run plain.yaml train.batch.rate=0.5 privacy.stop_at_epsilon=3",
     "run choices seed=5 train.rounds=4", /* private actions, measured each round */
     "run plain.yaml method=mfep noise.multiplier=1 entropic.particles=data", /* noised records */

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """The checks of the tree must fail where they should: each is tried on small trees made for it."""
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
@@ -209,11 +212,22 @@ class Pages(Tree):
             with self.subTest(shown=shown):
                 self.assertEqual(self.run_page(f"```sh\nmfpg 7\n```\n```text\n{shown}\n```\n")[0], code)
 
+    def test_a_text_that_needs_a_program_is_compared_if_it_is_there(self):
+        page = "```sh\nmfpg 7\n```\n```text needs {}\nloss  {}\nmu 2\n```\n"
+        for needs, shown, code, counts in (("bash", 7, 0, "1 scripts, 1 texts, 0 sessions, 0 left"), ("bash", 8, 1, ""),
+                                           ("bash no-such-program", 8, 0, "1 scripts, 0 texts, 0 sessions, 1 left")):
+            with self.subTest(needs=needs, shown=shown):
+                done, text = self.run_page(page.format(needs, shown))
+                self.assertEqual(done, code, text)
+                self.assertIn(counts, text)
+        self.assertEqual(self.run_page(page.format("no-such-program", 8), "--write")[0], 0)
+        self.assertEqual((self.tree / "page.md").read_text(), page.format("no-such-program", 8))
+
     def test_what_is_not_so_fails(self):
         for text in ("```sh\nmfpg 7\n```\n```text\nloss  8\nmu 2\n```\n", "```sh\nfalse\necho on\n```\n", "```sh\necho $unset\n```\n",
                      "```sh\nfalse | cat\n```\n", "```sh\nexit 0\n```\n", "```sh\n{\n```\n", "```python\n>>> 1 + 1\n3\n```\n",
                      "```python\n1 + 1\n```\n", "```\nno language\n```\n", "```text\nof no script\n```\n", "```sh\nnot closed\n",
-                     "```sh sometimes\ntrue\n```\n", "```sh\nno-such-program\n```\n"):
+                     "```sh sometimes\ntrue\n```\n", "```sh needs\ntrue\n```\n", "```sh\ntrue\n```\n```text by hand\n```\n", "```sh\nno-such-program\n```\n"):
             with self.subTest(text=text):
                 code, printed = self.run_page(text)
                 self.assertEqual(code, 1, printed)
@@ -226,6 +240,81 @@ class Pages(Tree):
         self.assertEqual(code, 0, text)
         self.assertEqual(page.read_text(), "a\n```sh\nmfpg 7\n```\n```text\nloss  7\nmu 2\n```\nb\n```sh\nmfpg 8\n```\n"
                          "```text\nloss  ...\nmu 2\n```\n")
+
+
+class FreshSystem(Tree):
+    """scripts/test_fresh_system.sh with programs that only claim to make a system and to run something in it."""
+
+    def setUp(self):
+        super().setUp()
+        (self.tree / "tmp").mkdir()
+        self.program("id", "echo 0")
+        self.program("apt-get", "[ $1 != indextargets ] || echo bookworm http://mirror.example/debian bookworm main")
+        for name in ("apt-config", "chroot", "git"):
+            self.program(name, "true")
+        self.program("debootstrap", 'mkdir -p "$3/etc/apt/apt.conf.d" "$3/etc/dpkg/dpkg.cfg.d" "$3/root"; '
+                     'echo 12.0 >"$3/etc/debian_version"; echo "$2 $4" >>"$0.log"')
+        self.program("unshare", 'shift 5; case "$*" in debootstrap*|env*) exec "$@" ;; bash*) echo "ran ${*##*isolated }" ;; esac')
+
+    def program(self, name, script):
+        self.write(f"bin/{name}", f"#!/bin/sh\n{script}\n").chmod(0o755)
+
+    def start(self):
+        environment = {**os.environ, "PATH": f"{self.tree}/bin:{os.environ['PATH']}", "TMPDIR": str(self.tree / "tmp")}
+        return subprocess.Popen([SCRIPTS / "test_fresh_system.sh"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                env=environment, encoding="utf-8")
+
+    def finish(self, process):
+        text = process.communicate(timeout=60)[0]
+        self.assertEqual(list((self.tree / "tmp").iterdir()), [], "the folder of the system is left")
+        return process.returncode, text
+
+    def test_the_tests_run_twice_in_a_system_from_the_mirror_of_apt(self):
+        code, text = self.finish(self.start())
+        self.assertEqual(code, 0, text)
+        self.assertEqual((self.tree / "bin/debootstrap.log").read_text(), "bookworm http://mirror.example/debian\n")
+        self.assertEqual(text.count("; make test"), 2, text)
+        self.assertLess(text.index("; make test"), text.index("install --no-install-recommends python3"))
+        self.assertNotIn("SKIPPED", text)
+
+    def test_tests_that_fail_there_are_a_failure(self):
+        for there in ("command -v", "recommends python3"):
+            with self.subTest(there=there):
+                self.program("unshare", f'shift 5; case "$*" in debootstrap*|env*) exec "$@" ;; *"{there}"*) exit 8 ;; esac')
+                code, text = self.finish(self.start())
+                self.assertEqual(code, 8, text)
+                self.assertNotIn("SKIPPED", text)
+
+    def test_a_machine_that_does_not_permit_it_skips_and_says_why(self):
+        for name, script, reason in (("id", "echo 1000", "needs root"), ("unshare", "exit 1", "does not permit namespaces"),
+                                     ("apt-get", "true", "apt has no mirror of Debian 12"),
+                                     ("apt-get", "[ $1 = indextargets ] || exit 1", "apt cannot reach its mirrors"),
+                                     ("debootstrap", "echo refused; exit 1", "debootstrap could not make a system"),
+                                     ("unshare", 'shift 5; case "$*" in env*) exec "$@" ;; bash*) exit 1 ;; esac',
+                                      "does not permit mounts or chroot"),
+                                     ("unshare", 'shift 5; case "$*" in env*) exec "$@" ;; *apt-get*) exit 1 ;; esac',
+                                      "apt reaches no mirror")):
+            with self.subTest(reason=reason):
+                kept = (self.tree / "bin" / name).read_text()
+                self.program(name, script)
+                code, text = self.finish(self.start())
+                self.assertEqual(code, 0, text)
+                self.assertRegex(text, f"(?m)^SKIPPED: .*{reason}")
+                self.assertNotIn("passes", text)
+                self.write(f"bin/{name}", kept)
+
+    def test_an_interrupted_one_leaves_nothing(self):
+        self.program("debootstrap", 'touch "$3/half" "$0.started"; exec sleep 60')
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number=number):
+                process = self.start()
+                started = self.tree / "bin/debootstrap.started"
+                while not started.exists() and process.poll() is None:
+                    time.sleep(0.02)
+                started.unlink()
+                process.send_signal(number)
+                code, text = self.finish(process)
+                self.assertEqual(code, 128 + number, text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A hospital: trains on its rows; PrivacyMod is what its update passes on the way out."""
 
-from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordDict
+from flwr.app import Array, ArrayRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 
 from hospitals import task
@@ -10,7 +10,8 @@ app = ClientApp()
 
 
 def private(message: Message, context: Context, call_next):
-    """PrivacyMod by the run's configuration. The hospital's own settings are in --node-config: data, ledger, epsilon, beta."""
+    """PrivacyMod by the run's configuration. The hospital's own settings are in --node-config: data, ledger, epsilon,
+    num-examples (declared, public), beta."""
     config = context.run_config
     if config["game"]:
         noise = {"game": Game(interaction=config["interaction"], privacy_scale=config["privacy-scale"]), "scale": "sensitivity"}
@@ -26,5 +27,4 @@ def train(message: Message, context: Context) -> Message:
     received = {name: array.numpy() for name, array in message.content["arrays"].items()}
     learnt = task.train(received, x, y)
     arrays = ArrayRecord({name: Array(value) for name, value in learnt.items()})
-    metrics = MetricRecord({"num-examples": len(y)})
-    return Message(RecordDict({"arrays": arrays, "metrics": metrics}), reply_to=message)
+    return Message(RecordDict({"arrays": arrays}), reply_to=message)

@@ -12,12 +12,12 @@ from flwr.app import Context, Message, MessageType, MetricRecord, RecordDict
 from flwr.supercore import log
 
 import mfpg
-from mfpg._call import InputError, number, text
-from mfpg._interface import lib
+from mfpg._call import InputError, number, whole
+from mfpg._release import MOST
 from mfpg.flower._game import ACTION, NOISE, Game, read_announcement
 from mfpg.flower._refusal import Refusal, refuse
 from mfpg.flower._site import STATE, Site
-from mfpg.flower._update import add, check_alike, difference, only_arrays, read
+from mfpg.flower._update import Arrays, add, check_alike, check_model, difference, only_arrays, read
 
 CallNext = Callable[[Message, Context], Message]
 Noise = dict[str, Any]  # the one control: {"strength": 0.5}
@@ -25,7 +25,7 @@ Noise = dict[str, Any]  # the one control: {"strength": 0.5}
 
 class PrivacyMod:
     """Makes the update of every training round private before it leaves: (reply - received), all floating-point arrays together
-    clipped to one norm and noised once; whole numbers pass as they are.
+    clipped to one norm and noised once, on a public grid.
 
         app = ClientApp()
 
@@ -38,22 +38,31 @@ class PrivacyMod:
     game: a Game instead of the noise: the client's best response to grid and mean field of the server, by its own preference.
     stop_at_epsilon: the budget of a client, over all runs; the site's own may be smaller.
     ledger: the file that lists its releases; without it, the site names it.
-    public_metrics: names of metrics that may leave as they are. All others are removed: a loss tells of data. The number of
-        examples, `weight_key`, is taken to be public.
+    num_examples: the weight of this client in an average, which leaves as metric `weight_key`: a public number that is declared here
+        or by the site, not what the app counts, which is private. Without either it is 1.
+    public_metrics, public_arrays: names of metrics, and of arrays of whole numbers (counters of a model), that leave as the app made
+        them. They are NOT covered by any certificate, nor is whether they come. All other metrics are removed, since a loss tells
+        of data; all other arrays of whole numbers go back as they were received.
     seed: for tests; None takes randomness of the operating system. Noise from a seed is reproducible, and not private.
 
     What a site sets when it starts its SuperNode (--node-config): ``ledger`` (path), ``epsilon`` (its budget: the smaller one
-    counts) and, for a game, ``beta`` (its preference, never sent).
+    counts), ``num-examples`` (declared, public) and, for a game, ``beta`` (its preference, never sent).
 
-    Whatever is wrong, nothing leaves: the reply is an error with the reason in plain words, and the round goes on without this
-    client. Only training passes; other messages are refused, since what they answer is not noised.
+    Silence is for public reasons only. A refusal (an error with the reason in plain words, after which the round goes on without
+    this client) names the budget, the ledger, the message or the configuration, and is decided before training. The release is
+    charged before training as well. After that something always leaves: training that fails, or gives other arrays than were
+    received or numbers that are not finite, counts as an update of zeros, which is noised like any other; what happened is in the
+    site's log. Only training passes; other messages are refused, since what they answer is not noised.
+
+    The promise is about the client: one record of its data is protected at the number for adjacency "replace".
     """
 
     def __init__(self, *, clip: float = 1.0, noise_multiplier: float | None = None, budget: float | None = None,
                  strength: float | None = None, step: float | None = None, scale: str | None = None, law: str = "game",
                  delta: float = 1e-5, adjacency: str = "zero-out", game: Game | None = None,
                  stop_at_epsilon: float | None = None, ledger: str | os.PathLike[str] | None = None,
-                 public_metrics: Iterable[str] = (), weight_key: str = "num-examples", seed: int | None = None) -> None:
+                 num_examples: int | None = None, public_metrics: Iterable[str] = (), public_arrays: Iterable[str] = (),
+                 weight_key: str = "num-examples", seed: int | None = None) -> None:
         given = {"noise_multiplier": noise_multiplier, "budget": budget, "strength": strength}
         self.fixed: Noise = {name: value for name, value in given.items() if value is not None}
         if game is not None and self.fixed:
@@ -62,7 +71,9 @@ class PrivacyMod:
         self.of_strength: dict[str, Any] = {"step": step, "scale": scale}
         self.game, self.ledger, self.seed = game, ledger, seed
         self.stop_at_epsilon = stop_at_epsilon
-        self.public_metrics, self.weight_key = frozenset(public_metrics), weight_key
+        self.num_examples = whole("num_examples", 1 if num_examples is None else num_examples, 1, MOST)
+        self.public_metrics, self.public_arrays = frozenset(public_metrics), frozenset(public_arrays)
+        self.weight_key = weight_key
         if game is None:
             self._price(self.fixed)  # what is not allowed is refused now
         if seed is not None:
@@ -81,25 +92,26 @@ class PrivacyMod:
         if message.metadata.message_type.partition(".")[0] != MessageType.TRAIN:
             raise Refusal(f"a message of type {message.metadata.message_type!r} asks for something that is not noised; "
                           "PrivacyMod belongs to @app.train(mods=[...]), not to the whole app")
-        received = read(only_arrays(message.content, "the message")[1], "the message")
+        key, record = only_arrays(message.content, "the message")
+        received = read(record, "the message")
+        check_model(received)
         site = self.site(context)
+        examples = whole("num-examples", context.node_config.get("num-examples", self.num_examples), 1, MOST)
         noise = self._choose(message, context)
         site.check(self._price(noise), context.state)
-        reply = self._call(message, context, call_next)
-        key, record = only_arrays(reply.content, "the reply")
-        trained = read(record, "the reply")
-        check_alike(received, trained)
-        metrics = self._metrics(reply)
-        private, release = self._privatise(difference(received, trained), noise, site.next_round())
-        made = add(received, private)
-        metrics.update(self._report(noise, release))
+        release = self._price(noise, site.next_round())
         if STATE not in context.state:  # once a run
-            log(INFO, "mfpg: assumed: %s; the whole certificate: mfpg account --ledger %s",
-                text(lib.mfpg_noise_assumption()), site.path)
-        accountant = site.spend(release, context.state)  # on disk before anything leaves
+            log(INFO, "mfpg: the certificate, with what it assumes: mfpg account --ledger %s", site.path)
+        spending = site.spend(release, context.state)  # on disk before training: whatever happens there was paid for
+        update, metrics = self._learn(received, message, context, call_next)
+        private, released = self._privatise(update, noise, release.round)
+        if released != release:
+            raise Refusal("the release is not the one that was charged", f"{released}, charged {release}")
+        made = add(received, private)
         log(INFO, "mfpg: released with noise of sd %.4g; epsilon %.4g of %.4g at delta %g", release.noise_sd,
-            accountant.epsilon(), site.stop_at_epsilon, site.header.delta)
-        return Message(RecordDict({key: made, "metrics": MetricRecord(metrics)}), reply_to=message)
+            spending.epsilon, site.header.stop_at_epsilon, site.header.delta)
+        content = {self.weight_key: examples, **metrics, **self._report(noise, release)}
+        return Message(RecordDict({key: made, "metrics": MetricRecord(content)}), reply_to=message)
 
     def site(self, context: Context) -> Site:
         """The account of the client that this context belongs to."""
@@ -135,26 +147,32 @@ class PrivacyMod:
         entropic = self.of_strength if "strength" in noise else {}
         return mfpg.privatise(update, **self.settings, **noise, **entropic, seed=self.seed, round=round)
 
-    def _price(self, noise: Noise) -> mfpg.Release:
+    def _price(self, noise: Noise, round: int = 1) -> mfpg.Release:
         """The release that such noise will be, without data."""
         if self.game is None:  # an option that belongs to another noise is refused
-            return mfpg.privatise(np.zeros(1), **self.settings, **noise, **self.of_strength).release
-        return self._privatise(np.zeros(1), noise, 1).release
+            return mfpg.privatise(np.zeros(1), **self.settings, **noise, **self.of_strength, round=round).release
+        return self._privatise(np.zeros(1), noise, round).release
 
-    def _call(self, message: Message, context: Context, call_next: CallNext) -> Message:
-        """Trains. What went wrong there may quote data, so the server is told no more than that."""
+    def _learn(self, received: Arrays, message: Message, context: Context, call_next: CallNext) -> tuple[Arrays, dict[str, Any]]:
+        """Trains: the update, and the metrics that may leave. What happens there depends on data, so nothing of it may show: whatever
+        goes wrong, the update is zero."""
         try:
             reply = call_next(message, context)
-        except Exception as problem:
-            raise Refusal("training failed at this site; its log says why", f"{type(problem).__name__}: {problem}") from problem
-        if reply.has_error():
-            raise Refusal("training failed at this site; its log says why", str(reply.error.reason))
-        return reply
+            if reply.has_error():
+                raise RuntimeError(reply.error.reason)
+            trained = read(only_arrays(reply.content, "the reply")[1], "the reply")
+            check_alike(received, trained)
+            return difference(received, trained, self.public_arrays), self._metrics(reply)
+        except (Exception, SystemExit) as problem:
+            detail = getattr(problem, "detail", None)
+            log(WARNING, "mfpg: training gave no update: %s: %s%s; what is sent is the noise of a zero update",
+                type(problem).__name__, problem, f" ({detail})" if detail else "")
+            return difference(received, received, frozenset()), {}
 
     def _metrics(self, reply: Message) -> dict[str, Any]:
         """The metrics that may leave."""
         found = [item for record in reply.content.metric_records.values() for item in record.items()]
-        kept = {name: value for name, value in found if name in self.public_metrics or name == self.weight_key}
+        kept = {name: value for name, value in found if name in self.public_metrics}
         removed = sorted({name for name, _ in found} - kept.keys())
         if removed:
             log(INFO, "mfpg: metrics that are not public stay here: %s", ", ".join(removed))

@@ -10,8 +10,9 @@ from flwr.supercore import log
 
 
 class Refusal(Exception):
-    """Why nothing leaves the client this round. The text is for the server: it says nothing that depends on data beyond the
-    fact itself; what only the site may know is in `detail`, which stays in its log."""
+    """Why nothing leaves the client this round. Neither text nor fact depends on data: a refusal is about the budget, the ledger, the
+    message or the configuration, and is decided before training. What only the site may know is in `detail`, which stays in its
+    log."""
 
     def __init__(self, text: str, detail: str | None = None) -> None:
         super().__init__(text)

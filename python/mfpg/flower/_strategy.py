@@ -48,7 +48,8 @@ class PrivacyStrategy(FedAvg):
     grid: actions that clients may choose (ascending, above 0); None where noise is fixed, and no game is announced.
     mean_field: the mean action that is announced first (default: the middle of the grid); later ones are the plain mean, 1/N, of
         the actions that clients reported, moved by `damping` in (0, 1] of the way.
-    weights: "examples" (default) or "equal": of clients in the model. They are renormalised over the clients that answered, and
+    weights: "examples" (default; the numbers that sites declare in public) or "equal": of clients in the model. They are
+        renormalised over the clients that answered, and
         the metric ``mfpg-noise-sd``, the noise of the averaged model, is that of the weights really used. What a client
         is promised does not depend on them: it noises for itself alone.
     patience: seconds to wait before a round for min_available_nodes; RuntimeError after that says how many, and who, are missing.

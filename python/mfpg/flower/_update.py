@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from flwr.app import Array, ArrayRecord
 
+from mfpg._privatise import ELEMENTS
 from mfpg.flower._refusal import Refusal
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -31,7 +32,7 @@ def read(record: ArrayRecord, whose: str) -> Arrays:
 
 
 def check_alike(received: Arrays, trained: Arrays) -> None:
-    """Names, shapes and types of the reply are those that were received; anything else might carry data past the clip."""
+    """Names, shapes and types are those that were received; anything else might carry data past the clip."""
     if received.keys() != trained.keys():
         odd = sorted(received.keys() ^ trained.keys())
         raise Refusal(f"the reply's arrays are not those received: {', '.join(map(repr, odd[:3]))} "
@@ -41,15 +42,22 @@ def check_alike(received: Arrays, trained: Arrays) -> None:
         if before.shape != after.shape or before.dtype != after.dtype:
             raise Refusal(f"array {name!r} of the reply is {after.dtype} of shape {after.shape}; received was {before.dtype} "
                           f"of shape {before.shape}")
+
+
+def check_model(received: Arrays) -> None:
+    """Arrays that can be made private, before anything is trained."""
+    for name, array in received.items():
+        if array.dtype.kind not in "iub" and array.dtype.newbyteorder("=") not in ELEMENTS:
+            raise Refusal(f"array {name!r} of the model is {array.dtype}; allowed: float32, float64 and whole numbers")
     if not any(array.dtype.kind == "f" and array.size for array in received.values()):
         raise Refusal("the model has no floating-point number, so that there is nothing to make private")
 
 
-def difference(received: Arrays, trained: Arrays) -> Arrays:
-    """trained - received where they are floating-point numbers; whole numbers as trained."""
-    with np.errstate(all="ignore"):  # infinity and NaN are refused by privatise, by name
-        return {name: np.asarray(trained[name] - before if before.dtype.kind == "f" else trained[name])
-                for name, before in received.items()}
+def difference(received: Arrays, trained: Arrays, public: frozenset[str]) -> Arrays:
+    """trained - received of floating-point numbers; whole numbers as they were received, or as trained if they are public."""
+    with np.errstate(all="ignore"):  # what is not finite becomes zero in privatise
+        return {name: np.asarray(trained[name] - before if before.dtype.kind == "f" else
+                                 trained[name] if name in public else before) for name, before in received.items()}
 
 
 def add(received: Arrays, private: Arrays) -> ArrayRecord:

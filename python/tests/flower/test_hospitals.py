@@ -33,7 +33,7 @@ def hospitals(shared, tmp_path):
     made = {}
     for node, name in enumerate(ROWS, 1):
         made[node] = context(node=node, data=str(shared / f"data/heart/processed.{name}.data"),
-                             ledger=str(tmp_path / name), beta=0.5 * node**2, epsilon=150.0)
+                             ledger=str(tmp_path / name), beta=0.5 * node**2, epsilon=150.0, **{"num-examples": ROWS[name]})
         made[node].run_config.update(CONFIG)
     return made
 

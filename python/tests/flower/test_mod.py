@@ -36,14 +36,16 @@ def reason(reply):
     return reply.error.reason
 
 
-def test_one_norm_over_all_arrays_and_whole_numbers_pass(ledger):
+def test_one_norm_over_all_arrays_and_whole_numbers_stay_unless_public(ledger):
     # the update has norms 3 and 4, jointly 5; noise of 1e-4 is far below the differences
     start = {"a": np.full((1, 2), 10, np.float32), "b": np.full(2, -10.0), "count": np.array([3])}
     learnt = {"a": start["a"] + np.array([[3, 0]], np.float32), "b": start["b"] + [0, 4], "count": np.array([9])}
     found = arrays_of(mod()(ask(start), context(ledger=ledger), train(learnt)))
     assert found["a"] == pytest.approx(np.array([[10.6, 10]]), abs=1e-3) and found["a"].dtype == np.float32
     assert found["b"] == pytest.approx(np.array([-10, -9.2]), abs=1e-3) and found["b"].dtype == np.float64
-    assert found["count"].tolist() == [9] and found["count"].dtype == np.array([3]).dtype
+    assert found["count"].tolist() == [3] and found["count"].dtype == np.array([3]).dtype
+    found = arrays_of(mod(public_arrays=["count"])(ask(start), context(ledger=ledger), train(learnt)))
+    assert found["count"].tolist() == [9]
 
 
 def test_zero_stays_zero_but_for_the_noise(ledger):
@@ -62,40 +64,89 @@ def test_randomness_is_the_systems_unless_seeded(ledger, tmp_path):
     assert mfpg.Ledger.read(one).header.seeded and not mfpg.Ledger.read(ledger).header.seeded
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_stays_and_costs_nothing(ledger, tmp_path, bad):
-    learnt = {**MODEL, "b": np.array([0, bad])}
-    state = context(ledger=ledger)
-    text = reason(mod()(ask(MODEL), state, train(learnt)))
-    assert "cannot be made private" in text and "'b'" not in text  # where it stood is for the site's log
-    assert list(tmp_path.iterdir()) == [] and len(state.state) == 0
+def two_records(message, _):
+    return Message(RecordDict({"x": record(MODEL), "y": record(MODEL)}), reply_to=message)
 
 
-@pytest.mark.parametrize("learnt, words", [
-    ({"a": MODEL["a"], "b": MODEL["b"]}, "'count' is in one of them only"),
-    ({**MODEL, "more": np.zeros(1)}, "'more' is in one of them only"),
-    ({**MODEL, "b": np.zeros(3)}, r"of shape \(3,\); received was float64 of shape \(2,\)"),
-    ({**MODEL, "b": np.zeros(2, np.float32)}, "is float32 of shape"),
-    ({**MODEL, "count": np.array([1.5])}, "'count' of the reply is float64"),
-])
-def test_arrays_that_were_not_received_are_refused(ledger, tmp_path, learnt, words):
-    with pytest.raises(AssertionError, match=words):
-        arrays_of(mod()(ask(MODEL), context(ledger=ledger), train(learnt)))
+def raises(message, _):
+    raise ValueError("could not convert 'patient 4711'")
+
+
+def leaves(message, _):
+    raise SystemExit("patient 4711")
+
+
+def replies_with_an_error(message, _):
+    return Message(Error(code=2, reason="patient 4711"), reply_to=message)
+
+
+def replies_nothing(message, _):
+    return None
+
+
+@pytest.mark.parametrize("app", [
+    *(train({**MODEL, "b": np.array([0, bad])}) for bad in (np.nan, np.inf, -np.inf)),
+    train({"a": MODEL["a"], "b": MODEL["b"]}), train({**MODEL, "more": np.zeros(1)}), train({**MODEL, "b": np.zeros(3)}),
+    train({**MODEL, "b": np.zeros(2, np.float32)}), train({**MODEL, "count": np.array([1.5])}),
+    two_records, raises, leaves, replies_with_an_error, replies_nothing])
+def test_whatever_training_does_is_answered_by_noise_and_charged(tmp_path, app, caplog):
+    """The reply and the ledger are, to the last bit, those of a client that has learnt nothing."""
+    def sent(name, app):
+        where = context(ledger=str(tmp_path / name))
+        reply = mod(noise_multiplier=4.0, seed=5, public_metrics=["loss"])(ask(MODEL), where, app)
+        assert not reply.has_error()
+        lines = [line.release for line in mfpg.Ledger.read(tmp_path / name).releases]
+        assert len(lines) == 1
+        return {name: array.tobytes() for name, array in arrays_of(reply).items()}, dict(reply.content["metrics"]), lines, \
+            sorted(reply.content.keys())
+
+    assert sent("bad", app) == sent("zero", train(MODEL))
+
+
+def test_what_went_wrong_is_in_the_sites_log(ledger, monkeypatch):
+    told = []
+    monkeypatch.setattr("mfpg.flower._mod.log", lambda _, words, *values: told.append(words % values))
+    arrays_of(mod()(ask(MODEL), context(ledger=ledger), raises))
+    assert any("ValueError: could not convert 'patient 4711'" in line for line in told)
+    arrays_of(mod()(ask(MODEL), context(ledger=ledger), train({**MODEL, "b": np.zeros(3)})))
+    assert any(r"float64 of shape (3,)" in line for line in told)
+
+
+def test_models_that_cannot_be_made_private_are_refused_before_training(ledger, tmp_path):
+    def never(message, _):
+        raise AssertionError("trained")
+
+    where = context(ledger=ledger)
+    content = RecordDict({"x": record(MODEL), "y": record(MODEL)})
+    assert "2 ArrayRecords" in reason(mod()(Message(content, dst_node_id=7, message_type="train"), where, never))
+    assert "no floating-point number" in reason(mod()(ask({"count": np.array([3])}), where, never))
+    assert "'w' of the model is float16" in reason(mod()(ask({"w": np.zeros(2, np.float16)}), where, never))
+    for kind in ("evaluate", "query"):
+        assert "not noised" in reason(mod()(ask(MODEL, kind=kind), where, never))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_other_contents_and_messages_are_refused(ledger):
-    def two(message, _):
-        return Message(RecordDict({"x": record(MODEL), "y": record(MODEL)}), reply_to=message)
+def test_a_release_is_charged_before_training(ledger):
+    def app(message, _):
+        assert len(mfpg.Ledger.read(ledger).releases) == 1
+        raise KeyboardInterrupt  # the process ends
 
-    where = context(ledger=ledger)
-    assert "2 ArrayRecords" in reason(mod()(ask(MODEL), where, two))
-    whole = {"count": np.array([3])}
-    assert "no floating-point number" in reason(mod()(ask(whole), where, train(whole)))
-    half = {"w": np.zeros(2, np.float16)}
-    assert "cannot be made private" in reason(mod()(ask(half), where, train(half)))
-    for kind in ("evaluate", "query"):
-        assert "not noised" in reason(mod()(ask(MODEL, kind=kind), where, train(MODEL)))
+    with pytest.raises(KeyboardInterrupt):
+        mod()(ask(MODEL), context(ledger=ledger), app)
+    assert len(mfpg.Ledger.read(ledger).releases) == 1
+
+
+def test_the_number_of_examples_is_the_declared_one(ledger):
+    def sent(options, **site):
+        reply = mod(**options)(ask(MODEL), context(ledger=ledger, **site), train(MODEL))  # the app counts 10
+        return reply.content["metrics"]["num-examples"]
+
+    assert sent({}) == 1
+    assert sent({"num_examples": 300}) == 300
+    assert sent({"num_examples": 300}, **{"num-examples": 261}) == 261
+    assert sent({"public_metrics": ["num-examples"]}) == 10  # let through on demand
+    text = reason(mod()(ask(MODEL), context(ledger=ledger, **{"num-examples": 0}), train(MODEL)))
+    assert "cannot be made private" in text
 
 
 def test_only_public_metrics_and_no_other_record_leave(ledger):
@@ -106,29 +157,18 @@ def test_only_public_metrics_and_no_other_record_leave(ledger):
 
     reply = mod(public_metrics=["epochs"])(ask(MODEL), context(ledger=ledger), app)
     assert sorted(reply.content.keys()) == ["arrays", "metrics"]
-    assert dict(reply.content["metrics"]) == {"num-examples": 10, "epochs": 2, "mfpg-noise-sd": pytest.approx(1e-4)}
+    assert dict(reply.content["metrics"]) == {"num-examples": 1, "epochs": 2, "mfpg-noise-sd": pytest.approx(1e-4)}
 
 
-def test_an_error_of_the_app_quotes_nothing(ledger):
-    def raises(message, _):
-        raise ValueError("could not convert 'patient 4711'")
-
-    def replies(message, _):
-        return Message(Error(code=2, reason="patient 4711"), reply_to=message)
-
-    for app in (raises, replies):
-        assert "4711" not in reason(mod()(ask(MODEL), context(ledger=ledger), app))
-
-
-def test_once_a_run_the_site_is_told_what_is_assumed_of_the_noise(ledger, monkeypatch):
+def test_once_a_run_the_site_is_told_where_its_certificate_is(ledger, monkeypatch):
     told = []
     monkeypatch.setattr("mfpg.flower._mod.log", lambda _, words, *values: told.append(words % values))
     private, where = mod(), context(ledger=ledger)
     for _ in range(2):
         arrays_of(private(ask(MODEL), where, train(MODEL)))
-    found = [line for line in told if "rounding of floating-point noise is not covered" in line]
-    assert len(found) == 1 and f"mfpg account --ledger {ledger}" in found[0]
-    assert mfpg.account(ledger=ledger).assumptions[1] in found[0]
+    assert len([line for line in told if f"mfpg account --ledger {ledger}" in line]) == 1
+    assert all(line.release.grid > 0 for line in mfpg.Ledger.read(ledger).releases)
+    assert not any("rounding of floating-point noise" in line for line in mfpg.account(ledger=ledger).assumptions)
 
 
 def test_stops_before_overspending_and_trains_for_nothing(ledger):
@@ -144,8 +184,8 @@ def test_stops_before_overspending_and_trains_for_nothing(ledger):
     while not (reply := private(ask(MODEL), where, app)).has_error():
         sent += 1
         assert mfpg.account(ledger=ledger).epsilon <= limit
-        state = mfpg.Accountant.from_bytes(where.state["mfpg"]["accountant"])
-        assert state.epsilon() == mfpg.account(ledger=ledger).epsilon  # state and file say the same, to the last bit
+        assert mfpg.Accountant.from_ledger(ledger).epsilon() == mfpg.account(ledger=ledger).epsilon
+        assert where.state["mfpg"]["lines"] == 1 + sent
     assert "budget of this client is spent" in reply.error.reason and len(trained) == sent > 1
     # by the closed form: mu = sqrt(n)/4, and one more would pass
     spent = [mfpg.account(noise_multiplier=4.0, steps=n, accountant="gdp", unit="client").epsilon for n in (sent, sent + 1)]
@@ -214,7 +254,7 @@ def test_the_game_is_played_by_the_sites_own_preference(tmp_path):
         metrics = dict(reply.content["metrics"])
         assert metrics.pop("mfpg-action") == best
         assert metrics.pop("mfpg-noise-sd") == pytest.approx(math.sqrt(2 * best * 0.1), rel=1e-12)
-        assert metrics == {"num-examples": 10}  # beta stays
+        assert metrics == {"num-examples": 1}  # beta stays
         line = mfpg.Ledger.read(where.node_config["ledger"]).releases[0].release
         assert (line.control, line.action) == ("strength", best)
 
@@ -247,3 +287,13 @@ def test_a_budget_that_was_lowered_below_what_is_spent_is_spent(ledger):
     private = PrivacyMod(game=Game(), stop_at_epsilon=50.0)
     arrays_of(private(message, context(ledger=ledger, beta=1.0), train(MODEL)))
     assert "budget of this client is spent" in reason(private(message, context(ledger=ledger, beta=1.0, epsilon=0.1), train(MODEL)))
+
+
+def test_a_budget_of_the_ledger_is_not_raised(ledger):
+    first = mod(noise_multiplier=4.0, stop_at_epsilon=2.0)
+    while not first(ask(MODEL), context(ledger=ledger), train(MODEL)).has_error():
+        pass
+    spent = len(mfpg.Ledger.read(ledger).releases)
+    larger = mod(noise_multiplier=4.0, stop_at_epsilon=9.0)
+    assert "would pass epsilon 2 " in reason(larger(ask(MODEL), context(ledger=ledger), train(MODEL)))
+    assert len(mfpg.Ledger.read(ledger).releases) == spent

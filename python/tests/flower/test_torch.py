@@ -42,7 +42,7 @@ class Nodes:
 
 
 def test_a_network_trains(tmp_path):
-    private = PrivacyMod(clip=2.0, noise_multiplier=0.01, stop_at_epsilon=1e5)
+    private = PrivacyMod(clip=2.0, noise_multiplier=0.01, stop_at_epsilon=1e5, public_arrays=["1.num_batches_tracked"])
     sites = {node: context(node=node, ledger=str(tmp_path / str(node))) for node in (1, 2)}
     strategy, arrays = PrivacyStrategy(), ArrayRecord(network().state_dict())
     for number in range(1, 6):
@@ -51,6 +51,6 @@ def test_a_network_trains(tmp_path):
     model, x = network(), torch.randn(500, 4, generator=torch.Generator().manual_seed(9))
     before = loss_of(model.eval(), x, (x[:, 0] > x[:, 1]).float()).item()
     model.load_state_dict(arrays.to_torch_state_dict())
-    assert model.state_dict()["1.num_batches_tracked"].item() == 50  # a whole number: it passed as it was
+    assert model.state_dict()["1.num_batches_tracked"].item() == 50  # a whole number that was named
     assert loss_of(model.eval(), x, (x[:, 0] > x[:, 1]).float()).item() < 0.7 * before
     assert mfpg.account(ledger=tmp_path / "1").clients[0].rounds == 5

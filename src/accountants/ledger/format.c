@@ -1,5 +1,6 @@
 #include "format.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/number.h"
@@ -12,27 +13,41 @@ const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     if (!(header->delta >= 0.0 && header->delta < 1.0)) return "delta is not in [0, 1)";
     if (header->promise.adjacency > MFPG_ADJACENCY_REPLACE)
         return "adjacency is one direction of zero-out alone, which no run promises";
+    if (!(header->stop_at_epsilon >= 0.0 && header->stop_at_epsilon < HUGE_VAL))
+        return "stop_at_epsilon is neither a number above 0 nor 0, which is none";
+    if (header->filter < MFPG_FILTER_ACCOUNTANT || header->filter > MFPG_FILTER_ZCDP)
+        return "filter is unknown";
+    if (header->filter != MFPG_FILTER_ACCOUNTANT && !(header->stop_at_epsilon > 0.0))
+        return "filter keeps a budget, and stop_at_epsilon is none";
+    if (header->filter != MFPG_FILTER_ACCOUNTANT && header->delta == 0.0)
+        return "filter needs a delta above 0";
     return mfpg_promise_fault(&header->promise);
 }
 
-/* Where every update is seen, the others' noise protects nobody. */
 const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release) {
+    const char *fault = mfpg_release_fault(release);
+    if (!fault) fault = mfpg_promised_fault(promise, release);
+    if (fault) return fault;
+    /* Where every update is seen, the others' noise protects nobody. */
     return promise->view == MFPG_VIEW_LOCAL && release->last_sd > release->noise_sd
                ? "the view is local, but last_sd exceeds noise_sd"
                : NULL;
 }
 
 size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]) {
-    char delta[MFPG_NUMBER_SIZE];
+    char delta[MFPG_NUMBER_SIZE], epsilon[MFPG_NUMBER_SIZE], budget[96];
+    if (header->stop_at_epsilon > 0.0)
+        snprintf(budget, sizeof budget, "\"stop_at_epsilon\":%s,\"filter\":\"%s\"",
+            mfpg_number_format(header->stop_at_epsilon, epsilon), mfpg_filter_word(header->filter));
+    else
+        snprintf(budget, sizeof budget, "\"stop_at_epsilon\":null,\"filter\":null");
     const mfpg_promise *promise = &header->promise;
     int length = snprintf(out, MFPG_LEDGER_WRITTEN,
         "{\"mfpg_ledger\":%d,\"particles\":\"%s\",\"clients\":%lld,\"unit\":\"%s\",\"adjacency\":\"%s\","
-        "\"view\":\"%s\",\"delta\":"
-        "%s,"
-        "\"seeded\":%s}",
+        "\"view\":\"%s\",\"delta\":%s,%s,\"seeded\":%s}",
         MFPG_LEDGER_VERSION, mfpg_particles_name(header->particles), (long long)header->clients,
         mfpg_unit_name(promise->unit), mfpg_adjacency_name(promise->adjacency), mfpg_view_name(promise->view),
-        mfpg_number_format(header->delta, delta), header->seeded ? "true" : "false");
+        mfpg_number_format(header->delta, delta), budget, header->seeded ? "true" : "false");
     return (size_t)length;
 }
 
@@ -55,20 +70,22 @@ size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]) {
     char sensitivity[MFPG_NUMBER_SIZE], noise[MFPG_NUMBER_SIZE], last[MFPG_NUMBER_SIZE];
     char weight[MFPG_NUMBER_SIZE], rate[MFPG_NUMBER_SIZE], contraction[MFPG_NUMBER_SIZE];
+    char rounding[MFPG_NUMBER_SIZE], grid[MFPG_NUMBER_SIZE];
     char action[64], first_map[64] = "";
     if (release->particles == MFPG_PARTICLES_DATA)
         snprintf(first_map, sizeof first_map, "\"contraction\":%s,",
             mfpg_number_format(release->contraction, contraction));
     format_action(&release->action, action, sizeof action);
     int length = snprintf(out, MFPG_LEDGER_WRITTEN,
-        "{\"round\":%lld,\"clients\":[%lld,%lld],\"particles\":\"%s\",%s\"steps\":%lld,\"sensitivity\":%s,"
-        "\"noise_sd\":%s,\"last_"
-        "sd\":%s,"
-        "\"weight\":%s,\"sampling_rate\":%s,\"action\":%s}",
+        "{\"round\":%lld,\"clients\":[%lld,%lld],\"particles\":\"%s\",%s\"clipped\":\"%s\",\"steps\":%lld,"
+        "\"sensitivity\":%s,\"rounding\":%s,\"noise_sd\":%s,\"grid\":%s,\"last_sd\":%s,\"weight\":%s,"
+        "\"sampling_rate\":%s,\"action\":%s}",
         (long long)release->round, (long long)release->client, (long long)last_client,
-        mfpg_particles_name(release->particles), first_map, (long long)release->steps,
-        mfpg_number_format(release->sensitivity, sensitivity), mfpg_number_format(release->noise_sd, noise),
-        mfpg_number_format(release->last_sd, last), mfpg_number_format(release->weight, weight),
-        mfpg_number_format(release->sampling_rate, rate), action);
+        mfpg_particles_name(release->particles), first_map, mfpg_clipped_name(release->clipped),
+        (long long)release->steps, mfpg_number_format(release->sensitivity, sensitivity),
+        mfpg_number_format(release->rounding, rounding), mfpg_number_format(release->noise_sd, noise),
+        mfpg_number_format(release->grid, grid), mfpg_number_format(release->last_sd, last),
+        mfpg_number_format(release->weight, weight), mfpg_number_format(release->sampling_rate, rate),
+        action);
     return (size_t)length;
 }

@@ -1,8 +1,10 @@
 /* Reading a ledger, line by line and in constant memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -11,7 +13,6 @@
 #include "base/error.h"
 #include "chain.h"
 #include "format.h"
-#include "accountants/release_check.h"
 
 typedef struct line_reader {
     const char *path;
@@ -20,6 +21,7 @@ typedef struct line_reader {
     int64_t offset;      /* of its first byte */
     size_t length;       /* without the line end */
     mfpg_ledger_end end; /* of the lines that were accepted */
+    int version;
     char text[MFPG_LEDGER_LONGEST];
 } line_reader;
 
@@ -156,11 +158,13 @@ static mfpg_status get_promise(
     return status;
 }
 
-static mfpg_status check_version(mfpg_context *ctx, const line_reader *reader, const json_t *line) {
-    const json_t *version = json_object_get(line, "mfpg_ledger");
-    if (!json_is_integer(version)) return fail_line(ctx, reader, "is no ledger's first line");
-    if (json_integer_value(version) == MFPG_LEDGER_VERSION) return MFPG_OK;
-    if (json_integer_value(version) < MFPG_LEDGER_VERSION)
+static mfpg_status check_version(mfpg_context *ctx, line_reader *reader, const json_t *line) {
+    const json_t *value = json_object_get(line, "mfpg_ledger");
+    if (!json_is_integer(value)) return fail_line(ctx, reader, "is no ledger's first line");
+    json_int_t version = json_integer_value(value);
+    reader->version = (int)version;
+    if (version >= MFPG_LEDGER_OLDEST && version <= MFPG_LEDGER_VERSION) return MFPG_OK;
+    if (version < MFPG_LEDGER_OLDEST)
         return fail_line(ctx, reader,
             "is of a ledger version without a chain: changes to it cannot be seen, and it is not read");
     return fail_line(ctx, reader, "is of a ledger version that this program does not know");
@@ -178,6 +182,25 @@ static mfpg_status check_chain(mfpg_context *ctx, line_reader *reader) {
     return MFPG_OK;
 }
 
+/* stop_at_epsilon and filter, or null twice. */
+static mfpg_status get_budget(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_ledger_header *out) {
+    const char *const names[] = {mfpg_filter_word(MFPG_FILTER_ACCOUNTANT), mfpg_filter_word(MFPG_FILTER_GDP),
+        mfpg_filter_word(MFPG_FILTER_ZCDP)};
+    int filter = MFPG_FILTER_ACCOUNTANT;
+    if (reader->version == MFPG_LEDGER_OLDEST) return MFPG_OK;
+    if (json_is_null(json_object_get(line, "stop_at_epsilon")))
+        return json_is_null(json_object_get(line, "filter"))
+                   ? MFPG_OK
+                   : fail_key(ctx, reader, "filter", "null if \"stop_at_epsilon\" is");
+    mfpg_status status = get_number(ctx, reader, line, "stop_at_epsilon", &out->stop_at_epsilon);
+    if (status == MFPG_OK && !(out->stop_at_epsilon > 0.0))
+        status = fail_key(ctx, reader, "stop_at_epsilon", "null or a number above 0");
+    if (status == MFPG_OK) status = get_name(ctx, reader, line, "filter", names, 3, &filter);
+    if (status == MFPG_OK) out->filter = (mfpg_filter_kind)filter;
+    return status;
+}
+
 static mfpg_status read_header(
     mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_ledger_header *out) {
     mfpg_ledger_header header = {0};
@@ -186,6 +209,7 @@ static mfpg_status read_header(
     if (status == MFPG_OK) status = get_integer(ctx, reader, line, "clients", &header.clients);
     if (status == MFPG_OK) status = get_promise(ctx, reader, line, &header.promise);
     if (status == MFPG_OK) status = get_number(ctx, reader, line, "delta", &header.delta);
+    if (status == MFPG_OK) status = get_budget(ctx, reader, line, &header);
     if (status == MFPG_OK && !json_is_boolean(seeded))
         status = fail_key(ctx, reader, "seeded", "true or false");
     if (status != MFPG_OK) return status;
@@ -227,6 +251,30 @@ static mfpg_status get_range(
     return MFPG_OK;
 }
 
+/* What a promise's releases were clipped at before lines said so. */
+static mfpg_clipped usual_clip(const mfpg_ledger_header *header, const mfpg_release *release) {
+    if (mfpg_release_is_choice(release)) return MFPG_CLIPPED_MEASUREMENTS;
+    if (header->particles == MFPG_PARTICLES_DATA) return MFPG_CLIPPED_RECORDS;
+    return header->promise.unit == MFPG_UNIT_EXAMPLE ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_UPDATE;
+}
+
+/* What was clipped, and the last digits of what left; the rest of the release is read. */
+static mfpg_status get_digits(mfpg_context *ctx, const line_reader *reader, const json_t *line,
+    const mfpg_ledger_header *header, mfpg_release *out) {
+    const char *const names[] = {mfpg_clipped_name(MFPG_CLIPPED_UPDATE),
+        mfpg_clipped_name(MFPG_CLIPPED_EXAMPLES), mfpg_clipped_name(MFPG_CLIPPED_RECORDS),
+        mfpg_clipped_name(MFPG_CLIPPED_MEASUREMENTS)};
+    int clipped = 0;
+    out->unit = header->promise.unit;
+    out->clipped = usual_clip(header, out);
+    if (reader->version == MFPG_LEDGER_OLDEST) return MFPG_OK;
+    mfpg_status status = get_name(ctx, reader, line, "clipped", names, 4, &clipped);
+    if (status == MFPG_OK) out->clipped = (mfpg_clipped)clipped;
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "rounding", &out->rounding);
+    if (status == MFPG_OK) status = get_number(ctx, reader, line, "grid", &out->grid);
+    return status;
+}
+
 static mfpg_status read_release(mfpg_context *ctx, const line_reader *reader, const json_t *line,
     const mfpg_ledger_header *header, mfpg_ledger_entry *entry) {
     mfpg_release *release = &entry->release;
@@ -241,9 +289,9 @@ static mfpg_status read_release(mfpg_context *ctx, const line_reader *reader, co
     if (status == MFPG_OK) status = get_number(ctx, reader, line, "weight", &release->weight);
     if (status == MFPG_OK) status = get_number(ctx, reader, line, "sampling_rate", &release->sampling_rate);
     if (status == MFPG_OK) status = get_action(ctx, reader, line, &release->action);
+    if (status == MFPG_OK) status = get_digits(ctx, reader, line, header, release);
     if (status != MFPG_OK) return status;
-    const char *fault = mfpg_release_fault(release);
-    if (!fault) fault = mfpg_ledger_release_fault(&header->promise, release);
+    const char *fault = mfpg_ledger_release_fault(&header->promise, release);
     if (!fault && (entry->last_client < release->client || entry->last_client >= header->clients))
         fault = "the range of clients is empty or exceeds the header's number of clients";
     if (!fault && release->round < earlier) fault = "an earlier round than the one before";
@@ -292,15 +340,26 @@ static mfpg_status scan_lines(mfpg_context *ctx, line_reader *reader, mfpg_ledge
     }
 }
 
-mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
-    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, int64_t *complete,
-    mfpg_ledger_end *end) {
-    line_reader reader = {.path = path, .stream = fopen(path, "rb")};
+/* A stream of its own from the first byte on; the writer of the descriptor uses no offset that is shared. */
+static FILE *open_again(int descriptor) {
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) return NULL;
+    FILE *stream = lseek(copy, 0, SEEK_SET) == 0 ? fdopen(copy, "rb") : NULL;
+    if (!stream) close(copy);
+    return stream;
+}
+
+mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, int descriptor, mfpg_ledger_header *header,
+    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user,
+    mfpg_ledger_extent *extent) {
+    line_reader reader = {
+        .path = path, .stream = descriptor < 0 ? fopen(path, "rb") : open_again(descriptor)};
     if (!reader.stream) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
     mfpg_status status = scan_lines(ctx, &reader, header, visit, user);
     fclose(reader.stream);
-    *complete = reader.offset;
-    if (status == MFPG_OK && end) *end = reader.end;
+    if (status == MFPG_OK)
+        *extent =
+            (mfpg_ledger_extent){.version = reader.version, .complete = reader.offset, .end = reader.end};
     return status;
 }
 
@@ -319,7 +378,9 @@ mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_he
     void *user, mfpg_ledger_end *end) {
     visitor to = {.visit = visit, .user = user};
     mfpg_ledger_header unwanted;
-    int64_t complete;
-    return mfpg_ledger_scan(
-        ctx, path, header ? header : &unwanted, visit ? hand_on : NULL, &to, &complete, end);
+    mfpg_ledger_extent found;
+    mfpg_status status =
+        mfpg_ledger_scan(ctx, path, -1, header ? header : &unwanted, visit ? hand_on : NULL, &to, &found);
+    if (status == MFPG_OK && end) *end = found.end;
+    return status;
 }

@@ -121,7 +121,6 @@ void account_assume_schedule(mfpg_answer *answer, const mfpg_question *q, const 
         account_assume(answer, "the paper's formula, for reproduction only: it bounds nothing");
         return;
     }
-    account_assume(answer, "%s", mfpg_noise_assumption());
     account_assume(answer, "noise and number of steps are fixed in advance, or public");
     if (q->view != MFPG_VIEW_LOCAL)
         account_assume(answer, "view %s: charged as if every step were seen%s", answer->view,
@@ -170,7 +169,9 @@ void mfpg_answer_clear(mfpg_answer *answer) {
     clear_assumptions(answer);
     mfpg_ledger_account *ledger = answer->ledger;
     for (int64_t i = 0; ledger && i < ledger->clients; i++) free(ledger->client[i].name);
+    for (ptrdiff_t i = 0; ledger && i < ledger->files; i++) free(ledger->file[i].path);
     if (ledger) free(ledger->client);
+    if (ledger) free(ledger->file);
     free(ledger);
     *answer = (mfpg_answer){0};
 }

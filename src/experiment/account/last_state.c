@@ -102,7 +102,6 @@ static void assume_case(mfpg_answer *answer, const mfpg_question *q) {
 static void assume(mfpg_answer *answer, const mfpg_question *q) {
     account_assume(answer, "whoever this is promised to sees the last state only: no state, loss, metric "
                            "or action before it");
-    account_assume(answer, "%s", mfpg_noise_assumption());
     account_assume(answer, "states are real numbers: how they are rounded is not covered either");
     account_assume(answer, "the start is public; strength, step and number of steps are fixed in advance; no "
                            "momentum and no Sinkhorn map");

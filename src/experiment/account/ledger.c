@@ -1,24 +1,23 @@
-/* What every client of a run really spent, by an accountant of its own (theory S2.1, S2.2). */
+/* What every client of a run, or of several together, really spent, by an accountant of its own (theory S2.1, S2.2). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "beside.h"
-#include "question.h"
+#include "ledger_files.h"
 
 typedef struct pricing {
     mfpg_context *ctx;
     const mfpg_question *q;
     mfpg_answer *out;
     mfpg_ledger_account *ledger; /* of the answer */
-    char *path;                  /* of the ledger itself */
-    json_t *beside;
-    mfpg_ledger_header header;
+    account_files files;
+    mfpg_ledger_header header; /* of all of them */
     mfpg_adjacency adjacency;
     double contraction;           /* the largest of a release */
     int sampled;                  /* 1: some release sampled its examples */
     int adaptive;                 /* 1: some release is a choice of action */
+    int floats;                   /* 1: some release was noised off a grid */
     mfpg_accountant **accountant; /* header.clients; made before the releases are read */
 } pricing;
 
@@ -42,6 +41,7 @@ static mfpg_status look(void *user, const mfpg_release *release, int64_t first, 
     pricing *all = user;
     if (release->sampling_rate < 1) all->sampled = 1;
     if (mfpg_release_is_choice(release)) all->adaptive = 1;
+    if (release->noise_sd > 0 && release->grid == 0) all->floats = 1;
     all->contraction = fmax(all->contraction, release->contraction);
     return MFPG_OK;
 }
@@ -57,13 +57,15 @@ static mfpg_status allocate(pricing *all) {
     mfpg_ledger_account *ledger = all->out->ledger = mfpg_alloc(1, sizeof *ledger);
     if (!ledger) return mfpg_fail_memory(all->ctx);
     ledger->client = mfpg_alloc(clients, sizeof *ledger->client);
+    ledger->file = mfpg_alloc(all->files.count, sizeof *ledger->file);
     all->accountant = mfpg_alloc(clients, sizeof *all->accountant);
-    if (!ledger->client || !all->accountant) return mfpg_fail_memory(all->ctx);
+    if (!ledger->client || !ledger->file || !all->accountant) return mfpg_fail_memory(all->ctx);
     ledger->clients = clients;
+    ledger->files = all->files.count;
     for (int64_t k = 0; k < clients; k++) {
         ledger->client[k] =
             (mfpg_ledger_client){.client = k, .lowest_rate = (double)NAN, .highest_rate = (double)NAN};
-        const char *name = account_name_beside(all->beside, k);
+        const char *name = account_files_name(&all->files, k);
         if (name && !(ledger->client[k].name = mfpg_text_copy(name, strlen(name))))
             return mfpg_fail_memory(all->ctx);
     }
@@ -76,7 +78,7 @@ static mfpg_status check_particles(const pricing *all) {
     mfpg_particles known = mfpg_accountant_particles(all->accountant[0]);
     if (known == all->header.particles) return MFPG_OK;
     return mfpg_fail(all->ctx, MFPG_ERR_INPUT,
-        "%s: the particles of this ledger are %s; accountant %s knows %s only", all->path,
+        "%s: the particles of this ledger are %s; accountant %s knows %s only", all->files.file->path,
         mfpg_particles_name(all->header.particles), all->out->accountant, mfpg_particles_name(known));
 }
 
@@ -178,12 +180,26 @@ static mfpg_status ask_largest(pricing *all) {
     return status;
 }
 
+/* The clip bounds a whole client: a record inside one is hidden as well as a client that is replaced. */
+static mfpg_status ask_record(pricing *all) {
+    mfpg_ledger_account *ledger = all->ledger;
+    const mfpg_ledger_client *most = ledger->client;
+    int asked = all->header.promise.unit == MFPG_UNIT_CLIENT &&
+                all->header.particles == MFPG_PARTICLES_PARAMETERS &&
+                all->adjacency == MFPG_ADJACENCY_ZERO_OUT && !account_given(all->q->epsilon);
+    ledger->epsilon_replace = (double)NAN;
+    if (!asked) return MFPG_OK;
+    return mfpg_accountant_epsilon_under(all->ctx, all->accountant[most->client], MFPG_ADJACENCY_REPLACE,
+        most->delta, &ledger->epsilon_replace);
+}
+
 static mfpg_status ask_all(pricing *all) {
     mfpg_ledger_account *ledger = all->ledger;
-    mfpg_status status = mfpg_ledger_read(all->ctx, all->path, NULL, visit, all, &ledger->end);
+    mfpg_status status = account_files_read(all->ctx, &all->files, visit, all, ledger->file);
     ledger->odometer_delta = account_or(all->q->delta, all->header.delta);
     for (int64_t k = 0; status == MFPG_OK && k < ledger->clients; k++) status = ask(all, k);
     if (status == MFPG_OK) status = ask_largest(all);
+    if (status == MFPG_OK) status = ask_record(all);
     if (status != MFPG_OK) return status;
     ledger->alike = are_alike(ledger);
     ledger->seeded = all->header.seeded;
@@ -211,8 +227,9 @@ static void assume(const pricing *all) {
             "actions were chosen from what earlier releases showed: this sum is for display, and what is "
             "certified is the budget of the run's filter (privacy.stop_at_epsilon), nothing where it had "
             "none");
-    account_assume(out, "the ledger holds every release of the run");
-    account_assume(out, "%s", mfpg_noise_assumption());
+    account_assume(out, all->files.count > 1 ? "the ledgers hold every release of their runs"
+                                             : "the ledger holds every release of the run");
+    if (all->floats) account_assume(out, "%s", mfpg_noise_assumption());
     assume_view(all);
     int credited = account_credits_sampling(out->accountant) && all->header.promise.unit == MFPG_UNIT_EXAMPLE;
     if (all->sampled && credited)
@@ -241,24 +258,20 @@ static void fill_answer(const pricing *all) {
 
 static mfpg_status price(pricing *all) {
     mfpg_status status = check_certifies(all->ctx, all->q->accountant);
-    if (status == MFPG_OK) status = account_read_beside(all->ctx, all->path, &all->beside);
-    if (status == MFPG_OK) status = mfpg_ledger_read(all->ctx, all->path, &all->header, look, all, NULL);
+    if (status == MFPG_OK) status = account_files_open(all->ctx, all->q, look, all, &all->files);
+    all->header = all->files.all;
     if (status == MFPG_OK) status = prepare(all);
     if (status == MFPG_OK) status = ask_all(all);
-    if (status == MFPG_OK)
-        status =
-            account_check_end(all->ctx, all->path, all->beside, &all->ledger->end, &all->ledger->confirmed);
     if (status == MFPG_OK) fill_answer(all);
     return status;
 }
 
 mfpg_status account_ledger(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out) {
-    pricing all = {.ctx = ctx, .q = q, .out = out, .path = account_ledger_path(q->ledger)};
-    mfpg_status status = all.path ? price(&all) : mfpg_fail_memory(ctx);
+    pricing all = {.ctx = ctx, .q = q, .out = out};
+    mfpg_status status = price(&all);
     for (int64_t k = 0; all.accountant && k < all.header.clients; k++)
         mfpg_accountant_destroy(all.accountant[k]);
     free(all.accountant);
-    free(all.path);
-    json_decref(all.beside);
+    account_files_clear(&all.files);
     return status;
 }

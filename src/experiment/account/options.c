@@ -60,7 +60,7 @@ enum {
     BOTH = ACCOUNT | CALIBRATE
 };
 
-typedef enum form { FORM_NUMBER, FORM_WORD, FORM_TEXT, FORM_FLAG, FORM_ORDERS } form;
+typedef enum form { FORM_NUMBER, FORM_WORD, FORM_TEXT, FORM_FLAG, FORM_ORDERS, FORM_LIST } form;
 
 typedef struct option {
     const char *name, *argument, *help;
@@ -78,6 +78,8 @@ typedef struct option {
     ROW(name, argument, help, FORM_WORD, offsetof(mfpg_question, field), {0}, kinds, group)
 #define TEXT(name, field, argument, kinds, group, help)                                                      \
     ROW(name, argument, help, FORM_TEXT, offsetof(mfpg_question, field), {0}, kinds, group)
+#define LIST(name, field, argument, kinds, group, help)                                                      \
+    ROW(name, argument, help, FORM_LIST, offsetof(mfpg_question, field), {0}, kinds, group)
 #define FLAG(name, field, kinds, group, help)                                                                \
     ROW(name, NULL, help, FORM_FLAG, offsetof(mfpg_question, field), {0}, kinds, group)
 #define ORDERS(name, argument, kinds, group, help)                                                           \
@@ -89,6 +91,7 @@ static const option options[] = {
 #undef NUMBER
 #undef WORD
 #undef TEXT
+#undef LIST
 #undef FLAG
 #undef ORDERS
 
@@ -96,6 +99,7 @@ static const option options[] = {
 #define NUMBER(...)
 #define WORD(...)
 #define TEXT(...)
+#define LIST(...)
 #define FLAG(...)
 #define ORDERS(...)
 static const char *const headings[] = {
@@ -149,6 +153,7 @@ void mfpg_question_destroy(mfpg_question *question) {
     if (!question) return;
     free(question->accountant);
     free(question->blocks);
+    for (ptrdiff_t i = 0; i < question->ledgers; i++) free(question->ledger[i]);
     free(question->ledger);
     free(question->order);
     free(question);
@@ -207,6 +212,16 @@ static mfpg_status set_text(mfpg_context *ctx, mfpg_question *q, const option *o
     return MFPG_OK;
 }
 
+/* The one list is that of ledgers. */
+static mfpg_status add_text(mfpg_context *ctx, mfpg_question *q, const char *text) {
+    char **longer = mfpg_resize(q->ledger, q->ledgers + 1, sizeof *longer);
+    if (longer) q->ledger = longer;
+    char *copy = longer ? mfpg_text_copy(text, strlen(text)) : NULL;
+    if (!copy) return mfpg_fail_memory(ctx);
+    q->ledger[q->ledgers++] = copy;
+    return MFPG_OK;
+}
+
 static mfpg_status set_orders(mfpg_context *ctx, mfpg_question *q, const char *text) {
     double *order = mfpg_alloc((ptrdiff_t)strlen(text) + 1, sizeof *order); /* no more orders than letters */
     ptrdiff_t count = 0;
@@ -239,6 +254,7 @@ mfpg_status mfpg_question_set(
     case FORM_NUMBER: return set_number(ctx, question, o, value);
     case FORM_WORD: return set_word(ctx, question, o, value);
     case FORM_TEXT: return set_text(ctx, question, o, value);
+    case FORM_LIST: return add_text(ctx, question, value);
     case FORM_ORDERS: return set_orders(ctx, question, value);
     case FORM_FLAG: *word_of(question, o) = 1;
     }
@@ -256,6 +272,7 @@ static int is_given(const mfpg_question *q, const option *o) {
     case FORM_WORD: memcpy(&word, field, sizeof word); return word >= 0;
     case FORM_FLAG: memcpy(&word, field, sizeof word); return word;
     case FORM_TEXT:
+    case FORM_LIST:
     case FORM_ORDERS: break;
     }
     const void *pointer;

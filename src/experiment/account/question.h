@@ -21,7 +21,9 @@ struct mfpg_question {
     int view;      /* mfpg_view; local where not given */
     int assume;    /* mfpg_hidden_case; none where not given */
     int exogenous; /* 1: given */
-    char *accountant, *blocks, *ledger;
+    char *accountant, *blocks;
+    char **ledger; /* ledgers */
+    ptrdiff_t ledgers;
     double *order; /* order_count */
     ptrdiff_t order_count;
 };

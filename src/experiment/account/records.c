@@ -36,6 +36,8 @@ static double mu_of(const mfpg_question *q, const record_push *push) {
         return mfpg_data_exogenous_mu(
             push->distance, push->noise_sd, push->contraction, (int64_t)push->steps);
     const mfpg_release release = {.particles = MFPG_PARTICLES_DATA,
+        .unit = MFPG_UNIT_EXAMPLE,
+        .clipped = MFPG_CLIPPED_RECORDS,
         .steps = 1,
         .sensitivity = push->distance,
         .noise_sd = push->noise_sd,
@@ -47,7 +49,6 @@ static double mu_of(const mfpg_question *q, const record_push *push) {
 }
 
 static void assume(mfpg_answer *answer, const mfpg_question *q) {
-    account_assume(answer, "%s", mfpg_noise_assumption());
     account_assume_records(answer);
     if (account_given(q->sensitivity))
         account_assume(

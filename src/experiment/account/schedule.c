@@ -14,7 +14,9 @@ static void add(
     schedule->rate = fmin(schedule->rate, rate);
     if ((steps == 0 || rate == 0) && !unknown) return;
     if (unknown) schedule->unknown = schedule->count;
-    schedule->release[schedule->count++] = (mfpg_release){.steps = (int64_t)steps,
+    schedule->release[schedule->count++] = (mfpg_release){.unit = MFPG_UNIT_EXAMPLE, /* question.h */
+        .clipped = MFPG_CLIPPED_EXAMPLES,
+        .steps = (int64_t)steps,
         .sensitivity = sensitivity,
         .noise_sd = sd,
         .last_sd = sd,

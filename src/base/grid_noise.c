@@ -1,0 +1,163 @@
+/* The integers nearest to numbers plus normal deviates, exactly: draws in float with a proved bound decide nearly all of
+ * them, draws in double nearly all others, and fixed-point numbers of 384 bits the rest. */
+#include "grid_noise.h"
+
+#include <endian.h>
+#include <math.h>
+#include <string.h>
+
+#include "random_gaussian.h"
+
+enum { BLOCK_BYTES = 64, BLOCK_WORDS = 16, BLOCK_PAIRS = 8 };
+
+static const uint64_t FURTHER_BLOCK = ((uint64_t)1 << 63) + ((uint64_t)1 << 62);
+
+/* Up to this many steps in a standard deviation a float is the first to try: beyond, most would be undecided. */
+#define LARGEST_FLOAT_RATIO 0x1p14
+
+/* Added and taken away, it rounds a double below 2^51 in size to the nearest integer, ties to even. */
+static const double ROUNDER = 0x1.8p52;
+
+typedef struct noising {
+    const mfpg_stream *stream;
+    uint64_t vector;
+    ptrdiff_t n;
+    double ratio;
+    mfpg_grid_give give;
+    mfpg_grid_take take;
+    void *arg;
+} noising;
+
+/* ---- a single draw, whatever it takes ---- */
+
+static void read_further(const unsigned char bytes[BLOCK_BYTES], mfpg_normal_bits *bits) {
+    uint64_t word[2 * MFPG_NORMAL_FURTHER];
+    memcpy(word, bytes, sizeof word);
+    for (int i = 0; i < MFPG_NORMAL_FURTHER; i++) {
+        bits->further_radius[i] = le64toh(word[i]);
+        bits->further_angle[i] = le64toh(word[MFPG_NORMAL_FURTHER + i]);
+    }
+}
+
+static mfpg_normal_bits read_bits(const noising *all, ptrdiff_t j) {
+    mfpg_pair_place place = mfpg_stream_pair_place(all->vector, all->n, j);
+    uint32_t words[BLOCK_WORDS];
+    unsigned char further[BLOCK_BYTES];
+    mfpg_normal_bits bits = {.sine = place.sine};
+    mfpg_stream_bytes(all->stream, place.block, BLOCK_BYTES, (unsigned char *)words);
+    bits.radius = le32toh(words[2 * place.pair]);
+    bits.angle = le32toh(words[2 * place.pair + 1]);
+    uint64_t pair = place.block * BLOCK_PAIRS + (uint64_t)place.pair;
+    mfpg_stream_bytes(all->stream, FURTHER_BLOCK + pair, BLOCK_BYTES, further);
+    read_further(further, &bits);
+    return bits;
+}
+
+/* How far the sum of x and ratio times a draw may be from its real value. Sizes: |x| and ratio |z| each round by 2^-53 of
+ * themselves, |z| < 16, and so does their sum. */
+static double sum_error(double ratio, double x, double draw_error) {
+    return ratio * draw_error + (fabs(x) + 16.0 * ratio) * 0x1p-51;
+}
+
+static double rounded(double x) {
+    return (x + ROUNDER) - ROUNDER;
+}
+
+/* By an estimate if it decides, else by comparisons with half-integers. An exact tie has
+ * probability 0. The estimate is the integer or next to it, so that two or three comparisons are enough; in the cell in which
+ * there is none, steps that double find two integers around it, and halving finds it. */
+double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
+    if (!(fabs(x) <= MFPG_GRID_LARGEST_X)) return (double)NAN;
+    double z = mfpg_normal_estimate(bits), y = x + ratio * (isnan(z) ? 0.0 : z), k = rounded(y);
+    if (!isnan(z) && fabs(y - k) <= 0.5 - sum_error(ratio, x, MFPG_NORMAL_ESTIMATE_ERROR)) return k;
+    double least = k, most = k, step = 1.0;
+    for (; mfpg_normal_is_below(bits, ratio, x, least - 0.5); step *= 2.0) {
+        most = least - 1.0;
+        least -= step;
+    }
+    if (most == k) {
+        for (; !mfpg_normal_is_below(bits, ratio, x, most + 0.5); step *= 2.0) {
+            least = most + 1.0;
+            most += step;
+        }
+    }
+    while (least < most) {
+        double middle = floor(least + 0.5 * (most - least));
+        if (mfpg_normal_is_below(bits, ratio, x, middle + 0.5))
+            most = middle;
+        else
+            least = middle + 1.0;
+    }
+    return least;
+}
+
+/* ---- pieces ---- */
+
+/* k becomes the integers nearest to x + ratio z. Nonzero if one of them is not certain: half a step less what the sum may be
+ * off by, `most` and 2^-50 of its size, does not hold the distance, or z is NaN. */
+MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, const float *restrict z,
+    const double *restrict x, double *restrict k) {
+    uint64_t undecided = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double y = x[i] + ratio * (double)z[i], nearest = (y + ROUNDER) - ROUNDER;
+        undecided |= !(fabs(y - nearest) + fabs(y) * 0x1p-50 <= most);
+        k[i] = nearest;
+    }
+    return undecided;
+}
+
+/* The same where a draw decides, the long way where none does. */
+static void round_undecided(const noising *all, ptrdiff_t first, ptrdiff_t n, double most, const float *z,
+    const double *x, double *k) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double y = x[i] + all->ratio * (double)z[i];
+        k[i] = rounded(y);
+        if (!(fabs(y - k[i]) + fabs(y) * 0x1p-50 <= most)) {
+            mfpg_normal_bits bits = read_bits(all, first + i);
+            k[i] = mfpg_grid_nearest(&bits, all->ratio, x[i]);
+        }
+    }
+}
+
+/* Short pieces stay in the nearest cache with their draws, and one that is not certain is cheap to repeat. */
+enum { PIECE = 128 };
+
+static void pass_floats(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    const noising *all = arg;
+    double x[PIECE], k[PIECE], most = 0.5 - all->ratio * (MFPG_BOUNDED_ERROR + 64.0 * 0x1p-51);
+    for (const ptrdiff_t end = first + n; first < end; first += PIECE, z += PIECE) {
+        ptrdiff_t count = end - first < PIECE ? end - first : PIECE;
+        all->give(first, count, x, all->arg);
+        if (round_piece(count, all->ratio, most, z, x, k)) round_undecided(all, first, count, most, z, x, k);
+        all->take(first, count, k, all->arg);
+    }
+}
+
+/* Every draw by its 64 further bits. */
+static void pass_doubles(const noising *all, ptrdiff_t first, ptrdiff_t n) {
+    double x[MFPG_GRID_PIECE];
+    all->give(first, n, x, all->arg);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        mfpg_normal_bits bits = read_bits(all, first + i);
+        x[i] = mfpg_grid_nearest(&bits, all->ratio, x[i]);
+    }
+    all->take(first, n, x, all->arg);
+}
+
+void mfpg_grid_noise_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
+    double ratio, mfpg_grid_give give, mfpg_grid_take take, void *arg) {
+    noising all = {stream, vector, n, ratio, give, take, arg};
+    if (ratio <= LARGEST_FLOAT_RATIO) {
+        mfpg_stream_bounded_gaussian_visit(registers, stream, vector, n, pass_floats, &all);
+        return;
+    }
+    for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
+        pass_doubles(&all, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE);
+}
+
+double mfpg_grid_noise_one(
+    const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, ptrdiff_t j, double x, double ratio) {
+    noising all = {.stream = stream, .vector = vector, .n = n};
+    mfpg_normal_bits bits = read_bits(&all, j);
+    return mfpg_grid_nearest(&bits, ratio, x);
+}
