@@ -63,7 +63,10 @@ typedef enum mfpg_audit_pattern {
     MFPG_PATTERN_ROUND, /* a fresh coin every round, one guess a round */
     MFPG_PATTERN_BOTH,  /* few runs: alternating and constant signs, turn and turn about */
     MFPG_PATTERN_LOOKS, /* noised records: all rounds' looks at one, which say no more than the first where it is noised once */
-    MFPG_PATTERN_INPUT /* constant signs of input canaries; proves what stands in the columns of its own */
+    MFPG_PATTERN_INPUT, /* constant signs of input canaries; proves what stands in the columns of its own */
+    MFPG_PATTERN_DIGITS /* constant signs, scored by the last digits alone: which releases are impossible, bit for bit, under one of the
+                            two inputs. View local, releases of one local step that are not on their public grid; noise on the grid
+                            leaves nothing to score */
 } mfpg_audit_pattern;
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern); /* "none", "constant", ... */

@@ -36,7 +36,8 @@ class AuditedClient:
     route: str
     """How mu_lower was proved: "rank", "accuracy", "betting", "one-run" or "none"."""
     pattern: str
-    """How the canaries were sent for it: "constant", "alternating", "cross", "both", "looks" or "none"."""
+    """How the canaries were sent for it: "constant", "alternating", "cross", "both", "looks",
+    "digits" or "none"."""
     mu_estimate: float | None
     """A fitted Gaussian: no proof."""
     auc: float | None

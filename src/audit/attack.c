@@ -164,6 +164,19 @@ double mfpg_attack_score(
     return sum + 6.0 * sqrt(square) * bare;
 }
 
+double mfpg_attack_digits(
+    const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
+    int sum = 0;
+    if (game->federation->promise.view != MFPG_VIEW_LOCAL) return 0.0;
+    for (int64_t t = 0; t < s->rounds; t++) {
+        signed char shown = s->shown[t * game->clients + k];
+        if (shown == MFPG_SHOWS_NONE) continue;
+        for (int arm = 0; arm < 2; arm++)
+            if ((double)shown == mfpg_audit_value(game, sign[t], arm)) sum += arm == 1 ? 1 : -1;
+    }
+    return (double)sum;
+}
+
 double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign,
     ptrdiff_t k, ptrdiff_t other) {
     double sum = 0.0;

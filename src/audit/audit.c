@@ -27,7 +27,7 @@ const char *mfpg_audit_method_name(mfpg_audit_method method) {
 
 const char *mfpg_audit_pattern_name(mfpg_audit_pattern pattern) {
     static const char *const name[] = {
-        "none", "constant", "alternating", "cross", "round", "both", "looks", "input"};
+        "none", "constant", "alternating", "cross", "round", "both", "looks", "input", "digits"};
     return name[pattern];
 }
 

@@ -34,6 +34,10 @@ ptrdiff_t mfpg_canary_most(ptrdiff_t n) {
     return n < 2 ? n : n / 2;
 }
 
+ptrdiff_t mfpg_canary_first(ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j) {
+    return j * length_of(n, directions);
+}
+
 double mfpg_canary_entry(ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j, ptrdiff_t i) {
     ptrdiff_t length = length_of(n, directions);
     return i < j * length || i >= (j + 1) * length ? 0.0 : sign_of(i, n) / sqrt((double)length);

@@ -18,6 +18,9 @@ double mfpg_canary_project(ptrdiff_t n, const float *w);
 /* Entry i of v_j. */
 double mfpg_canary_entry(ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j, ptrdiff_t i);
 
+/* Direction j has the entries from its first to that of j + 1, exclusive, all of one size. */
+ptrdiff_t mfpg_canary_first(ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j);
+
 /* A model with the tensors of another: an example (size, j, m; y) has the loss -size y <w, v_j> and therefore the gradient
  * -size y v_j. Free it with mfpg_model_destroy. */
 mfpg_status mfpg_canary_model_create(mfpg_context *ctx, const mfpg_model *like, mfpg_model **out);

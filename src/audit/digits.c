@@ -1,5 +1,5 @@
-/* How a release was noised, by its last digits: noise on a grid leaves w + grid k for whole numbers k. What is on no grid has noise in floats,
- * or none. */
+/* What the last digits of a release say. Noise on the public grid leaves w + grid k for whole numbers k, which are all possible whatever
+ * the data are. A release on no grid has noise in floats, or none; then some numbers are impossible under one of two inputs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +13,22 @@
 enum { ENOUGH_ENTRIES = 8 };
 
 /* The nearest point of the grid around w, in steps. */
-static double steps_between(double inverse, float w, float u) {
-    return rint(((double)u - (double)w) * inverse);
+static double steps_between(double inverse, double w, float u) {
+    return rint(((double)u - w) * inverse);
 }
 
 /* 1 if u is float(w + grid k) for a whole number k, or within `slack` of the two numbers' size of it. */
-static int is_on_grid(double grid, double k, double slack, float w, float u) {
-    double point = (double)w + grid * k;
-    return (float)point == u || fabs(point - (double)u) <= slack * (fabs((double)w) + fabs((double)u));
+static int is_on_grid(double grid, double k, double slack, double w, float u) {
+    double point = w + grid * k;
+    return (float)point == u || fabs(point - (double)u) <= slack * (fabs(w) + fabs((double)u));
 }
 
 static mfpg_digits_kind kind_of(ptrdiff_t n, double grid, double slack, const float *w, const float *u) {
     double inverse = 1.0 / grid; /* of a power of two */
     ptrdiff_t moved = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
-        double k = steps_between(inverse, w[i], u[i]);
-        if (!is_on_grid(grid, k, slack, w[i], u[i])) return MFPG_DIGITS_FLOATS;
+        double k = steps_between(inverse, (double)w[i], u[i]);
+        if (!is_on_grid(grid, k, slack, (double)w[i], u[i])) return MFPG_DIGITS_FLOATS;
         moved += k != 0.0;
     }
     if (moved > 0) return MFPG_DIGITS_NOISED;
@@ -39,27 +39,101 @@ mfpg_digits_kind mfpg_digits_of_sum(ptrdiff_t n, double grid, const float *w, co
     return grid > 0.0 ? kind_of(n, grid, 0.0, w, u) : MFPG_DIGITS_FLOATS;
 }
 
-/* Of several local steps each rounds the weights to floats once more; if the state is also multiplied between them, or projected, the
+/* The model from which client k's release starts: w after the public terms of the step. NULL if there is no memory. */
+static float *start_of(const mfpg_audit_game *game, ptrdiff_t k, const float *w) {
+    const mfpg_mechanism *mechanism = game->mechanism[k];
+    ptrdiff_t n = mfpg_model_parameters(game->model);
+    float *start = mfpg_alloc_floats(n);
+    if (!start) return NULL;
+    memcpy(start, w, (size_t)n * sizeof *start);
+    if (mechanism->ops->drift) mechanism->ops->drift(mechanism, &game->law[k].release, n, start);
+    return start;
+}
+
+/* Several local steps each round the weights to floats once more; if the state is also multiplied between them, or projected, the
  * end is on no grid. */
 mfpg_status mfpg_digits_of_update(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, const float *w,
     const float *u, mfpg_digits_kind *out) {
     const mfpg_mechanism *mechanism = game->mechanism[k];
     const mfpg_release *release = &game->law[k].release;
-    const mfpg_mechanism_ops *ops = mechanism->ops;
-    ptrdiff_t n = mfpg_model_parameters(game->model);
-    double slack = (double)(release->steps - 1) * 0x1p-23;
     *out = MFPG_DIGITS_UNKNOWN;
-    if (!(release->grid > 0.0) || mfpg_mechanism_projects(mechanism) || (ops->drift && release->steps > 1))
+    if (!(release->grid > 0.0) || mfpg_mechanism_projects(mechanism) ||
+        (mechanism->ops->drift && release->steps > 1))
         return MFPG_OK;
-    if (!ops->drift) {
-        *out = kind_of(n, release->grid, slack, w, u);
-        return MFPG_OK;
-    }
-    float *rest = mfpg_alloc_floats(n);
-    if (!rest) return mfpg_fail_memory(ctx);
-    memcpy(rest, w, (size_t)n * sizeof *rest);
-    ops->drift(mechanism, release, n, rest);
-    *out = kind_of(n, release->grid, slack, rest, u);
-    free(rest);
+    float *start = start_of(game, k, w);
+    if (!start) return mfpg_fail_memory(ctx);
+    double slack = (double)(release->steps - 1) * 0x1p-23;
+    *out = kind_of(mfpg_model_parameters(game->model), release->grid, slack, start, u);
+    free(start);
     return MFPG_OK;
+}
+
+/* ---- which input is possible ---- */
+
+/* Entries that are looked at: each is impossible under the wrong input with a chance of about a quarter. */
+enum { MOST_ENTRIES = 512 };
+
+/* Floats around the expected one that are tried: of the noise, for the rounding of the sum; of the clipped entry, for that of the clip. */
+enum { NOISE_NEIGHBOURS = 3, ENTRY_NEIGHBOURS = 4 };
+
+/* 1 if u is float(x + sd z) for a float z. Rounding is monotone, so that the floats around (u - x)/sd are the only ones to try. */
+static int is_float_noise(double x, double sd, float u) {
+    float z = (float)(((double)u - x) / sd);
+    for (int i = 0; i < NOISE_NEIGHBOURS; i++) z = nextafterf(z, -HUGE_VALF);
+    for (int i = 0; i <= 2 * NOISE_NEIGHBOURS; i++, z = nextafterf(z, HUGE_VALF))
+        if ((float)(x + sd * (double)z) == u) return 1;
+    return 0;
+}
+
+/* How many entries of direction j have a possible output in u if each moved by `entry` (of its sign): by noise in floats, and by noise on a
+ * grid around the private number instead of the public one. The second is rare under a wrong input, so that the two may be added. */
+static ptrdiff_t count_possible(const mfpg_release *release, ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j,
+    double entry, const float *start, const float *u) {
+    ptrdiff_t first = mfpg_canary_first(n, directions, j), end = mfpg_canary_first(n, directions, j + 1);
+    ptrdiff_t possible = 0;
+    double inverse = 1.0 / release->grid;
+    if (end - first > MOST_ENTRIES) end = first + MOST_ENTRIES;
+    for (ptrdiff_t i = first; i < end; i++) {
+        double v = mfpg_canary_entry(n, directions, j, i);
+        double x = (double)start[i] + (v < 0.0 ? -entry : entry);
+        possible += is_float_noise(x, release->noise_sd, u[i]);
+        possible += is_on_grid(release->grid, steps_between(inverse, x, u[i]), 0.0, x, u[i]);
+    }
+    return possible;
+}
+
+/* The same for the float near `entry` that explains most. */
+static ptrdiff_t most_possible(const mfpg_release *release, ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j,
+    double entry, const float *start, const float *u) {
+    ptrdiff_t most = 0;
+    if (entry == 0.0) return count_possible(release, n, directions, j, 0.0, start, u);
+    float x = (float)entry;
+    for (int i = 0; i < ENTRY_NEIGHBOURS; i++) x = nextafterf(x, -HUGE_VALF);
+    for (int i = 0; i <= 2 * ENTRY_NEIGHBOURS; i++, x = nextafterf(x, HUGE_VALF)) {
+        ptrdiff_t count = count_possible(release, n, directions, j, (double)x, start, u);
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+signed char mfpg_digits_show(const mfpg_audit_game *game, ptrdiff_t k, ptrdiff_t directions, ptrdiff_t j,
+    const float *w, const float *u) {
+    const mfpg_audit_law *law = &game->law[k];
+    const mfpg_release *release = &law->release;
+    ptrdiff_t n = mfpg_model_parameters(game->model), most = -1;
+    signed char shown = MFPG_SHOWS_NONE;
+    if (game->input || release->steps > 1 || law->rate < 1.0 || mfpg_mechanism_projects(game->mechanism[k]))
+        return shown;
+    float *start = start_of(game, k, w);
+    if (!start) return shown;
+    double entry = law->gap / (1.0 + release->rounding) *
+                   fabs(mfpg_canary_entry(n, directions, j, mfpg_canary_first(n, directions, j)));
+    for (int value = -1; value <= 1; value++) {
+        ptrdiff_t count = most_possible(release, n, directions, j, value * entry, start, u);
+        if (count == most) shown = MFPG_SHOWS_NONE;
+        if (count > most) shown = (signed char)value;
+        if (count > most) most = count;
+    }
+    free(start);
+    return shown;
 }

@@ -50,7 +50,16 @@ typedef struct mfpg_transcript {
     /* Noised records: local is what they show behind each round, weight 1 for whoever took part, global and value as above. */
     double *beside;           /* rounds x clients: what a record without canary shows; NULL but for records */
     mfpg_digits_kind *digits; /* rounds x clients: of k's update, or of the global model in views of sums */
+    signed char *
+        shown; /* as local, view local: which of the values -1, 0 and 1 the last digits show to have been sent, or MFPG_SHOWS_NONE */
 } mfpg_transcript;
+
+enum { MFPG_SHOWS_NONE = 2 };
+
+/* The direction of plane j of a client's points. */
+static inline ptrdiff_t mfpg_plane_direction(const mfpg_transcript *s, ptrdiff_t client, ptrdiff_t j) {
+    return s->planes < s->directions ? client % s->directions : j;
+}
 
 typedef struct mfpg_audit_game {
     const mfpg_audit_options *options;
@@ -83,9 +92,16 @@ mfpg_status mfpg_digits_of_update(mfpg_context *ctx, const mfpg_audit_game *game
     const float *u, mfpg_digits_kind *out);
 mfpg_digits_kind mfpg_digits_of_sum(ptrdiff_t n, double grid, const float *w, const float *u);
 
+/* digits.c: the value in {-1, 0, 1} of the canary along direction j that explains the most entries of u, each as a possible output bit for
+ * bit; MFPG_SHOWS_NONE if two explain as many, or if client k's releases are not of one step of a known sum. */
+signed char mfpg_digits_show(const mfpg_audit_game *game, ptrdiff_t k, ptrdiff_t directions, ptrdiff_t j,
+    const float *w, const float *u);
+
 /* attack.c: the score of client k, signs those of the pattern; positive where arm 1 is likelier. The per-round one of round t.
- * The cross score is of k against other. The input score is that of constant signs for input canaries. */
+ * The digits score counts the rounds in which the last digits show arm 1, less those in which they show arm 0. The cross score is of k against other. The input score is that of constant signs for input canaries. */
 double mfpg_attack_score(
+    const mfpg_audit_game *game, const mfpg_transcript *transcript, const signed char *sign, ptrdiff_t k);
+double mfpg_attack_digits(
     const mfpg_audit_game *game, const mfpg_transcript *transcript, const signed char *sign, ptrdiff_t k);
 double mfpg_attack_round(
     const mfpg_audit_game *game, const mfpg_transcript *transcript, int64_t t, ptrdiff_t k);

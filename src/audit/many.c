@@ -13,6 +13,9 @@ enum { USE_KEY = 8, USE_COIN, USE_SIGN };
 
 enum { MOST_CANARIES = 1000 };
 
+/* A round whose digits show the input says more than any sum of noisy scores. */
+#define SURELY 1e6
+
 static mfpg_stream stream_of(const mfpg_crowd *c, int use, uint64_t number) {
     return mfpg_stream_open(&c->key, MFPG_PURPOSE_AUDIT, (uint64_t)use * 8, number);
 }
@@ -27,6 +30,7 @@ static void clear(mfpg_crowd *c) {
         free(p->transcript.local);
         free(p->transcript.weight);
         free(p->transcript.digits);
+        free(p->transcript.shown);
         free(p->value);
         free(p->coin);
         free(p->score);
@@ -52,10 +56,12 @@ static mfpg_status allocate_player(mfpg_context *ctx, const mfpg_crowd *c, mfpg_
     s->local = mfpg_alloc(c->planes > 0 ? c->planes : 1, cells);
     s->weight = mfpg_alloc(1, cells);
     s->digits = mfpg_alloc(1, cells);
+    s->shown = mfpg_alloc(c->planes > 0 ? c->planes : 1, (size_t)g->rounds * (size_t)g->clients);
     s->value = p->value = mfpg_alloc(c->each, cells);
     p->coin = mfpg_alloc(c->each, (size_t)g->clients);
     p->score = mfpg_alloc(c->each, (size_t)g->clients * sizeof *p->score);
-    int whole = s->global && s->local && s->weight && s->digits && p->value && p->coin && p->score;
+    int whole =
+        s->global && s->local && s->weight && s->digits && s->shown && p->value && p->coin && p->score;
     return whole ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
@@ -206,6 +212,7 @@ static mfpg_transcript along(const mfpg_crowd *c, const mfpg_crowd_player *p, pt
     ptrdiff_t direction = c->each == 1 ? k % c->directions : i;
     s.global += direction * (ptrdiff_t)(c->game->rounds + 1);
     if (c->planes == c->directions) s.local += direction * plane;
+    if (c->planes == c->directions) s.shown += direction * plane;
     s.value = c->by_client ? NULL : p->value + i * plane;
     return s;
 }
@@ -216,7 +223,8 @@ static mfpg_status score_run(mfpg_context *ctx, const mfpg_crowd *c, mfpg_crowd_
         *t = (mfpg_tally){.canaries = (int32_t)c->of[k]};
         for (ptrdiff_t i = 0; i < c->of[k]; i++) {
             const mfpg_transcript s = along(c, p, k, i);
-            double score = mfpg_attack_score(c->game, &s, signs_of(c, run), k);
+            double score = mfpg_attack_score(c->game, &s, signs_of(c, run), k) +
+                           SURELY * mfpg_attack_digits(c->game, &s, signs_of(c, run), k);
             int coin = p->coin[k * c->each + i];
             if (isnan(score))
                 return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "client '%s': a score of the attack is no number",

@@ -18,6 +18,7 @@ enum { USE_KEY, USE_ARM, USE_TIE, USE_SIGN, USE_COIN };
 #define SHARE_CROSS       0.1
 #define SHARE_ROUND       0.1
 #define SHARE_INPUT       0.2
+#define SHARE_DIGITS      0.001
 
 enum { MOST_CLIENTS_PAIRED = 64, MOST_OTHERS = 7 };
 
@@ -39,6 +40,7 @@ typedef struct audit {
     player *player;
     int players;
     int alternates, rounds_too; /* patterns that are played beside the constant one */
+    int by_digits;              /* 1: runs of the constant pattern are also scored by last digits */
     ptrdiff_t others;           /* clients that each is compared with */
     ptrdiff_t series;           /* 1 + others */
     double alpha;               /* of one client */
@@ -50,6 +52,7 @@ typedef struct audit {
     signed char *sign;      /* rounds */
     unsigned char *arm;     /* clients x runs */
     double *score;          /* clients x series x runs */
+    double *digits;         /* clients x runs: scores by last digits; NULL if nothing is released by itself */
     int32_t *guess;         /* runs x clients x 2: right, made */
     double *pull;           /* runs x clients x 2: of input canaries, means of a run; NULL without */
     mfpg_audit_game inputs; /* the game of input canaries, and what it needs */
@@ -73,6 +76,7 @@ static void clear(audit *a) {
         free(p->transcript.weight);
         free(p->transcript.beside);
         free(p->transcript.digits);
+        free(p->transcript.shown);
         free(p->value);
         free(p->coin);
         free(p->room.scored);
@@ -82,6 +86,7 @@ static void clear(audit *a) {
     free(a->sign);
     free(a->arm);
     free(a->score);
+    free(a->digits);
     free(a->guess);
     free(a->pull);
     free(a->tie);
@@ -99,12 +104,13 @@ static mfpg_status allocate_player(mfpg_context *ctx, const audit *a, player *p)
     p->transcript.weight = mfpg_alloc(cells, sizeof(double));
     p->transcript.value = p->value = mfpg_alloc(cells, sizeof(double));
     p->transcript.digits = mfpg_alloc(cells, sizeof *p->transcript.digits);
+    p->transcript.shown = mfpg_alloc(cells, 1);
     if (g->records) p->transcript.beside = mfpg_alloc(cells, sizeof(double));
     p->coin = mfpg_alloc(cells, 1);
     p->room.scored = mfpg_alloc(runs, sizeof *p->room.scored);
     p->room.plain = mfpg_alloc(runs, sizeof *p->room.plain);
     int whole = p->transcript.global && p->transcript.local && p->transcript.weight && p->transcript.digits &&
-                p->value && p->coin && p->room.scored && p->room.plain &&
+                p->transcript.shown && p->value && p->coin && p->room.scored && p->room.plain &&
                 (!g->records || p->transcript.beside);
     return whole ? MFPG_OK : mfpg_fail_memory(ctx);
 }
@@ -122,8 +128,10 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
     a->score = mfpg_alloc(g->clients * a->series * runs, sizeof *a->score);
     a->guess = mfpg_alloc(g->clients * runs, 2 * sizeof *a->guess);
     a->tie = mfpg_alloc(runs, sizeof *a->tie);
+    if (a->by_digits) a->digits = mfpg_alloc(g->clients * runs, sizeof *a->digits);
     if (g->configured) a->pull = mfpg_alloc(g->clients * runs, 2 * sizeof *a->pull);
-    if (!a->player || !a->sign || !a->arm || !a->score || !a->guess || !a->tie || (g->configured && !a->pull))
+    if (!a->player || !a->sign || !a->arm || !a->score || !a->guess || !a->tie ||
+        (a->by_digits && !a->digits) || (g->configured && !a->pull))
         return mfpg_fail_memory(ctx);
     for (int i = 0; i < a->players; i++) {
         mfpg_status status = allocate_player(ctx, a, &a->player[i]);
@@ -202,6 +210,8 @@ static void score_run(const audit *a, const player *p, int64_t run) {
         score_records(a, p, run);
         return;
     }
+    for (ptrdiff_t k = 0; k < clients && a->digits && a->pattern == MFPG_PATTERN_CONSTANT; k++)
+        a->digits[k * (ptrdiff_t)a->runs + run] = mfpg_attack_digits(a->game, &p->transcript, a->sign, k);
     for (ptrdiff_t k = 0; k < clients; k++) {
         *score = mfpg_attack_score(a->game, &p->transcript, a->sign, k);
         score += a->runs;
@@ -302,6 +312,17 @@ static mfpg_audit_pattern pattern_of(const audit *a, ptrdiff_t series) {
     return a->game->records && series == MFPG_LOOK_ALL ? MFPG_PATTERN_LOOKS : MFPG_PATTERN_CROSS;
 }
 
+static mfpg_status judge_digits(mfpg_context *ctx, const audit *a, ptrdiff_t k, int worker) {
+    const mfpg_series series = {.score = a->digits + k * (ptrdiff_t)a->runs,
+        .arm = a->arm + k * (ptrdiff_t)a->runs,
+        .tie = a->tie,
+        .runs = a->runs,
+        .pattern = MFPG_PATTERN_DIGITS,
+        .alpha = alpha_of(a, SHARE_DIGITS)};
+    return mfpg_verdict_add(
+        ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
+}
+
 static mfpg_status judge_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     audit *a = arg;
     int alternating = a->pattern == MFPG_PATTERN_ALTERNATING;
@@ -319,6 +340,7 @@ static mfpg_status judge_client(mfpg_context *ctx, ptrdiff_t k, int worker, void
         status = mfpg_verdict_add(
             ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
     }
+    if (status == MFPG_OK && a->digits && !alternating) status = judge_digits(ctx, a, k, worker);
     return status == MFPG_OK ? status
                              : mfpg_fail_in(ctx, status, "client '%s'", a->game->data->client[k].name);
 }
@@ -419,12 +441,13 @@ static void plan_patterns(audit *a) {
         a->others = g->clients - 1 < MOST_OTHERS ? g->clients - 1 : MOST_OTHERS;
         if (g->clients > MOST_CLIENTS_PAIRED) a->others = 1;
     }
+    a->by_digits = view == MFPG_VIEW_LOCAL && !g->records;
     a->series = 1 + a->others;
     if (g->records) a->series = MFPG_LOOK_CROSS + a->others;
     a->alpha = (1.0 - g->options->confidence) / (double)g->clients;
     a->share = SHARE_CONSTANT + (a->alternates ? SHARE_ALTERNATING : 0.0) +
                (a->series > 1 ? SHARE_CROSS : 0.0) + (a->rounds_too ? SHARE_ROUND : 0.0) +
-               (g->configured ? SHARE_INPUT : 0.0);
+               (g->configured ? SHARE_INPUT : 0.0) + (a->by_digits ? SHARE_DIGITS : 0.0);
 }
 
 mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_audit_promise *promise,

@@ -24,18 +24,29 @@ typedef struct watch {
     int failed;    /* 1: out of memory */
 } watch;
 
+/* What the last digits of a client's release show: how it was noised and, if not on the grid, which canary was sent. */
+static void see_digits_of_update(watch *w, ptrdiff_t client, const float *model) {
+    const mfpg_audit_game *game = w->game;
+    mfpg_transcript *s = w->transcript;
+    ptrdiff_t at = (ptrdiff_t)s->rounds * game->clients + client,
+              plane = (ptrdiff_t)game->rounds * game->clients;
+    if (mfpg_digits_of_update(w->ctx, game, client, w->before, model, &s->digits[at]) != MFPG_OK)
+        w->failed = 1;
+    for (ptrdiff_t j = 0; j < s->planes && s->digits[at] == MFPG_DIGITS_FLOATS; j++)
+        s->shown[j * plane + at] = mfpg_digits_show(
+            game, client, s->directions, mfpg_plane_direction(s, client, j), w->before, model);
+}
+
 static void see(void *user, ptrdiff_t client, double weight, const float *model) {
     watch *w = user;
     mfpg_transcript *s = w->transcript;
     ptrdiff_t clients = w->game->clients;
     ptrdiff_t at = (ptrdiff_t)s->rounds * clients + client, plane = (ptrdiff_t)w->game->rounds * clients;
     for (ptrdiff_t j = 0; j < s->planes && !w->game->records; j++)
-        s->local[j * plane + at] =
-            project(w->game, s, s->planes < s->directions ? client % s->directions : j, model);
+        s->local[j * plane + at] = project(w->game, s, mfpg_plane_direction(s, client, j), model);
     s->weight[at] = weight;
-    if (w->before && w->game->federation->promise.view == MFPG_VIEW_LOCAL &&
-        mfpg_digits_of_update(w->ctx, w->game, client, w->before, model, &s->digits[at]) != MFPG_OK)
-        w->failed = 1;
+    if (w->before && w->game->federation->promise.view == MFPG_VIEW_LOCAL)
+        see_digits_of_update(w, client, model);
 }
 
 /* Whether the digits of releases are looked at: of parameters that are not projected, in views of every round. */
@@ -112,7 +123,10 @@ mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game 
     mfpg_federation_share_cohorts(federation, &cohorts); /* as in the run that made the promises */
     memset(s->weight, 0, (size_t)cells * sizeof *s->weight);
     memset(s->digits, 0, (size_t)cells * sizeof *s->digits); /* unknown */
-    if (s->planes > 0) memset(s->local, 0, (size_t)(s->planes * cells) * sizeof *s->local);
+    if (s->planes > 0) {
+        memset(s->local, 0, (size_t)(s->planes * cells) * sizeof *s->local);
+        memset(s->shown, MFPG_SHOWS_NONE, (size_t)(s->planes * cells));
+    }
     see_global(game, s, 0, mfpg_federation_model(federation));
     for (s->rounds = 0; s->rounds < game->rounds && status == MFPG_OK; s->rounds++) {
         mfpg_round_report report;

@@ -90,6 +90,7 @@ static inline mfpg_status play_by_hand(mfpg_context *ctx, const mfpg_audit_game 
             s->local[at] = mfpg_canary_project(n, u);
             s->weight[at] = 1.0 / (double)clients;
             s->digits[at] = MFPG_DIGITS_FLOATS; /* sums by hand are floats */
+            s->shown[at] = MFPG_SHOWS_NONE;
             if (game->federation->promise.view == MFPG_VIEW_LOCAL && status == MFPG_OK)
                 status = mfpg_digits_of_update(ctx, game, k, w, u, &s->digits[at]);
             for (ptrdiff_t i = 0; i < n; i++) sum[i] += (double)u[i] / (double)clients;
@@ -146,7 +147,10 @@ static inline void audit_with(
         .rounds = s->options.rounds,
         .delta = s->options.delta};
     CHECK_OK(s->ctx, mfpg_audit_laws(s->ctx, &game, law));
-    CHECK_OK(s->ctx, mfpg_audit_run(s->ctx, &game, promised, play, arg, s->client, &s->plan));
+    mfpg_status status = s->audit.method == MFPG_AUDIT_RANKS
+                             ? mfpg_audit_run(s->ctx, &game, promised, play, arg, s->client, &s->plan)
+                             : mfpg_audit_run_many(s->ctx, &game, promised, play, arg, s->client, &s->plan);
+    CHECK_OK(s->ctx, status);
     mfpg_model_destroy(canary);
 }
 

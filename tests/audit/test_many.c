@@ -17,40 +17,6 @@ static mfpg_mechanism_options options_of(const char *kind, mfpg_promise promise)
     return o;
 }
 
-/* clients x rows of that many features; each client with noise of that multiplier. Confidence: no alarm in the lifetime of these
- * tests. */
-static subject crowd_open(int threads, ptrdiff_t clients, ptrdiff_t rows, ptrdiff_t features, int64_t rounds,
-    const mfpg_mechanism_options *mechanism, double multiplier) {
-    subject s = {.ctx = testing_context(threads)};
-    mfpg_data_options data = mfpg_data_options_default();
-    mfpg_key key = mfpg_key_from_seed(3);
-    data.format = "synthetic";
-    data.synthetic = MFPG_SYNTHETIC_COINS;
-    data.clients = clients;
-    data.rows = rows;
-    data.dimension = features;
-    data.test_fraction = 0;
-    data.binary_labels = 1;
-    CHECK_OK(s.ctx, mfpg_federated_data_create(s.ctx, &data, &key, &s.data));
-    const mfpg_model_options shape = {.kind = "logistic", .features = features};
-    CHECK_OK(s.ctx, mfpg_model_create(s.ctx, &shape, &s.model));
-    CHECK_OK(s.ctx, mfpg_mechanism_create(s.ctx, mechanism, &s.mechanism));
-    for (ptrdiff_t k = 0; k < clients; k++) {
-        s.mechanisms[k] = s.mechanism;
-        s.action[k] = mfpg_mechanism_action_for(s.mechanism, multiplier, rows);
-    }
-    s.options = mfpg_federation_options_default();
-    s.options.promise = mechanism->promise;
-    s.options.rounds = rounds;
-    s.options.weights = MFPG_WEIGHTS_EQUAL;
-    s.options.paper.step = mechanism->step;
-    s.audit = mfpg_audit_options_for(MFPG_AUDIT_FEW_RUNS);
-    s.audit.runs = 40;
-    s.audit.confidence = 0.9999;
-    s.audit.seed = testing_seed();
-    return s;
-}
-
 static void complain(const subject *s, const mfpg_audit_client *c, const char *what) {
     print_error("seed %llu, %s, %s %s %s: mu %.4f, proved %.4f, estimate %.4f, %lld of %lld right; epsilon "
                 "%.3f, direct "

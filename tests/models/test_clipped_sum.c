@@ -1,9 +1,7 @@
 /* Sums of clipped gradients as integers: what they are, and how far one example can move them. */
-#include "models/fixture.h"
+#include "crafted_rows.h"
 
-#include "models/ops.h"
-
-enum { FEATURES = 11, ROWS = 700, PARAMETERS = 128, MLP_STEPS = 1, GLM_STEPS = 4 };
+enum { FEATURES = 11, ROWS = 700, PARAMETERS = 128 };
 
 typedef struct setup {
     mfpg_context *ctx;
@@ -415,63 +413,16 @@ static void test_a_row_counts_at_most_its_clip(void **state) {
 
 /* ---- crafted rows ---- */
 
-/* Rows that move one entry of the gradient by `step` 2^10 each, with signals of 1/2: the others' entries are next to
- * nothing. Labels and features give either sign: a network needs features above zero. */
-static void craft_row(const setup *s, ptrdiff_t row, double step) {
-    int network = is_network(s);
-    s->data.x[row] = (float)(0x1p11 * (network ? fabs(step) : step));
-    s->data.y[row] = network ? step > 0 : strcmp(mfpg_model_name(s->model), "softmax") == 0;
-    if (!mfpg_model_is_classifier(s->model)) s->data.y[row] = -0.5F;
-    s->data.norm2[row] = (double)s->data.x[row] * (double)s->data.x[row];
-}
-
-/* n = 2^(k+1). The first half brings a float sum to 2^k + 1/2. Above 2^k a float's unit U is 2^(k-23), and four times - U/2
- * are four ties to even, which change nothing; then + 2 U lifts the sum. Without the first row the sum is below 2^k, the
- * unit is half as large, and the five add up to nothing. Models that add four rows before they add these to the sum have
- * each of the five as four rows. */
-static void craft(const setup *s, int k) {
-    ptrdiff_t n = s->data.rows, row = 0, big = ((ptrdiff_t)129 << k) / 128,
-              adjusting = (ptrdiff_t)4 << (k - 14);
-    int rows_of_step = is_network(s) ? MLP_STEPS : GLM_STEPS;
-    for (; row < big; row++) craft_row(s, row, 127.0 / 128.0);
-    for (; row < big + adjusting; row++)
-        craft_row(
-            s, row, (ldexp(1, k - 14) + 0.5) / (double)adjusting); /* the big ones sum to 2^k - 2^(k-14) */
-    for (ptrdiff_t i = 0; row < n; row++, i++) {
-        ptrdiff_t of_cycle = i / rows_of_step % 5;
-        craft_row(s, row, ldexp(of_cycle < 4 ? -0.5 : 2.0, k - 23) / rows_of_step);
-    }
-}
-
 static setup begin_crafted(const char *kind, int k) {
     mfpg_context *ctx = testing_context(1);
-    mfpg_model *model = NULL;
-    const ptrdiff_t hidden = 1;
-    mfpg_model_options options = {
-        .kind = kind, .features = 1, .classes = 2, .hidden = &hidden, .hidden_layers = 1};
-    CHECK_OK(ctx, mfpg_model_create(ctx, &options, &model));
+    float w[PARAMETERS] = {0};
+    double clip;
+    mfpg_model *model = crafted_model(ctx, kind, w, &clip);
     uint64_t random = 1;
-    int two =
-        strcmp(kind, "softmax") == 0 || strcmp(kind, "mlp") == 0; /* entries that move, one for each class */
-    setup s = begin(model, ctx, make_dataset((ptrdiff_t)2 << k, 1, 1, &random), 1024 * (two ? sqrt(2) : 1));
-    if (strcmp(kind, "mlp") == 0) s.w[0] = 1; /* the unit shows the feature, and its output has weight 0 */
-    craft(&s, k);
+    setup s = begin(model, ctx, make_dataset((ptrdiff_t)2 << k, 1, 1, &random), clip);
+    memcpy(s.w, w, (size_t)s.d * sizeof *w);
+    craft(model, &s.data, k);
     return s;
-}
-
-/* The sum as it was until it became integers: blocks of 256 rows, added to one running float sum. */
-static void float_sum(const setup *s, const int32_t *rows, ptrdiff_t count, double *out) {
-    float *sum = make_floats(s->d);
-    mfpg_batch all = {&s->data, rows, count};
-    for (ptrdiff_t first = 0; first < count; first += MFPG_BLOCK_ROWS) {
-        mfpg_dataset part;
-        mfpg_batch block = mfpg_batch_block(&all, first, &part);
-        s->model->ops->backward(s->model, s->w, &block, s->work);
-        s->model->ops->clip(s->model, &block, s->clip, 1.0, s->work);
-        s->model->ops->accumulate(s->model, &block, 1.0F, first == 0, s->work, sum);
-    }
-    for (ptrdiff_t i = 0; i < s->d; i++) out[i] = (double)sum[i];
-    free(sum);
 }
 
 static double float_shift(const setup *s, const double *a, const double *b) {
@@ -494,20 +445,20 @@ static void test_crafted_rows_move_float_sums_beyond_the_clip_and_integers_not(v
         assert_int_equal(sum_of(&s, NULL, 0, s.sum), 0);
         sum_of(&s, rows, n, s.other);
         check_equal(&s, s.sum, s.other);
-        float_sum(&s, NULL, n, whole);
+        float_sum(s.model, s.w, &s.data, NULL, n, s.clip, s.work, whole);
         sum_of(&s, rows + 1, n - 1, without_it);
         assert_true(shift(&s, s.sum, without_it) <= most);
         float kept = s.data.y[0];
         s.data.y[0] = NAN;
-        float_sum(&s, NULL, n, less);
+        float_sum(s.model, s.w, &s.data, NULL, n, s.clip, s.work, less);
         assert_int_equal(sum_of(&s, NULL, 0, s.other), 1);
         double floats = float_shift(&s, whole, less), integers = shift(&s, s.sum, s.other);
         print_message("%s, %td rows, zero-out: %.1f clips in float, %.4f in integers\n",
             mfpg_model_kind_name(kind), n, floats, integers);
         assert_true(floats > 5 && integers <= most && integers > 0.9);
         s.data.y[0] = kept;
-        craft_row(&s, 0, -127.0 / 128.0);
-        float_sum(&s, NULL, n, less);
+        craft_row(s.model, &s.data, 0, -127.0 / 128.0);
+        float_sum(s.model, s.w, &s.data, NULL, n, s.clip, s.work, less);
         sum_of(&s, NULL, 0, s.other);
         floats = float_shift(&s, whole, less);
         integers = shift(&s, s.sum, s.other);
