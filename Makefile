@@ -10,6 +10,7 @@ FUZZ_SECONDS ?= 360
 ifneq ($(MFPG_SHARED),) # the folder of reference data; the tests run in folders of their own
 export MFPG_SHARED := $(shell realpath -m -- "$(MFPG_SHARED)")
 endif
+export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build --preset $(1)
 SOURCES = find $(wildcard include src cli tests bench fuzz examples) -name '*.[ch]' -print0
 
