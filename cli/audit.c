@@ -269,6 +269,8 @@ static int tell(mfpg_context *ctx, const settings *chosen, const mfpg_experiment
 }
 
 static int audit(mfpg_context *ctx, settings *chosen, mfpg_config *config) {
+    int code = chosen->out ? cli_may_write_folder("audit", chosen->out) : CLI_DONE;
+    if (code != CLI_DONE) return code;
     watching watched = {.bar = progress_start(), .text = "runs"};
     mfpg_experiment *experiment = NULL;
     mfpg_audit_plan plan;
@@ -290,7 +292,7 @@ static int audit(mfpg_context *ctx, settings *chosen, mfpg_config *config) {
     }
     watched.clients = mfpg_experiment_clients(experiment);
     mfpg_audit_client *client = calloc((size_t)mfpg_experiment_clients(experiment), sizeof *client);
-    int code = CLI_FAILED;
+    code = CLI_FAILED;
     if (client) {
         status = mfpg_experiment_audit(ctx, experiment, &chosen->audit, client, &plan);
         progress_end(&watched.bar);

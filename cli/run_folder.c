@@ -1,6 +1,7 @@
 #include "run_folder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,6 +55,24 @@ int cli_may_write_into_run(const char *command, const char *folder, const char *
     if (!path_in(folder, name, path) || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode)) return CLI_DONE;
     return cli_refuse(command,
         "%s: is a symbolic link in a run folder and not followed; name another folder (--out)", path);
+}
+
+int cli_may_write_folder(const char *command, const char *folder) {
+    char path[PATH_SIZE];
+    struct stat info;
+    if (snprintf(path, PATH_SIZE, "%s", folder) >= PATH_SIZE)
+        return cli_refuse(command, "%.100s...: too long", folder);
+    while (path[0] && stat(path, &info) != 0 && errno == ENOENT) {
+        char *slash = strrchr(path, '/');
+        if (slash == path) slash++; /* of the root */
+        path[slash ? slash - path : 0] = '\0';
+    }
+    const char *found = path[0] ? path : ".";
+    if (stat(found, &info) != 0) return cli_refuse(command, "%s: %s", found, strerror(errno));
+    if (!S_ISDIR(info.st_mode)) return cli_refuse(command, "%s: is not a folder", found);
+    if (access(found, W_OK | X_OK) != 0)
+        return cli_refuse(command, "%s: cannot write into it: %s", found, strerror(errno));
+    return CLI_DONE;
 }
 
 static void warn_of_checkpoint(const char *folder) {

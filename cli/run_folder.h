@@ -13,6 +13,10 @@ int cli_config_of_run(mfpg_context *ctx, const char *command, const char *folder
 /* A run folder may come from anybody: CLI_DONE where writing the file into it follows no symbolic link, else as above. */
 int cli_may_write_into_run(const char *command, const char *folder, const char *name);
 
+/* CLI_DONE if files can be written into the folder, or into the nearest folder above it that exists; else as above. Asked before long work,
+ * whose result would be lost. */
+int cli_may_write_folder(const char *command, const char *folder);
+
 /* Warns of each checkpoint that the folder of a run, or of a sweep, still has: one line with its path. */
 void cli_warn_of_checkpoints(const char *folder);
 

@@ -107,8 +107,7 @@ const float *mfpg_experiment_model(const mfpg_experiment *experiment, ptrdiff_t 
 /** Assumptions of the certificates, one sentence each; NULL past the end. */
 const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdiff_t index);
 
-/** What summary.json holds, as text (free it). Every client is listed, also where the file has quantiles
- *  in their place (more than 1000 clients). */
+/** What summary.json holds, as text (free it): of more than 1000 clients quantiles, and mfpg_experiment_client tells each. */
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
 
 /** Attacks what the experiment promises its clients (mfpg/audit.h), before or after its run, which it leaves as it is.

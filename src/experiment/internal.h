@@ -162,7 +162,7 @@ void mfpg_print_sentences(const mfpg_solution *solution, FILE *out);
 mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment);
 
 /* summary.c: a new object, or NULL when memory runs out; everybody: clients are listed however many there are. */
-json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment, int everybody);
+json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 
 /* The object, indented, as text (free it); MFPG_ERR_MEMORY for NULL too. */
 mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text);
@@ -175,7 +175,7 @@ void mfpg_print_transport(const mfpg_experiment *experiment, FILE *out);
 
 /* summary_clients.c: each client, or of more than 1000 the quantiles unless everybody is wanted; and what its two files share: the value, or NULL and
  * nothing left of it where something could not be added. */
-json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *experiment, int everybody);
+json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 json_t *mfpg_metrics_json(const mfpg_metrics *metrics);
 json_t *mfpg_json_if_complete(json_t *value, int complete);
 

@@ -120,7 +120,7 @@ static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *experiment,
     if (status == MFPG_OK)
         status = mfpg_run_write_timings(ctx, folder, experiment->seconds, experiment->round_count);
     if (status != MFPG_OK) return status;
-    json_t *summary = mfpg_summary_json(ctx, experiment, 0);
+    json_t *summary = mfpg_summary_json(ctx, experiment);
     status = summary ? mfpg_run_write_json(ctx, folder, "summary.json", summary) : mfpg_fail_memory(ctx);
     json_decref(summary);
     return status;

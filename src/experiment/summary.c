@@ -152,7 +152,7 @@ static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
         metrics, json_object_set_new(metrics, "note", json_string(MFPG_METRICS_NOTE)) == 0);
 }
 
-json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e, int everybody) {
+json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
     const char *name = mfpg_config_text(e->config, "name");
     json_t *odometer = NULL, *certificate = certificate_json(ctx, e, &odometer);
     return json_pack("{s:s, s:s?, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
@@ -162,9 +162,8 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e, int every
         mfpg_players_name(e->method.players), "seeded", e->key.seeded, "rounds", (json_int_t)e->round_count,
         "rounds_planned", (json_int_t)e->options.rounds, "promise", promise_json(e), "certificate",
         certificate, "odometer", odometer, "ledger", ledger_json(e), "stop", stop_json(ctx, e), "clients",
-        mfpg_clients_json(ctx, e, everybody), "metrics", pool_json(ctx, e), "transport",
-        mfpg_transport_json(e), "game", game_json(e), "data", data_json(e), "assumptions",
-        assumptions_json(e));
+        mfpg_clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport", mfpg_transport_json(e), "game",
+        game_json(e), "data", data_json(e), "assumptions", assumptions_json(e));
 }
 
 /* A text in memory that remembers whether a part of it is missing: Jansson writes on after a key that could not be
@@ -206,7 +205,7 @@ mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text)
 }
 
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json) {
-    json_t *summary = mfpg_summary_json(ctx, experiment, 1);
+    json_t *summary = mfpg_summary_json(ctx, experiment);
     mfpg_status status = mfpg_json_text(ctx, summary, json);
     json_decref(summary);
     return status;

@@ -202,6 +202,6 @@ static json_t *describe_clients(mfpg_context *ctx, const mfpg_experiment *e) {
     return mfpg_json_if_complete(object, complete);
 }
 
-json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *e, int everybody) {
-    return everybody || e->data->clients <= MOST_LISTED ? list_clients(ctx, e) : describe_clients(ctx, e);
+json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *e) {
+    return e->data->clients <= MOST_LISTED ? list_clients(ctx, e) : describe_clients(ctx, e);
 }

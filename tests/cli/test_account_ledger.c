@@ -83,7 +83,16 @@ static void test_the_summary_beside_it_is_compared(void **state) {
     expect("account --ledger a/ledger", 0);
     assert_non_null(strstr(ran.out, "would not show"));
     write_in_folder("a/summary.json", "{\"clients\": 3, \"ledger\": [");
-    expect("account --ledger a/ledger", 0);
+    REFUSED("account --ledger a/ledger", "a/summary.json:1: ", "a broken summary confirms nothing");
+    write_in_folder("a/summary.json", "[]");
+    REFUSED("account --ledger a/ledger", "a/summary.json:1: not a JSON object");
+    const char *const ends[] = {"5", "{}", "{\"chain\": \"x\"}", "{\"chain\": 1, \"lines\": 2}"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char broken[100];
+        snprintf(broken, sizeof broken, "{\"ledger\": %s}", ends[i]);
+        write_in_folder("a/summary.json", broken);
+        REFUSED("account --ledger a/ledger", "a/summary.json:1: ledger: needs a text 'chain'");
+    }
     free(sealed);
     free(doubled);
     free(shorter);

@@ -7,6 +7,10 @@ static const char *const keys[] = {"client", "mu", "mu_lower", "epsilon", "epsil
 
 static void test_json_tells_every_client_and_stands_in_the_file_too(void **state) {
     (void)state;
+    write_in_folder("file", "");
+    REFUSED("audit clinics --out file", "file: is not a folder"); /* before the work */
+    REFUSED("audit clinics --out file/below", "file/below: Not a directory");
+    remove_from_folder("file");
     json_t *object = run_json("audit clinics train.rounds=2 --runs 400 --seed 5 --out sub/folder --json");
     json_t *clients = json_object_get(object, "clients");
     assert_int_equal(json_array_size(clients), 4);

@@ -113,6 +113,28 @@ static void test_two_runs_stand_side_by_side(void **state) {
     expect_out("\n  seeds (runs)                1                         2\n");
 }
 
+/* Writes a number into the game of a run's summary. */
+static void set_mean_action(const char *run, double value) {
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s/summary.json", folder, run);
+    json_t *summary = json_load_file(path, 0, NULL);
+    assert_non_null(summary);
+    json_object_set_new(json_object_get(summary, "game"), "mean_action", json_real(value));
+    assert_int_equal(json_dump_file(summary, path, 0), 0);
+    json_decref(summary);
+}
+
+/* Six digits, and as many more as it takes to tell two numbers apart. */
+static void test_numbers_have_the_digits_in_which_they_differ(void **state) {
+    (void)state;
+    set_mean_action("s/seed-1", 0.123456781);
+    set_mean_action("s/seed-2", 0.123456789);
+    expect("compare s/seed-1 s/seed-2", 0);
+    expect_out("\n  mean action (no unit)       0.12345678                0.12345679\n");
+    expect("compare s/seed-1 s/seed-1", 0);
+    expect_out("\n  mean action (no unit)       0.123457                  0.123457\n");
+}
+
 /* A run that was interrupted keeps its checkpoint, with the key of the noise in it; one line names each. */
 static void test_a_checkpoint_that_is_left_is_warned_of(void **state) {
     (void)state;
@@ -209,6 +231,7 @@ int main(void) {
         cmocka_unit_test(test_figures_without_gnuplot_are_data_and_scripts),
         cmocka_unit_test(test_what_is_no_run_is_refused),
         cmocka_unit_test(test_two_runs_stand_side_by_side),
+        cmocka_unit_test(test_numbers_have_the_digits_in_which_they_differ),
         cmocka_unit_test(test_a_checkpoint_that_is_left_is_warned_of),
         cmocka_unit_test(test_json_holds_the_numbers_of_the_files),
         cmocka_unit_test(test_promises_that_differ_are_not_compared),

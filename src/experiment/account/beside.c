@@ -1,6 +1,6 @@
 #include "beside.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,20 +25,47 @@ static char *summary_path(const char *ledger) {
     return path;
 }
 
+/* 1 if a summary says nothing of the ledger's end, or says it as a run does. */
+static int names_end_of_ledger(const json_t *summary) {
+    const json_t *ledger = json_object_get(summary, "ledger");
+    return !ledger || json_is_null(ledger) ||
+           (json_is_string(json_object_get(ledger, "chain")) &&
+               json_is_integer(json_object_get(ledger, "lines")));
+}
+
+static mfpg_status read_summary(mfpg_context *ctx, const char *path, json_t **out) {
+    char *text = NULL;
+    size_t length = 0;
+    json_error_t error = {.line = 0};
+    mfpg_status status = mfpg_file_read(ctx, path, MOST_BYTES, &text, &length);
+    if (status != MFPG_OK) return status;
+    json_t *summary = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (!summary && (json_error_code(&error) == json_error_out_of_memory || !error.text[0]))
+        return mfpg_fail_memory(ctx);
+    if (json_is_object(summary) && names_end_of_ledger(summary)) {
+        *out = summary;
+        return MFPG_OK;
+    }
+    status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s:%d: %s; a broken summary confirms nothing: restore it, or remove it to read the ledger alone",
+        path, error.line > 0 ? error.line : 1,
+        !summary                  ? error.text
+        : json_is_object(summary) ? "ledger: needs a text 'chain' and a whole number 'lines'"
+                                  : "not a JSON object");
+    json_decref(summary);
+    return status;
+}
+
 mfpg_status account_read_beside(mfpg_context *ctx, const char *ledger, json_t **out) {
     struct stat info;
-    json_error_t error = {0};
     char *path = summary_path(ledger);
     *out = NULL;
     if (!path) return mfpg_fail_memory(ctx);
-    int readable = stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= MOST_BYTES;
-    FILE *file = readable ? fopen(path, "r") : NULL;
+    int missing = stat(path, &info) != 0 && errno == ENOENT;
+    mfpg_status status = missing ? MFPG_OK : read_summary(ctx, path, out);
     free(path);
-    if (!file) return MFPG_OK;
-    *out = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
-    fclose(file);
-    int full = !*out && (json_error_code(&error) == json_error_out_of_memory || !error.text[0]);
-    return full ? mfpg_fail_memory(ctx) : MFPG_OK;
+    return status;
 }
 
 const char *account_name_beside(const json_t *beside, int64_t client) {

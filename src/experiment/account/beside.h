@@ -9,8 +9,8 @@
 /* FILE, or FOLDER/ledger where a folder was named; NULL when memory runs out. Free it. */
 char *account_ledger_path(const char *named);
 
-/* Reads summary.json beside the ledger; *out NULL where there is none, or what is there cannot be read as JSON. Free with
- * json_decref. */
+/* Reads summary.json beside the ledger; *out NULL if there is none. MFPG_ERR_INPUT if it is not a JSON object, or names the end of the
+ * ledger in another way than a run does: a broken summary confirms nothing. Free with json_decref. */
 mfpg_status account_read_beside(mfpg_context *ctx, const char *path, json_t **out);
 
 /* The name of a client, or NULL. */

@@ -27,19 +27,31 @@ static void heading(const printer *to, const char *text) {
 
 /* ---- rows ---- */
 
-/* A value as text in buffer, or where it stands. */
-static const char *text_of(const json_t *value, char buffer[MFPG_NUMBER_SIZE]) {
+/* The fewest digits, six or more, with which two numbers that differ are printed differently. */
+static int digits_that_differ(double x, double y) {
+    char first[MFPG_NUMBER_SIZE], second[MFPG_NUMBER_SIZE];
+    int digits = 6;
+    for (; isfinite(x) && isfinite(y) && x != y && digits < 17; digits++) {
+        snprintf(first, sizeof first, "%.*g", digits, x);
+        snprintf(second, sizeof second, "%.*g", digits, y);
+        if (strcmp(first, second) != 0) break;
+    }
+    return digits;
+}
+
+/* A value as text: in the buffer, or in the value itself. */
+static const char *text_of(const json_t *value, int digits, char buffer[MFPG_NUMBER_SIZE]) {
     if (json_is_string(value)) return json_string_value(value);
     if (json_is_boolean(value)) return json_is_true(value) ? "yes" : "no";
     if (json_is_integer(value))
         snprintf(buffer, MFPG_NUMBER_SIZE, "%lld", (long long)json_integer_value(value));
-    if (json_is_real(value)) mfpg_number_format(json_real_value(value), buffer);
+    if (json_is_real(value)) snprintf(buffer, MFPG_NUMBER_SIZE, "%.*g", digits, json_real_value(value));
     return json_is_number(value) ? buffer : "-";
 }
 
-static void print_value(const printer *to, const json_t *value, int width, int green) {
+static void print_value(const printer *to, const json_t *value, int digits, int width, int green) {
     char buffer[MFPG_NUMBER_SIZE];
-    const char *text = text_of(value, buffer);
+    const char *text = text_of(value, digits, buffer);
     int columns = mfpg_terminal_width(text);
     fputs(green ? "  \033[32m" : "  ", to->out);
     mfpg_terminal_text(text, width > 0 ? width : columns < VALUE_WIDTH ? columns : VALUE_WIDTH, to->out);
@@ -48,13 +60,14 @@ static void print_value(const printer *to, const json_t *value, int width, int g
 
 static void print_row(const printer *to, const char *term, const json_t *a, const json_t *b, better good) {
     double x = json_file_number(a), y = json_file_number(b);
+    int digits = digits_that_differ(x, y);
     int first = good == SMALLER ? x < y : good == LARGER ? x > y : 0;
     int second = good == SMALLER ? y < x : good == LARGER ? y > x : 0;
     int differs = good != NEITHER && isfinite(x) && isfinite(y) && x != y;
     fputs("  ", to->out);
     mfpg_terminal_text(term, TERM_WIDTH, to->out);
-    print_value(to, a, VALUE_WIDTH, to->colours && first);
-    print_value(to, b, differs ? VALUE_WIDTH : 0, to->colours && second);
+    print_value(to, a, digits, VALUE_WIDTH, to->colours && first);
+    print_value(to, b, digits, differs ? VALUE_WIDTH : 0, to->colours && second);
     if (differs) fprintf(to->out, "  %+.4g", y - x);
     putc('\n', to->out);
 }
