@@ -1,6 +1,5 @@
 #include "beside.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,7 +61,7 @@ mfpg_status account_read_beside(mfpg_context *ctx, const char *ledger, json_t **
     char *path = summary_path(ledger);
     *out = NULL;
     if (!path) return mfpg_fail_memory(ctx);
-    int missing = stat(path, &info) != 0 && errno == ENOENT;
+    int missing = stat(path, &info) != 0; /* a folder that is closed keeps its ledger to itself as well */
     mfpg_status status = missing ? MFPG_OK : read_summary(ctx, path, out);
     free(path);
     return status;
