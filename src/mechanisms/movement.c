@@ -90,26 +90,37 @@ MFPG_WIDE static void way_between(
     for (ptrdiff_t i = 0; i < n; i++) to[i] = x[i] - y[i];
 }
 
+static double weight_of(const mfpg_movement *m) {
+    return m->share ? m->weight : 1.0;
+}
+
 /* Weights that one step of the grid is worth: of the client's own state. */
 static double step_of(const mfpg_movement *m) {
     return m->share ? m->grid / m->weight : m->grid;
 }
 
-static void give(ptrdiff_t first, ptrdiff_t n, double *x, void *arg) {
-    mfpg_movement *m = arg;
-    double weight = m->share ? m->weight : 1.0;
+/* What makes steps of the grid of a sum, or units of floats. */
+static double scale_of(const mfpg_movement *m) {
+    if (m->sum) return m->rate * weight_of(m) / m->grid;
+    return m->factor * weight_of(m) / (m->grid * UNIT);
+}
+
+static int floats_are_short(const mfpg_movement *m) {
+    return m->sensitivity * weight_of(m) <= LARGEST_SHORT * (m->grid * UNIT);
+}
+
+static void give(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, double *x) {
     if (m->sum) {
-        give_sum(n, m->rate * weight / m->grid, m->sum + first, x);
+        give_sum(n, scale_of(m), m->sum + first, x);
         m->signal2 += sum_of_squares(n, x);
     } else {
-        float own[MFPG_GRID_PIECE];
+        float own[MFPG_GRID_SHORT];
         const float *v = m->displacement ? m->displacement + first : own;
-        double scale = m->factor * weight / (m->grid * UNIT);
         if (!m->displacement) way_between(n, m->to + first, m->from + first, own);
-        if (m->sensitivity * weight <= LARGEST_SHORT * (m->grid * UNIT))
-            m->squares += short_integers(n, scale, v, x);
+        if (floats_are_short(m))
+            m->squares += short_integers(n, scale_of(m), v, x);
         else
-            m->squares += long_integers(n, scale, v, x);
+            m->squares += long_integers(n, scale_of(m), v, x);
     }
     if (m->total) add_to_total(n, step_of(m), x, m->total + first);
 }
@@ -142,16 +153,184 @@ static void fill_share(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, con
     }
 }
 
-static void note_largest(mfpg_movement *m, ptrdiff_t n, const float *to) {
-    float largest = mfpg_vector_largest(n, to);
+static void note_largest(mfpg_movement *m, float largest) {
     if (!isnan(m->largest) && !(largest <= m->largest)) m->largest = largest;
 }
 
-static void take(ptrdiff_t first, ptrdiff_t n, const double *k, void *arg) {
-    mfpg_movement *m = arg;
+static void take(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const double *k) {
     if (m->share) fill_share(m, first, n, k);
     move_state(n, m->from + first, step_of(m), k, m->to + first);
-    note_largest(m, n, m->to + first);
+    note_largest(m, mfpg_vector_largest(n, m->to + first));
+}
+
+/* ---- pieces under noise ---- */
+
+/* In double, whatever the numbers. */
+static void move_long(
+    mfpg_movement *m, const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z) {
+    double x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];
+    give(m, first, n, x);
+    mfpg_grid_round(draws, first, n, z, x, k);
+    take(m, first, n, k);
+}
+
+/* Nearly all are moved in float, eight entries side by side, with the same bits: step times an integer below 2^22 is a float where
+ * step is a power of two, and the sum of two floats is the same whether it is rounded at once or to double first. */
+static const double LEAST_SHORT_STEP = 0x1p-126, LARGEST_SHORT_STEP = 0x1p100;
+
+enum { LANES = MFPG_GRID_LANES, HALF = LANES / 2 };
+typedef mfpg_grid_floats lanes;
+typedef mfpg_grid_mask mask;
+typedef double half_lanes __attribute__((vector_size(HALF * sizeof(double))));
+typedef int64_t half_integers __attribute__((vector_size(HALF * sizeof(int64_t))));
+typedef float half_floats __attribute__((vector_size(HALF * sizeof(float))));
+
+static inline int all_set(const mask *x) {
+    int32_t all = -1;
+    for (int i = 0; i < LANES; i++) all &= (*x)[i];
+    return all != 0;
+}
+
+static inline int all_small(const half_integers *x) {
+    int64_t any = 0;
+    for (int i = 0; i < HALF; i++) any |= (*x)[i];
+    return (uint64_t)any >> 52 == 0;
+}
+
+/* Four entries of a sum, in steps of the grid. beyond: its upper twelve bits are not 0 where an integer is not below 2^51. */
+static inline __attribute__((always_inline)) half_floats four_of_sum(
+    const int64_t *sum, double scale, half_lanes *squares, half_integers *beyond) {
+    const double shift = 0x1.8p52;
+    int64_t shift_bits;
+    half_integers bits;
+    memcpy(&shift_bits, &shift, sizeof shift_bits);
+    memcpy(&bits, sum, sizeof bits);
+    bits += shift_bits;
+    *beyond |= bits ^ shift_bits;
+    half_lanes x = scale * ((half_lanes)bits - shift);
+    *squares += x * x;
+    return __builtin_convertvector(x, half_floats);
+}
+
+/* The integers k of a sum; 0 where they are not certain. signal2 += what sum_of_squares makes of the sum. */
+static inline __attribute__((always_inline)) int round_sum(
+    ptrdiff_t n, double scale, double ratio, const int64_t *sum, const float *z, float *k, double *signal2) {
+    const float narrow = (float)ratio, most = mfpg_grid_most(ratio);
+    half_lanes low_squares = {0}, high_squares = {0};
+    half_integers beyond = {0};
+    mask certain = ~(mask){0};
+    for (ptrdiff_t j = 0; j < n; j += LANES) {
+        half_floats low = four_of_sum(sum + j, scale, &low_squares, &beyond),
+                    high = four_of_sum(sum + j + HALF, scale, &high_squares, &beyond);
+        lanes x = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7), draws, nearest;
+        memcpy(&draws, z + j, sizeof draws);
+        mfpg_grid_round_lanes(narrow, most, &x, &draws, &nearest, &certain);
+        memcpy(k + j, &nearest, sizeof nearest);
+    }
+    if (!all_set(&certain) || !all_small(&beyond)) return 0;
+    double squares[LANES];
+    memcpy(squares, &low_squares, sizeof low_squares);
+    memcpy(squares + HALF, &high_squares, sizeof high_squares);
+    *signal2 += mfpg_lanes_sum(squares);
+    return 1;
+}
+
+/* What floats add; returns the sum of the squares of their integers. */
+static inline __attribute__((always_inline)) uint64_t give_short_floats(
+    ptrdiff_t n, double scale, const float *restrict v, float *restrict x) {
+    uint64_t squares = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t whole = (int32_t)(scale * (double)v[i]); /* towards zero */
+        x[i] = (float)whole * (float)UNIT;
+        squares += (uint64_t)((int64_t)whole * whole);
+    }
+    return squares;
+}
+
+static inline __attribute__((always_inline)) int round_floats(
+    ptrdiff_t n, double ratio, const float *x, const float *z, float *k) {
+    const float narrow = (float)ratio, most = mfpg_grid_most(ratio);
+    mask certain = ~(mask){0};
+    for (ptrdiff_t j = 0; j < n; j += LANES) {
+        lanes of_x, draws, nearest;
+        memcpy(&of_x, x + j, sizeof of_x);
+        memcpy(&draws, z + j, sizeof draws);
+        mfpg_grid_round_lanes(narrow, most, &of_x, &draws, &nearest, &certain);
+        memcpy(k + j, &nearest, sizeof nearest);
+    }
+    return all_set(&certain);
+}
+
+/* to = from + step k; to may be from. largest: of the bits of |to|, which are in order, NaN last. */
+static inline __attribute__((always_inline)) void move_floats(
+    ptrdiff_t n, const float *from, float step, const float *k, float *to, mask *largest) {
+    for (ptrdiff_t j = 0; j < n; j += LANES) {
+        lanes state, way;
+        memcpy(&state, from + j, sizeof state);
+        memcpy(&way, k + j, sizeof way);
+        state += step * way;
+        mask size = (mask)state & INT32_MAX, larger = size > *largest;
+        *largest = (size & larger) | (*largest & ~larger);
+        memcpy(to + j, &state, sizeof state);
+    }
+}
+
+static void add_short_sum(ptrdiff_t n, double scale, double step, const int64_t *sum, float *total) {
+    double x[MFPG_GRID_SHORT];
+    small_sums(n, scale, sum, x);
+    add_to_total(n, step, x, total);
+}
+
+/* n is a multiple of LANES. 0, and nothing has been done, where float is not enough. */
+static inline __attribute__((always_inline)) int move_short(mfpg_movement *m, const mfpg_grid_draws *draws,
+    double scale, double step, ptrdiff_t first, ptrdiff_t n, const float *z, mask *largest) {
+    float x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];
+    if (m->sum) {
+        if (!round_sum(n, scale, draws->ratio, m->sum + first, z, k, &m->signal2)) return 0;
+        if (m->total) add_short_sum(n, scale, step, m->sum + first, m->total + first);
+    } else {
+        if (!m->displacement)
+            for (ptrdiff_t i = 0; i < n; i++) k[i] = m->to[first + i] - m->from[first + i];
+        uint64_t squares = give_short_floats(n, scale, m->displacement ? m->displacement + first : k, x);
+        if (!round_floats(n, draws->ratio, x, z, k)) return 0;
+        m->squares += squares;
+    }
+    move_floats(n, m->from + first, (float)step, k, m->to + first, largest);
+    return 1;
+}
+
+/* 1: move_short may try. */
+static int is_short(const mfpg_movement *m) {
+    int exponent;
+    double step = step_of(m);
+    if (m->share || frexp(step, &exponent) != 0.5) return 0;
+    if (!(step >= LEAST_SHORT_STEP && step <= LARGEST_SHORT_STEP)) return 0;
+    return m->sum ? 1 : !m->total && floats_are_short(m);
+}
+
+MFPG_WIDE static void move_shorts(
+    mfpg_movement *m, const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z) {
+    const double scale = scale_of(m), step = step_of(m);
+    mask largest = {0};
+    float sizes[LANES];
+    for (ptrdiff_t j = 0; j < n; j += MFPG_GRID_SHORT) {
+        ptrdiff_t count = n - j < MFPG_GRID_SHORT ? n - j : MFPG_GRID_SHORT;
+        if (count % LANES != 0 || !move_short(m, draws, scale, step, first + j, count, z + j, &largest))
+            move_long(m, draws, first + j, count, z + j);
+    }
+    memcpy(sizes, &largest, sizeof sizes);
+    for (int i = 0; i < LANES; i++) note_largest(m, sizes[i]);
+}
+
+static void move_piece(
+    const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    mfpg_movement *m = arg;
+    if (is_short(m)) {
+        move_shorts(m, draws, first, n, z);
+        return;
+    }
+    for (ptrdiff_t j = 0; j < n; j += MFPG_GRID_SHORT)
+        move_long(m, draws, first + j, n - j < MFPG_GRID_SHORT ? n - j : MFPG_GRID_SHORT, z + j);
 }
 
 /* ---- without noise ---- */
@@ -165,7 +344,7 @@ static void pass_plain(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n) {
     m->signal2 += sum_of_squares(n, x);
     if (m->total) add_to_total(n, 1.0, x, m->total + first);
     for (ptrdiff_t i = 0; i < n; i++) to[i] = from[i] + (float)x[i];
-    note_largest(m, n, to);
+    note_largest(m, mfpg_vector_largest(n, to));
 }
 
 int mfpg_movement_pass(mfpg_movement *m, const mfpg_stream *noise, uint64_t vector, ptrdiff_t n) {
@@ -174,9 +353,9 @@ int mfpg_movement_pass(mfpg_movement *m, const mfpg_stream *noise, uint64_t vect
             pass_plain(m, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE);
         return 1;
     }
-    double weight = m->share ? m->weight : 1.0, unit = m->grid * UNIT;
-    mfpg_grid_noise_visit(
-        mfpg_widest_registers(), noise, vector, n, m->noise_sd * weight / m->grid, give, take, m);
+    double weight = weight_of(m), unit = m->grid * UNIT;
+    mfpg_grid_noise_pass(
+        mfpg_widest_registers(), noise, vector, n, m->noise_sd * weight / m->grid, move_piece, m);
     if (m->sum) {
         m->signal2 *= step_of(m) * step_of(m);
         return 1;
