@@ -5,6 +5,7 @@
 
 #include "base/grid_noise.h"
 #include "base/wide.h"
+#include "models/block_sum.h"
 #include "numerics/linalg/linalg.h"
 
 /* Floats become integers in units of 2^-20 of a step of the grid. */
@@ -99,9 +100,21 @@ static double step_of(const mfpg_movement *m) {
     return m->share ? m->grid / m->weight : m->grid;
 }
 
+/* 1: data add a sum of integers, not floats. */
+static int is_sum(const mfpg_movement *m) {
+    return m->sum || m->sum_floats;
+}
+
+/* The sum's integers from number first on; own is room for n. */
+static const int64_t *integers_of(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, int64_t *own) {
+    if (m->sum) return m->sum + first;
+    mfpg_block_sum_convert(1, n, m->sum_floats + first, 1, n, own);
+    return own;
+}
+
 /* What makes steps of the grid of a sum, or units of floats. */
 static double scale_of(const mfpg_movement *m) {
-    if (m->sum) return m->rate * weight_of(m) / m->grid;
+    if (is_sum(m)) return m->rate * weight_of(m) / m->grid;
     return m->factor * weight_of(m) / (m->grid * UNIT);
 }
 
@@ -110,8 +123,9 @@ static int floats_are_short(const mfpg_movement *m) {
 }
 
 static void give(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, double *x) {
-    if (m->sum) {
-        give_sum(n, scale_of(m), m->sum + first, x);
+    if (is_sum(m)) {
+        int64_t own[MFPG_GRID_SHORT];
+        give_sum(n, scale_of(m), integers_of(m, first, n, own), x);
         m->signal2 += sum_of_squares(n, x);
     } else {
         float own[MFPG_GRID_SHORT];
@@ -197,32 +211,54 @@ static inline int all_small(const half_integers *x) {
     return (uint64_t)any >> 52 == 0;
 }
 
-/* Four entries of a sum, in steps of the grid. beyond: its upper twelve bits are not 0 where an integer is not below 2^51. */
-static inline __attribute__((always_inline)) half_floats four_of_sum(
-    const int64_t *sum, double scale, half_lanes *squares, half_integers *beyond) {
-    const double shift = 0x1.8p52;
+/* Adding and taking it away rounds a double below 2^51 to the nearest integer; as bits, added to an integer below 2^51, it makes that
+ * integer plus itself. */
+static const double SHIFT = 0x1.8p52;
+
+/* Four integers as doubles. beyond: its upper twelve bits are not 0 where one is not below 2^51. */
+static inline __attribute__((always_inline)) void four_integers(
+    const int64_t *integers, half_lanes *out, half_integers *beyond) {
     int64_t shift_bits;
     half_integers bits;
-    memcpy(&shift_bits, &shift, sizeof shift_bits);
-    memcpy(&bits, sum, sizeof bits);
+    memcpy(&shift_bits, &SHIFT, sizeof shift_bits);
+    memcpy(&bits, integers, sizeof bits);
     bits += shift_bits;
     *beyond |= bits ^ shift_bits;
-    half_lanes x = scale * ((half_lanes)bits - shift);
-    *squares += x * x;
-    return __builtin_convertvector(x, half_floats);
+    *out = (half_lanes)bits - SHIFT;
+}
+
+/* The integers nearest to eight floats. A loop, because gcc 12 converts vector types two numbers at a time. */
+static inline __attribute__((always_inline)) void eight_nearest(
+    const float *floats, half_lanes *low, half_lanes *high) {
+    double broad[LANES];
+    for (int i = 0; i < LANES; i++) broad[i] = (double)floats[i];
+    memcpy(low, broad, sizeof *low);
+    memcpy(high, broad + HALF, sizeof *high);
+    *low = (*low + SHIFT) - SHIFT;
+    *high = (*high + SHIFT) - SHIFT;
 }
 
 /* The integers k of a sum; 0 where they are not certain. signal2 += what sum_of_squares makes of the sum. */
-static inline __attribute__((always_inline)) int round_sum(
-    ptrdiff_t n, double scale, double ratio, const int64_t *sum, const float *z, float *k, double *signal2) {
+static inline __attribute__((always_inline)) int round_sum(ptrdiff_t n, double scale, double ratio,
+    const int64_t *integers, const float *floats, const float *z, float *k, double *signal2) {
     const float narrow = (float)ratio, most = mfpg_grid_most(ratio);
-    half_lanes low_squares = {0}, high_squares = {0};
+    half_lanes low_squares = {0}, high_squares = {0}, low, high;
     half_integers beyond = {0};
     mask certain = ~(mask){0};
     for (ptrdiff_t j = 0; j < n; j += LANES) {
-        half_floats low = four_of_sum(sum + j, scale, &low_squares, &beyond),
-                    high = four_of_sum(sum + j + HALF, scale, &high_squares, &beyond);
-        lanes x = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7), draws, nearest;
+        if (integers) {
+            four_integers(integers + j, &low, &beyond);
+            four_integers(integers + j + HALF, &high, &beyond);
+        } else {
+            eight_nearest(floats + j, &low, &high);
+        }
+        low *= scale;
+        high *= scale;
+        low_squares += low * low;
+        high_squares += high * high;
+        half_floats low_x = __builtin_convertvector(low, half_floats),
+                    high_x = __builtin_convertvector(high, half_floats);
+        lanes x = __builtin_shufflevector(low_x, high_x, 0, 1, 2, 3, 4, 5, 6, 7), draws, nearest;
         memcpy(&draws, z + j, sizeof draws);
         mfpg_grid_round_lanes(narrow, most, &x, &draws, &nearest, &certain);
         memcpy(k + j, &nearest, sizeof nearest);
@@ -275,19 +311,23 @@ static inline __attribute__((always_inline)) void move_floats(
     }
 }
 
-static void add_short_sum(ptrdiff_t n, double scale, double step, const int64_t *sum, float *total) {
+static void add_short_sum(mfpg_movement *m, double scale, double step, ptrdiff_t first, ptrdiff_t n) {
     double x[MFPG_GRID_SHORT];
-    small_sums(n, scale, sum, x);
-    add_to_total(n, step, x, total);
+    int64_t own[MFPG_GRID_SHORT];
+    small_sums(n, scale, integers_of(m, first, n, own), x);
+    add_to_total(n, step, x, m->total + first);
 }
 
 /* n is a multiple of LANES. 0, and nothing has been done, where float is not enough. */
 static inline __attribute__((always_inline)) int move_short(mfpg_movement *m, const mfpg_grid_draws *draws,
     double scale, double step, ptrdiff_t first, ptrdiff_t n, const float *z, mask *largest) {
     float x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];
-    if (m->sum) {
-        if (!round_sum(n, scale, draws->ratio, m->sum + first, z, k, &m->signal2)) return 0;
-        if (m->total) add_short_sum(n, scale, step, m->sum + first, m->total + first);
+    if (is_sum(m)) {
+        int certain = m->sum
+                          ? round_sum(n, scale, draws->ratio, m->sum + first, NULL, z, k, &m->signal2)
+                          : round_sum(n, scale, draws->ratio, NULL, m->sum_floats + first, z, k, &m->signal2);
+        if (!certain) return 0;
+        if (m->total) add_short_sum(m, scale, step, first, n);
     } else {
         if (!m->displacement)
             for (ptrdiff_t i = 0; i < n; i++) k[i] = m->to[first + i] - m->from[first + i];
@@ -305,7 +345,7 @@ static int is_short(const mfpg_movement *m) {
     double step = step_of(m);
     if (m->share || frexp(step, &exponent) != 0.5) return 0;
     if (!(step >= LEAST_SHORT_STEP && step <= LARGEST_SHORT_STEP)) return 0;
-    return m->sum ? 1 : !m->total && floats_are_short(m);
+    return is_sum(m) || (!m->total && floats_are_short(m));
 }
 
 MFPG_WIDE static void move_shorts(
@@ -356,7 +396,7 @@ int mfpg_movement_pass(mfpg_movement *m, const mfpg_stream *noise, uint64_t vect
     double weight = weight_of(m), unit = m->grid * UNIT;
     mfpg_grid_noise_pass(
         mfpg_widest_registers(), noise, vector, n, m->noise_sd * weight / m->grid, move_piece, m);
-    if (m->sum) {
+    if (is_sum(m)) {
         m->signal2 *= step_of(m) * step_of(m);
         return 1;
     }

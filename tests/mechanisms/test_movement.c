@@ -65,13 +65,13 @@ static void test_without_noise_floats_are_added(void **state) {
         }
 }
 
-typedef enum data_kind { FLOATS, MOVED, SUM } data_kind;
+typedef enum data_kind { FLOATS, MOVED, SUM, SUM_FLOATS } data_kind;
 
 /* Under noise, by the definition: integers towards zero in units of grid 2^-20, or the sum's, and the integers of
  * mfpg_grid_noise. weight 0: on a grid of its own. */
 static void check_noised(
     ptrdiff_t n, data_kind kind, double grid, double factor, double weight, int in_place, int with_total) {
-    const double sd = 0.7, rate = -0.3 * 0x1p-40;
+    const double sd = 0.7, rate = kind == SUM_FLOATS ? -0.3 * 0x1p-23 : -0.3 * 0x1p-40;
     vectors *v = fill(n), *expected = fill(n);
     mfpg_context *ctx = testing_context(1);
     mfpg_stream noise = stream_of(77);
@@ -79,13 +79,17 @@ static void check_noised(
     float *to = in_place ? v->from : v->to;
     for (ptrdiff_t i = 0; i < n; i++) {
         float way = v->displacement[i];
+        if (kind == SUM_FLOATS) {
+            v->displacement[i] *= 0x1p23f;
+            v->sum[i] = llrint((double)v->displacement[i]);
+        }
         if (kind == MOVED) {
             volatile float there = v->from[i] + v->displacement[i], moved = there - v->from[i];
             v->to[i] = there;
             way = moved;
         }
         double whole = trunc(factor * share / (grid * 0x1p-20) * (double)way) * 0x1p-20;
-        expected->x[i] = (kind == SUM ? rate * share / grid * (double)v->sum[i] : whole) * grid;
+        expected->x[i] = (kind >= SUM ? rate * share / grid * (double)v->sum[i] : whole) * grid;
         squares += expected->x[i] * expected->x[i] / share / share;
         expected->total[i] += (float)(grid / share * (expected->x[i] / grid));
     }
@@ -99,6 +103,7 @@ static void check_noised(
         .displacement = kind == FLOATS ? v->displacement : NULL,
         .factor = factor,
         .sum = kind == SUM ? v->sum : NULL,
+        .sum_floats = kind == SUM_FLOATS ? v->displacement : NULL,
         .rate = rate,
         .noise_sd = sd,
         .grid = grid,
@@ -131,6 +136,7 @@ static void test_noised_entries_move_by_their_definition(void **state) {
                     int with_total = (l + (size_t)in_place) % 2 == 0;
                     check_noised(lengths[l], FLOATS, grids[g], -0.3, weights[w], in_place, with_total);
                     check_noised(lengths[l], SUM, grids[g], 1.0, weights[w], in_place, with_total);
+                    check_noised(lengths[l], SUM_FLOATS, grids[g], 1.0, weights[w], in_place, with_total);
                 }
                 check_noised(lengths[l], MOVED, grids[g], 0.37, weights[w], 0, 0);
             }
