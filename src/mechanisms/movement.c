@@ -200,9 +200,10 @@ typedef int64_t half_integers __attribute__((vector_size(HALF * sizeof(int64_t))
 typedef float half_floats __attribute__((vector_size(HALF * sizeof(float))));
 
 static inline int all_set(const mask *x) {
-    int32_t all = -1;
-    for (int i = 0; i < LANES; i++) all &= (*x)[i];
-    return all != 0;
+    int64_t pairs[HALF], all = -1;
+    memcpy(pairs, x, sizeof pairs);
+    for (int i = 0; i < HALF; i++) all &= pairs[i];
+    return all == -1;
 }
 
 static inline int all_small(const half_integers *x) {
