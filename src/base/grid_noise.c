@@ -18,16 +18,6 @@ static const uint64_t FURTHER_BLOCK = ((uint64_t)1 << 63) + ((uint64_t)1 << 62);
 /* Added and taken away, it rounds a double below 2^51 in size to the nearest integer, ties to even. */
 static const double ROUNDER = 0x1.8p52;
 
-typedef struct noising {
-    const mfpg_stream *stream;
-    uint64_t vector;
-    ptrdiff_t n;
-    double ratio;
-    mfpg_grid_give give;
-    mfpg_grid_take take;
-    void *arg;
-} noising;
-
 /* ---- a single draw, whatever it takes ---- */
 
 static void read_further(const unsigned char bytes[BLOCK_BYTES], mfpg_normal_bits *bits) {
@@ -39,7 +29,7 @@ static void read_further(const unsigned char bytes[BLOCK_BYTES], mfpg_normal_bit
     }
 }
 
-static mfpg_normal_bits read_bits(const noising *all, ptrdiff_t j) {
+static mfpg_normal_bits read_bits(const mfpg_grid_draws *all, ptrdiff_t j) {
     mfpg_pair_place place = mfpg_stream_pair_place(all->vector, all->n, j);
     uint32_t words[BLOCK_WORDS];
     unsigned char further[BLOCK_BYTES];
@@ -107,8 +97,8 @@ MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, co
 }
 
 /* The same where a draw decides, the long way where none does. */
-static void round_undecided(const noising *all, ptrdiff_t first, ptrdiff_t n, double most, const float *z,
-    const double *x, double *k) {
+static void round_undecided(const mfpg_grid_draws *all, ptrdiff_t first, ptrdiff_t n, double most,
+    const float *z, const double *x, double *k) {
     for (ptrdiff_t i = 0; i < n; i++) {
         double y = x[i] + all->ratio * (double)z[i];
         k[i] = rounded(y);
@@ -119,45 +109,68 @@ static void round_undecided(const noising *all, ptrdiff_t first, ptrdiff_t n, do
     }
 }
 
-/* Short pieces stay in the nearest cache with their draws, and one that is not certain is cheap to repeat. */
-enum { PIECE = 128 };
+void mfpg_grid_round(
+    const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, const double *x, double *k) {
+    double most = 0.5 - draws->ratio * (MFPG_BOUNDED_ERROR + 64.0 * 0x1p-51);
+    if (round_piece(n, draws->ratio, most, z, x, k)) round_undecided(draws, first, n, most, z, x, k);
+}
 
-static void pass_floats(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
-    const noising *all = arg;
-    double x[PIECE], k[PIECE], most = 0.5 - all->ratio * (MFPG_BOUNDED_ERROR + 64.0 * 0x1p-51);
-    for (const ptrdiff_t end = first + n; first < end; first += PIECE, z += PIECE) {
-        ptrdiff_t count = end - first < PIECE ? end - first : PIECE;
+typedef struct passing {
+    mfpg_grid_draws draws;
+    mfpg_grid_pass pass;
+    void *arg;
+} passing;
+
+static void pass_draws(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    const passing *all = arg;
+    all->pass(&all->draws, first, n, z, all->arg);
+}
+
+/* No float is close enough: every draw by its further bits. */
+static void pass_without_draws(const passing *all) {
+    float z[MFPG_GRID_PIECE];
+    ptrdiff_t n = all->draws.n;
+    for (int i = 0; i < MFPG_GRID_PIECE; i++) z[i] = NAN;
+    for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
+        pass_draws(first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE, z, (void *)all);
+}
+
+void mfpg_grid_noise_pass(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
+    double ratio, mfpg_grid_pass pass, void *arg) {
+    passing all = {{stream, vector, n, ratio}, pass, arg};
+    if (ratio <= LARGEST_FLOAT_RATIO)
+        mfpg_stream_bounded_gaussian_visit(registers, stream, vector, n, pass_draws, &all);
+    else
+        pass_without_draws(&all);
+}
+
+typedef struct visiting {
+    mfpg_grid_give give;
+    mfpg_grid_take take;
+    void *arg;
+} visiting;
+
+static void visit_piece(
+    const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    const visiting *all = arg;
+    double x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];
+    for (const ptrdiff_t end = first + n; first < end; first += MFPG_GRID_SHORT, z += MFPG_GRID_SHORT) {
+        ptrdiff_t count = end - first < MFPG_GRID_SHORT ? end - first : MFPG_GRID_SHORT;
         all->give(first, count, x, all->arg);
-        if (round_piece(count, all->ratio, most, z, x, k)) round_undecided(all, first, count, most, z, x, k);
+        mfpg_grid_round(draws, first, count, z, x, k);
         all->take(first, count, k, all->arg);
     }
 }
 
-/* Every draw by its 64 further bits. */
-static void pass_doubles(const noising *all, ptrdiff_t first, ptrdiff_t n) {
-    double x[MFPG_GRID_PIECE];
-    all->give(first, n, x, all->arg);
-    for (ptrdiff_t i = 0; i < n; i++) {
-        mfpg_normal_bits bits = read_bits(all, first + i);
-        x[i] = mfpg_grid_nearest(&bits, all->ratio, x[i]);
-    }
-    all->take(first, n, x, all->arg);
-}
-
 void mfpg_grid_noise_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
     double ratio, mfpg_grid_give give, mfpg_grid_take take, void *arg) {
-    noising all = {stream, vector, n, ratio, give, take, arg};
-    if (ratio <= LARGEST_FLOAT_RATIO) {
-        mfpg_stream_bounded_gaussian_visit(registers, stream, vector, n, pass_floats, &all);
-        return;
-    }
-    for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
-        pass_doubles(&all, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE);
+    visiting all = {give, take, arg};
+    mfpg_grid_noise_pass(registers, stream, vector, n, ratio, visit_piece, &all);
 }
 
 double mfpg_grid_noise_one(
     const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, ptrdiff_t j, double x, double ratio) {
-    noising all = {.stream = stream, .vector = vector, .n = n};
+    mfpg_grid_draws all = {.stream = stream, .vector = vector, .n = n};
     mfpg_normal_bits bits = read_bits(&all, j);
     return mfpg_grid_nearest(&bits, ratio, x);
 }

@@ -19,13 +19,14 @@
 
 #include "exact_normal.h"
 #include "mfpg/random.h"
+#include "random_gaussian.h"
 #include "wide.h"
 
 #define MFPG_GRID_LARGEST_RATIO 0x1p45
 #define MFPG_GRID_LARGEST_X     0x1p49
 
-/* Draws in one piece. */
-enum { MFPG_GRID_PIECE = 2048 };
+/* Draws in one piece, and those that are rounded at a time. */
+enum { MFPG_GRID_PIECE = 2048, MFPG_GRID_SHORT = 128 };
 
 /* Writes x of entries first to first + n - 1, and takes their integers K, as doubles, from the same array. */
 typedef void (*mfpg_grid_give)(ptrdiff_t first, ptrdiff_t n, double *x, void *arg);
@@ -36,6 +37,52 @@ typedef void (*mfpg_grid_take)(ptrdiff_t first, ptrdiff_t n, const double *k, vo
  * The processor must have the registers; the integers are the same for all. Allocates nothing. Threads: safe. */
 void mfpg_grid_noise_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
     double ratio, mfpg_grid_give give, mfpg_grid_take take, void *arg);
+
+/* What rounding by the draws of one vector takes. */
+typedef struct mfpg_grid_draws {
+    const mfpg_stream *stream;
+    uint64_t vector;
+    ptrdiff_t n;
+    double ratio;
+} mfpg_grid_draws;
+
+/* Passes entries first to first + n - 1 with draws that are close to their deviates, NaN where none is. */
+typedef void (*mfpg_grid_pass)(
+    const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, void *arg);
+
+/* The same pieces for those who do their own rounding, by the two functions below, of at most MFPG_GRID_SHORT entries at a
+ * time: short arrays stay in the nearest cache with their draws, and one that is not certain is cheap to repeat. */
+void mfpg_grid_noise_pass(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
+    double ratio, mfpg_grid_pass pass, void *arg);
+
+/* k becomes the integers K of entries first to first + n - 1, n at most MFPG_GRID_SHORT, from their draws z. */
+void mfpg_grid_round(
+    const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, const double *x, double *k);
+
+/* The same in float, eight entries side by side, for x below 2^20 or so: each x a number rounded to float.
+ *
+ * Let v = 2^-24. The sum y is off by v|x| through x, by 2 v ratio |z| through ratio and the product, by v|y| through its own
+ * rounding and by ratio MFPG_BOUNDED_ERROR through z. |x| is at most |y| + ratio |z|, |z| below 4.42: less than 3 v |y| and
+ * ratio (MFPG_BOUNDED_ERROR + 14 v) in all. y less the nearest integer is exact where |y| < 2^22, and beyond nothing is
+ * certain. The comparison rounds by less than v/2, and so does `most`: 2^-23 covers both. */
+enum { MFPG_GRID_LANES = 8 };
+typedef float mfpg_grid_floats __attribute__((vector_size(MFPG_GRID_LANES * sizeof(float))));
+typedef int32_t mfpg_grid_mask __attribute__((vector_size(MFPG_GRID_LANES * sizeof(int32_t))));
+
+static inline float mfpg_grid_most(double ratio) {
+    return (float)(0.5 - 0x1p-23 - ratio * (MFPG_BOUNDED_ERROR + 14.0 * 0x1p-24));
+}
+
+/* The nearest integers, below 2^22; certain becomes 0 in the lanes of those that may not be. */
+static inline __attribute__((always_inline)) void mfpg_grid_round_lanes(float ratio, float most,
+    const mfpg_grid_floats *x, const mfpg_grid_floats *z, mfpg_grid_floats *k, mfpg_grid_mask *certain) {
+    const float rounder = 0x1.8p23f;
+    mfpg_grid_floats y = *x + ratio * *z, nearest = (y + rounder) - rounder, off = y - nearest;
+    mfpg_grid_floats size = (mfpg_grid_floats)((mfpg_grid_mask)y & INT32_MAX);
+    off = (mfpg_grid_floats)((mfpg_grid_mask)off & INT32_MAX);
+    *certain &= off + size * 0x1p-22f <= most;
+    *k = nearest;
+}
 
 /* The same for draw j of the vector alone. */
 double mfpg_grid_noise_one(

@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) uint32_t transform(int lanes, draw_
         direction(fused, angle[i], &cosine, &sine);
         first[i] = r * cosine;
         second[i] = r * sine;
-        rare |= radius[i] < MFPG_RARE_RADIUS;
+        rare |= form == SAME_BITS && radius[i] < MFPG_RARE_RADIUS;
     }
     return rare;
 }
@@ -203,6 +203,19 @@ MFPG_FOR_AVX2 static uint32_t sequential_bounded_avx2(const uint32_t *words, ptr
 static const sequential_maker MAKE_SEQUENTIAL[2][3] = {{sequential_plain, sequential_avx2, sequential_avx2},
     {sequential_bounded_plain, sequential_bounded_avx2, sequential_bounded_avx2}};
 
+typedef float half_floats __attribute__((vector_size(LANES * sizeof(float))));
+typedef float broad_floats __attribute__((vector_size(BROAD * sizeof(float))));
+
+/* The draws of one half of the blocks go to one group, those of the other to the next, from registers. */
+static inline __attribute__((always_inline)) void store_halves(const float draws[BROAD], float *to) {
+    broad_floats all;
+    memcpy(&all, draws, sizeof all);
+    half_floats low = __builtin_shufflevector(all, all, 0, 1, 2, 3, 4, 5, 6, 7),
+                high = __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15);
+    memcpy(to, &low, sizeof low);
+    memcpy(to + GROUP_DRAWS, &high, sizeof high);
+}
+
 /* Two groups of eight blocks that lie side by side. */
 static inline __attribute__((always_inline)) uint32_t two_groups(
     int lanes, draw_form form, const mfpg_chacha20 *words, float *z) {
@@ -211,10 +224,8 @@ static inline __attribute__((always_inline)) uint32_t two_groups(
         float first[BROAD], second[BROAD], *to = z + LANES * w;
         for (int i = 0; i < BROAD; i += lanes)
             rare |= transform(lanes, form, words->word[w] + i, words->word[w + 1] + i, first + i, second + i);
-        memcpy(to, first, LANES * sizeof *to);
-        memcpy(to + LANES, second, LANES * sizeof *to);
-        memcpy(to + GROUP_DRAWS, first + LANES, LANES * sizeof *to);
-        memcpy(to + GROUP_DRAWS + LANES, second + LANES, LANES * sizeof *to);
+        store_halves(first, to);
+        store_halves(second, to + LANES);
     }
     return rare;
 }

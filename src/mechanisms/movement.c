@@ -5,6 +5,7 @@
 
 #include "base/grid_noise.h"
 #include "base/wide.h"
+#include "models/block_sum.h"
 #include "numerics/linalg/linalg.h"
 
 /* Floats become integers in units of 2^-20 of a step of the grid. */
@@ -90,26 +91,50 @@ MFPG_WIDE static void way_between(
     for (ptrdiff_t i = 0; i < n; i++) to[i] = x[i] - y[i];
 }
 
+static double weight_of(const mfpg_movement *m) {
+    return m->share ? m->weight : 1.0;
+}
+
 /* Weights that one step of the grid is worth: of the client's own state. */
 static double step_of(const mfpg_movement *m) {
     return m->share ? m->grid / m->weight : m->grid;
 }
 
-static void give(ptrdiff_t first, ptrdiff_t n, double *x, void *arg) {
-    mfpg_movement *m = arg;
-    double weight = m->share ? m->weight : 1.0;
-    if (m->sum) {
-        give_sum(n, m->rate * weight / m->grid, m->sum + first, x);
+/* 1: data add a sum of integers, not floats. */
+static int is_sum(const mfpg_movement *m) {
+    return m->sum || m->sum_floats;
+}
+
+/* The sum's integers from number first on; own is room for n. */
+static const int64_t *integers_of(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, int64_t *own) {
+    if (m->sum) return m->sum + first;
+    mfpg_block_sum_convert(1, n, m->sum_floats + first, 1, n, own);
+    return own;
+}
+
+/* What makes steps of the grid of a sum, or units of floats. */
+static double scale_of(const mfpg_movement *m) {
+    if (is_sum(m)) return m->rate * weight_of(m) / m->grid;
+    return m->factor * weight_of(m) / (m->grid * UNIT);
+}
+
+static int floats_are_short(const mfpg_movement *m) {
+    return m->sensitivity * weight_of(m) <= LARGEST_SHORT * (m->grid * UNIT);
+}
+
+static void give(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, double *x) {
+    if (is_sum(m)) {
+        int64_t own[MFPG_GRID_SHORT];
+        give_sum(n, scale_of(m), integers_of(m, first, n, own), x);
         m->signal2 += sum_of_squares(n, x);
     } else {
-        float own[MFPG_GRID_PIECE];
+        float own[MFPG_GRID_SHORT];
         const float *v = m->displacement ? m->displacement + first : own;
-        double scale = m->factor * weight / (m->grid * UNIT);
         if (!m->displacement) way_between(n, m->to + first, m->from + first, own);
-        if (m->sensitivity * weight <= LARGEST_SHORT * (m->grid * UNIT))
-            m->squares += short_integers(n, scale, v, x);
+        if (floats_are_short(m))
+            m->squares += short_integers(n, scale_of(m), v, x);
         else
-            m->squares += long_integers(n, scale, v, x);
+            m->squares += long_integers(n, scale_of(m), v, x);
     }
     if (m->total) add_to_total(n, step_of(m), x, m->total + first);
 }
@@ -142,16 +167,211 @@ static void fill_share(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, con
     }
 }
 
-static void note_largest(mfpg_movement *m, ptrdiff_t n, const float *to) {
-    float largest = mfpg_vector_largest(n, to);
+static void note_largest(mfpg_movement *m, float largest) {
     if (!isnan(m->largest) && !(largest <= m->largest)) m->largest = largest;
 }
 
-static void take(ptrdiff_t first, ptrdiff_t n, const double *k, void *arg) {
-    mfpg_movement *m = arg;
+static void take(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const double *k) {
     if (m->share) fill_share(m, first, n, k);
     move_state(n, m->from + first, step_of(m), k, m->to + first);
-    note_largest(m, n, m->to + first);
+    note_largest(m, mfpg_vector_largest(n, m->to + first));
+}
+
+/* ---- pieces under noise ---- */
+
+/* In double, whatever the numbers. */
+static void move_long(
+    mfpg_movement *m, const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z) {
+    double x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];
+    give(m, first, n, x);
+    mfpg_grid_round(draws, first, n, z, x, k);
+    take(m, first, n, k);
+}
+
+/* Nearly all are moved in float, eight entries side by side, with the same bits: step times an integer below 2^22 is a float where
+ * step is a power of two, and the sum of two floats is the same whether it is rounded at once or to double first. */
+static const double LEAST_SHORT_STEP = 0x1p-126, LARGEST_SHORT_STEP = 0x1p100;
+
+enum { LANES = MFPG_GRID_LANES, HALF = LANES / 2 };
+typedef mfpg_grid_floats lanes;
+typedef mfpg_grid_mask mask;
+typedef double half_lanes __attribute__((vector_size(HALF * sizeof(double))));
+typedef int64_t half_integers __attribute__((vector_size(HALF * sizeof(int64_t))));
+typedef float half_floats __attribute__((vector_size(HALF * sizeof(float))));
+
+static inline int all_set(const mask *x) {
+    int64_t pairs[HALF], all = -1;
+    memcpy(pairs, x, sizeof pairs);
+    for (int i = 0; i < HALF; i++) all &= pairs[i];
+    return all == -1;
+}
+
+static inline int all_small(const half_integers *x) {
+    int64_t any = 0;
+    for (int i = 0; i < HALF; i++) any |= (*x)[i];
+    return (uint64_t)any >> 52 == 0;
+}
+
+/* Adding and taking it away rounds a double below 2^51 to the nearest integer; as bits, added to an integer below 2^51, it makes that
+ * integer plus itself. */
+static const double SHIFT = 0x1.8p52;
+
+/* Four integers as doubles. beyond: its upper twelve bits are not 0 where one is not below 2^51. */
+static inline __attribute__((always_inline)) void four_integers(
+    const int64_t *integers, half_lanes *out, half_integers *beyond) {
+    int64_t shift_bits;
+    half_integers bits;
+    memcpy(&shift_bits, &SHIFT, sizeof shift_bits);
+    memcpy(&bits, integers, sizeof bits);
+    bits += shift_bits;
+    *beyond |= bits ^ shift_bits;
+    *out = (half_lanes)bits - SHIFT;
+}
+
+/* The integers nearest to eight floats. A loop, because gcc 12 converts vector types two numbers at a time. */
+static inline __attribute__((always_inline)) void eight_nearest(
+    const float *floats, half_lanes *low, half_lanes *high) {
+    double broad[LANES];
+    for (int i = 0; i < LANES; i++) broad[i] = (double)floats[i];
+    memcpy(low, broad, sizeof *low);
+    memcpy(high, broad + HALF, sizeof *high);
+    *low = (*low + SHIFT) - SHIFT;
+    *high = (*high + SHIFT) - SHIFT;
+}
+
+/* The integers k of a sum; 0 where they are not certain. signal2 += what sum_of_squares makes of the sum. */
+static inline __attribute__((always_inline)) int round_sum(ptrdiff_t n, double scale, double ratio,
+    const int64_t *integers, const float *floats, const float *z, float *k, double *signal2) {
+    const float narrow = (float)ratio, most = mfpg_grid_most(ratio);
+    half_lanes low_squares = {0}, high_squares = {0}, low, high;
+    half_integers beyond = {0};
+    mask certain = ~(mask){0};
+    for (ptrdiff_t j = 0; j < n; j += LANES) {
+        if (integers) {
+            four_integers(integers + j, &low, &beyond);
+            four_integers(integers + j + HALF, &high, &beyond);
+        } else {
+            eight_nearest(floats + j, &low, &high);
+        }
+        low *= scale;
+        high *= scale;
+        low_squares += low * low;
+        high_squares += high * high;
+        half_floats low_x = __builtin_convertvector(low, half_floats),
+                    high_x = __builtin_convertvector(high, half_floats);
+        lanes x = __builtin_shufflevector(low_x, high_x, 0, 1, 2, 3, 4, 5, 6, 7), draws, nearest;
+        memcpy(&draws, z + j, sizeof draws);
+        mfpg_grid_round_lanes(narrow, most, &x, &draws, &nearest, &certain);
+        memcpy(k + j, &nearest, sizeof nearest);
+    }
+    if (!all_set(&certain) || !all_small(&beyond)) return 0;
+    double squares[LANES];
+    memcpy(squares, &low_squares, sizeof low_squares);
+    memcpy(squares + HALF, &high_squares, sizeof high_squares);
+    *signal2 += mfpg_lanes_sum(squares);
+    return 1;
+}
+
+/* What floats add; returns the sum of the squares of their integers. */
+static inline __attribute__((always_inline)) uint64_t give_short_floats(
+    ptrdiff_t n, double scale, const float *restrict v, float *restrict x) {
+    uint64_t squares = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t whole = (int32_t)(scale * (double)v[i]); /* towards zero */
+        x[i] = (float)whole * (float)UNIT;
+        squares += (uint64_t)((int64_t)whole * whole);
+    }
+    return squares;
+}
+
+static inline __attribute__((always_inline)) int round_floats(
+    ptrdiff_t n, double ratio, const float *x, const float *z, float *k) {
+    const float narrow = (float)ratio, most = mfpg_grid_most(ratio);
+    mask certain = ~(mask){0};
+    for (ptrdiff_t j = 0; j < n; j += LANES) {
+        lanes of_x, draws, nearest;
+        memcpy(&of_x, x + j, sizeof of_x);
+        memcpy(&draws, z + j, sizeof draws);
+        mfpg_grid_round_lanes(narrow, most, &of_x, &draws, &nearest, &certain);
+        memcpy(k + j, &nearest, sizeof nearest);
+    }
+    return all_set(&certain);
+}
+
+/* to = from + step k; to may be from. largest: of the bits of |to|, which are in order, NaN last. */
+static inline __attribute__((always_inline)) void move_floats(
+    ptrdiff_t n, const float *from, float step, const float *k, float *to, mask *largest) {
+    for (ptrdiff_t j = 0; j < n; j += LANES) {
+        lanes state, way;
+        memcpy(&state, from + j, sizeof state);
+        memcpy(&way, k + j, sizeof way);
+        state += step * way;
+        mask size = (mask)state & INT32_MAX, larger = size > *largest;
+        *largest = (size & larger) | (*largest & ~larger);
+        memcpy(to + j, &state, sizeof state);
+    }
+}
+
+static void add_short_sum(mfpg_movement *m, double scale, double step, ptrdiff_t first, ptrdiff_t n) {
+    double x[MFPG_GRID_SHORT];
+    int64_t own[MFPG_GRID_SHORT];
+    small_sums(n, scale, integers_of(m, first, n, own), x);
+    add_to_total(n, step, x, m->total + first);
+}
+
+/* n is a multiple of LANES. 0, and nothing has been done, where float is not enough. */
+static inline __attribute__((always_inline)) int move_short(mfpg_movement *m, const mfpg_grid_draws *draws,
+    double scale, double step, ptrdiff_t first, ptrdiff_t n, const float *z, mask *largest) {
+    float x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];
+    if (is_sum(m)) {
+        int certain = m->sum
+                          ? round_sum(n, scale, draws->ratio, m->sum + first, NULL, z, k, &m->signal2)
+                          : round_sum(n, scale, draws->ratio, NULL, m->sum_floats + first, z, k, &m->signal2);
+        if (!certain) return 0;
+        if (m->total) add_short_sum(m, scale, step, first, n);
+    } else {
+        if (!m->displacement)
+            for (ptrdiff_t i = 0; i < n; i++) k[i] = m->to[first + i] - m->from[first + i];
+        uint64_t squares = give_short_floats(n, scale, m->displacement ? m->displacement + first : k, x);
+        if (!round_floats(n, draws->ratio, x, z, k)) return 0;
+        m->squares += squares;
+    }
+    move_floats(n, m->from + first, (float)step, k, m->to + first, largest);
+    return 1;
+}
+
+/* 1: move_short may try. */
+static int is_short(const mfpg_movement *m) {
+    int exponent;
+    double step = step_of(m);
+    if (m->share || frexp(step, &exponent) != 0.5) return 0;
+    if (!(step >= LEAST_SHORT_STEP && step <= LARGEST_SHORT_STEP)) return 0;
+    return is_sum(m) || (!m->total && floats_are_short(m));
+}
+
+MFPG_WIDE static void move_shorts(
+    mfpg_movement *m, const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z) {
+    const double scale = scale_of(m), step = step_of(m);
+    mask largest = {0};
+    float sizes[LANES];
+    for (ptrdiff_t j = 0; j < n; j += MFPG_GRID_SHORT) {
+        ptrdiff_t count = n - j < MFPG_GRID_SHORT ? n - j : MFPG_GRID_SHORT;
+        if (count % LANES != 0 || !move_short(m, draws, scale, step, first + j, count, z + j, &largest))
+            move_long(m, draws, first + j, count, z + j);
+    }
+    memcpy(sizes, &largest, sizeof sizes);
+    for (int i = 0; i < LANES; i++) note_largest(m, sizes[i]);
+}
+
+static void move_piece(
+    const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    mfpg_movement *m = arg;
+    if (is_short(m)) {
+        move_shorts(m, draws, first, n, z);
+        return;
+    }
+    for (ptrdiff_t j = 0; j < n; j += MFPG_GRID_SHORT)
+        move_long(m, draws, first + j, n - j < MFPG_GRID_SHORT ? n - j : MFPG_GRID_SHORT, z + j);
 }
 
 /* ---- without noise ---- */
@@ -165,7 +385,7 @@ static void pass_plain(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n) {
     m->signal2 += sum_of_squares(n, x);
     if (m->total) add_to_total(n, 1.0, x, m->total + first);
     for (ptrdiff_t i = 0; i < n; i++) to[i] = from[i] + (float)x[i];
-    note_largest(m, n, to);
+    note_largest(m, mfpg_vector_largest(n, to));
 }
 
 int mfpg_movement_pass(mfpg_movement *m, const mfpg_stream *noise, uint64_t vector, ptrdiff_t n) {
@@ -174,10 +394,10 @@ int mfpg_movement_pass(mfpg_movement *m, const mfpg_stream *noise, uint64_t vect
             pass_plain(m, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE);
         return 1;
     }
-    double weight = m->share ? m->weight : 1.0, unit = m->grid * UNIT;
-    mfpg_grid_noise_visit(
-        mfpg_widest_registers(), noise, vector, n, m->noise_sd * weight / m->grid, give, take, m);
-    if (m->sum) {
+    double weight = weight_of(m), unit = m->grid * UNIT;
+    mfpg_grid_noise_pass(
+        mfpg_widest_registers(), noise, vector, n, m->noise_sd * weight / m->grid, move_piece, m);
+    if (is_sum(m)) {
         m->signal2 *= step_of(m) * step_of(m);
         return 1;
     }

@@ -12,11 +12,12 @@ typedef struct mfpg_movement {
     const float *from; /* the state before */
 
     /* What data add to it. Either floats, of which factor times the displacement counts: of `displacement`, or, if that is
-     * NULL, of to - from. Or integers, of which rate times the sum counts. */
+     * NULL, of to - from. Or integers, of which rate times the sum counts: `sum`, or what is nearest to `sum_floats`. */
     const float *displacement;
     double factor;
     const int64_t *sum;
-    double rate; /* weights a unit of the sum */
+    const float *sum_floats; /* below 2^49 */
+    double rate;             /* weights a unit of the sum */
 
     double noise_sd, grid; /* noise 0: no grid, and no sum */
     double sensitivity;    /* floats under noise: the norm that none of their integers may exceed */

@@ -9,6 +9,7 @@
 #include "clip.h"
 #include "mfpg/grid.h"
 #include "models/clip_factor.h"
+#include "models/clipped_sum.h"
 #include "movement.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"
@@ -27,7 +28,8 @@ typedef struct local {
     const float *origin; /* n: the broadcast model */
     float *displacement; /* n; of the step at hand, without noise, up to `factor`; NULL if there are sums */
     double factor;       /* what it is still to be multiplied by */
-    int64_t *sum; /* n; of the examples' clipped gradients, in units of sum_unit; NULL if there are floats */
+    int64_t *sum;        /* n; room for a sum of the examples' clipped gradients; NULL if there are floats */
+    mfpg_clipped_sum made; /* of the step at hand, in units of sum_unit */
     double sum_unit;
     float *total;  /* n; what data added in all steps so far; NULL if there is one step */
     int32_t *rows; /* of a Poisson batch */
@@ -94,8 +96,9 @@ static void clipped_step(local *u, int64_t step, const float *x) {
     double rate = u->mechanism->ops->rate(o);
     ptrdiff_t count = draw_batch(u, step);
     if (u->sum) {
-        u->report.nonfinite += mfpg_model_clipped_sum(
+        u->made = mfpg_model_clipped_sum_as_made(
             u->model, x, u->data, u->rows, count, o->clip, u->sum_unit, u->sum, u->model_work);
+        u->report.nonfinite += u->made.nonfinite;
         return;
     }
     mfpg_model_gradient(u->model, x, u->data, u->rows, count, u->divisor, u->displacement, u->model_work);
@@ -142,7 +145,8 @@ static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t step, const
     mfpg_movement m = {.from = from,
         .displacement = moved ? NULL : u->displacement,
         .factor = u->factor,
-        .sum = u->sum,
+        .sum = u->made.integers,
+        .sum_floats = u->made.floats,
         .rate = -u->mechanism->ops->rate(&u->mechanism->options) * u->sum_unit / u->divisor,
         .noise_sd = ops->particles == MFPG_PARTICLES_PARAMETERS ? release->noise_sd : 0.0,
         .grid = u->round->share && !shares ? u->round->inner_grid : release->grid,

@@ -36,6 +36,8 @@
  * sqrt(d)/2 units a block. The unit is at most 2^-29 clip.
  *
  * rho is the sum of (3) and (4) over clip. QED. */
+#include "clipped_sum.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -166,4 +168,25 @@ int64_t mfpg_model_clipped_sum(const mfpg_model *model, const float *w, const mf
     add_waiting(&s);
     if (s.fresh) memset(sum, 0, (size_t)model->parameters * sizeof *sum);
     return s.nonfinite;
+}
+
+/* 1: the root of the tree is a block, which is summed in float. */
+static int is_float_block(const mfpg_model *model, const mfpg_batch *batch, double clip, double unit) {
+    return !model->ops->double_sums && batch->count > 0 && batch->count <= block_rows(model) &&
+           unit_fits(clip, unit, batch->data->rows);
+}
+
+mfpg_clipped_sum mfpg_model_clipped_sum_as_made(const mfpg_model *model, const float *w,
+    const mfpg_dataset *data, const int32_t *rows, ptrdiff_t count, double clip, double unit, int64_t *sum,
+    float *work) {
+    const mfpg_model_ops *ops = model->ops;
+    mfpg_batch batch = {.data = data, .rows = rows, .count = rows ? count : data->rows};
+    if (!is_float_block(model, &batch, clip, unit))
+        return (mfpg_clipped_sum){.integers = sum,
+            .nonfinite = mfpg_model_clipped_sum(model, w, data, rows, count, clip, unit, sum, work)};
+    float *floats = (float *)(void *)sum;
+    ops->backward(model, w, &batch, work);
+    int64_t nonfinite = ops->clip(model, &batch, clip, 1.0 / unit, work);
+    ops->accumulate(model, &batch, 1.0F, 1, work, floats);
+    return (mfpg_clipped_sum){.floats = floats, .nonfinite = nonfinite};
 }

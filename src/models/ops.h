@@ -86,7 +86,8 @@ typedef struct mfpg_model_ops {
     /* After backward: sum += the clipped gradients of every block of the batch in multiples of unit. The sum of a block is
      * made in float or double from zero, in an order that depends on the block alone, and then rounded to whole multiples;
      * every entry takes at most one rounding of a product and one of an addition per row of the block. fresh 1: whatever
-     * sum holds counts as zero. Returns as clip does, whose promises hold here too. */
+     * sum holds counts as zero. Returns as clip does, whose promises hold here too. Sums in float are the bits of clip with the
+     * scale 1/unit and accumulate with alpha 1, and below 2^49. */
     int64_t (*add_clipped)(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
         double clip, double unit, int fresh, float *work, int64_t *sum);
     /* target += alpha * sum of the examples' gradients. fresh 1: whatever target holds counts as zero. */

@@ -71,6 +71,53 @@ static void test_registers_pieces_and_single_draws_give_the_same_integers(void *
         }
 }
 
+typedef struct lanes_check {
+    const double *x;
+    int64_t certain, entries;
+} lanes_check;
+
+static void compare_lanes(
+    const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) {
+    lanes_check *all = arg;
+    float most = mfpg_grid_most(draws->ratio);
+    double k[MFPG_GRID_SHORT];
+    for (ptrdiff_t j = 0; j + MFPG_GRID_LANES <= n; j += MFPG_GRID_LANES) {
+        mfpg_grid_floats x, of_z, nearest;
+        mfpg_grid_mask certain = ~(mfpg_grid_mask){0};
+        for (int i = 0; i < MFPG_GRID_LANES; i++) {
+            x[i] = (float)all->x[first + j + i];
+            of_z[i] = z[j + i];
+        }
+        mfpg_grid_round_lanes((float)draws->ratio, most, &x, &of_z, &nearest, &certain);
+        mfpg_grid_round(draws, first + j, MFPG_GRID_LANES, z + j, all->x + first + j, k);
+        for (int i = 0; i < MFPG_GRID_LANES; i++) {
+            if (certain[i]) assert_true((double)nearest[i] == k[i]);
+            all->certain += certain[i] != 0;
+            all->entries++;
+        }
+    }
+}
+
+/* What float is certain of is true, at all sizes of x, and it is certain of nearly all where x and ratio are small. */
+static void test_lanes_are_certain_of_the_same_integers(void **state) {
+    (void)state;
+    static run all;
+    const double ratios[] = {1.0, 4.0, 16.5, 1000.0, 0x1p14},
+                 sizes[] = {0.0, 1.0, 300.0, 0x1p20, 0x1p23, 0x1p40};
+    for (uint64_t r = 0; r < 5; r++)
+        for (uint64_t s = 0; s < 6; s++) {
+            lanes_check check = {.x = all.x};
+            mfpg_stream stream = stream_of(300 + 6 * r + s);
+            fill(&all, MOST, sizes[s]);
+            for (uint64_t v = 0; v < 20; v++)
+                mfpg_grid_noise_pass(
+                    mfpg_widest_registers(), &stream, v, MOST, ratios[r], compare_lanes, &check);
+            assert_true(check.entries == 20 * MOST);
+            if (sizes[s] <= 300.0 && ratios[r] < 20.0)
+                assert_true(check.certain > check.entries / 1000 * 999);
+        }
+}
+
 /* source: FNV-1a over the integers that reference_rounded of grid_reference.h gives (MPFR, 200 bits). These numbers must never
  * change. */
 static void test_integers_never_change(void **state) {
@@ -223,6 +270,7 @@ static void test_release_points_have_names_and_help(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_registers_pieces_and_single_draws_give_the_same_integers),
+        cmocka_unit_test(test_lanes_are_certain_of_the_same_integers),
         cmocka_unit_test(test_integers_never_change),
         cmocka_unit_test(test_public_call_counts_in_steps_of_the_grid),
         cmocka_unit_test(test_fractions_of_a_step_count),

@@ -65,13 +65,13 @@ static void test_without_noise_floats_are_added(void **state) {
         }
 }
 
-typedef enum data_kind { FLOATS, MOVED, SUM } data_kind;
+typedef enum data_kind { FLOATS, MOVED, SUM, SUM_FLOATS } data_kind;
 
 /* Under noise, by the definition: integers towards zero in units of grid 2^-20, or the sum's, and the integers of
  * mfpg_grid_noise. weight 0: on a grid of its own. */
 static void check_noised(
-    ptrdiff_t n, data_kind kind, double grid, double factor, double weight, int in_place) {
-    const double sd = 0.7, rate = -0.3 * 0x1p-40;
+    ptrdiff_t n, data_kind kind, double grid, double factor, double weight, int in_place, int with_total) {
+    const double sd = 0.7, rate = kind == SUM_FLOATS ? -0.3 * 0x1p-23 : -0.3 * 0x1p-40;
     vectors *v = fill(n), *expected = fill(n);
     mfpg_context *ctx = testing_context(1);
     mfpg_stream noise = stream_of(77);
@@ -79,14 +79,19 @@ static void check_noised(
     float *to = in_place ? v->from : v->to;
     for (ptrdiff_t i = 0; i < n; i++) {
         float way = v->displacement[i];
+        if (kind == SUM_FLOATS) {
+            v->displacement[i] *= 0x1p23f;
+            v->sum[i] = llrint((double)v->displacement[i]);
+        }
         if (kind == MOVED) {
             volatile float there = v->from[i] + v->displacement[i], moved = there - v->from[i];
             v->to[i] = there;
             way = moved;
         }
         double whole = trunc(factor * share / (grid * 0x1p-20) * (double)way) * 0x1p-20;
-        expected->x[i] = (kind == SUM ? rate * share / grid * (double)v->sum[i] : whole) * grid;
+        expected->x[i] = (kind >= SUM ? rate * share / grid * (double)v->sum[i] : whole) * grid;
         squares += expected->x[i] * expected->x[i] / share / share;
+        expected->total[i] += (float)(grid / share * (expected->x[i] / grid));
     }
     CHECK_OK(ctx, mfpg_grid_noise(ctx, &noise, 3, n, expected->x, share * sd, grid, expected->k));
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -98,16 +103,19 @@ static void check_noised(
         .displacement = kind == FLOATS ? v->displacement : NULL,
         .factor = factor,
         .sum = kind == SUM ? v->sum : NULL,
+        .sum_floats = kind == SUM_FLOATS ? v->displacement : NULL,
         .rate = rate,
         .noise_sd = sd,
         .grid = grid,
         .sensitivity = 1e3,
+        .total = with_total ? v->total : NULL,
         .weight = weight,
         .origin = v->origin,
         .share = weight > 0.0 ? v->share : NULL,
         .to = to};
     assert_true(mfpg_movement_pass(&m, &noise, 3, n));
     assert_memory_equal(to, expected->to, (size_t)n * sizeof *to);
+    if (with_total) assert_memory_equal(v->total, expected->total, (size_t)n * sizeof *v->total);
     if (weight > 0.0) assert_memory_equal(v->share, expected->share, (size_t)n * sizeof *v->share);
     check_near(m.signal2, squares, 1e-9 * squares, 0, "squares");
     mfpg_context_destroy(ctx);
@@ -119,17 +127,45 @@ static void check_noised(
 static void test_noised_entries_move_by_their_definition(void **state) {
     (void)state;
     const ptrdiff_t lengths[] = {0, 1, 9, 128, 2049, 4999};
-    const double grids[] = {0x1p-3, 0x1p-5, 0x1p-24}, weights[] = {0.0, 0.37};
+    const double grids[] = {0x1p-3, 0x1p-5, 0x1p-12, 0x1p-24}, weights[] = {0.0, 0.37};
     for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++)
-        for (int g = 0; g < 3; g++)
+        for (int g = 0; g < 4; g++)
             for (int w = 0; w < 2; w++) {
                 if (weights[w] > 0.0 && g == 0) continue; /* coarser than a quarter of a share's noise */
                 for (int in_place = 0; in_place < 2; in_place++) {
-                    check_noised(lengths[l], FLOATS, grids[g], -0.3, weights[w], in_place);
-                    check_noised(lengths[l], SUM, grids[g], 1.0, weights[w], in_place);
+                    int with_total = (l + (size_t)in_place) % 2 == 0;
+                    check_noised(lengths[l], FLOATS, grids[g], -0.3, weights[w], in_place, with_total);
+                    check_noised(lengths[l], SUM, grids[g], 1.0, weights[w], in_place, with_total);
+                    check_noised(lengths[l], SUM_FLOATS, grids[g], 1.0, weights[w], in_place, with_total);
                 }
-                check_noised(lengths[l], MOVED, grids[g], 0.37, weights[w], 0);
+                check_noised(lengths[l], MOVED, grids[g], 0.37, weights[w], 0, 0);
             }
+}
+
+/* Some integers do not fit a double that is shifted, and some numbers are too large to be rounded in float. */
+static void test_large_sums_move_as_small_ones(void **state) {
+    (void)state;
+    enum { N = 1024 };
+    mfpg_context *ctx = testing_context(1);
+    mfpg_stream noise = stream_of(78);
+    const double grid = 0x1p-5, rates[] = {0x1p-60, 0x1p-40};
+    for (int r = 0; r < 2; r++) {
+        vectors *v = fill(N);
+        for (ptrdiff_t i = 0; i < N; i += 100) v->sum[i] *= (int64_t)1 << (10 + i % 7);
+        for (ptrdiff_t i = 0; i < N; i++) v->x[i] = rates[r] * (double)v->sum[i];
+        CHECK_OK(ctx, mfpg_grid_noise(ctx, &noise, 0, N, v->x, 0.7, grid, v->k));
+        mfpg_movement m = {
+            .from = v->from, .sum = v->sum, .rate = rates[r], .noise_sd = 0.7, .grid = grid, .to = v->to};
+        assert_true(mfpg_movement_pass(&m, &noise, 0, N));
+        float largest = 0.0f;
+        for (ptrdiff_t i = 0; i < N; i++) {
+            assert_true(v->to[i] == (float)((double)v->from[i] + grid * (double)v->k[i]));
+            largest = fmaxf(largest, fabsf(v->to[i]));
+        }
+        assert_true(m.largest == largest);
+        free(v);
+    }
+    mfpg_context_destroy(ctx);
 }
 
 /* The integers' norm is verified: one unit more than the sensitivity allows is refused, whatever the size of the integers. */
@@ -186,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_noise_floats_are_added),
         cmocka_unit_test(test_noised_entries_move_by_their_definition),
+        cmocka_unit_test(test_large_sums_move_as_small_ones),
         cmocka_unit_test(test_a_norm_above_the_sensitivity_is_refused),
         cmocka_unit_test(test_whole_squares_are_rounded_down),
         cmocka_unit_test(test_what_is_no_number_stays_the_largest),

@@ -1,6 +1,8 @@
 /* Sums of clipped gradients as integers: what they are, and how far one example can move them. */
 #include "crafted_rows.h"
 
+#include "models/clipped_sum.h"
+
 enum { FEATURES = 11, ROWS = 700, PARAMETERS = 128 };
 
 typedef struct setup {
@@ -248,6 +250,33 @@ static void test_all_rows_equal_their_list(void **state) {
         }
         assert_int_equal(sum_of(&s, rows, 0, s.sum), 0);
         for (ptrdiff_t i = 0; i < s.d; i++) assert_int_equal(s.sum[i], 0);
+        end(&s);
+    }
+}
+
+/* Floats where one block in float holds all drawn rows; either way the same integers. */
+static void test_a_sum_as_made_means_the_same_integers(void **state) {
+    (void)state;
+    int32_t rows[ROWS];
+    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
+        setup s = begin_random(mfpg_model_kind_name(k), 0.7);
+        s.data.y[5] = NAN;
+        for (ptrdiff_t count = 0; count <= ROWS; count += count < 66 ? 1 : 71) {
+            draw_rows(&s.random, ROWS, count, rows);
+            int64_t nonfinite = sum_of(&s, rows, count, s.sum);
+            mfpg_clipped_sum made = mfpg_model_clipped_sum_as_made(
+                s.model, s.w, &s.data, rows, count, s.clip, s.unit, s.other, s.work);
+            assert_true(made.nonfinite == nonfinite);
+            assert_int_equal(made.floats != NULL, is_network(&s) && count > 0 && count <= s.block);
+            assert_true((made.floats == NULL) != (made.integers == NULL));
+            for (ptrdiff_t j = 0; j < s.d; j++)
+                assert_true((made.floats ? llrint((double)made.floats[j]) : made.integers[j]) == s.sum[j]);
+        }
+        const int32_t row = 3;
+        mfpg_clipped_sum made = mfpg_model_clipped_sum_as_made(
+            s.model, s.w, &s.data, &row, 1, s.clip, 1.5 * s.unit, s.other, s.work); /* no unit */
+        assert_true(made.integers && made.nonfinite == 1);
+        for (ptrdiff_t j = 0; j < s.d; j++) assert_int_equal(made.integers[j], 0);
         end(&s);
     }
 }
@@ -517,6 +546,7 @@ int main(void) {
         cmocka_unit_test(test_sum_is_that_of_rows_alone_to_within_rho),
         cmocka_unit_test(test_broad_sums_are_those_of_rows_alone),
         cmocka_unit_test(test_all_rows_equal_their_list),
+        cmocka_unit_test(test_a_sum_as_made_means_the_same_integers),
         cmocka_unit_test(test_blocks_are_split_by_place),
         cmocka_unit_test(test_one_row_moves_the_sum_by_its_clip_and_rho),
         cmocka_unit_test(test_a_row_has_the_same_bits_with_any_companions),
