@@ -80,13 +80,14 @@ class Accountant:
                 raise
 
     def affords(self, release: Release) -> bool:
-        """True where everything recorded, and this release next, stays within stop_at_epsilon. Nothing is recorded."""
+        """True if everything recorded, and this release next, stays within stop_at_epsilon. Nothing is recorded. A release that this
+        accountant cannot record, such as one of another unit, raises."""
         with self._lock:
             return self._affords(release)
 
     def spend(self, release: Release) -> bool:
         """Records a release that is about to happen and returns True, if it can be afforded; else False, and nothing is
-        recorded. Spend before releasing."""
+        recorded. Spend before releasing. A release that this accountant cannot record raises."""
         with self._lock:
             if not self._affords(release):
                 return False
@@ -186,6 +187,8 @@ class Accountant:
         limit = self._settings.stop_at_epsilon
         if self._failed:
             return False
+        with Context() as ctx:  # a release that no budget could pay for raises: False would read as a spent budget
+            ctx.check(lib.mfpg_accountant_record_times(ctx.pointer, self._create(ctx), made, 1))
         if self._filter is not None:
             return bool(lib.mfpg_filter_admits(self._filter, self._mu_of(made)))
         return _affords(self._accountant, made, self._settings.delta, math.inf if limit is None else limit)

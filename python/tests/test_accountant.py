@@ -53,11 +53,14 @@ def test_filter_answers_for_its_budget_at_other_deltas():
 
 
 @pytest.mark.parametrize("fault", [{"noise_sd": -1}, {"noise_sd": math.nan}, {"sensitivity": math.inf},
-                                   {"sampling_rate": 2}, {"steps": 0}, {"particles": "data"}, {"weight": -1}], ids=str)
+                                   {"sampling_rate": 2}, {"steps": 0}, {"particles": "data"}, {"weight": -1},
+                                   {"unit": "example"}], ids=str)
 def test_what_cannot_be_recorded_is_never_forgotten(fault):
     accountant = mfpg.Accountant(stop_at_epsilon=5)
     wrong = mfpg.Release(**{"sensitivity": 1, "noise_sd": 5, **fault})
-    assert not accountant.affords(wrong) and not accountant.spend(wrong)
+    for ask in accountant.affords, accountant.spend:  # False would say that the budget is spent
+        with pytest.raises((mfpg.InputError, mfpg.DomainError)):
+            ask(wrong)
     assert accountant.epsilon() == 0
     with pytest.raises((mfpg.InputError, mfpg.DomainError)):
         accountant.record(wrong)

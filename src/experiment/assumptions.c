@@ -101,8 +101,7 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
             mfpg_config_text(e->config, "game.loss_table"));
     if (promise->adjacency == MFPG_ADJACENCY_ZERO_OUT)
         add(list,
-            "zero-out: a %s that is absent contributes nothing of its own, while its client still sends its "
-            "noise%s",
+            "zero-out: a %s that is absent contributes nothing of its own, and noise is sent all the same%s",
             promise->unit == MFPG_UNIT_CLIENT ? "client" : "record",
             promise->unit == MFPG_UNIT_CLIENT
                 ? "; one record inside a client is protected at the replace number"
@@ -162,12 +161,14 @@ static const char *partition_by_labels(const mfpg_config *config) {
 static void about_places(mfpg_context *ctx, const mfpg_experiment *e, text_list *list) {
     const char *column = mfpg_config_text(e->config, "data.partition.column"),
                *labels = partition_by_labels(e->config);
-    if (labels) {
+    int from_file =
+        !mfpg_config_is(e->config, "data.format", "synthetic"); /* what is made up has its clients */
+    if (labels && from_file) {
         add(list,
             "the assignment of rows to clients was made from labels (%s): the promise holds only if those "
             "labels are public",
             labels);
-    } else if (mfpg_config_is(e->config, "data.partition.kind", "column")) {
+    } else if (from_file && mfpg_config_is(e->config, "data.partition.kind", "column")) {
         add(list,
             "the column %s, which says who holds which row, is public; given it, which rows are test rows "
             "was fixed without looking at the data",

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "internal.h"
 
 static mfpg_status settle_law(mfpg_context *ctx, mfpg_experiment *experiment) {
@@ -48,12 +49,14 @@ static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) 
 
 static mfpg_status check_grid(mfpg_context *ctx, const mfpg_experiment *experiment) {
     double grid = experiment->options.grid;
+    char given[MFPG_NUMBER_SIZE], below[MFPG_NUMBER_SIZE];
     int exponent;
     if (grid == 0.0 || frexp(grid, &exponent) == 0.5) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "%s: noise.grid: %.17g is not a power of two; the nearest below is %.17g; allowed: auto, or a power "
+        "%s: noise.grid: %s is not a power of two; the nearest below is %s; allowed: auto, or a power "
         "of two",
-        mfpg_config_source(experiment->config, "noise.grid"), grid, ldexp(0.5, exponent));
+        mfpg_config_source(experiment->config, "noise.grid"), mfpg_number_format(grid, given),
+        mfpg_number_format(ldexp(0.5, exponent), below));
 }
 
 /* Records flow at the first model once: the public bound on the loss's curvature in the features there. */

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "internal.h"
 #include "mfpg/calibration.h"
+#include "mechanisms/ops.h"
 #include "mfpg/solution.h"
 #include "numerics/special/crossing.h"
 
@@ -232,11 +233,7 @@ static void share_action(mfpg_experiment *experiment) {
     }
 }
 
-mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
-    experiment->action = mfpg_alloc(experiment->data->clients, sizeof *experiment->action);
-    if (!experiment->action) return mfpg_fail_memory(ctx);
-    experiment->preference_factor = 1.0;
-    experiment->finite = (finite_gains){NAN, NAN};
+static mfpg_status choose_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
     if (strcmp(experiment->method.mechanism, "none") == 0) return MFPG_OK;
     if (experiment->reference > 0.0) {
         share_reference(experiment);
@@ -249,4 +246,38 @@ mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
     if (mfpg_mechanism_control(experiment->mechanisms.of_client[0]) == MFPG_CONTROL_BUDGET)
         warn_of_classical_law(ctx, experiment);
     return MFPG_OK;
+}
+
+/* ---- the grid ---- */
+
+static void use_grid(mfpg_experiment *experiment, double grid) {
+    experiment->options.grid = grid;
+    for (ptrdiff_t i = 0; i < experiment->mechanisms.count; i++)
+        experiment->mechanisms.distinct[i]->options.grid = grid;
+}
+
+/* The federation's own check of the configured grid, made before anything is written. */
+static mfpg_status check_grid(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    mfpg_plan *plan = NULL;
+    mfpg_status status = mfpg_plan_create(ctx, &experiment->options, experiment->data,
+        experiment->mechanisms.of_client, experiment->action, &plan);
+    mfpg_plan_destroy(plan);
+    return status == MFPG_OK || status == MFPG_ERR_MEMORY
+               ? status
+               : mfpg_fail_in(
+                     ctx, MFPG_ERR_INPUT, "%s", mfpg_config_source(experiment->config, "noise.grid"));
+}
+
+/* The search for actions tries noise that nobody will add, for which a configured grid may be too coarse. So it uses automatic grids, and
+ * the configured one is held against the noise of the actions that were found. */
+mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
+    double grid = experiment->options.grid;
+    experiment->action = mfpg_alloc(experiment->data->clients, sizeof *experiment->action);
+    if (!experiment->action) return mfpg_fail_memory(ctx);
+    experiment->preference_factor = 1.0;
+    experiment->finite = (finite_gains){NAN, NAN};
+    use_grid(experiment, 0.0);
+    mfpg_status status = choose_actions(ctx, experiment);
+    use_grid(experiment, grid);
+    return status == MFPG_OK && grid > 0.0 ? check_grid(ctx, experiment) : status;
 }

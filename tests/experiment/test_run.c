@@ -201,6 +201,43 @@ static void check_refused(
     assert_null(experiment);
 }
 
+static mfpg_client_report client_of(mfpg_context *ctx, const mfpg_experiment *experiment) {
+    mfpg_client_report report;
+    CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, 0, &report));
+    return report;
+}
+
+/* The search for actions tries little noise, for which the grid would be too coarse: what counts is the noise that it finds. The grid is a
+ * quarter of that here, and then twice as much. */
+static void test_a_grid_is_held_against_the_noise_of_the_target(void **state) {
+    (void)state;
+    const char *methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
+    mfpg_context *ctx = testing_context(1);
+    for (int m = 0; m < 4; m++) {
+        char method[64], grid[64];
+        snprintf(method, sizeof method, "method=%s", methods[m]);
+        const char *words[] = {"data.format=synthetic", "data.clients=1", "data.rows=50", "seed=3",
+            "game.actions=continuous", "game.curvature=5", "train.rounds=2", "noise.target_epsilon=2", method,
+            NULL, NULL};
+        mfpg_experiment *automatic = run(ctx, NULL, words), *configured = NULL;
+        const mfpg_client_report found = client_of(ctx, automatic);
+        for (int coarse = 0; coarse < 2; coarse++) {
+            snprintf(grid, sizeof grid, "noise.grid=%.17g", (coarse ? 8 : 4) * found.grid);
+            words[9] = grid;
+            if (coarse) {
+                check_refused(ctx, words, "noise.grid", "coarser than a quarter of the noise");
+                continue;
+            }
+            configured = run(ctx, NULL, words);
+            const mfpg_client_report again = client_of(ctx, configured);
+            assert_true(again.grid == 4 * found.grid && again.epsilon == found.epsilon);
+            mfpg_experiment_destroy(configured);
+        }
+        mfpg_experiment_destroy(automatic);
+    }
+    mfpg_context_destroy(ctx);
+}
+
 static void test_what_cannot_be_is_refused_with_the_key_named(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -210,6 +247,9 @@ static void test_what_cannot_be_is_refused_with_the_key_named(void **state) {
     const char *grid[] = {
         "data.format=synthetic", "seed=1", "game.curvature=5", "noise.target_epsilon=0.01", NULL};
     check_refused(ctx, grid, "noise.target_epsilon", "cannot be reached");
+    const char *coarse[] = {"data.format=synthetic", "seed=1", "method=mapg-dp", "game.curvature=2",
+        "noise.target_epsilon=2", "noise.grid=1024", NULL};
+    check_refused(ctx, coarse, "noise.grid", "coarser than a quarter of the noise");
     const char *curvature[] = {"data.format=synthetic", "seed=1", "method=mapg-dp", NULL};
     check_refused(ctx, curvature, "game.curvature", "bounds");
     const char *unit[] = {"data.format=synthetic", "seed=1", "method=dp-sgd", "privacy.unit=example",
@@ -520,6 +560,7 @@ int main(void) {
         cmocka_unit_test(test_clients_are_told),
         cmocka_unit_test(test_replace_doubles_mu),
         cmocka_unit_test(test_a_target_epsilon_is_met_from_below),
+        cmocka_unit_test(test_a_grid_is_held_against_the_noise_of_the_target),
         cmocka_unit_test(test_what_cannot_be_is_refused_with_the_key_named),
         cmocka_unit_test(test_every_client_reports_its_own_rate_and_steps),
         cmocka_unit_test(test_a_shape_read_off_the_rows_is_an_assumption),
