@@ -76,8 +76,8 @@ mfpg_particles mfpg_accountant_particles(const mfpg_accountant *accountant);
 int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
 /** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT where the particles of the
- *  release are not those that the accountant knows, its unit is not that of the promise, its grid is more than a quarter of its
- *  noise in the view promised, or paper_lsi is given no strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
+ *  release are not those that the accountant knows, its unit is not that of the promise, its grid does not fit its
+ *  noise in the view promised (mfpg_grid_fault), or paper_lsi is given no strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
  *  know. gdp counts sampled examples as if all had been used; rdp credits Poisson sampling where the unit is the
  *  example, because only examples are sampled. The caller says so. */
 mfpg_status mfpg_accountant_record(
@@ -261,7 +261,8 @@ const char *mfpg_ledger_accountant(const mfpg_ledger_header *header);
 
 /** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk, whatever the
  *  budget; no release is written if any is NaN, negative, of another unit or otherwise faulty (MFPG_ERR_DOMAIN). A round may
- *  be appended to, an earlier one may not. After a write that failed every append fails. */
+ *  be appended to, an earlier one may not. After a write that failed every append fails; so does one to a file that somebody else
+ *  deleted or left with another length (MFPG_ERR_IO). */
 mfpg_status mfpg_ledger_append(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "mfpg/grid.h"
+
 static int finite_and_not_negative(double value) {
     return value >= 0.0 && isfinite(value);
 }
@@ -93,11 +95,16 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";
 }
 
-/* The noise on the grid of what leaves: a client's own if it is looked at by itself, else its share of the sum. */
-static double noise_on_grid(const mfpg_promise *promise, const mfpg_release *release) {
+/* What is wrong with the grid of what leaves: of a client's own release if it is looked at by itself, else of its share of the sum. A grid
+ * that is too fine is not one that noise was drawn on: every float lies on it. */
+static const char *promised_grid_fault(const mfpg_promise *promise, const mfpg_release *release) {
     int alone = promise->view == MFPG_VIEW_LOCAL || release->particles == MFPG_PARTICLES_DATA ||
                 mfpg_release_is_choice(release);
-    return alone ? release->noise_sd : release->weight * release->noise_sd;
+    double weight = alone ? 1.0 : release->weight, noise = weight * release->noise_sd;
+    if (release->grid == 0.0) return NULL;
+    if (!(4.0 * release->grid <= noise))
+        return "grid is more than a quarter of the noise in the view promised";
+    return mfpg_grid_fault(release->grid, noise, weight * release->sensitivity);
 }
 
 const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release *release) {
@@ -107,7 +114,5 @@ const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release 
                      "example's; one record of it is protected at the replace number"
                    : "its unit is example, that of the promise client: an example's promise is none for a "
                      "client";
-    return 4.0 * release->grid <= noise_on_grid(promise, release)
-               ? NULL
-               : "grid is more than a quarter of the noise in the view promised";
+    return promised_grid_fault(promise, release);
 }

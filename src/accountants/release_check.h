@@ -7,7 +7,7 @@
 /* NULL for a sound release, else what is wrong with it ("noise_sd is not a finite number >= 0"). */
 const char *mfpg_release_fault(const mfpg_release *release);
 
-/* What is wrong with a sound release under that promise: another unit, or a grid too coarse for its noise; NULL: nothing. */
+/* What is wrong with a sound release under that promise: another unit, or a grid that does not fit its noise; NULL: nothing. */
 const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release *release);
 
 /* The same for a promise: is it made of known names? */

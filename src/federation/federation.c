@@ -130,11 +130,11 @@ static void set_start(mfpg_federation *f) {
 /* In a view of sums clients hand out integers on the plan's grid, if there is noise to round and nothing bends it. */
 static mfpg_status prepare_shares(mfpg_context *ctx, mfpg_federation *f) {
     f->shares = f->plan->grid > 0.0 && !f->projects;
-    mfpg_plan_refine_grid(f->plan, f->dimension);
-    for (int i = 0; i < f->workers && f->shares; i++)
+    mfpg_status status = mfpg_plan_refine_grid(ctx, f->plan, f->dimension);
+    for (int i = 0; i < f->workers && f->shares && status == MFPG_OK; i++)
         if (!(f->worker[i].share = mfpg_alloc(f->dimension, sizeof *f->worker[i].share)))
-            return mfpg_fail_memory(ctx);
-    return MFPG_OK;
+            status = mfpg_fail_memory(ctx);
+    return status;
 }
 
 mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,

@@ -191,8 +191,8 @@ static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
 
 /* Rounding is no Lipschitz map, so a hidden state that is rounded moves apart by up to the grid times sqrt(d) a step (S2.3 with rounded
  * states). These grids make that 2^-30 of the noise, which mfpg_plan_hide has charged. */
-void mfpg_plan_refine_grid(mfpg_plan *plan, ptrdiff_t dimension) {
-    if (!plan->hidden_shift || plan->grid == 0.0) return;
+mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t dimension) {
+    if (!plan->hidden_shift || plan->grid == 0.0) return MFPG_OK;
     double least = (double)INFINITY;
     mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
@@ -202,6 +202,17 @@ void mfpg_plan_refine_grid(mfpg_plan *plan, ptrdiff_t dimension) {
     double finest =
         16.0 * mfpg_grid_for(0x1p-30 * least / sqrt((double)dimension)); /* the power of two below */
     plan->grid = plan->inner_grid = fmin(plan->grid, finest);
+    for (ptrdiff_t k = 0; k < plan->clients; k++) {
+        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        const char *fault = mfpg_grid_fault(plan->grid, release.noise_sd, release.sensitivity);
+        if (fault)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "privacy.assume: hidden states of %td numbers need a grid of %.3g, and client '%s' cannot "
+                "use it: "
+                "%s; more noise, equal weights or privacy.assume none help",
+                dimension, plan->grid, name_of(plan, k), fault);
+    }
+    return MFPG_OK;
 }
 
 /* What the view makes of everybody's noise together. */

@@ -39,8 +39,9 @@ int mfpg_plan_noise_adds_up(const mfpg_plan *plan);
 /* The same client with another action. */
 mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t client, mfpg_action action);
 
-/* The grids that a hidden state needs in that many dimensions; nothing else changes. */
-void mfpg_plan_refine_grid(mfpg_plan *plan, ptrdiff_t dimension);
+/* The grids that a hidden state needs in that many dimensions; nothing else changes. MFPG_ERR_INPUT where no noise can be drawn on
+ * grids so fine. */
+mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t dimension);
 
 /* hidden.c: where a hidden state is assumed, what a round does to it. MFPG_ERR_INPUT with the reason where it is not hidden. */
 mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan);

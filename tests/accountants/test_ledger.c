@@ -87,7 +87,7 @@ static void test_everything_reads_back_to_the_last_bit(void **state) {
         release->sampling_rate = 1 - i / 24.0;
         release->clipped = i % 2 ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_MEASUREMENTS;
         release->rounding = values[(i + 3) % 6];
-        release->grid = i % 6 == 0 || i % 6 == 2 ? 0x1p-1060 : 0; /* others have less noise */
+        release->grid = i % 6 == 0 ? 0x1p-41 : i % 6 == 2 ? 0x1p980 : 0; /* the others have none */
         release->action.control = (mfpg_control)(i % 4);
         double value = values[i % 6];
         if (i % 4 == MFPG_CONTROL_BUDGET) release->action.budget.value = value;

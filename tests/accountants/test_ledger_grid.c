@@ -61,8 +61,9 @@ static void test_a_release_is_of_the_unit_promised(void **state) {
     mfpg_context_destroy(ctx);
 }
 
-/* A quarter of the noise: of a client's own where its update is seen, of its share where the sum is. */
-static void test_a_grid_is_a_power_of_two_up_to_a_quarter_of_the_noise(void **state) {
+/* Of the noise of a client's own release where that is seen, of its share where the sum is; and not so fine that every float lies on
+ * it. */
+static void test_a_grid_is_a_power_of_two_that_fits_the_noise(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const double broken[] = {-0.25, 0.3, 0x1.8p-3, NAN, HUGE_VAL};
@@ -70,8 +71,10 @@ static void test_a_grid_is_a_power_of_two_up_to_a_quarter_of_the_noise(void **st
         mfpg_release release = release_of(1.0, 2.0);
         release.weight = 0.5;
         double most = v == 0 ? 0.5 : 0.25;
-        for (release.grid = most; release.grid > 0; release.grid *= 0x1p-200)
+        for (release.grid = most; release.grid >= 0x1p-39 * most; release.grid *= 0x1p-13)
             expect_at_both_doors(ctx, MFPG_UNIT_CLIENT, views[v], &release, NULL);
+        for (release.grid = 0x1p-40 * most; release.grid > 0; release.grid *= 0x1p-200)
+            expect_at_both_doors(ctx, MFPG_UNIT_CLIENT, views[v], &release, "the grid is finer than 2^-4");
         release.grid = 2 * most;
         expect_at_both_doors(ctx, MFPG_UNIT_CLIENT, views[v], &release, "grid is more than a quarter");
         for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
@@ -130,6 +133,7 @@ static void test_lines_that_lie_about_grids_are_refused_with_their_number(void *
         const char *text, *why;
     } bad[] = {
         {LINE(CLIPPED, ROUNDING, GRID("0.5")), ":2: grid is more than a quarter of the noise"},
+        {LINE(CLIPPED, ROUNDING, GRID("5e-324")), ":2: the grid is finer than 2^-45 of the noise"},
         {LINE(CLIPPED, ROUNDING, GRID("0.2")), ":2: grid is neither 0 nor a power of two"},
         {LINE(CLIPPED, ROUNDING, GRID("\"fine\"")), ":2: \"grid\" must be a number"},
         {LINE(CLIPPED, ROUNDING, ""), ":2: \"grid\" must be a number"},
@@ -213,7 +217,7 @@ static void test_version_3_is_read_and_nothing_known_of_its_digits(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_a_release_is_of_the_unit_promised, remove_file),
-        cmocka_unit_test_teardown(test_a_grid_is_a_power_of_two_up_to_a_quarter_of_the_noise, remove_file),
+        cmocka_unit_test_teardown(test_a_grid_is_a_power_of_two_that_fits_the_noise, remove_file),
         cmocka_unit_test_teardown(test_lines_that_lie_about_grids_are_refused_with_their_number, remove_file),
         cmocka_unit_test_teardown(test_budgets_of_headers_are_read_and_checked, remove_file),
         cmocka_unit_test_teardown(test_version_3_is_read_and_nothing_known_of_its_digits, remove_file),

@@ -235,6 +235,37 @@ static void test_the_beginning_of_a_line_is_cut_off_and_nothing_else(void **stat
     mfpg_context_destroy(ctx);
 }
 
+/* ---- somebody else's hands on the file ---- */
+
+static void expect_no_admission(mfpg_context *ctx, mfpg_ledger *ledger, const char *why) {
+    const mfpg_release release = next_of(0);
+    mfpg_spending answer;
+    assert_int_equal(mfpg_ledger_spend(ctx, ledger, &release, &answer), MFPG_ERR_IO);
+    assert_non_null(strstr(mfpg_context_message(ctx), why));
+}
+
+static void test_a_file_that_loses_lines_or_its_name_admits_nothing(void **state) {
+    (void)state;
+    size_t length, changed;
+    mfpg_context *ctx = testing_context(1);
+    mfpg_ledger *ledger = create(ctx, &header);
+    spend(ctx, ledger, 0);
+    char *earlier = file_text(&length);
+    spend(ctx, ledger, 0);
+    write_file(earlier, length); /* a backup is put back */
+    expect_no_admission(ctx, ledger, "was changed by somebody else");
+    free(file_text(&changed));
+    assert_int_equal(changed, length);
+    mfpg_ledger_close(ledger);
+    CHECK_OK(ctx, mfpg_ledger_open(ctx, path, 0, &ledger));
+    assert_int_equal(spend(ctx, ledger, 0).round, 2);
+    assert_int_equal(unlink(path), 0);
+    expect_no_admission(ctx, ledger, "was deleted");
+    mfpg_ledger_close(ledger);
+    free(earlier);
+    mfpg_context_destroy(ctx);
+}
+
 /* ---- threads ---- */
 
 typedef struct worker {
@@ -448,6 +479,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_what_was_appended_is_spent, remove_file),
         cmocka_unit_test_teardown(test_a_writer_may_have_a_smaller_budget_and_no_larger_one, remove_file),
         cmocka_unit_test_teardown(test_the_beginning_of_a_line_is_cut_off_and_nothing_else, remove_file),
+        cmocka_unit_test_teardown(test_a_file_that_loses_lines_or_its_name_admits_nothing, remove_file),
         cmocka_unit_test_teardown(test_threads_share_one_budget, remove_file),
         cmocka_unit_test_teardown(test_a_forked_child_writes_with_no_ledger_of_its_parent, remove_file),
         cmocka_unit_test_teardown(test_processes_share_one_budget, remove_file),

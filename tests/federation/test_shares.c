@@ -150,12 +150,31 @@ static void test_hidden_states_have_a_fine_grid(void **state) {
     fixture_close(&f);
 }
 
+/* A clip of 2^20 deviations of the noise leaves no room for a grid that is finer than 2^-30 of the noise. */
+static void test_hidden_states_whose_grid_is_too_fine_are_refused(void **state) {
+    (void)state;
+    mfpg_mechanism_options o = options_of(0, MFPG_UNIT_EXAMPLE, 1, MFPG_VIEW_FINAL);
+    fixture f = open_shares(1, &o);
+    f.options.hidden = MFPG_HIDDEN_GLM;
+    f.options.hidden_smoothness = 1.0;
+    f.options.accountant = "hidden-state";
+    for (int k = 0; k < CLIENTS; k++) f.action[k] = multiplier(0x1p-20);
+    assert_int_equal(fixture_start(&f), MFPG_ERR_INPUT);
+    assert_non_null(strstr(mfpg_context_message(f.ctx), "need a grid of"));
+    assert_non_null(strstr(mfpg_context_message(f.ctx), "finer than"));
+    f.options.hidden = MFPG_HIDDEN_NONE;
+    f.options.accountant = "gdp";
+    CHECK_OK(f.ctx, fixture_start(&f));
+    fixture_close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_model_moves_by_the_sum_of_shares),
         cmocka_unit_test(test_one_grid_fits_the_smallest_noise),
         cmocka_unit_test(test_a_grid_that_does_not_fit_is_refused),
         cmocka_unit_test(test_hidden_states_have_a_fine_grid),
+        cmocka_unit_test(test_hidden_states_whose_grid_is_too_fine_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -335,11 +335,26 @@ static mfpg_status write_round(
     return flush_to_disk(ctx, ledger);
 }
 
+/* A backup that is put back over the file, or a file that is deleted, would take releases away from a writer who counts on them: it does
+ * not go on. */
+static mfpg_status check_file(mfpg_context *ctx, const mfpg_ledger *ledger) {
+    struct stat info;
+    if (fstat(ledger->descriptor, &info) != 0) return fail_system(ctx, ledger->path, "read");
+    if (info.st_nlink == 0)
+        return mfpg_fail(ctx, MFPG_ERR_IO, "%s: was deleted while it was open for writing", ledger->path);
+    if (info.st_size == ledger->size) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_IO,
+        "%s: was changed by somebody else: it has %lld bytes, and should have %lld", ledger->path,
+        (long long)info.st_size, (long long)ledger->size);
+}
+
 /* All are looked at before the first byte is written. */
 mfpg_status mfpg_ledger_write(
     mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
     mfpg_status status = mfpg_ledger_check(ctx, ledger, release, user, count);
     if (status != MFPG_OK || count == 0) return status;
+    status = check_file(ctx, ledger);
+    if (status != MFPG_OK) return status;
     ledger->round = release(user, 0).round;
     ledger->priced = 0;
     status = write_round(ctx, ledger, release, user, count);
