@@ -72,16 +72,7 @@ typedef struct certifying {
 } certifying;
 
 static uint64_t hash_of(const mfpg_release *release, int64_t times) {
-    const double numbers[] = {release->sensitivity, release->noise_sd, release->last_sd,
-        mfpg_action_value(&release->action), (double)release->steps, (double)times};
-    uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        uint64_t bits;
-        memcpy(&bits, &numbers[i], sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 32;
-    }
-    return hash;
+    return mfpg_release_hash(release, MFPG_RELEASE_RECORDED) + (uint64_t)times * UINT64_C(0x9E3779B97F4A7C15);
 }
 
 static int same_accounts(const certifying *all, ptrdiff_t a, ptrdiff_t b) {
@@ -91,7 +82,8 @@ static int same_accounts(const certifying *all, ptrdiff_t a, ptrdiff_t b) {
     int64_t first_times, second_times;
     int usual = mfpg_federation_usual(f, a, &cursor, &first, &first_times);
     if (usual != mfpg_federation_usual(f, b, &cursor, &second, &second_times)) return 0;
-    if (usual) return first_times == second_times && mfpg_release_recorded_as(&first, &second);
+    if (usual)
+        return first_times == second_times && mfpg_release_equal(&first, &second, MFPG_RELEASE_RECORDED);
     const account_pair *own = f->client[a].own, *other = f->client[b].own;
     return mfpg_accountant_covers(own->certificate, other->certificate) &&
            mfpg_accountant_covers(other->certificate, own->certificate) &&

@@ -86,11 +86,11 @@ static int overspends(
     const account_pair *accounts = mfpg_federation_accounts(ctx, federation, k, cursor);
     if (!accounts) return 1;
     const mfpg_accountant *spent = accounts->certificate;
-    int known = last->spent && mfpg_release_costs_as(&last->next, next);
+    int known = last->spent && mfpg_release_equal(&last->next, next, MFPG_RELEASE_COST);
     if (known &&
         accounts == &cursor->made) /* the last one may be gone: only what it was made of is compared */
         known = spent == last->spent && times == cursor->times &&
-                mfpg_release_costs_as(&before, &cursor->release);
+                mfpg_release_equal(&before, &cursor->release, MFPG_RELEASE_COST);
     else if (known)
         known = mfpg_accountant_covers(last->spent, spent) && mfpg_accountant_covers(spent, last->spent);
     last->spent = spent;

@@ -5,6 +5,7 @@
 #include "mfpg/federation.h"
 
 #include "base/fixed_sum.h"
+#include "base/release_parts.h"
 #include "loop_state.h"
 #include "mfpg/filter.h"
 #include "plan.h"
@@ -196,10 +197,6 @@ int mfpg_federation_usual(const mfpg_federation *federation, ptrdiff_t k, mfpg_p
     mfpg_release *release, int64_t *times);
 
 void mfpg_federation_clear_accounts(mfpg_federation *federation);
-
-/* 1 where two releases cost the same; and where they are the same to every accountant, those of the paper included. */
-int mfpg_release_costs_as(const mfpg_release *a, const mfpg_release *b);
-int mfpg_release_recorded_as(const mfpg_release *a, const mfpg_release *b);
 
 /* round.c: one more release of the round; and what a whole cohort released reaches the population's accountant. */
 void mfpg_round_totals_add(round_totals *totals, const mfpg_release *release, double signal_norm);

@@ -142,10 +142,10 @@ static void add_number(crypto_generichash_state *hash, double value) {
     crypto_generichash_update(hash, (const unsigned char *)&value, sizeof value);
 }
 
-static void add_release(crypto_generichash_state *hash, const mfpg_release *r) {
-    const double numbers[] = {(double)r->particles, (double)r->steps, r->sensitivity, r->noise_sd, r->grid,
-        r->last_sd, r->weight, r->contraction, r->sampling_rate, r->hidden_contraction, r->hidden_shift};
-    crypto_generichash_update(hash, (const unsigned char *)numbers, sizeof numbers);
+static void add_release(crypto_generichash_state *hash, const mfpg_release *release) {
+    double number[MFPG_RELEASE_NUMBERS];
+    int count = mfpg_release_numbers(release, MFPG_RELEASE_ALL, number);
+    crypto_generichash_update(hash, (const unsigned char *)number, (size_t)count * sizeof number[0]);
 }
 
 void mfpg_federation_digest_start(
