@@ -14,10 +14,9 @@ mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation
     return made;
 }
 
-int mfpg_federation_usual(
-    const mfpg_federation *f, ptrdiff_t k, mfpg_plan_cursor *cursor, mfpg_release *release, int64_t *times) {
+int mfpg_federation_usual(const mfpg_federation *f, ptrdiff_t k, mfpg_release *release, int64_t *times) {
     if (f->client[k].own) return 0;
-    *release = mfpg_federation_release(f, &f->usual, k, cursor);
+    *release = mfpg_federation_release(f, &f->usual, k);
     *times = f->options.acting                     ? 0 /* whose plan changes: nothing was released yet */
              : f->particles == MFPG_PARTICLES_DATA ? mfpg_federation_noised(f, k)
                                                    : f->client[k].rounds;
@@ -50,7 +49,7 @@ const account_pair *mfpg_federation_accounts(
     mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t k, account_cursor *cursor) {
     mfpg_release release;
     int64_t times;
-    if (!mfpg_federation_usual(f, k, &cursor->plan, &release, &times)) return f->client[k].own;
+    if (!mfpg_federation_usual(f, k, &release, &times)) return f->client[k].own;
     if (cursor->made.certificate && cursor->times == times &&
         mfpg_release_equal(&cursor->release, &release, MFPG_RELEASE_RECORDED))
         return &cursor->made;
@@ -64,13 +63,13 @@ void mfpg_account_cursor_clear(account_cursor *cursor) {
     clear(&cursor->made);
 }
 
-mfpg_status mfpg_federation_record(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k,
-    const mfpg_release *release, mfpg_plan_cursor *cursor) {
+mfpg_status mfpg_federation_record(
+    mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k, const mfpg_release *release) {
     client_state *client = &f->client[k];
     mfpg_release usual;
     int64_t times;
     mfpg_status status = MFPG_OK;
-    if (mfpg_federation_usual(f, k, cursor, &usual, &times)) {
+    if (mfpg_federation_usual(f, k, &usual, &times)) {
         if (!f->options.acting && mfpg_release_equal(&usual, release, MFPG_RELEASE_RECORDED)) return MFPG_OK;
         account_pair *own = mfpg_alloc(1, sizeof *own);
         if (!own) return mfpg_fail_memory(ctx);

@@ -311,10 +311,9 @@ static mfpg_status share_measurements(mfpg_context *ctx, mfpg_federation *f, ptr
 /* Accountants and the ledger know of the choices before anybody can see an action. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
     mfpg_status status = MFPG_OK;
-    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++) {
         mfpg_release choice = choice_at(f, i);
-        status = mfpg_federation_record(ctx, f, f->order[i], &choice, &cursor);
+        status = mfpg_federation_record(ctx, f, f->order[i], &choice);
     }
     if (status == MFPG_OK && f->ledger)
         status = mfpg_ledger_append_made(ctx, f->ledger, choice_at, f, members);
