@@ -107,8 +107,8 @@ static mfpg_status cap_client(
 
 /* The paper's bound for its entropic methods is one of total variation between last models; the other one is of epsilon. */
 static int bounds_distance(const mfpg_federation_options *options) {
-    return options->promise.view == MFPG_VIEW_FINAL && options->paper_accountant &&
-           strcmp(options->paper_accountant, "paper_lsi") == 0;
+    return options->promise.view == MFPG_VIEW_FINAL &&
+           (mfpg_accountant_facts(options->paper_accountant) & MFPG_ACCOUNTANT_BOUNDS_DISTANCE);
 }
 
 static mfpg_status promise_client(

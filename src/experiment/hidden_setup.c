@@ -22,10 +22,11 @@ static mfpg_status refuse(
 
 /* Without an assumption its accountant would only compose, under a name that says more. */
 static mfpg_status check_unused(mfpg_context *ctx, const mfpg_experiment *e) {
-    if (!mfpg_config_is(e->config, "privacy.accountant", "hidden-state")) return MFPG_OK;
+    const char *accountant = mfpg_config_text(e->config, "privacy.accountant");
+    if (!(mfpg_accountant_facts(accountant) & MFPG_ACCOUNTANT_CREDITS_FORGETTING)) return MFPG_OK;
     return refuse(ctx, e, "privacy.accountant",
-        "found 'hidden-state', which needs privacy.view final and privacy.assume: quadratic, glm, convex or "
-        "nonconvex");
+        "found '%s', which needs privacy.view final and privacy.assume: quadratic, glm, convex or nonconvex",
+        accountant);
 }
 
 static int squares(const char *model) {
@@ -110,10 +111,11 @@ mfpg_status mfpg_setup_hidden(mfpg_context *ctx, mfpg_experiment *e) {
     if (e->options.promise.view != MFPG_VIEW_FINAL)
         return refuse(ctx, e, "privacy.assume", "found '%s', which counts in privacy.view final only",
             mfpg_hidden_case_name(kind));
-    if (strcmp(accountant, "auto") != 0 && strcmp(accountant, "hidden-state") != 0)
+    if (strcmp(accountant, "auto") != 0 &&
+        !(mfpg_accountant_facts(accountant) & MFPG_ACCOUNTANT_CREDITS_FORGETTING))
         return refuse(ctx, e, "privacy.accountant",
-            "found '%s', which knows no hidden state; with privacy.assume allowed: auto, hidden-state",
-            accountant);
+            "found '%s', which knows no hidden state; with privacy.assume allowed: auto, %s", accountant,
+            mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING));
     mfpg_status status = check_model(ctx, e, kind);
     if (status == MFPG_OK) status = check_rounds(ctx, e);
     if (status == MFPG_OK) status = set_smoothness(ctx, e);

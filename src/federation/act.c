@@ -93,7 +93,7 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_federation *f) {
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "view final: actions chosen each round answer to models on the way, which that view hides; take "
             "local or average");
-    if (strcmp(o->accountant, "gdp") != 0)
+    if (!(mfpg_accountant_facts(o->accountant) & MFPG_ACCOUNTANT_SUMS_SQUARES))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "accountant '%s': with actions chosen each round only a filter's budget is certified, and that "
             "of "
