@@ -36,7 +36,7 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     mfpg_federation_options *o = &experiment->options;
     *o = mfpg_federation_options_default();
-    if (strcmp(experiment->method.mechanism, "none") != 0)
+    if (mfpg_mechanism_kind_of(experiment->method.mechanism).control != MFPG_CONTROL_NONE)
         read_promise(config, o); /* else nothing is promised */
     o->rounds = mfpg_config_whole(config, "train.rounds");
     o->weights = weights_of(config);
@@ -45,7 +45,7 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     o->client_rate = mfpg_config_number(config, "train.client_rate");
     o->evaluate = evaluate_of(config);
     o->evaluate_every = mfpg_config_whole(config, "evaluate_every");
-    o->free_energy = strcmp(experiment->method.mechanism, "entropic") == 0 &&
+    o->free_energy = mfpg_mechanism_kind_of(experiment->method.mechanism).flow &&
                      mfpg_config_truth(config, "entropic.free_energy");
     o->paper_accountant = experiment->method.paper_accountant;
     if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)

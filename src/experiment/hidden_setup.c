@@ -106,7 +106,8 @@ static mfpg_status set_smoothness(mfpg_context *ctx, mfpg_experiment *e) {
 mfpg_status mfpg_setup_hidden(mfpg_context *ctx, mfpg_experiment *e) {
     mfpg_hidden_case kind = (mfpg_hidden_case)mfpg_config_choice(e->config, "privacy.assume");
     const char *accountant = mfpg_config_text(e->config, "privacy.accountant");
-    if (strcmp(e->method.mechanism, "none") == 0) return MFPG_OK; /* promises nothing */
+    if (mfpg_mechanism_kind_of(e->method.mechanism).control == MFPG_CONTROL_NONE)
+        return MFPG_OK; /* promises nothing */
     if (kind == MFPG_HIDDEN_NONE) return check_unused(ctx, e);
     if (e->options.promise.view != MFPG_VIEW_FINAL)
         return refuse(ctx, e, "privacy.assume", "found '%s', which counts in privacy.view final only",

@@ -237,7 +237,7 @@ mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
     if (!experiment->action) return mfpg_fail_memory(ctx);
     experiment->preference_factor = 1.0;
     experiment->finite = (finite_gains){NAN, NAN};
-    if (strcmp(experiment->method.mechanism, "none") == 0) return MFPG_OK;
+    if (mfpg_mechanism_kind_of(experiment->method.mechanism).control == MFPG_CONTROL_NONE) return MFPG_OK;
     if (experiment->reference > 0.0) {
         share_reference(experiment);
         return MFPG_OK;

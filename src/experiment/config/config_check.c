@@ -10,14 +10,12 @@ static int is(const mfpg_config *config, const char *path, const char *word) {
     return mfpg_config_is(config, path, word);
 }
 
-/* The others take strengths, or nothing. */
-static int takes_budgets(const char *mechanism) {
-    return strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "input") == 0;
+static mfpg_mechanism_kind mechanism_of(const mfpg_config *config) {
+    return mfpg_mechanism_kind_of(config->method.mechanism);
 }
 
-/* Costs that a table of losses may be given to. */
-static int plays_table(const char *cost) {
-    return strcmp(cost, "measured") == 0 || strcmp(cost, "measured-budget") == 0;
+static int reads(const mfpg_config *config, int facts) {
+    return (mfpg_cost_facts(mfpg_config_cost(config)) & facts) != 0;
 }
 
 static int acts_each_round(const mfpg_config *config) {
@@ -28,8 +26,9 @@ static int acts_each_round(const mfpg_config *config) {
 
 static int condition_holds(const mfpg_config *config, mfpg_when when) {
     const mfpg_method *method = &config->method;
-    const char *mechanism = method->name ? method->mechanism : "none", *cost = mfpg_config_cost(config);
-    int game = method->players != MFPG_PLAYERS_NONE, noised = strcmp(mechanism, "none") != 0;
+    const mfpg_mechanism_kind mechanism = mechanism_of(config);
+    const char *cost = mfpg_config_cost(config);
+    int game = method->players != MFPG_PLAYERS_NONE, noised = mechanism.control != MFPG_CONTROL_NONE;
     int files = !is(config, "data.format", "synthetic"),
         records = mfpg_config_particles(config) == MFPG_PARTICLES_DATA;
     const char *partition = mfpg_config_text(config, "data.partition.kind");
@@ -50,32 +49,29 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     case MFPG_WHEN_STOPPED: return noised && !is(config, "privacy.stop_at_epsilon", "none");
     case MFPG_WHEN_NO_GAME: return noised && !game;
     case MFPG_WHEN_UPDATES: return noised && !records;
-    case MFPG_WHEN_GRADIENT: return records || strcmp(mechanism, "entropic") != 0;
-    case MFPG_WHEN_BUDGET: return takes_budgets(mechanism);
-    case MFPG_WHEN_ENTROPIC: return strcmp(mechanism, "entropic") == 0;
+    case MFPG_WHEN_GRADIENT: return records || !mechanism.flow;
+    case MFPG_WHEN_BUDGET: return mechanism.control == MFPG_CONTROL_BUDGET;
+    case MFPG_WHEN_ENTROPIC: return mechanism.flow;
     case MFPG_WHEN_GAME: return game;
-    case MFPG_WHEN_OWN_NOISE: return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0);
-    case MFPG_WHEN_SCALED_LOSS:
-        return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0 ||
-                           strcmp(cost, "measured") == 0);
-    case MFPG_WHEN_STRENGTH_COST:
-        return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0);
+    case MFPG_WHEN_OWN_NOISE: return game && reads(config, MFPG_COST_READS_CURVATURE);
+    case MFPG_WHEN_SCALED_LOSS: return game && reads(config, MFPG_COST_READS_PRIVACY_SCALE);
+    case MFPG_WHEN_STRENGTH_COST: return game && reads(config, MFPG_COST_READS_OWN_COST);
     case MFPG_WHEN_LOSS_COST:
-        return game && (strcmp(cost, "paper") == 0 ||
-                           (strcmp(cost, "measured") == 0 && !mfpg_config_has(config, "game.loss_table")));
-    case MFPG_WHEN_TABLE_COST: return game && plays_table(cost);
+        return game && reads(config, MFPG_COST_READS_LOSS) &&
+               !(reads(config, MFPG_COST_TAKES_TABLE) && mfpg_config_has(config, "game.loss_table"));
+    case MFPG_WHEN_TABLE_COST: return game && reads(config, MFPG_COST_TAKES_TABLE);
     case MFPG_WHEN_PERSONAL_COST:
-        return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0 || plays_table(cost));
+        return game && reads(config, MFPG_COST_READS_PERSONALISATION | MFPG_COST_TAKES_TABLE);
     case MFPG_WHEN_EACH_ROUND: return acts_each_round(config);
     case MFPG_WHEN_NOISY: return acts_each_round(config) && is(config, "game.selection", "noisy");
     case MFPG_WHEN_NOISY_GRADIENT:
         return acts_each_round(config) && is(config, "game.selection", "noisy") &&
                (mfpg_cost_measures(cost) & MFPG_MEASURES_GRADIENT);
     case MFPG_WHEN_EXPONENTIAL: return acts_each_round(config) && is(config, "game.selection", "exponential");
-    case MFPG_WHEN_GAUSSIAN_COST: return game && mfpg_cost_control(cost) == MFPG_CONTROL_BUDGET;
-    case MFPG_WHEN_ENTROPIC_COST: return game && strcmp(cost, "entropic") == 0;
-    case MFPG_WHEN_INTERACTION_COST: return game && strcmp(cost, "interaction") == 0;
-    case MFPG_WHEN_PAPER_COST: return game && strcmp(cost, "paper") == 0;
+    case MFPG_WHEN_GAUSSIAN_COST: return game && reads(config, MFPG_COST_READS_PRIVACY_POWER);
+    case MFPG_WHEN_ENTROPIC_COST: return game && reads(config, MFPG_COST_READS_OPTIMUM);
+    case MFPG_WHEN_INTERACTION_COST: return game && reads(config, MFPG_COST_READS_INTERACTION);
+    case MFPG_WHEN_PAPER_COST: return game && reads(config, MFPG_COST_READS_OFFSET);
     case MFPG_WHEN_COUNT: break;
     }
     return 1;
@@ -117,10 +113,10 @@ static mfpg_status check_method(mfpg_context *ctx, const mfpg_config *config) {
         return mfpg_config_fail(ctx, config, mechanism ? "method.players" : "method.mechanism",
             "nothing given; a method by its axes needs mechanism and players");
     }
-    if (strcmp(config->method.mechanism, "none") == 0 && config->method.players != MFPG_PLAYERS_NONE)
+    if (mechanism_of(config).control == MFPG_CONTROL_NONE && config->method.players != MFPG_PLAYERS_NONE)
         return mfpg_config_fail(ctx, config, "method.players",
-            "found '%s'; a game needs a mechanism whose noise it sets; allowed with mechanism none: none",
-            mfpg_config_text(config, "method.players"));
+            "found '%s'; a game needs a mechanism whose noise it sets; allowed with mechanism %s: none",
+            mfpg_config_text(config, "method.players"), config->method.mechanism);
     return MFPG_OK;
 }
 
@@ -138,16 +134,16 @@ static int method_came_later(const mfpg_config *config, const char *path) {
 
 /* The two steps look alike and are not: each belongs to one kind of mechanism. */
 static mfpg_status check_step(mfpg_context *ctx, const mfpg_config *config) {
-    int entropic = strcmp(config->method.mechanism, "entropic") == 0;
-    const char *own = entropic ? "entropic.step" : "train.learning_rate";
-    const char *other = entropic ? "train.learning_rate" : "entropic.step";
-    int both = entropic && mfpg_config_particles(config) == MFPG_PARTICLES_DATA; /* a flow and a training */
+    int flow = mechanism_of(config).flow;
+    const char *own = flow ? "entropic.step" : "train.learning_rate";
+    const char *other = flow ? "train.learning_rate" : "entropic.step";
+    int both = flow && mfpg_config_particles(config) == MFPG_PARTICLES_DATA; /* a flow and a training */
     if (both || !mfpg_config_given(config, other)) return MFPG_OK;
     int later = method_came_later(config, other);
     if (later && mfpg_config_given(config, own)) return MFPG_OK;
     return mfpg_config_fail(ctx, config, other, "is not used by method %s (mechanism %s); its step is %s%s%s",
         config->method.name, config->method.mechanism, own, later ? "; say which, as in " : "",
-        later ? (entropic ? "entropic.step=0.1" : "train.learning_rate=0.1") : "");
+        later ? (flow ? "entropic.step=0.1" : "train.learning_rate=0.1") : "");
 }
 
 static mfpg_status check_interval(
@@ -207,7 +203,7 @@ static mfpg_status check_cohort(mfpg_context *ctx, const mfpg_config *config) {
 static mfpg_status check_control(mfpg_context *ctx, const mfpg_config *config) {
     const char *cost = mfpg_config_cost(config), *mechanism = config->method.mechanism;
     int budget = mfpg_cost_control(cost) == MFPG_CONTROL_BUDGET;
-    if (budget == takes_budgets(mechanism)) return MFPG_OK;
+    if (budget == (mechanism_of(config).control == MFPG_CONTROL_BUDGET)) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.cost",
         "found '%s', whose actions are %s; mechanism %s takes %s", cost, budget ? "budgets" : "strengths",
         mechanism, budget ? "strengths" : "budgets");
@@ -218,24 +214,30 @@ static mfpg_status check_own_cost(mfpg_context *ctx, const mfpg_config *config) 
     if (mfpg_config_number(config, "game.personalisation") != 0) return MFPG_OK;
     if (mfpg_config_number(config, "game.own_cost") > 0) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.personalisation",
-        "found 0; the entropic cost then needs game.own_cost, a number above 0");
+        "found 0; cost %s then needs game.own_cost, a number above 0", mfpg_config_cost(config));
 }
 
-static mfpg_status check_entropic_game(mfpg_context *ctx, const mfpg_config *config) {
+static mfpg_status check_common_loss(mfpg_context *ctx, const mfpg_config *config) {
     if (config->method.players == MFPG_PLAYERS_FINITE && !is(config, "train.weights", "equal"))
         return mfpg_config_fail(ctx, config, "train.weights",
-            "found '%s'; the finite game of cost entropic needs weights equal",
-            mfpg_config_text(config, "train.weights"));
+            "found '%s'; the finite game of cost %s needs weights equal",
+            mfpg_config_text(config, "train.weights"), mfpg_config_cost(config));
     return check_own_cost(ctx, config);
 }
 
 /* What a client loses by the noise of its records no cost model here tells; whoever names one declares its numbers too. */
 static mfpg_status check_named_cost(mfpg_context *ctx, const mfpg_config *config) {
+    char fitting[256] = "";
+    const char *name;
     if (!is(config, "game.cost", "auto")) return MFPG_OK;
+    for (ptrdiff_t i = 0; (name = mfpg_cost_name(i)); i++) {
+        size_t used = strlen(fitting);
+        if (mfpg_cost_control(name) == mechanism_of(config).control)
+            snprintf(fitting + used, sizeof fitting - used, "%s%s", used ? ", " : "", name);
+    }
     return mfpg_config_fail(ctx, config, "game.cost",
         "auto: no cost model is derived for noised records; name one yourself (%s), with its numbers",
-        takes_budgets(config->method.mechanism) ? "gaussian or measured-budget"
-                                                : "entropic, interaction, measured or paper");
+        fitting);
 }
 
 static mfpg_status check_declared(mfpg_context *ctx, const mfpg_config *config, const char *path) {
@@ -245,13 +247,12 @@ static mfpg_status check_declared(mfpg_context *ctx, const mfpg_config *config, 
 }
 
 static mfpg_status check_declared_numbers(mfpg_context *ctx, const mfpg_config *config) {
-    const char *cost = mfpg_config_cost(config);
-    int entropic = strcmp(cost, "entropic") == 0, gaussian = strcmp(cost, "gaussian") == 0;
-    int finite = config->method.players == MFPG_PLAYERS_FINITE;
+    int own_cost = reads(config, MFPG_COST_READS_OWN_COST),
+        curvature = reads(config, MFPG_COST_READS_CURVATURE);
     mfpg_status status = MFPG_OK;
-    if (gaussian || (entropic && finite)) status = check_declared(ctx, config, "game.curvature");
-    if (status == MFPG_OK && (entropic || strcmp(cost, "interaction") == 0))
-        status = check_declared(ctx, config, "game.own_cost");
+    if (curvature && (!own_cost || config->method.players == MFPG_PLAYERS_FINITE))
+        status = check_declared(ctx, config, "game.curvature");
+    if (status == MFPG_OK && own_cost) status = check_declared(ctx, config, "game.own_cost");
     return status;
 }
 
@@ -336,13 +337,12 @@ static mfpg_status check_update(mfpg_context *ctx, const mfpg_config *config) {
 
 /* A table knows the actions that it was made for, and nothing of what clients measure later. */
 static mfpg_status check_table(mfpg_context *ctx, const mfpg_config *config) {
-    const char *cost = mfpg_config_cost(config);
     int given = mfpg_config_has(config, "game.loss_table");
-    if (!given && strcmp(cost, "measured-budget") == 0)
+    if (!given && reads(config, MFPG_COST_NEEDS_TABLE))
         return mfpg_config_fail(ctx, config, "game.loss_table",
-            "nothing given; cost measured-budget needs a table (mfpg solve CONFIG.yaml --study costs makes "
-            "one)");
-    if (!given || !plays_table(cost)) return MFPG_OK;
+            "nothing given; cost %s needs a table (mfpg solve CONFIG.yaml --study costs makes one)",
+            mfpg_config_cost(config));
+    if (!given || !reads(config, MFPG_COST_TAKES_TABLE)) return MFPG_OK;
     if (is(config, "game.actions", "continuous") || mfpg_config_has(config, "game.actions.min"))
         return mfpg_config_fail(ctx, config, "game.actions",
             "found no list; between the actions of game.loss_table nothing was measured; allowed: a list");
@@ -362,8 +362,8 @@ static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
         if (records) status = check_named_cost(ctx, config);
         if (status == MFPG_OK) status = check_control(ctx, config);
         if (status == MFPG_OK && records) status = check_declared_numbers(ctx, config);
-        if (status == MFPG_OK && strcmp(mfpg_config_cost(config), "entropic") == 0)
-            status = check_entropic_game(ctx, config);
+        if (status == MFPG_OK && reads(config, MFPG_COST_COMMON_LOSS))
+            status = check_common_loss(ctx, config);
         if (status == MFPG_OK) status = check_table(ctx, config);
         if (status == MFPG_OK) status = check_update(ctx, config);
     }
@@ -380,12 +380,11 @@ static mfpg_status check_records(mfpg_context *ctx, const mfpg_config *config) {
         return mfpg_config_fail(ctx, config, "train.weights",
             "found 'inverse-noise'; the noise is in the records, not in the updates; allowed: equal, "
             "examples");
-    if (mfpg_config_number(config, "entropic.transport.regularisation") > 0.0 &&
-        strcmp(config->method.mechanism, "entropic") == 0)
+    if (mfpg_config_number(config, "entropic.transport.regularisation") > 0.0 && mechanism_of(config).flow)
         return mfpg_config_fail(ctx, config, "entropic.transport.regularisation",
             "found %g; the projection is one of parameters, not of entropic.particles data; allowed: 0",
             mfpg_config_number(config, "entropic.transport.regularisation"));
-    if (strcmp(config->method.mechanism, "entropic") == 0 && is(config, "task.model", "mlp"))
+    if (mechanism_of(config).flow && is(config, "task.model", "mlp"))
         return mfpg_config_fail(ctx, config, "entropic.particles",
             "found 'data'; the flow needs a bound on the loss's curvature in the features, and model mlp, "
             "whose "
