@@ -162,7 +162,7 @@ mfpg_control mfpg_cost_control(const char *cost);
 enum {
     MFPG_COST_READS_CURVATURE = 1,
     MFPG_COST_READS_PERSONALISATION = 2,
-    MFPG_COST_READS_PRIVACY_SCALE = 4, /* B, from which a loss in proportion to the strength is told apart */
+    MFPG_COST_READS_PRIVACY_SCALE = 4, /* B of the privacy cost beta B/e */
     MFPG_COST_READS_OWN_COST =
         8, /* c of a unit of strength; derived from curvature and personalisation if not given */
     MFPG_COST_READS_PRIVACY_POWER = 16,

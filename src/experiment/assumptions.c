@@ -193,7 +193,7 @@ static void about_data(const mfpg_experiment *e, text_list *list) {
     if (strncmp(mfpg_config_source(config, "task.classes"), "auto: ", 6) == 0)
         add(list, "the number of classes is that of the largest label, read off private data: not covered; "
                   "task.classes states a public one");
-    if (mfpg_config_is(config, "data.format", "libsvm"))
+    if (mfpg_reader_facts(mfpg_config_text(config, "data.format")) & MFPG_READER_INFERS_FEATURES)
         add(list,
             "the number of features is the largest index of any row, read off private data: not covered");
     if (mfpg_config_text(config, "data.scale.bounds"))

@@ -29,25 +29,21 @@ static mfpg_status check_unused(mfpg_context *ctx, const mfpg_experiment *e) {
         accountant);
 }
 
-static int squares(const char *model) {
-    return strcmp(model, "quadratic") == 0 || strcmp(model, "linear") == 0;
-}
-
 static mfpg_status check_model(mfpg_context *ctx, const mfpg_experiment *e, mfpg_hidden_case kind) {
     const char *model = mfpg_model_name(e->model);
-    int margins = squares(model) || strcmp(model, "logistic") == 0;
+    int facts = mfpg_model_facts(model);
     if (mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA)
         return refuse(ctx, e, "privacy.assume", "records that are noised once have no hidden state");
-    if (strcmp(model, "mlp") == 0)
+    if (!(facts & MFPG_MODEL_SMOOTH))
         return refuse(ctx, e, "privacy.assume",
-            "found '%s', but nobody can certify how smooth model mlp is; allowed: none",
-            mfpg_hidden_case_name(kind));
-    if (kind == MFPG_HIDDEN_QUADRATIC && !squares(model))
+            "found '%s', but nobody can certify how smooth model %s is; allowed: none",
+            mfpg_hidden_case_name(kind), model);
+    if (kind == MFPG_HIDDEN_QUADRATIC && !(facts & MFPG_MODEL_SQUARES))
         return refuse(ctx, e, "privacy.assume",
             "found 'quadratic', which model %s is not; allowed: glm (logistic, unit example), convex, "
             "nonconvex",
             model);
-    if (kind == MFPG_HIDDEN_GLM && !margins)
+    if (kind == MFPG_HIDDEN_GLM && !(facts & MFPG_MODEL_OF_MARGIN))
         return refuse(ctx, e, "privacy.assume",
             "found 'glm', but the loss of model %s is no function of one margin; allowed: convex, nonconvex",
             model);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "mfpg/game.h"
+#include "mfpg/model.h"
 
 static int is(const mfpg_config *config, const char *path, const char *word) {
     return mfpg_config_is(config, path, word);
@@ -32,10 +33,11 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     int files = !is(config, "data.format", "synthetic"),
         records = mfpg_config_particles(config) == MFPG_PARTICLES_DATA;
     const char *partition = mfpg_config_text(config, "data.partition.kind");
+    int model = mfpg_model_facts(mfpg_config_text(config, "task.model"));
     switch (when) {
     case MFPG_WHEN_ALWAYS: return 1;
-    case MFPG_WHEN_CLASSES: return is(config, "task.model", "softmax") || is(config, "task.model", "mlp");
-    case MFPG_WHEN_NETWORK: return is(config, "task.model", "mlp");
+    case MFPG_WHEN_CLASSES: return (model & MFPG_MODEL_TAKES_CLASSES) != 0;
+    case MFPG_WHEN_NETWORK: return (model & MFPG_MODEL_TAKES_HIDDEN) != 0;
     case MFPG_WHEN_FROM_FILES: return files;
     case MFPG_WHEN_BY_COLUMN: return files && strcmp(partition, "column") == 0;
     case MFPG_WHEN_BY_CHANCE:
@@ -384,11 +386,13 @@ static mfpg_status check_records(mfpg_context *ctx, const mfpg_config *config) {
         return mfpg_config_fail(ctx, config, "entropic.transport.regularisation",
             "found %g; the projection is one of parameters, not of entropic.particles data; allowed: 0",
             mfpg_config_number(config, "entropic.transport.regularisation"));
-    if (mechanism_of(config).flow && is(config, "task.model", "mlp"))
+    if (mechanism_of(config).flow &&
+        !(mfpg_model_facts(mfpg_config_text(config, "task.model")) & MFPG_MODEL_SMOOTH))
         return mfpg_config_fail(ctx, config, "entropic.particles",
-            "found 'data'; the flow needs a bound on the loss's curvature in the features, and model mlp, "
-            "whose "
-            "loss has kinks, has none; allowed: parameters, another model, or mechanism input");
+            "found 'data'; the flow needs a bound on the loss's curvature in the features, and model %s has "
+            "none; "
+            "allowed: parameters, another model, or mechanism input",
+            mfpg_config_text(config, "task.model"));
     return MFPG_OK;
 }
 
