@@ -1,9 +1,11 @@
 #include "config_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "federation/acting_rules.h"
 #include "mfpg/game.h"
 #include "mfpg/model.h"
 
@@ -258,83 +260,54 @@ static mfpg_status check_declared_numbers(mfpg_context *ctx, const mfpg_config *
     return status;
 }
 
-/* Choices that look at private data cost privacy: what they are charged with must be said, and kept (theory S4). */
-static mfpg_status check_selection(mfpg_context *ctx, const mfpg_config *config) {
-    int raw = is(config, "game.selection", "none"), budget = !is(config, "privacy.stop_at_epsilon", "none");
-    int measures = mfpg_cost_measures(mfpg_config_cost(config));
-    const char *needed =
-        is(config, "game.selection", "exponential") ? "game.selection_epsilon" : "game.loss_noise";
-    if (raw && budget)
-        return mfpg_config_fail(ctx, config, "privacy.stop_at_epsilon",
-            "found %g, but game.selection none lets raw private numbers out, which no budget covers; "
-            "allowed: "
-            "none, or game.selection noisy or exponential",
-            mfpg_config_number(config, "privacy.stop_at_epsilon"));
-    if (!raw && !budget)
-        return mfpg_config_fail(ctx, config, "privacy.stop_at_epsilon",
-            "none; with game.update each-round actions answer to earlier outputs, so that only a budget "
-            "fixed "
-            "beforehand can be certified; give one");
-    if (!raw && !mfpg_config_has(config, needed))
-        return mfpg_config_fail(ctx, config, needed, "nothing given; game.selection %s needs it",
-            mfpg_config_text(config, "game.selection"));
-    if (is(config, "game.selection", "noisy") && (measures & MFPG_MEASURES_GRADIENT) &&
-        !mfpg_config_has(config, "game.gradient_noise"))
-        return mfpg_config_fail(ctx, config, "game.gradient_noise",
-            "nothing given; cost %s reads the gradient norm, too", mfpg_config_cost(config));
-    return MFPG_OK;
+/* A number that need not be there: 0 is refused by the rules. */
+static double number_or_0(const mfpg_config *config, const char *path) {
+    return mfpg_config_has(config, path) ? mfpg_config_number(config, path) : 0.0;
 }
 
-static mfpg_status check_actions_of_rounds(mfpg_context *ctx, const mfpg_config *config) {
-    int interval = mfpg_config_has(config, "game.actions.min");
-    if (is(config, "game.actions", "continuous"))
-        return mfpg_config_fail(ctx, config, "game.actions",
-            "found 'continuous'; with game.update each-round a noised loss can be 0, whose best response is "
-            "endless; allowed: a list, or min and max");
-    if (interval && is(config, "game.selection", "exponential"))
-        return mfpg_config_fail(ctx, config, "game.actions",
-            "found an interval; game.selection exponential draws from a list of actions");
-    return MFPG_OK;
-}
-
+/* The rules of actions that are chosen each round (federation/acting_rules.h), told at the key of the option that breaks one. */
 static mfpg_status check_update(mfpg_context *ctx, const mfpg_config *config) {
+    static const char *const paths[] = {"", "game.update", "game.update", "privacy.view", "train.weights",
+        "privacy.accountant", "privacy.filter", "privacy.stop_at_epsilon", "game.actions", "game.selection",
+        "game.loss_clip", "game.loss_noise", "game.gradient_noise", "game.selection_epsilon"};
     if (!acts_each_round(config)) return MFPG_OK;
-    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
-        return mfpg_config_fail(ctx, config, "game.update",
-            "found 'each-round'; records are noised once, before there is anything to measure; allowed: "
-            "once");
-    if (!mfpg_cost_measures(mfpg_config_cost(config)))
-        return mfpg_config_fail(ctx, config, "game.update",
-            "found 'each-round'; cost %s reads nothing that clients measure and would choose the same every "
-            "round; allowed: once, or game.cost measured or paper",
-            mfpg_config_cost(config));
-    if (is(config, "privacy.view", "final"))
-        return mfpg_config_fail(ctx, config, "privacy.view",
-            "found 'final'; with game.update each-round actions answer to the models on the way, which that "
-            "view "
-            "hides; allowed: local, average");
-    if (is(config, "train.weights", "inverse-noise"))
-        return mfpg_config_fail(ctx, config, "train.weights",
-            "found 'inverse-noise'; with game.update each-round the noise is chosen anew each round; "
-            "allowed: "
-            "equal, examples");
-    if (!is(config, "privacy.accountant", "auto") && !is(config, "privacy.accountant", "gdp"))
-        return mfpg_config_fail(ctx, config, "privacy.accountant",
-            "found '%s'; with game.update each-round the certificate is the budget of a Gaussian-DP filter; "
-            "allowed: auto, gdp",
-            mfpg_config_text(config, "privacy.accountant"));
-    if (!is(config, "privacy.filter", "auto") && !is(config, "privacy.filter", "gdp"))
-        return mfpg_config_fail(ctx, config, "privacy.filter",
-            "found '%s'; with game.update each-round the certificate is the budget of a Gaussian-DP filter; "
-            "allowed: auto, gdp",
-            mfpg_config_text(config, "privacy.filter"));
+    mfpg_game game = {.cost = mfpg_config_cost(config)};
+    if (mfpg_config_has(config, "game.actions.min")) {
+        game.actions.low = mfpg_config_number(config, "game.actions.min");
+        game.actions.high = mfpg_config_number(config, "game.actions.max");
+    } else {
+        game.actions.grid = mfpg_config_numbers(config, "game.actions", &game.actions.count);
+    }
+    const mfpg_acting acting = {.game = &game,
+        .selection = (mfpg_selection)mfpg_config_choice(config, "game.selection"),
+        .loss_clip = mfpg_config_number(config, "game.loss_clip"),
+        .noise = {number_or_0(config, "game.loss_noise"), number_or_0(config, "game.gradient_noise")},
+        .epsilon = number_or_0(config, "game.selection_epsilon")};
+    mfpg_federation_options options = mfpg_federation_options_default();
+    options.acting = &acting;
+    options.promise.view = (mfpg_view)mfpg_config_choice(config, "privacy.view");
+    if (is(config, "train.weights", "inverse-noise")) options.weights = MFPG_WEIGHTS_INVERSE_NOISE;
+    if (!is(config, "privacy.accountant", "auto"))
+        options.accountant = mfpg_config_text(config, "privacy.accountant");
+    ptrdiff_t filter = mfpg_config_choice(config, "privacy.filter"); /* auto comes first */
+    options.filter = filter > 0 ? (mfpg_filter_kind)(filter - 1) : MFPG_FILTER_GDP;
+    double budget = mfpg_config_number(config, "privacy.stop_at_epsilon");
+    if (budget > 0.0) options.stop_at_epsilon = budget;
+    const char *why;
+    const char *path = paths[mfpg_acting_fault(&options, mfpg_config_particles(config), &why)];
+    const char *word = *path ? mfpg_config_text(config, path) : NULL;
+    if (word) return mfpg_config_fail(ctx, config, path, "found '%s'; %s", word, why);
+    if (*path && !mfpg_config_has(config, path))
+        return mfpg_config_fail(ctx, config, path, "nothing given; %s", why);
+    if (*path && !isnan(mfpg_config_number(config, path)))
+        return mfpg_config_fail(ctx, config, path, "found %g; %s", mfpg_config_number(config, path), why);
+    if (*path) return mfpg_config_fail(ctx, config, path, "%s", why);
     if (mfpg_config_has(config, "noise.target_epsilon"))
         return mfpg_config_fail(ctx, config, "noise.target_epsilon",
             "found %g; with game.update each-round nobody knows beforehand what is chosen; "
             "privacy.stop_at_epsilon is the target",
             mfpg_config_number(config, "noise.target_epsilon"));
-    mfpg_status status = check_selection(ctx, config);
-    return status == MFPG_OK ? check_actions_of_rounds(ctx, config) : status;
+    return MFPG_OK;
 }
 
 /* A table knows the actions that it was made for, and nothing of what clients measure later. */
