@@ -112,6 +112,7 @@ check-format: ## fail where a C file is not in the house format
 check-includes: ## fail where an #include runs against the order of the folders
 	@scripts/setup.sh --python
 	@scripts/check_includes.py
+	@scripts/check_kinds.py
 
 warnings: ## build with gcc and with clang, warnings are errors
 	@scripts/setup.sh --ci

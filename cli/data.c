@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mfpg/data_check.h"
+#include "mfpg/dataset.h"
 
 #include "options.h"
 
@@ -98,7 +99,7 @@ static json_t *finding_json(const mfpg_oddity *odd) {
 
 /* "line 3: TEXT", or "row 3" for arrays, or the text alone. */
 static const char *odd_place(const mfpg_data_report *report, const mfpg_oddity *odd, char place[40]) {
-    int text = strcmp(report->format, "csv") == 0 || strcmp(report->format, "libsvm") == 0;
+    int text = !(mfpg_reader_facts(report->format) & MFPG_READER_ARRAYS);
     place[0] = 0;
     if (odd->line > 0) snprintf(place, 40, "%s %lld", text ? "line" : "row", (long long)odd->line);
     return place;
@@ -143,7 +144,7 @@ static int print_json(const char *file, const mfpg_data_report *report) {
     json_object_set_new(object, "rows", json_integer(report->rows));
     json_object_set_new(object, "columns", json_integer(report->columns));
     if (report->about[0]) json_object_set_new(object, "about", json_string(report->about));
-    if (strcmp(report->format, "csv") == 0) {
+    if (report->separator) {
         json_object_set_new(object, "header", json_boolean(report->header));
         json_object_set_new(object, "separator", json_stringn(&report->separator, 1));
     }
@@ -269,7 +270,7 @@ static void print_format(const char *file, const mfpg_data_report *report) {
     printf("file       ");
     print_name(file);
     printf("\nformat     %s", report->format);
-    if (strcmp(report->format, "csv") == 0) {
+    if (report->separator) {
         const char separator[] = {report->separator, 0};
         const char *word = report->separator == ','    ? "commas"
                            : report->separator == ';'  ? "semicolons"

@@ -155,6 +155,30 @@ double mfpg_data_exogenous_mu(double distance, double noise_sd, double contracti
 const char *mfpg_accountant_name(ptrdiff_t index); /* accountants.def; NULL past the end */
 const char *mfpg_accountant_help(ptrdiff_t index);
 
+/** What is fixed by the name of an accountant, as bits. */
+enum {
+    MFPG_ACCOUNTANT_CREDITS_SAMPLING = 1, /* Poisson batches of examples lower its answers */
+    MFPG_ACCOUNTANT_CREDITS_FORGETTING =
+        2, /* needs a declared assumption, by which rounds forget earlier ones */
+    MFPG_ACCOUNTANT_SUMS_SQUARES =
+        4, /* epsilon is that of the root of the sum of mu^2, as in a Gaussian-DP filter */
+    MFPG_ACCOUNTANT_TAKES_ORDERS = 8, /* reads orders of its options */
+    MFPG_ACCOUNTANT_TAKES_WIDTH = 16, /* reads width of its options */
+    MFPG_ACCOUNTANT_TAKES_DELTA = 32, /* delta is given and never found */
+    MFPG_ACCOUNTANT_BOUNDS_DISTANCE =
+        64,                       /* delta is a total variation between last models, whatever epsilon */
+    MFPG_ACCOUNTANT_OF_DATA = 128 /* knows releases of data, not of parameters */
+};
+
+/** The bits of that accountant; 0 for NULL and unknown names. */
+int mfpg_accountant_facts(const char *name);
+
+/** The first accountant of accountants.def with all these bits, or NULL. */
+const char *mfpg_accountant_with(int facts);
+
+/** The accountant of runs that name none: the tightest one for such releases. */
+const char *mfpg_accountant_default(mfpg_particles particles, int samples_examples);
+
 /* ---- views ---- */
 
 /** What protects whom in one round's sum, where a client's releases are looked at one by one. A plain value; its fields belong

@@ -57,7 +57,7 @@ typedef struct mfpg_client_column {
 typedef struct mfpg_data_report {
     const char *format; /* name of its reader */
     char *about;        /* what a file of arrays says of itself; "" for text */
-    char separator;     /* of csv; a blank stands for runs of blanks; 0 elsewhere */
+    char separator;     /* of a text in columns; a blank stands for runs of blanks; 0 elsewhere */
     int header;         /* csv: 1 where the first line seems to name the columns */
     int64_t rows;
     ptrdiff_t

@@ -136,6 +136,16 @@ mfpg_status mfpg_federated_data_create(
 /** Frees the data; NULL is fine. */
 void mfpg_federated_data_destroy(mfpg_federated_data *data);
 
+/** What is fixed by the name of a reader, as bits. */
+enum {
+    MFPG_READER_ARRAYS = 1,          /* files of numbers alone, without lines */
+    MFPG_READER_INFERS_FEATURES = 2, /* the number of features is read off the values of all rows */
+    MFPG_READER_PICTURES = 4         /* a row usually is a picture */
+};
+
+/** The bits of that reader; 0 for NULL, "synthetic" and unknown names. */
+int mfpg_reader_facts(const char *name);
+
 /** Reader names and help of readers.def; NULL past the end. */
 const char *mfpg_reader_name(ptrdiff_t index);
 const char *mfpg_reader_help(ptrdiff_t index);

@@ -158,6 +158,29 @@ int mfpg_cost_measures(const char *cost);
 /** The control of a cost's actions; MFPG_CONTROL_NONE for an unknown name. */
 mfpg_control mfpg_cost_control(const char *cost);
 
+/** What is fixed by the name of a cost, as bits: the constants of mfpg_game that it reads, and what its players meet. */
+enum {
+    MFPG_COST_READS_CURVATURE = 1,
+    MFPG_COST_READS_PERSONALISATION = 2,
+    MFPG_COST_READS_PRIVACY_SCALE = 4, /* B of the privacy cost beta B/e */
+    MFPG_COST_READS_OWN_COST =
+        8, /* c of a unit of strength; derived from curvature and personalisation if not given */
+    MFPG_COST_READS_PRIVACY_POWER = 16,
+    MFPG_COST_READS_OPTIMUM = 32,
+    MFPG_COST_READS_LOSS = 64,
+    MFPG_COST_READS_INTERACTION = 128,
+    MFPG_COST_READS_OFFSET = 256, /* and the gradient norm */
+    MFPG_COST_TAKES_TABLE = 512,  /* a table of losses may stand for its loss */
+    MFPG_COST_NEEDS_TABLE = 1024, /* it has no other */
+    MFPG_COST_PUBLIC_GOOD = 2048, /* others meet a client's noise in the average alone, by its weight */
+    MFPG_COST_COMMON_LOSS = 4096, /* the mean strength of equally weighted clients decides what all lose */
+    MFPG_COST_INCONSISTENT =
+        8192 /* it does not fall with less noise and rise with less privacy: for reproduction only */
+};
+
+/** The bits of that cost; 0 for NULL and unknown names. */
+int mfpg_cost_facts(const char *cost);
+
 /** Every client's disutility of every action of the grid, for costs of which others move no part: those that measure.
  *  @param[out] out  clients x actions.count, one client after the other
  *  Status as mfpg_game_solve; MFPG_ERR_INPUT without a grid or for a cost that measures nothing. */

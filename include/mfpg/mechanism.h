@@ -207,6 +207,17 @@ mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanis
     const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
     float *out, float *work, mfpg_update_report *report);
 
+/** What is fixed by the name of a mechanism. */
+typedef struct mfpg_mechanism_kind {
+    mfpg_control control;     /* of its actions; NONE: it adds no noise and promises nothing */
+    mfpg_particles particles; /* what it noises unless its options say data */
+    int of_data;              /* 1: its options may say data (entropic.particles) */
+    int flow; /* 1: it moves by the entropic flow, whose options count: step, not learning_rate, is its step */
+} mfpg_mechanism_kind;
+
+/** Zeros, that is no noise, for NULL and unknown names. */
+mfpg_mechanism_kind mfpg_mechanism_kind_of(const char *name);
+
 /** Names and help of mechanisms.def; NULL past the end. */
 const char *mfpg_mechanism_name(ptrdiff_t index);
 const char *mfpg_mechanism_help(ptrdiff_t index);

@@ -136,6 +136,20 @@ ptrdiff_t mfpg_model_input_workspace(const mfpg_model *model);
 mfpg_status mfpg_model_evaluate(
     mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data, mfpg_metrics *out);
 
+/** What is fixed by the name of a model, as bits. */
+enum {
+    MFPG_MODEL_TAKES_CLASSES = 1, /* reads classes of its options */
+    MFPG_MODEL_TAKES_HIDDEN = 2, /* reads the hidden layers of its options, which do not leave zero weights */
+    MFPG_MODEL_BINARY = 4,       /* labels are 0 and 1 */
+    MFPG_MODEL_SUMS_ROWS = 8,    /* as mfpg_model_sums_rows */
+    MFPG_MODEL_OF_MARGIN = 16,   /* an example's loss is a function of one margin, linear in its features */
+    MFPG_MODEL_SQUARES = 32,     /* and is half the squared error, so that the loss is quadratic */
+    MFPG_MODEL_SMOOTH = 64 /* mfpg_model_input_smoothness knows a bound, and an example's loss is smooth */
+};
+
+/** The bits of that model; 0 for NULL and unknown names. */
+int mfpg_model_facts(const char *kind);
+
 /** Names and help of models.def; NULL past the end. */
 const char *mfpg_model_kind_name(ptrdiff_t index);
 const char *mfpg_model_kind_help(ptrdiff_t index);

@@ -54,6 +54,25 @@ mfpg_accountant_options mfpg_accountant_options_default(void) {
     };
 }
 
+int mfpg_accountant_facts(const char *name) {
+    for (ptrdiff_t i = 0; name && i < BUILT_IN; i++)
+        if (strcmp(name, built_in[i]->name) == 0)
+            return built_in[i]->facts |
+                   (built_in[i]->particles == MFPG_PARTICLES_DATA ? MFPG_ACCOUNTANT_OF_DATA : 0);
+    return 0;
+}
+
+const char *mfpg_accountant_with(int facts) {
+    for (ptrdiff_t i = 0; i < BUILT_IN; i++)
+        if ((mfpg_accountant_facts(built_in[i]->name) & facts) == facts) return built_in[i]->name;
+    return NULL;
+}
+
+const char *mfpg_accountant_default(mfpg_particles particles, int samples_examples) {
+    if (particles == MFPG_PARTICLES_DATA) return mfpg_accountant_data_particles.name;
+    return samples_examples ? mfpg_accountant_exact.name : mfpg_accountant_gdp.name;
+}
+
 static mfpg_status find(mfpg_context *ctx, const char *kind, const mfpg_accountant_ops **out) {
     const char *names[BUILT_IN];
     for (ptrdiff_t i = 0; i < BUILT_IN; i++) {

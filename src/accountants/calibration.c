@@ -131,10 +131,10 @@ static double excess(double position, const void *arg) {
 
 /* ---- a first guess ---- */
 
-/* Sampling counts where the unit is the example, unless the accountant is one that knows Gaussian DP only. For the guess alone. */
+/* Sampling counts if the unit is the example and the accountant credits it. For the guess alone. */
 static double credited_rate(const mfpg_calibration_options *asked, const mfpg_release *release) {
     int credits = asked->options && asked->options->promise.unit == MFPG_UNIT_EXAMPLE &&
-                  strcmp(asked->accountant, "gdp") != 0 && strcmp(asked->accountant, "hidden-state") != 0;
+                  (mfpg_accountant_facts(asked->accountant) & MFPG_ACCOUNTANT_CREDITS_SAMPLING);
     return credits ? release->sampling_rate : 1.0;
 }
 

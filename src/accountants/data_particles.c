@@ -51,6 +51,7 @@ const mfpg_accountant_ops mfpg_accountant_data_particles = {
     .help = "records noised once: Gaussian DP of the noised records, for any number of rounds",
     .certifies = 1,
     .particles = MFPG_PARTICLES_DATA,
+    .facts = MFPG_ACCOUNTANT_SUMS_SQUARES,
     .state_size = sizeof(gdp_sum),
     .record = record,
     .epsilon = gdp_sum_epsilon,

@@ -220,6 +220,7 @@ const mfpg_accountant_ops mfpg_accountant_exact = {
     .name = "exact",
     .help = "the composition itself between two ends 1e-6 apart, with credit for Poisson batches",
     .certifies = 1,
+    .facts = MFPG_ACCOUNTANT_CREDITS_SAMPLING | MFPG_ACCOUNTANT_TAKES_WIDTH,
     .state_size = sizeof(exact_state),
     .record = record,
     .epsilon = epsilon,

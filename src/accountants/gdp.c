@@ -31,6 +31,7 @@ const mfpg_accountant_ops mfpg_accountant_gdp = {
     .name = "gdp",
     .help = "Gaussian differential privacy, exact for these mechanisms; sampling is not credited",
     .certifies = 1,
+    .facts = MFPG_ACCOUNTANT_SUMS_SQUARES,
     .state_size = sizeof(gdp_sum),
     .record = record,
     .epsilon = gdp_sum_epsilon,

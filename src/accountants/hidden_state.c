@@ -134,6 +134,7 @@ const mfpg_accountant_ops mfpg_accountant_hidden_state = {
     .name = "hidden-state",
     .help = "Gaussian DP of the last model alone, where a declared assumption makes the rounds forget",
     .certifies = 1,
+    .facts = MFPG_ACCOUNTANT_CREDITS_FORGETTING,
     .state_size = sizeof(hidden_state),
     .record = record,
     .epsilon = epsilon,

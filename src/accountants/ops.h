@@ -13,6 +13,7 @@ typedef struct mfpg_accountant_ops {
     int certifies;    /* 1 where epsilon is a guarantee: the contract tests then hold it to that */
     mfpg_particles
         particles; /* the only kind of release that reaches record; parameters where nothing is said */
+    int facts;     /* MFPG_ACCOUNTANT_* of accountant.h; what is not said is not credited */
     size_t state_size;
 
     /* Required. The release is free of faults (release_check.h) and recorded times >= 1 times; delta lies in [0, 1),

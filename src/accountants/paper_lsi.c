@@ -75,6 +75,7 @@ static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double
 const mfpg_accountant_ops mfpg_accountant_paper_lsi = {
     .name = "paper_lsi",
     .help = "the paper's strength and exponentially falling delta (equation dpbound); certifies nothing",
+    .facts = MFPG_ACCOUNTANT_BOUNDS_DISTANCE,
     .state_size = sizeof(paper_lsi_state),
     .record = record,
     .epsilon = epsilon,

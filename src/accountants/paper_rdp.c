@@ -35,6 +35,7 @@ static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double
 const mfpg_accountant_ops mfpg_accountant_paper_rdp = {
     .name = "paper_rdp",
     .help = "the paper's T/z^2 + ln(1/delta) (Renyi order 2); certifies nothing",
+    .facts = MFPG_ACCOUNTANT_TAKES_DELTA,
     .state_size = sizeof(paper_rdp_state),
     .record = record,
     .epsilon = epsilon,

@@ -146,6 +146,7 @@ const mfpg_accountant_ops mfpg_accountant_pld = {
     .name = "pld",
     .help = "privacy loss distributions on a grid, with credit for Poisson batches; never worse than rdp",
     .certifies = 1,
+    .facts = MFPG_ACCOUNTANT_CREDITS_SAMPLING,
     .state_size = sizeof(pld_state),
     .record = record,
     .epsilon = epsilon,

@@ -227,6 +227,7 @@ const mfpg_accountant_ops mfpg_accountant_rdp = {
     .name = "rdp",
     .help = "Renyi DP at integer and real orders, with credit for Poisson batches; never worse than gdp",
     .certifies = 1,
+    .facts = MFPG_ACCOUNTANT_CREDITS_SAMPLING | MFPG_ACCOUNTANT_TAKES_ORDERS,
     .state_size = sizeof(rdp_state),
     .record = record,
     .epsilon = epsilon,

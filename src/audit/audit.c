@@ -67,7 +67,9 @@ static mfpg_federation_options quick(const mfpg_federation_options *options) {
     o.paper_accountant = NULL;
     o.start = NULL;
     o.start_he = 0;
-    if (isinf(o.stop_at_epsilon) && strcmp(o.accountant, "data-particles") != 0) o.accountant = "gdp";
+    int data = mfpg_accountant_facts(o.accountant) & MFPG_ACCOUNTANT_OF_DATA;
+    if (isinf(o.stop_at_epsilon))
+        o.accountant = mfpg_accountant_default(data ? MFPG_PARTICLES_DATA : MFPG_PARTICLES_PARAMETERS, 0);
     o.hidden = MFPG_HIDDEN_NONE;
     return o;
 }

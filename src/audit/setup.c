@@ -97,7 +97,7 @@ static mfpg_status area_cap(mfpg_context *ctx, const mfpg_accountant *accountant
 /* Where there is no mu, the curve itself is what was promised. */
 static mfpg_status cap_client(
     mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k, mfpg_audit_promise *promise) {
-    account_cursor cursor = {.plan.client = -1};
+    account_cursor cursor = {0};
     const account_pair *accounts = mfpg_federation_accounts(ctx, federation, k, &cursor);
     mfpg_status status =
         accounts ? area_cap(ctx, accounts->certificate, &promise->auc_cap) : mfpg_fail_memory(ctx);
@@ -107,8 +107,8 @@ static mfpg_status cap_client(
 
 /* The paper's bound for its entropic methods is one of total variation between last models; the other one is of epsilon. */
 static int bounds_distance(const mfpg_federation_options *options) {
-    return options->promise.view == MFPG_VIEW_FINAL && options->paper_accountant &&
-           strcmp(options->paper_accountant, "paper_lsi") == 0;
+    return options->promise.view == MFPG_VIEW_FINAL &&
+           (mfpg_accountant_facts(options->paper_accountant) & MFPG_ACCOUNTANT_BOUNDS_DISTANCE);
 }
 
 static mfpg_status promise_client(

@@ -1,6 +1,7 @@
-#include "mfpg/release.h"
+#include "release_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 double mfpg_action_value(const mfpg_action *action) {
     switch (action->control) {
@@ -64,4 +65,60 @@ const char *mfpg_clipped_name(mfpg_clipped clipped) {
 int mfpg_release_is_choice(const mfpg_release *release) {
     return release->particles == MFPG_PARTICLES_PARAMETERS && release->weight == 0.0 &&
            release->action.control == MFPG_CONTROL_NONE;
+}
+
+/* ---- the fields ---- */
+
+/* Steps are at most 2^53 (mfpg_release_fault), so that a double holds them exactly. An action without a number counts as 0. */
+int mfpg_release_numbers(const mfpg_release *r, int parts, double *out) {
+    double action = mfpg_action_value(&r->action);
+    const struct {
+        int part;
+        double value;
+    } field[] = {
+        {MFPG_RELEASE_NOISE, (double)r->particles},
+        {MFPG_RELEASE_NOISE, (double)r->unit},
+        {MFPG_RELEASE_NOISE, (double)r->steps},
+        {MFPG_RELEASE_NOISE, r->sensitivity},
+        {MFPG_RELEASE_NOISE, r->noise_sd},
+        {MFPG_RELEASE_NOISE, r->last_sd},
+        {MFPG_RELEASE_NOISE, r->grid},
+        {MFPG_RELEASE_NOISE, r->contraction},
+        {MFPG_RELEASE_NOISE, r->sampling_rate},
+        {MFPG_RELEASE_ACTION, (double)r->action.control},
+        {MFPG_RELEASE_ACTION, isnan(action) ? 0.0 : action},
+        {MFPG_RELEASE_SHARE, (double)r->clipped},
+        {MFPG_RELEASE_SHARE, r->rounding},
+        {MFPG_RELEASE_SHARE, r->weight},
+        {MFPG_RELEASE_HIDDEN, r->hidden_contraction},
+        {MFPG_RELEASE_HIDDEN, r->hidden_shift},
+    };
+    int count = 0;
+    _Static_assert(sizeof field / sizeof field[0] == MFPG_RELEASE_NUMBERS, "room for all fields");
+    for (int i = 0; i < MFPG_RELEASE_NUMBERS; i++)
+        if (field[i].part & parts) out[count++] = field[i].value;
+    return count;
+}
+
+int mfpg_release_equal(const mfpg_release *a, const mfpg_release *b, int parts) {
+    double first[MFPG_RELEASE_NUMBERS], second[MFPG_RELEASE_NUMBERS];
+    int count = mfpg_release_numbers(a, parts, first);
+    mfpg_release_numbers(b, parts, second);
+    for (int i = 0; i < count; i++)
+        if (first[i] != second[i]) return 0;
+    return 1;
+}
+
+uint64_t mfpg_release_hash(const mfpg_release *release, int parts) {
+    double number[MFPG_RELEASE_NUMBERS];
+    int count = mfpg_release_numbers(release, parts, number);
+    uint64_t hash = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t bits;
+        double value = number[i] + 0.0; /* equal numbers have equal hashes: -0 becomes 0 */
+        memcpy(&bits, &value, sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return hash;
 }

@@ -185,6 +185,7 @@ static int sniff_libsvm(const unsigned char *head, size_t length) {
 const mfpg_reader_ops mfpg_reader_libsvm = {
     .name = "libsvm",
     .help = "label index:value index:value ..., what is left out is 0",
+    .infers_features = 1,
     .sniff = sniff_libsvm,
     .read = read_libsvm,
 };

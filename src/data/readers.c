@@ -29,6 +29,15 @@ const char *mfpg_reader_help(ptrdiff_t index) {
     return index >= 0 && index < READERS ? readers[index]->help : NULL;
 }
 
+int mfpg_reader_facts(const char *name) {
+    for (ptrdiff_t i = 0; name && i < READERS; i++)
+        if (strcmp(readers[i]->name, name) == 0)
+            return (readers[i]->arrays ? MFPG_READER_ARRAYS : 0) |
+                   (readers[i]->infers_features ? MFPG_READER_INFERS_FEATURES : 0) |
+                   (readers[i]->pictures ? MFPG_READER_PICTURES : 0);
+    return 0;
+}
+
 mfpg_status mfpg_reader_find(mfpg_context *ctx, const char *name, const mfpg_reader_ops **out) {
     const char *names[READERS + 1];
     for (ptrdiff_t i = 0; i < READERS; i++) {

@@ -16,6 +16,8 @@ typedef struct mfpg_reader_ops {
     const char *help; /* one line */
     int arrays;       /* 1: files of numbers alone, whose labels may stand in a file of their own */
 
+    int infers_features; /* as MFPG_READER_INFERS_FEATURES and MFPG_READER_PICTURES */
+    int pictures;
     int splits; /* 1: one file can hold training and test rows apart, so that data.test_files may name it again */
 
     /* 1 where a file that begins with these bytes (at most MFPG_SNIFF_SIZE) can be of this format. */

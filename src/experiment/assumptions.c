@@ -30,7 +30,7 @@ static void about_records(const mfpg_experiment *e, text_list *list) {
         add(list, "all n records of a client are hidden together: their clipped features move by up to "
                   "sqrt(n) times "
                   "one record's");
-    if (strcmp(e->method.mechanism, "entropic") == 0)
+    if (mfpg_mechanism_kind_of(e->method.mechanism).flow)
         add(list, "the first model is public, and every record's first step used its gradients; the bound on "
                   "the loss's "
                   "curvature in the features holds there for every record");
@@ -194,7 +194,7 @@ static void about_data(const mfpg_experiment *e, text_list *list) {
     if (strncmp(mfpg_config_source(config, "task.classes"), "auto: ", 6) == 0)
         add(list, "the number of classes is that of the largest label, read off private data: not covered; "
                   "task.classes states a public one");
-    if (mfpg_config_is(config, "data.format", "libsvm"))
+    if (mfpg_reader_facts(mfpg_config_text(config, "data.format")) & MFPG_READER_INFERS_FEATURES)
         add(list,
             "the number of features is the largest index of any row, read off private data: not covered");
     if (mfpg_config_text(config, "data.scale.bounds"))
@@ -219,7 +219,8 @@ mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment
     text_list *list = &experiment->assumptions;
     list->text = mfpg_alloc(MOST_ASSUMPTIONS, sizeof *list->text);
     if (!list->text) return mfpg_fail_memory(ctx);
-    if (strcmp(experiment->method.mechanism, "none") == 0) return about_nothing(ctx, list);
+    if (mfpg_mechanism_kind_of(experiment->method.mechanism).control == MFPG_CONTROL_NONE)
+        return about_nothing(ctx, list);
     if (experiment->key.seeded)
         add(list, "seeded: not private. Whoever knows the seed can subtract the noise; for a real release "
                   "leave the seed out");

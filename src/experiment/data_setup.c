@@ -106,7 +106,8 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
     double norm = mfpg_config_number(config, "data.norm");
     options.norm = norm > 0.0 ? norm : 0.0;
     options.other_file = experiment->other_file;
-    options.binary_labels = mfpg_config_is(config, "task.model", "logistic");
+    options.binary_labels =
+        (mfpg_model_facts(mfpg_config_text(config, "task.model")) & MFPG_MODEL_BINARY) != 0;
     if (strcmp(options.format, "synthetic") == 0) {
         set_synthetic(config, &options);
     } else {

@@ -36,7 +36,7 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     mfpg_federation_options *o = &experiment->options;
     *o = mfpg_federation_options_default();
-    if (strcmp(experiment->method.mechanism, "none") != 0)
+    if (mfpg_mechanism_kind_of(experiment->method.mechanism).control != MFPG_CONTROL_NONE)
         read_promise(config, o); /* else nothing is promised */
     o->rounds = mfpg_config_whole(config, "train.rounds");
     o->weights = weights_of(config);
@@ -45,7 +45,7 @@ void mfpg_setup_promise(mfpg_experiment *experiment) {
     o->client_rate = mfpg_config_number(config, "train.client_rate");
     o->evaluate = evaluate_of(config);
     o->evaluate_every = mfpg_config_whole(config, "evaluate_every");
-    o->free_energy = strcmp(experiment->method.mechanism, "entropic") == 0 &&
+    o->free_energy = mfpg_mechanism_kind_of(experiment->method.mechanism).flow &&
                      mfpg_config_truth(config, "entropic.free_energy");
     o->paper_accountant = experiment->method.paper_accountant;
     if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
@@ -101,7 +101,7 @@ int mfpg_samples_examples(const mfpg_experiment *e) {
 int mfpg_credits_sampling(const mfpg_experiment *e) {
     return mfpg_samples_examples(e) && e->options.promise.unit == MFPG_UNIT_EXAMPLE &&
            mfpg_config_particles(e->config) == MFPG_PARTICLES_PARAMETERS &&
-           strcmp(e->options.accountant, "gdp") != 0 && e->options.hidden == MFPG_HIDDEN_NONE;
+           (mfpg_accountant_facts(e->options.accountant) & MFPG_ACCOUNTANT_CREDITS_SAMPLING);
 }
 
 /* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). */
@@ -119,39 +119,33 @@ static mfpg_status check_kind(mfpg_context *ctx, const mfpg_experiment *experime
         mfpg_particles_name(noised));
 }
 
+/* The accountant of privacy.accountant auto, and why. */
+static const char *fitting_accountant(const mfpg_experiment *e, const char **why) {
+    const mfpg_config *config = e->config;
+    mfpg_particles particles = mfpg_config_particles(config);
+    int samples = mfpg_samples_examples(e), examples = e->options.promise.unit == MFPG_UNIT_EXAMPLE;
+    int each_round =
+        e->method.players != MFPG_PLAYERS_NONE && mfpg_config_is(config, "game.update", "each-round");
+    if (e->options.hidden != MFPG_HIDDEN_NONE) {
+        *why = "nobody sees a model before the last one, and privacy.assume says what is forgotten";
+        return mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING);
+    }
+    *why = particles == MFPG_PARTICLES_DATA
+               ? "every record is noised once, and the certificate is that of its noised form"
+           : each_round ? "actions chosen each round are certified by the budget of a Gaussian-DP filter"
+           : samples && examples ? "credits Poisson batches, and is the composition itself within 1e-6"
+           : samples ? "drawing examples hides no client: Gaussian-DP composition, exact without sampling"
+                     : "Gaussian-DP composition is exact for Gaussian releases without sampling";
+    return mfpg_accountant_default(particles, samples && examples && !each_round);
+}
+
 static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment) {
-    const mfpg_config *config = experiment->config;
-    int samples = mfpg_samples_examples(experiment),
-        examples = experiment->options.promise.unit == MFPG_UNIT_EXAMPLE;
-    experiment->options.accountant = "gdp";
-    if (experiment->options.hidden != MFPG_HIDDEN_NONE) {
-        experiment->options.accountant = "hidden-state";
-        return mfpg_config_is(config, "privacy.accountant", "auto")
-                   ? mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "hidden-state",
-                         "nobody sees a model before the last one, and privacy.assume says what is forgotten")
-                   : MFPG_OK;
-    }
-    if (!mfpg_config_is(config, "privacy.accountant", "auto")) {
-        experiment->options.accountant = mfpg_config_text(config, "privacy.accountant");
-        return check_kind(ctx, experiment);
-    }
-    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA) {
-        experiment->options.accountant = "data-particles";
-        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "data-particles",
-            "every record is noised once, and the certificate is that of its noised form");
-    }
-    if (experiment->method.players != MFPG_PLAYERS_NONE &&
-        mfpg_config_is(config, "game.update", "each-round"))
-        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "gdp",
-            "actions chosen each round are certified by the budget of a Gaussian-DP filter");
-    if (samples && examples) {
-        experiment->options.accountant = "exact";
-        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "exact",
-            "credits Poisson batches, and is the composition itself within 1e-6");
-    }
-    return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", "gdp",
-        samples ? "drawing examples hides no client: Gaussian-DP composition, exact without sampling"
-                : "Gaussian-DP composition is exact for Gaussian releases without sampling");
+    const char *why, **accountant = &experiment->options.accountant;
+    *accountant = fitting_accountant(experiment, &why);
+    if (mfpg_config_is(experiment->config, "privacy.accountant", "auto"))
+        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", *accountant, why);
+    *accountant = mfpg_config_text(experiment->config, "privacy.accountant");
+    return check_kind(ctx, experiment);
 }
 
 /* What decides who stops. A sum of mu_t^2 is exact where no sampling is credited. Where some is, an accountant may be asked in
@@ -159,7 +153,7 @@ static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment
  * composed in the end is a schedule like any other (theory S4). */
 static mfpg_status set_filter(mfpg_context *ctx, mfpg_experiment *experiment) {
     mfpg_federation_options *o = &experiment->options;
-    int exact = strcmp(o->accountant, "gdp") == 0 || strcmp(o->accountant, "data-particles") == 0;
+    int exact = mfpg_accountant_facts(o->accountant) & MFPG_ACCOUNTANT_SUMS_SQUARES;
     if (!isfinite(o->stop_at_epsilon)) return MFPG_OK;
     if (!mfpg_config_is(experiment->config, "privacy.filter", "auto")) {
         o->filter = (mfpg_filter_kind)(mfpg_config_choice(experiment->config, "privacy.filter") - 1);

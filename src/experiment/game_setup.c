@@ -63,21 +63,22 @@ static mfpg_status set_preferences(mfpg_context *ctx, const mfpg_experiment *exp
 /* ---- autos ---- */
 
 static int needs_curvature(const mfpg_config *config, const mfpg_game *game) {
-    if (strcmp(game->cost, "gaussian") == 0) return 1;
-    if (mfpg_cost_measures(game->cost) || strcmp(game->cost, "measured-budget") == 0) return 0;
+    int facts = mfpg_cost_facts(game->cost), curvature = (facts & MFPG_COST_READS_CURVATURE) != 0;
+    if (!(facts & MFPG_COST_READS_OWN_COST)) return curvature;
     return mfpg_config_is(config, "game.own_cost", "auto") ||
-           (strcmp(game->cost, "entropic") == 0 && game->players == MFPG_PLAYERS_FINITE);
+           (curvature && game->players == MFPG_PLAYERS_FINITE);
 }
 
 static mfpg_status set_personalisation(mfpg_context *ctx, mfpg_experiment *experiment, mfpg_game *game) {
     const mfpg_config *config = experiment->config;
-    if (mfpg_cost_measures(game->cost) || strcmp(game->cost, "measured-budget") == 0)
-        return MFPG_OK; /* paper, measured: own noise is not weighed by it */
+    if (!(mfpg_cost_facts(game->cost) & (MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_OWN_COST)))
+        return MFPG_OK; /* own noise is not weighed by it */
     if (!mfpg_config_is(config, "game.personalisation", "auto")) {
         game->personalisation = mfpg_config_number(config, "game.personalisation");
         return MFPG_OK;
     }
-    int public_good = strcmp(game->cost, "gaussian") == 0 && game->players == MFPG_PLAYERS_FINITE;
+    int public_good =
+        (mfpg_cost_facts(game->cost) & MFPG_COST_PUBLIC_GOOD) && game->players == MFPG_PLAYERS_FINITE;
     game->personalisation = public_good ? 0.0 : 0.5;
     return resolve_number(ctx, experiment, "game.personalisation", game->personalisation,
         public_good ? "the pure public good of the N-player Gaussian game"

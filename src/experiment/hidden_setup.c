@@ -22,31 +22,28 @@ static mfpg_status refuse(
 
 /* Without an assumption its accountant would only compose, under a name that says more. */
 static mfpg_status check_unused(mfpg_context *ctx, const mfpg_experiment *e) {
-    if (!mfpg_config_is(e->config, "privacy.accountant", "hidden-state")) return MFPG_OK;
+    const char *accountant = mfpg_config_text(e->config, "privacy.accountant");
+    if (!(mfpg_accountant_facts(accountant) & MFPG_ACCOUNTANT_CREDITS_FORGETTING)) return MFPG_OK;
     return refuse(ctx, e, "privacy.accountant",
-        "found 'hidden-state', which needs privacy.view final and privacy.assume: quadratic, glm, convex or "
-        "nonconvex");
-}
-
-static int squares(const char *model) {
-    return strcmp(model, "quadratic") == 0 || strcmp(model, "linear") == 0;
+        "found '%s', which needs privacy.view final and privacy.assume: quadratic, glm, convex or nonconvex",
+        accountant);
 }
 
 static mfpg_status check_model(mfpg_context *ctx, const mfpg_experiment *e, mfpg_hidden_case kind) {
     const char *model = mfpg_model_name(e->model);
-    int margins = squares(model) || strcmp(model, "logistic") == 0;
+    int facts = mfpg_model_facts(model);
     if (mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA)
         return refuse(ctx, e, "privacy.assume", "records that are noised once have no hidden state");
-    if (strcmp(model, "mlp") == 0)
+    if (!(facts & MFPG_MODEL_SMOOTH))
         return refuse(ctx, e, "privacy.assume",
-            "found '%s', but nobody can certify how smooth model mlp is; allowed: none",
-            mfpg_hidden_case_name(kind));
-    if (kind == MFPG_HIDDEN_QUADRATIC && !squares(model))
+            "found '%s', but nobody can certify how smooth model %s is; allowed: none",
+            mfpg_hidden_case_name(kind), model);
+    if (kind == MFPG_HIDDEN_QUADRATIC && !(facts & MFPG_MODEL_SQUARES))
         return refuse(ctx, e, "privacy.assume",
             "found 'quadratic', which model %s is not; allowed: glm (logistic, unit example), convex, "
             "nonconvex",
             model);
-    if (kind == MFPG_HIDDEN_GLM && !margins)
+    if (kind == MFPG_HIDDEN_GLM && !(facts & MFPG_MODEL_OF_MARGIN))
         return refuse(ctx, e, "privacy.assume",
             "found 'glm', but the loss of model %s is no function of one margin; allowed: convex, nonconvex",
             model);
@@ -105,15 +102,17 @@ static mfpg_status set_smoothness(mfpg_context *ctx, mfpg_experiment *e) {
 mfpg_status mfpg_setup_hidden(mfpg_context *ctx, mfpg_experiment *e) {
     mfpg_hidden_case kind = (mfpg_hidden_case)mfpg_config_choice(e->config, "privacy.assume");
     const char *accountant = mfpg_config_text(e->config, "privacy.accountant");
-    if (strcmp(e->method.mechanism, "none") == 0) return MFPG_OK; /* promises nothing */
+    if (mfpg_mechanism_kind_of(e->method.mechanism).control == MFPG_CONTROL_NONE)
+        return MFPG_OK; /* promises nothing */
     if (kind == MFPG_HIDDEN_NONE) return check_unused(ctx, e);
     if (e->options.promise.view != MFPG_VIEW_FINAL)
         return refuse(ctx, e, "privacy.assume", "found '%s', which counts in privacy.view final only",
             mfpg_hidden_case_name(kind));
-    if (strcmp(accountant, "auto") != 0 && strcmp(accountant, "hidden-state") != 0)
+    if (strcmp(accountant, "auto") != 0 &&
+        !(mfpg_accountant_facts(accountant) & MFPG_ACCOUNTANT_CREDITS_FORGETTING))
         return refuse(ctx, e, "privacy.accountant",
-            "found '%s', which knows no hidden state; with privacy.assume allowed: auto, hidden-state",
-            accountant);
+            "found '%s', which knows no hidden state; with privacy.assume allowed: auto, %s", accountant,
+            mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING));
     mfpg_status status = check_model(ctx, e, kind);
     if (status == MFPG_OK) status = check_rounds(ctx, e);
     if (status == MFPG_OK) status = set_smoothness(ctx, e);

@@ -16,7 +16,8 @@
 /* Files of the MNIST format hold square pictures. */
 static ptrdiff_t width_of(const mfpg_experiment *e) {
     ptrdiff_t side = (ptrdiff_t)lround(sqrt((double)e->data->features));
-    return mfpg_config_is(e->config, "data.format", "idx") && side * side == e->data->features ? side : 0;
+    int pictures = mfpg_reader_facts(mfpg_config_text(e->config, "data.format")) & MFPG_READER_PICTURES;
+    return pictures && side * side == e->data->features ? side : 0;
 }
 
 mfpg_status mfpg_experiment_invert(mfpg_context *ctx, const mfpg_experiment *e,

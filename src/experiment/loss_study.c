@@ -44,7 +44,7 @@ static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config, pt
     mfpg_method method = mfpg_config_method(config);
     const double *grid = mfpg_config_numbers(config, "game.actions", count);
     if (!method.name) return MFPG_OK; /* the configuration's own check says what is missing */
-    if (strcmp(method.mechanism, "none") == 0)
+    if (mfpg_mechanism_kind_of(method.mechanism).control == MFPG_CONTROL_NONE)
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "method: mechanism none adds no noise, whose cost could be measured");
     if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
@@ -62,7 +62,8 @@ static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config, pt
 /* omega as the game of a run has it (theory S3.1): auto is the pure public good among N players with Gaussian noise. */
 static double personalisation_of(const mfpg_config *config) {
     mfpg_method method = mfpg_config_method(config);
-    int public_good = strcmp(method.mechanism, "gaussian") == 0 && method.players == MFPG_PLAYERS_FINITE;
+    int public_good = (mfpg_cost_facts(method.mechanism) & MFPG_COST_PUBLIC_GOOD) && /* its own cost: auto */
+                      method.players == MFPG_PLAYERS_FINITE;
     if (mfpg_config_is(config, "game.personalisation", "auto")) return public_good ? 0.0 : 0.5;
     return mfpg_config_number(config, "game.personalisation");
 }
@@ -199,11 +200,11 @@ static mfpg_status tabulate(mfpg_context *ctx, const study *s, mfpg_loss_table *
     return status;
 }
 
-/* Cost measured-budget needs a table, which is about to be made: its place is taken, and nobody reads it. */
+/* Some costs need a table, which is about to be made: its place is taken, and nobody reads it. */
 static mfpg_status build(mfpg_context *ctx, const mfpg_config *config, study *s) {
     mfpg_config *copy = NULL;
     mfpg_status status = mfpg_config_copy(ctx, config, &copy);
-    if (status == MFPG_OK && strcmp(mfpg_config_cost(copy), "measured-budget") == 0 &&
+    if (status == MFPG_OK && (mfpg_cost_facts(mfpg_config_cost(copy)) & MFPG_COST_NEEDS_TABLE) &&
         !mfpg_config_has(copy, "game.loss_table"))
         status = mfpg_config_resolve(ctx, copy, "game.loss_table", "loss.csv", "the table being measured");
     if (status == MFPG_OK)

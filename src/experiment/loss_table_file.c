@@ -12,9 +12,8 @@
 #include "internal.h"
 
 int mfpg_plays_loss_table(const mfpg_config *config) {
-    const char *cost = mfpg_config_cost(config);
     return mfpg_config_method(config).players != MFPG_PLAYERS_NONE &&
-           (strcmp(cost, "measured") == 0 || strcmp(cost, "measured-budget") == 0) &&
+           (mfpg_cost_facts(mfpg_config_cost(config)) & MFPG_COST_TAKES_TABLE) &&
            mfpg_config_has(config, "game.loss_table");
 }
 

@@ -10,8 +10,7 @@
 #include "internal.h"
 
 static mfpg_status settle_law(mfpg_context *ctx, mfpg_experiment *experiment) {
-    const char *mechanism = experiment->method.mechanism;
-    int budgets = strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "input") == 0;
+    int budgets = mfpg_mechanism_kind_of(experiment->method.mechanism).control == MFPG_CONTROL_BUDGET;
     if (!budgets || !mfpg_config_is(experiment->config, "noise.law", "auto")) return MFPG_OK;
     int game = experiment->method.players != MFPG_PLAYERS_NONE;
     return mfpg_config_resolve(ctx, experiment->config, "noise.law", game ? "game" : "classical",
@@ -62,7 +61,7 @@ static mfpg_status check_grid(mfpg_context *ctx, const mfpg_experiment *experime
 /* Records flow at the first model once: the public bound on the loss's curvature in the features there. */
 static mfpg_status bound_curvature(
     mfpg_context *ctx, const mfpg_experiment *experiment, mfpg_mechanism_options *o) {
-    if (o->particles != MFPG_PARTICLES_DATA || strcmp(o->kind, "entropic") != 0) return MFPG_OK;
+    if (o->particles != MFPG_PARTICLES_DATA || !mfpg_mechanism_kind_of(o->kind).flow) return MFPG_OK;
     const mfpg_model *model = experiment->model;
     float *w = mfpg_alloc(mfpg_model_parameters(model), sizeof *w);
     if (!w) return mfpg_fail_memory(ctx);

@@ -68,9 +68,9 @@ mfpg_status mfpg_setup_model(mfpg_context *ctx, mfpg_experiment *experiment) {
         .features = experiment->data->features,
     };
     ptrdiff_t *hidden = NULL;
-    int network = strcmp(options.kind, "mlp") == 0;
+    int facts = mfpg_model_facts(options.kind), network = (facts & MFPG_MODEL_TAKES_HIDDEN) != 0;
     mfpg_status status = resolve_start(ctx, experiment, network);
-    if (status == MFPG_OK && (network || strcmp(options.kind, "softmax") == 0))
+    if (status == MFPG_OK && (facts & MFPG_MODEL_TAKES_CLASSES))
         status = count_classes(ctx, experiment, &options.classes);
     if (status == MFPG_OK && network) status = list_hidden(ctx, experiment, &options, &hidden);
     if (status == MFPG_OK) status = mfpg_model_create(ctx, &options, &experiment->model);

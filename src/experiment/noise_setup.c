@@ -234,7 +234,7 @@ static void share_action(mfpg_experiment *experiment) {
 }
 
 static mfpg_status choose_actions(mfpg_context *ctx, mfpg_experiment *experiment) {
-    if (strcmp(experiment->method.mechanism, "none") == 0) return MFPG_OK;
+    if (mfpg_mechanism_kind_of(experiment->method.mechanism).control == MFPG_CONTROL_NONE) return MFPG_OK;
     if (experiment->reference > 0.0) {
         share_reference(experiment);
         return MFPG_OK;

@@ -27,8 +27,8 @@ static int are_given(const mfpg_numbers *numbers) {
     return numbers->text || numbers->value;
 }
 
-static int is_cost(const mfpg_game *game, const char *name) {
-    return strcmp(game->cost, name) == 0;
+static int has_fact(const mfpg_game *game, int fact) {
+    return (mfpg_cost_facts(game->cost) & fact) != 0;
 }
 
 mfpg_game_options mfpg_game_options_none(void) {
@@ -73,7 +73,7 @@ static mfpg_status read_cost(mfpg_context *ctx, const mfpg_game_options *o, mfpg
 
 /* omega as in a configuration: 0 in the pure public good of the N-player Gaussian game. */
 static void set_constants(const mfpg_game_options *o, mfpg_game *game) {
-    int public_good = is_cost(game, "gaussian") && game->players == MFPG_PLAYERS_FINITE;
+    int public_good = has_fact(game, MFPG_COST_PUBLIC_GOOD) && game->players == MFPG_PLAYERS_FINITE;
     game->curvature = or_else(o->curvature, game->curvature);
     game->dimension = or_else(o->dimension, game->dimension);
     game->personalisation = or_else(o->personalisation, public_good ? 0.0 : 0.5);
@@ -92,7 +92,7 @@ static void set_constants(const mfpg_game_options *o, mfpg_game *game) {
 /* What all clients have alike. */
 static void set_shared(const mfpg_game_options *o, mfpg_game *game) {
     double omega = game->personalisation;
-    double own = is_cost(game, "entropic")
+    double own = has_fact(game, MFPG_COST_COMMON_LOSS)
                      ? 0.5 * game->curvature * game->dimension * omega * omega * 2.0 * game->step
                      : 1.0;
     game->noise_unit_all = 2.0 * or_else(o->learning_rate, 0.01) * or_else(o->clip, 1.0);
@@ -105,7 +105,7 @@ static mfpg_status check_together(mfpg_context *ctx, const mfpg_game_options *o,
     if (o->price && o->no_optimum)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--price and --no-optimum exclude each other: the price leads to the optimum");
-    if (is_cost(game, "entropic") && is_given(o->own_cost) && is_given(o->personalisation))
+    if (has_fact(game, MFPG_COST_COMMON_LOSS) && is_given(o->own_cost) && is_given(o->personalisation))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--own-cost and --personalisation exclude each other: the own cost is (h d/2) omega^2 2 tau "
             "unless it is "
@@ -189,11 +189,11 @@ mfpg_status mfpg_actions_read(mfpg_context *ctx, const mfpg_numbers *actions, co
 }
 
 static mfpg_status read_loss_table(mfpg_context *ctx, const mfpg_game_options *o, mfpg_posed_game *made) {
-    if (!o->loss_table && is_cost(&made->game, "measured-budget"))
+    if (!o->loss_table && has_fact(&made->game, MFPG_COST_NEEDS_TABLE))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "--loss-table: missing; cost measured-budget plays a loss table, which `mfpg solve CONFIG.yaml "
-            "--study costs` "
-            "makes (in a configuration: game.loss_table)");
+            "--loss-table: missing; cost %s plays a loss table, which `mfpg solve CONFIG.yaml --study costs` "
+            "makes (in a configuration: game.loss_table)",
+            made->game.cost);
     if (!o->loss_table) return MFPG_OK;
     if (is_given(o->loss))
         return mfpg_fail(
@@ -265,16 +265,16 @@ static mfpg_status read_weights(mfpg_context *ctx, const mfpg_game_options *o, m
     int limit = game->players == MFPG_PLAYERS_MEAN_FIELD;
     ptrdiff_t count;
     if (!are_given(&o->weights)) return MFPG_OK;
-    if (is_cost(game, "entropic") && (!limit || made->named_population))
+    if (has_fact(game, MFPG_COST_COMMON_LOSS) && (!limit || made->named_population))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "--weights: among N players cost entropic needs equal weights: with others the mean strength "
-            "does not "
-            "determine the model; take players mean-field without --population");
-    if (is_cost(game, "gaussian") && limit && !made->named_population)
+            "--weights: among N players cost %s needs equal weights: with others the mean strength does not "
+            "determine the model; take players mean-field without --population",
+            game->cost);
+    if (has_fact(game, MFPG_COST_PUBLIC_GOOD) && limit && !made->named_population)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "--weights: in the mean field of cost gaussian no client's weight counts; they do with players "
-            "finite, or "
-            "with --population");
+            "--weights: in the mean field of cost %s no client's weight counts; they do with players finite, "
+            "or with --population",
+            game->cost);
     mfpg_status status = mfpg_numbers_read(ctx, "weights", &o->weights, 1,
         "P,P,... with every weight a number from 0", &made->game.weight, &count, &made->weight);
     if (status != MFPG_OK || count == game->clients) return status;

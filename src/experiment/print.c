@@ -53,7 +53,7 @@ static void print_client_row(
 
 static void print_columns(const mfpg_experiment *e, int width, FILE *out) {
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    int noised = strcmp(e->method.mechanism, "none") != 0;
+    int noised = mfpg_mechanism_kind_of(e->method.mechanism).control != MFPG_CONTROL_NONE;
     fprintf(out, "  %-*s %7s", width, "client", "rows");
     if (e->preference) fprintf(out, " %10s", "preference");
     if (noised) fprintf(out, " %10s", control_name(e));
@@ -99,14 +99,16 @@ static mfpg_status print_clients(mfpg_context *ctx, const mfpg_experiment *e, FI
 
 static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
     const mfpg_promise *p = &e->options.promise;
-    if (strcmp(e->method.mechanism, "none") == 0)
+    if (mfpg_mechanism_kind_of(e->method.mechanism).control == MFPG_CONTROL_NONE)
         fprintf(out, "\nNothing was promised: method none clips nothing and adds no noise.\n");
     else
         fprintf(out, "\nPromised (%sunit %s, adjacency %s, view %s, delta %g, accountant %s):\n",
             mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA ? "noised records, " : "",
             mfpg_unit_name(p->unit), mfpg_adjacency_name(p->adjacency), mfpg_view_name(p->view),
             e->options.delta, e->options.accountant);
-    return strcmp(e->method.mechanism, "none") == 0 ? MFPG_OK : print_clients(ctx, e, out);
+    return mfpg_mechanism_kind_of(e->method.mechanism).control == MFPG_CONTROL_NONE
+               ? MFPG_OK
+               : print_clients(ctx, e, out);
 }
 
 static void print_game(const mfpg_experiment *e, FILE *out) {

@@ -78,13 +78,13 @@ void mfpg_solution_line(const mfpg_solution *solution, char *text, size_t size) 
 
 /* ---- what makes a solution worthless ---- */
 
-static int is_cost(const mfpg_solution *solution, const char *name) {
-    return strcmp(solution->game->cost, name) == 0;
+static int has_fact(const mfpg_solution *solution, int fact) {
+    return (mfpg_cost_facts(solution->game->cost) & fact) != 0;
 }
 
 /* Only the average carries a client's own noise, by its weight 1/N (theory S3.1 ii, S3.2). */
 static int is_public_good(const mfpg_solution *solution) {
-    return is_cost(solution, "gaussian") && solution->game->personalisation == 0.0 &&
+    return has_fact(solution, MFPG_COST_PUBLIC_GOOD) && solution->game->personalisation == 0.0 &&
            solution->game->clients > 1;
 }
 
@@ -99,7 +99,8 @@ static const double HARDLY_FELT = 10.0;
 
 static int warn_of_little_personalisation(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
-    if (!is_cost(solution, "gaussian") || !among_finite(solution) || is_public_good(solution)) return 0;
+    if (!has_fact(solution, MFPG_COST_PUBLIC_GOOD) || !among_finite(solution) || is_public_good(solution))
+        return 0;
     if (!(felt_by_all(game) >= HARDLY_FELT)) return 0;
     snprintf(text, size,
         "free riding: with personalisation %g among %td clients a client's noise costs all together %.3g "
@@ -147,7 +148,7 @@ static double growth_left(const mfpg_solution *solution) {
 }
 
 static int warn_of_small_own_cost(const mfpg_solution *solution, char *text, size_t size) {
-    if (!is_cost(solution, "entropic") || !among_finite(solution)) return 0;
+    if (!has_fact(solution, MFPG_COST_COMMON_LOSS) || !among_finite(solution)) return 0;
     double growth = growth_left(solution);
     if (!(growth >= FAR_FROM_LIMIT)) return 0;
     snprintf(text, size,
@@ -164,7 +165,7 @@ static int warn_of_small_own_cost(const mfpg_solution *solution, char *text, siz
 static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
     double price = 1.0 + game->interaction * solution->equilibrium->mean_action;
-    if (!is_cost(solution, "interaction") || price > 0.0) return 0;
+    if (!has_fact(solution, MFPG_COST_READS_INTERACTION) || price > 0.0) return 0;
     snprintf(text, size,
         "where the clients settle, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
         "own cost x "
@@ -178,7 +179,7 @@ static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size
 static int warn_of_divergence(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
     const mfpg_equilibrium *q = solution->equilibrium;
-    if (!is_cost(solution, "entropic") || !isinf(q->cost)) return 0;
+    if (!has_fact(solution, MFPG_COST_COMMON_LOSS) || !isinf(q->cost)) return 0;
     snprintf(text, size,
         "at these actions the averaged model diverges, since step x (curvature + mean strength / prior "
         "variance) is not "
@@ -190,7 +191,7 @@ static int warn_of_divergence(const mfpg_solution *solution, char *text, size_t 
 }
 
 static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_t size) {
-    if (!is_cost(solution, "paper")) return 0;
+    if (!has_fact(solution, MFPG_COST_INCONSISTENT)) return 0;
     snprintf(text, size,
         "the paper's cost, read to the letter, falls with the strength in both of its terms: every client "
         "takes the largest "
@@ -208,7 +209,7 @@ static int warn_of_corner(const mfpg_solution *solution, char *text, size_t size
            last = set->grid ? set->grid[set->count - 1] : set->high;
     double end = budget ? first : last;
     char other[8];
-    if (is_cost(solution, "paper") || (is_public_good(solution) && !among_finite(solution)) ||
+    if (has_fact(solution, MFPG_COST_INCONSISTENT) || (is_public_good(solution) && !among_finite(solution)) ||
         warn_of_small_own_cost(solution, other, sizeof other))
         return 0;
     if (!(first < last) || !(end > 0.0) || !isfinite(end) || q->mixing_count > 0) return 0;

@@ -12,7 +12,7 @@
 #include "internal.h"
 
 static int promises_anything(const mfpg_experiment *e) {
-    return strcmp(e->method.mechanism, "none") != 0;
+    return mfpg_mechanism_kind_of(e->method.mechanism).control != MFPG_CONTROL_NONE;
 }
 
 /* What is assumed of the loss. */

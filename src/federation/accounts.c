@@ -14,24 +14,9 @@ mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation
     return made;
 }
 
-int mfpg_release_costs_as(const mfpg_release *a, const mfpg_release *b) {
-    return a->particles == b->particles && a->contraction == b->contraction && a->steps == b->steps &&
-           a->sensitivity == b->sensitivity && a->noise_sd == b->noise_sd && a->grid == b->grid &&
-           a->last_sd == b->last_sd && a->sampling_rate == b->sampling_rate &&
-           a->hidden_contraction == b->hidden_contraction && a->hidden_shift == b->hidden_shift;
-}
-
-/* For the paper's formulas the action counts as well. */
-int mfpg_release_recorded_as(const mfpg_release *a, const mfpg_release *b) {
-    if (!mfpg_release_costs_as(a, b) || a->action.control != b->action.control) return 0;
-    return a->action.control == MFPG_CONTROL_NONE ||
-           mfpg_action_value(&a->action) == mfpg_action_value(&b->action);
-}
-
-int mfpg_federation_usual(
-    const mfpg_federation *f, ptrdiff_t k, mfpg_plan_cursor *cursor, mfpg_release *release, int64_t *times) {
+int mfpg_federation_usual(const mfpg_federation *f, ptrdiff_t k, mfpg_release *release, int64_t *times) {
     if (f->client[k].own) return 0;
-    *release = mfpg_federation_release(f, &f->usual, k, cursor);
+    *release = mfpg_federation_release(f, &f->usual, k);
     *times = f->options.acting                     ? 0 /* whose plan changes: nothing was released yet */
              : f->particles == MFPG_PARTICLES_DATA ? mfpg_federation_noised(f, k)
                                                    : f->client[k].rounds;
@@ -64,9 +49,9 @@ const account_pair *mfpg_federation_accounts(
     mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t k, account_cursor *cursor) {
     mfpg_release release;
     int64_t times;
-    if (!mfpg_federation_usual(f, k, &cursor->plan, &release, &times)) return f->client[k].own;
+    if (!mfpg_federation_usual(f, k, &release, &times)) return f->client[k].own;
     if (cursor->made.certificate && cursor->times == times &&
-        mfpg_release_recorded_as(&cursor->release, &release))
+        mfpg_release_equal(&cursor->release, &release, MFPG_RELEASE_RECORDED))
         return &cursor->made;
     mfpg_account_cursor_clear(cursor);
     cursor->release = release;
@@ -78,14 +63,14 @@ void mfpg_account_cursor_clear(account_cursor *cursor) {
     clear(&cursor->made);
 }
 
-mfpg_status mfpg_federation_record(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k,
-    const mfpg_release *release, mfpg_plan_cursor *cursor) {
+mfpg_status mfpg_federation_record(
+    mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k, const mfpg_release *release) {
     client_state *client = &f->client[k];
     mfpg_release usual;
     int64_t times;
     mfpg_status status = MFPG_OK;
-    if (mfpg_federation_usual(f, k, cursor, &usual, &times)) {
-        if (!f->options.acting && mfpg_release_recorded_as(&usual, release)) return MFPG_OK;
+    if (mfpg_federation_usual(f, k, &usual, &times)) {
+        if (!f->options.acting && mfpg_release_equal(&usual, release, MFPG_RELEASE_RECORDED)) return MFPG_OK;
         account_pair *own = mfpg_alloc(1, sizeof *own);
         if (!own) return mfpg_fail_memory(ctx);
         status = make(ctx, f, &usual, times, own);

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"
-#include "base/number.h"
+#include "acting_rules.h"
 #include "base/tasks.h"
 #include "internal.h"
 #include "mfpg/grid.h"
@@ -23,94 +23,40 @@ const char *mfpg_selection_name(mfpg_selection selection) {
 
 /* ---- before the first round ---- */
 
-static mfpg_status check_positive(mfpg_context *ctx, const char *what, double value) {
-    char text[MFPG_NUMBER_SIZE];
-    if (value > 0.0 && isfinite(value)) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is %s; it must be a finite number above 0", what,
-        mfpg_number_format(value, text));
-}
-
 /* The noise of a measurement that may be as large as `most`. */
 static mfpg_status check_noise(mfpg_context *ctx, const char *what, double noise, double most) {
-    mfpg_status status = check_positive(ctx, what, noise);
-    const char *fault = status == MFPG_OK ? mfpg_grid_fault(mfpg_grid_for(noise), noise, most) : NULL;
-    return fault ? mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is %g: %s", what, noise, fault) : status;
+    const char *fault = mfpg_grid_fault(mfpg_grid_for(noise), noise, most);
+    return fault ? mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is %g: %s", what, noise, fault) : MFPG_OK;
 }
 
-static mfpg_status check_selection(mfpg_context *ctx, const mfpg_federation *f, int measures) {
+static mfpg_status check_noises(mfpg_context *ctx, const mfpg_federation *f) {
     const mfpg_acting *acting = f->options.acting;
-    mfpg_status status = check_positive(ctx, "loss clip", acting->loss_clip);
+    int measures = mfpg_cost_measures(acting->game->cost);
     double most = 0.0;
-    if (status != MFPG_OK) return status;
+    mfpg_status status = MFPG_OK;
+    if (acting->selection != MFPG_SELECTION_NOISY) return MFPG_OK;
     for (ptrdiff_t k = 0; k < f->clients; k++)
         most = fmax(most, mfpg_measurement_most(f->mechanism[k], acting->loss_clip).gradient_norm);
-    switch (acting->selection) {
-    case MFPG_SELECTION_NONE: return MFPG_OK;
-    case MFPG_SELECTION_NOISY:
-        if (measures & MFPG_MEASURES_LOSS)
-            status = check_noise(ctx, "noise of the measured loss", acting->noise.loss, acting->loss_clip);
-        if (status == MFPG_OK && (measures & MFPG_MEASURES_GRADIENT))
-            status =
-                check_noise(ctx, "noise of the measured gradient norm", acting->noise.gradient_norm, most);
-        return status;
-    case MFPG_SELECTION_EXPONENTIAL:
-        if (!acting->game->actions.grid || acting->game->actions.count > MFPG_CHOICE_MOST)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "selection exponential chooses from a grid of at most %d actions", MFPG_CHOICE_MOST);
-        return check_positive(ctx, "epsilon of a choice", acting->epsilon);
-    }
-    return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown selection %d", (int)acting->selection);
+    if (measures & MFPG_MEASURES_LOSS)
+        status = check_noise(ctx, "noise of the measured loss", acting->noise.loss, acting->loss_clip);
+    if (status == MFPG_OK && (measures & MFPG_MEASURES_GRADIENT))
+        status = check_noise(ctx, "noise of the measured gradient norm", acting->noise.gradient_norm, most);
+    return status;
 }
 
-static mfpg_status check_game(mfpg_context *ctx, const mfpg_federation *f) {
+static mfpg_status check_options(mfpg_context *ctx, const mfpg_federation *f) {
+    static const char *const names[] = {"", "particles", "cost of the game", "view", "weights", "accountant",
+        "filter", "stop_at_epsilon", "actions", "selection", "loss clip", "noise of the measured loss",
+        "noise of the measured gradient norm", "epsilon of a choice"};
     const mfpg_game *game = f->options.acting->game;
-    int measures = mfpg_cost_measures(game->cost);
-    if (!measures)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "actions chosen each round: cost %s reads nothing that clients measure, so its choice is the "
-            "same "
-            "in every round",
-            game->cost ? game->cost : "(none)");
+    const char *why;
+    mfpg_acting_option fault = mfpg_acting_fault(&f->options, f->particles, &why);
+    if (fault != MFPG_ACTING_RIGHT)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "actions chosen each round: %s: %s", names[fault], why);
     if (game->clients != f->clients)
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "a game of %td clients cannot choose for %td", game->clients, f->clients);
-    if (!game->actions.grid && !(game->actions.low > 0.0 && isfinite(game->actions.high)))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "actions chosen each round must be a grid or lie between a minimum and a maximum: a noised "
-            "measurement can be 0");
-    return check_selection(ctx, f, measures);
-}
-
-/* What a certificate of adaptive actions stands on. */
-static mfpg_status check_promise(mfpg_context *ctx, const mfpg_federation *f) {
-    const mfpg_federation_options *o = &f->options;
-    int raw = o->acting->selection == MFPG_SELECTION_NONE;
-    if (f->particles != MFPG_PARTICLES_PARAMETERS)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "actions chosen each round set the noise of parameters; records are noised once, before there is "
-            "anything to measure");
-    if (o->promise.view == MFPG_VIEW_FINAL)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "view final: actions chosen each round answer to models on the way, which that view hides; take "
-            "local or average");
-    if (strcmp(o->accountant, "gdp") != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "accountant '%s': with actions chosen each round only a filter's budget is certified, and that "
-            "of "
-            "gdp is the one kept here",
-            o->accountant);
-    if (o->filter != MFPG_FILTER_GDP)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: with actions chosen each round the GDP filter is the one kept here",
-            mfpg_filter_name(o->filter));
-    if (o->weights == MFPG_WEIGHTS_INVERSE_NOISE)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "train.weights: inverse-noise follows the noise, which each round chooses anew; take equal or "
-            "examples");
-    if (raw == !isfinite(o->stop_at_epsilon)) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        raw ? "stop_at_epsilon: selection none lets raw private numbers out, which no budget covers"
-            : "stop_at_epsilon: none; actions chosen each round need a budget that is fixed beforehand");
+    return check_noises(ctx, f);
 }
 
 static mfpg_action strength(double value) {
@@ -232,8 +178,7 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
 mfpg_status mfpg_federation_prepare_acting(mfpg_context *ctx, mfpg_federation *f) {
     acting_state *a = &f->acting;
     if (!f->options.acting) return MFPG_OK;
-    mfpg_status status = check_promise(ctx, f);
-    if (status == MFPG_OK) status = check_game(ctx, f);
+    mfpg_status status = check_options(ctx, f);
     if (status == MFPG_OK) status = check_actions(ctx, f);
     if (status == MFPG_OK) status = allocate(ctx, f);
     if (status == MFPG_OK) status = price_choices(ctx, f);
@@ -311,10 +256,9 @@ static mfpg_status share_measurements(mfpg_context *ctx, mfpg_federation *f, ptr
 /* Accountants and the ledger know of the choices before anybody can see an action. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
     mfpg_status status = MFPG_OK;
-    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t i = 0; i < members && status == MFPG_OK; i++) {
         mfpg_release choice = choice_at(f, i);
-        status = mfpg_federation_record(ctx, f, f->order[i], &choice, &cursor);
+        status = mfpg_federation_record(ctx, f, f->order[i], &choice);
     }
     if (status == MFPG_OK && f->ledger)
         status = mfpg_ledger_append_made(ctx, f->ledger, choice_at, f, members);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "distinct.h"
 #include "internal.h"
 
 /* ---- certificates ---- */
@@ -62,36 +63,27 @@ mfpg_status mfpg_certificate_ask(mfpg_context *ctx, const mfpg_federation_option
 
 /* ---- one certificate for all that released the same ---- */
 
-/* An open hash table of the distinct usual releases and their numbers, for clients in any order. */
 typedef struct certifying {
     mfpg_federation *federation;
-    int32_t *example; /* a client of each certificate */
+    mfpg_distinct distinct; /* the usual releases and their numbers */
+    int32_t *example;       /* a client of each certificate */
     ptrdiff_t count, room;
-    int32_t *slot; /* number of a certificate, or -1 */
-    ptrdiff_t slots;
 } certifying;
 
-static uint64_t hash_of(const mfpg_release *release, int64_t times) {
-    const double numbers[] = {release->sensitivity, release->noise_sd, release->last_sd,
-        mfpg_action_value(&release->action), (double)release->steps, (double)times};
-    uint64_t hash = 0;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        uint64_t bits;
-        memcpy(&bits, &numbers[i], sizeof bits);
-        hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
+/* The client whose certificate is looked for. */
+typedef struct certified_client {
+    const certifying *all;
+    ptrdiff_t k;
+} certified_client;
 
 static int same_accounts(const certifying *all, ptrdiff_t a, ptrdiff_t b) {
     const mfpg_federation *f = all->federation;
-    mfpg_plan_cursor cursor = {.client = -1};
     mfpg_release first, second;
     int64_t first_times, second_times;
-    int usual = mfpg_federation_usual(f, a, &cursor, &first, &first_times);
-    if (usual != mfpg_federation_usual(f, b, &cursor, &second, &second_times)) return 0;
-    if (usual) return first_times == second_times && mfpg_release_recorded_as(&first, &second);
+    int usual = mfpg_federation_usual(f, a, &first, &first_times);
+    if (usual != mfpg_federation_usual(f, b, &second, &second_times)) return 0;
+    if (usual)
+        return first_times == second_times && mfpg_release_equal(&first, &second, MFPG_RELEASE_RECORDED);
     const account_pair *own = f->client[a].own, *other = f->client[b].own;
     return mfpg_accountant_covers(own->certificate, other->certificate) &&
            mfpg_accountant_covers(other->certificate, own->certificate) &&
@@ -99,24 +91,9 @@ static int same_accounts(const certifying *all, ptrdiff_t a, ptrdiff_t b) {
                                mfpg_accountant_covers(other->paper, own->paper)));
 }
 
-static mfpg_status add_slots(mfpg_context *ctx, certifying *all) {
-    ptrdiff_t slots = all->slots ? 4 * all->slots : 1024;
-    int32_t *slot = mfpg_alloc(slots, sizeof *slot);
-    if (!slot) return mfpg_fail_memory(ctx);
-    memset(slot, 0xff, (size_t)slots * sizeof *slot);
-    mfpg_plan_cursor cursor = {.client = -1};
-    for (int32_t i = 0; i < all->count; i++) {
-        mfpg_release release;
-        int64_t times;
-        if (!mfpg_federation_usual(all->federation, all->example[i], &cursor, &release, &times)) continue;
-        uint64_t at = hash_of(&release, times) & (uint64_t)(slots - 1);
-        while (slot[at] >= 0) at = (at + 1) & (uint64_t)(slots - 1);
-        slot[at] = i;
-    }
-    free(all->slot);
-    all->slot = slot;
-    all->slots = slots;
-    return MFPG_OK;
+static int has_certificate(const void *user, int32_t number) {
+    const certified_client *client = user;
+    return same_accounts(client->all, client->all->example[number], client->k);
 }
 
 static mfpg_status add_example(mfpg_context *ctx, certifying *all, ptrdiff_t k) {
@@ -132,32 +109,25 @@ static mfpg_status add_example(mfpg_context *ctx, certifying *all, ptrdiff_t k) 
 }
 
 /* The number of the certificate of client k, a new one perhaps. */
-static mfpg_status find_certificate(
-    mfpg_context *ctx, certifying *all, ptrdiff_t k, mfpg_plan_cursor *cursor, int32_t *out) {
+static mfpg_status find_certificate(mfpg_context *ctx, certifying *all, ptrdiff_t k, int32_t *out) {
+    const certified_client client = {all, k};
     mfpg_release release;
     int64_t times;
-    int usual = mfpg_federation_usual(all->federation, k, cursor, &release, &times);
     mfpg_status status = MFPG_OK;
-    if (usual && 2 * all->count >= all->slots) status = add_slots(ctx, all);
-    if (status != MFPG_OK) return status;
-    if (usual) {
-        uint64_t mask = (uint64_t)(all->slots - 1), at = hash_of(&release, times) & mask;
-        for (; all->slot[at] >= 0; at = (at + 1) & mask)
-            if (same_accounts(all, all->example[all->slot[at]], k)) {
-                *out = all->slot[at];
-                return MFPG_OK;
-            }
-        all->slot[at] = (int32_t)all->count;
-    }
     *out = (int32_t)all->count;
-    return add_example(ctx, all, k);
+    if (mfpg_federation_usual(all->federation, k, &release, &times)) {
+        uint64_t hash = mfpg_release_hash(&release, MFPG_RELEASE_RECORDED) + (uint64_t)times;
+        status =
+            mfpg_distinct_find(ctx, &all->distinct, hash, has_certificate, &client, (int32_t)all->count, out);
+    }
+    return status == MFPG_OK && *out == all->count ? add_example(ctx, all, k) : status;
 }
 
 static mfpg_status certify_example(mfpg_context *ctx, ptrdiff_t i, int worker, void *arg) {
     (void)worker;
     certifying *all = arg;
     mfpg_federation *f = all->federation;
-    account_cursor cursor = {.plan.client = -1};
+    account_cursor cursor = {0};
     const account_pair *accounts = mfpg_federation_accounts(ctx, f, all->example[i], &cursor);
     mfpg_status status =
         accounts ? mfpg_certificate_ask(ctx, &f->options, accounts, &f->certified[i]) : MFPG_ERR_MEMORY;
@@ -167,7 +137,6 @@ static mfpg_status certify_example(mfpg_context *ctx, ptrdiff_t i, int worker, v
 
 mfpg_status mfpg_federation_certify(mfpg_context *ctx, mfpg_federation *federation) {
     certifying all = {.federation = federation};
-    mfpg_plan_cursor cursor = {.client = -1};
     mfpg_federation_forget_certificates(federation);
     int32_t *of = federation->certified_of = mfpg_alloc(federation->clients, sizeof *of);
     mfpg_status status = of ? MFPG_OK : mfpg_fail_memory(ctx);
@@ -175,9 +144,9 @@ mfpg_status mfpg_federation_certify(mfpg_context *ctx, mfpg_federation *federati
         if (k > 0 && same_accounts(&all, k - 1, k))
             of[k] = of[k - 1];
         else
-            status = find_certificate(ctx, &all, k, &cursor, &of[k]);
+            status = find_certificate(ctx, &all, k, &of[k]);
     }
-    free(all.slot);
+    mfpg_distinct_clear(&all.distinct);
     if (status == MFPG_OK && !(federation->certified = mfpg_alloc(all.count, sizeof(certificate))))
         status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = mfpg_tasks_run(ctx, all.count, certify_example, &all);
@@ -226,11 +195,10 @@ static int spends_no_more(const spending *a, const spending *b) {
  * spend no more. */
 static spending find_spender(const mfpg_federation *f, int *everybody) {
     spending most = {.client = -1}, own;
-    mfpg_plan_cursor cursor = {.client = -1};
     *everybody = 1;
     for (int pass = 0; pass < 2; pass++) {
         for (ptrdiff_t k = 0; k < f->clients; k++) {
-            int usual = mfpg_federation_usual(f, own.client = k, &cursor, &own.release, &own.times);
+            int usual = mfpg_federation_usual(f, own.client = k, &own.release, &own.times);
             if (usual && spends_no_more(&own, &most)) continue;
             if (usual && (most.client < 0 || (pass == 0 && spends_no_more(&most, &own))))
                 most = own;
@@ -254,15 +222,13 @@ static mfpg_status price(mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t 
 
 /* All clients but those that spend no more than the largest spender so far. */
 static mfpg_status price_all(mfpg_context *ctx, const mfpg_federation *f, spending *most, double *epsilon) {
-    account_cursor cursor[2] = {
-        {.plan.client = -1}, {.plan.client = -1}}; /* the worst, and the one at hand */
+    account_cursor cursor[2] = {0}; /* the worst, and the one at hand */
     int worst_at = 0, more = 0;
     ptrdiff_t worst = most->client >= 0 ? most->client : 0;
     mfpg_status status = price(ctx, f, worst, &cursor[0], NULL, epsilon, &more);
-    mfpg_plan_cursor plan = {.client = -1};
     for (ptrdiff_t k = 0; k < f->clients && status == MFPG_OK; k++) {
         spending own = {.client = k};
-        int usual = mfpg_federation_usual(f, k, &plan, &own.release, &own.times);
+        int usual = mfpg_federation_usual(f, k, &own.release, &own.times);
         if (k == worst || (usual && spends_no_more(&own, most))) continue;
         const account_pair *by = f->client[worst].own ? f->client[worst].own : &cursor[worst_at].made;
         status = price(ctx, f, k, &cursor[!worst_at], by->certificate, epsilon, &more);
@@ -286,7 +252,7 @@ mfpg_status mfpg_federation_largest_epsilon(mfpg_context *ctx, mfpg_federation *
     if (most.client < 0) most = find_spender(federation, &everybody);
     if (!everybody) return price_all(ctx, federation, &most, epsilon);
     if (!federation->order) federation->costliest = most.client; /* and it stays that one */
-    account_cursor cursor = {.plan.client = -1};
+    account_cursor cursor = {0};
     int more;
     mfpg_status status = price(ctx, federation, most.client, &cursor, NULL, epsilon, &more);
     mfpg_account_cursor_clear(&cursor);

@@ -30,9 +30,8 @@ round_terms mfpg_federation_terms(
     const mfpg_federation *federation, const ptrdiff_t *order, ptrdiff_t count) {
     const mfpg_federation_options *o = &federation->options;
     round_terms terms = {.view = mfpg_view_start(&o->promise, o->colluder, o->participants)};
-    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t i = 0; i < count; i++)
-        terms.weights += mfpg_plan_local(federation->plan, order ? order[i] : i, &cursor).weight;
+        terms.weights += mfpg_plan_local(federation->plan, order ? order[i] : i).weight;
     if (!terms.view.sums || federation->projects) {
         terms.view.sums = 0;
         return terms;
@@ -40,11 +39,11 @@ round_terms mfpg_federation_terms(
     mfpg_view_noise view = terms.view;
     terms.view.sums = 0; /* what is added up is the noise of the members themselves */
     for (ptrdiff_t i = 0; i < count; i++) {
-        mfpg_release own = mfpg_federation_release(federation, &terms, order ? order[i] : i, &cursor);
+        mfpg_release own = mfpg_federation_release(federation, &terms, order ? order[i] : i);
         mfpg_view_rank(&view, &own);
     }
     for (ptrdiff_t i = 0; i < count; i++) {
-        mfpg_release own = mfpg_federation_release(federation, &terms, order ? order[i] : i, &cursor);
+        mfpg_release own = mfpg_federation_release(federation, &terms, order ? order[i] : i);
         mfpg_view_add(&view, &own);
     }
     terms.view = view;
@@ -52,8 +51,8 @@ round_terms mfpg_federation_terms(
 }
 
 mfpg_release mfpg_federation_release(
-    const mfpg_federation *federation, const round_terms *terms, ptrdiff_t k, mfpg_plan_cursor *cursor) {
-    mfpg_release release = mfpg_plan_local(federation->plan, k, cursor);
+    const mfpg_federation *federation, const round_terms *terms, ptrdiff_t k) {
+    mfpg_release release = mfpg_plan_local(federation->plan, k);
     release.round = federation->round + 1;
     release.weight = release.weight / terms->weights;
     release.last_sd = mfpg_view_last_sd(&terms->view, &release);
@@ -86,11 +85,11 @@ static int overspends(
     const account_pair *accounts = mfpg_federation_accounts(ctx, federation, k, cursor);
     if (!accounts) return 1;
     const mfpg_accountant *spent = accounts->certificate;
-    int known = last->spent && mfpg_release_costs_as(&last->next, next);
+    int known = last->spent && mfpg_release_equal(&last->next, next, MFPG_RELEASE_COST);
     if (known &&
         accounts == &cursor->made) /* the last one may be gone: only what it was made of is compared */
         known = spent == last->spent && times == cursor->times &&
-                mfpg_release_costs_as(&before, &cursor->release);
+                mfpg_release_equal(&before, &cursor->release, MFPG_RELEASE_COST);
     else if (known)
         known = mfpg_accountant_covers(last->spent, spent) && mfpg_accountant_covers(spent, last->spent);
     last->spent = spent;
@@ -102,7 +101,7 @@ static int overspends(
 ptrdiff_t mfpg_federation_keep_affordable(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_release_maker release, void *user, ptrdiff_t count) {
     ptrdiff_t kept = 0;
-    decision last = {.cursor.plan.client = -1};
+    decision last = {0};
     for (ptrdiff_t i = 0; i < count; i++) {
         ptrdiff_t k = federation->order[i];
         mfpg_release next = release(user, i);
@@ -130,15 +129,9 @@ mfpg_status mfpg_federation_charge(
 }
 
 /* The releases of order[], on the terms of the round. */
-typedef struct planned_releases {
-    const mfpg_federation *federation;
-    mfpg_plan_cursor cursor;
-} planned_releases;
-
 static mfpg_release planned_release(void *user, ptrdiff_t i) {
-    planned_releases *planned = user;
-    const mfpg_federation *f = planned->federation;
-    return mfpg_federation_release(f, &f->terms, f->order[i], &planned->cursor);
+    const mfpg_federation *f = user;
+    return mfpg_federation_release(f, &f->terms, f->order[i]);
 }
 
 /* Nobody's certificate may pass stop_at_epsilon. In the average view one member's leaving takes its noise from the
@@ -147,8 +140,7 @@ static mfpg_release planned_release(void *user, ptrdiff_t i) {
 static ptrdiff_t stop_spenders(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t count) {
     for (;;) {
         federation->terms = mfpg_federation_terms(federation, federation->order, count);
-        planned_releases planned = {.federation = federation, .cursor.client = -1};
-        ptrdiff_t kept = mfpg_federation_keep_affordable(ctx, federation, planned_release, &planned, count);
+        ptrdiff_t kept = mfpg_federation_keep_affordable(ctx, federation, planned_release, federation, count);
         if (kept == count) return count;
         count = kept;
     }
@@ -179,6 +171,5 @@ mfpg_status mfpg_federation_admit(
     } else {
         federation->terms = mfpg_federation_terms(federation, federation->order, members);
     }
-    planned_releases planned = {.federation = federation, .cursor.client = -1};
-    return mfpg_federation_charge(ctx, federation, planned_release, &planned, federation->cohort_size);
+    return mfpg_federation_charge(ctx, federation, planned_release, federation, federation->cohort_size);
 }

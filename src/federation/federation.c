@@ -208,7 +208,7 @@ static mfpg_status find_certificate(
         *out = f->certified[f->certified_of[client]];
         return MFPG_OK;
     }
-    account_cursor cursor = {.plan.client = -1};
+    account_cursor cursor = {0};
     const account_pair *accounts = mfpg_federation_accounts(ctx, f, client, &cursor);
     mfpg_status status = accounts ? mfpg_certificate_ask(ctx, &f->options, accounts, out) : MFPG_ERR_MEMORY;
     mfpg_account_cursor_clear(&cursor);
@@ -221,11 +221,12 @@ mfpg_status mfpg_federation_client(
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "there is no client %td", client);
     const client_state *state = &f->client[client];
     const mfpg_release plan = mfpg_plan_release(f->plan, client);
+    const mfpg_action action = mfpg_plan_action(f->plan, client);
     certificate own = {.epsilon = INFINITY, .epsilon_other = INFINITY, .distance = 1.0, .mu = INFINITY};
     mfpg_status status = find_certificate(ctx, f, client, &own);
     *out = (mfpg_client_report){
-        .action = mfpg_plan_action(f->plan, client),
-        .action_value = f->plan->value[client],
+        .action = action,
+        .action_value = mfpg_action_value(&action),
         .mu = own.mu,
         .epsilon = own.epsilon,
         .epsilon_other = own.epsilon_other,

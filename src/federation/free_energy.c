@@ -98,9 +98,8 @@ static void of_parameters(mfpg_federation *f, double loss, mfpg_free_energy *out
     mfpg_flow flow = {0};
     double grid = (double)INFINITY; /* the finest share of the average */
     *out = (mfpg_free_energy){.loss = loss};
-    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
-        mfpg_release release = mfpg_plan_local(f->plan, mfpg_federation_member(f, i), &cursor);
+        mfpg_release release = mfpg_plan_local(f->plan, mfpg_federation_member(f, i));
         mfpg_mechanism_flow(f->mechanism[release.client], &flow);
         out->mean_strength += strength_of(&release, &flow) / (double)f->cohort_size;
         grid = fmin(grid, f->shares ? release.grid : release.weight / f->terms.weights * release.grid);

@@ -68,8 +68,6 @@ mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan) {
     if (options->hidden == MFPG_HIDDEN_NONE) return MFPG_OK;
     const char *reason = refusal(options, plan->clients);
     if (reason) return mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.assume: %s", reason);
-    plan->hidden_shift = mfpg_alloc(plan->clients, sizeof *plan->hidden_shift);
-    if (!plan->hidden_shift) return mfpg_fail_memory(ctx);
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
         mfpg_release release = mfpg_plan_release(plan, k);
         double c, power, sum;
@@ -78,16 +76,17 @@ mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan) {
             return mfpg_fail_in(ctx, status, "privacy.assume: %s: client '%s'",
                 mfpg_hidden_case_name(options->hidden), plan->data->client[k].name);
         powers_of(c, release.steps, &power, &sum);
-        plan->hidden_shift[k] = fmin(release.sensitivity * sum, DBL_MAX);
+        plan->class[plan->class_of[k]].release.hidden_shift = fmin(release.sensitivity * sum, DBL_MAX);
         whole += release.weight * power;
         if (release.steps > 1) inner += release.weight * c * sum;
     }
     /* the weights add up to 1, and the terms to their sum, within a unit a client */
     whole *= 1.0 + 4.0 * (double)plan->clients * DBL_EPSILON;
-    plan->hidden_contraction = fmin(whole, DBL_MAX);
-    for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        double rounded = ROUNDED_STATES * mfpg_plan_release(plan, k).noise_sd * (inner + whole);
-        plan->hidden_shift[k] = fmin((plan->hidden_shift[k] + rounded) * (1.0 + 1e-12), DBL_MAX);
+    for (ptrdiff_t i = 0; i < plan->classes; i++) {
+        mfpg_release *release = &plan->class[i].release;
+        double rounded = ROUNDED_STATES * release->noise_sd * (inner + whole);
+        release->hidden_contraction = fmin(whole, DBL_MAX);
+        release->hidden_shift = fmin((release->hidden_shift + rounded) * (1.0 + 1e-12), DBL_MAX);
     }
     return MFPG_OK;
 }

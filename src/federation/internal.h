@@ -5,6 +5,7 @@
 #include "mfpg/federation.h"
 
 #include "base/fixed_sum.h"
+#include "base/release_parts.h"
 #include "loop_state.h"
 #include "mfpg/filter.h"
 #include "plan.h"
@@ -47,7 +48,6 @@ typedef struct round_totals {
 
 /* Accountants of the usual release, made for the last client that had none of its own; neighbours often share them. */
 typedef struct account_cursor {
-    mfpg_plan_cursor plan;
     mfpg_release release;
     int64_t times;
     account_pair made;
@@ -160,7 +160,7 @@ round_terms mfpg_federation_terms(const mfpg_federation *federation, const ptrdi
 
 /* What client k releases in a round of such terms. */
 mfpg_release mfpg_federation_release(
-    const mfpg_federation *federation, const round_terms *terms, ptrdiff_t k, mfpg_plan_cursor *cursor);
+    const mfpg_federation *federation, const round_terms *terms, ptrdiff_t k);
 
 /* Of order[0 .. count), those whose budget allows their release; the others stop. Returns how many are left. */
 ptrdiff_t mfpg_federation_keep_affordable(
@@ -182,24 +182,20 @@ void mfpg_federation_clear_acting(mfpg_federation *federation);
 mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t *members);
 
 /* accounts.c: what client k released reaches its accountants; before its round is counted. */
-mfpg_status mfpg_federation_record(mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t k,
-    const mfpg_release *release, mfpg_plan_cursor *cursor);
+mfpg_status mfpg_federation_record(
+    mfpg_context *ctx, mfpg_federation *federation, ptrdiff_t k, const mfpg_release *release);
 
 /* The client's accountants: its own, or the cursor's, which then are those of its usual releases. NULL without memory.
- * A cursor begins with plan.client -1 and ends with mfpg_account_cursor_clear. */
+ * A cursor begins as zeros and ends with mfpg_account_cursor_clear. */
 const account_pair *mfpg_federation_accounts(
     mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k, account_cursor *cursor);
 void mfpg_account_cursor_clear(account_cursor *cursor);
 
 /* The client's usual release and how often it was made; 0 where it has accountants of its own. */
-int mfpg_federation_usual(const mfpg_federation *federation, ptrdiff_t k, mfpg_plan_cursor *cursor,
-    mfpg_release *release, int64_t *times);
+int mfpg_federation_usual(
+    const mfpg_federation *federation, ptrdiff_t k, mfpg_release *release, int64_t *times);
 
 void mfpg_federation_clear_accounts(mfpg_federation *federation);
-
-/* 1 where two releases cost the same; and where they are the same to every accountant, those of the paper included. */
-int mfpg_release_costs_as(const mfpg_release *a, const mfpg_release *b);
-int mfpg_release_recorded_as(const mfpg_release *a, const mfpg_release *b);
 
 /* round.c: one more release of the round; and what a whole cohort released reaches the population's accountant. */
 void mfpg_round_totals_add(round_totals *totals, const mfpg_release *release, double signal_norm);

@@ -129,7 +129,8 @@ mfpg_status mfpg_federation_save(mfpg_context *ctx, const mfpg_federation *f, mf
         state->nonfinite[k] = f->client[k].nonfinite;
         state->stopped_before[k] = f->client[k].stopped_before;
         if (!state->shape.acting) continue;
-        state->action[k] = f->plan->value[k];
+        mfpg_action action = mfpg_plan_action(f->plan, k);
+        state->action[k] = mfpg_action_value(&action);
         state->loss[k] = f->acting.loss[k];
         state->gradient[k] = f->acting.gradient[k];
     }
@@ -142,10 +143,10 @@ static void add_number(crypto_generichash_state *hash, double value) {
     crypto_generichash_update(hash, (const unsigned char *)&value, sizeof value);
 }
 
-static void add_release(crypto_generichash_state *hash, const mfpg_release *r) {
-    const double numbers[] = {(double)r->particles, (double)r->steps, r->sensitivity, r->noise_sd, r->grid,
-        r->last_sd, r->weight, r->contraction, r->sampling_rate, r->hidden_contraction, r->hidden_shift};
-    crypto_generichash_update(hash, (const unsigned char *)numbers, sizeof numbers);
+static void add_release(crypto_generichash_state *hash, const mfpg_release *release) {
+    double number[MFPG_RELEASE_NUMBERS];
+    int count = mfpg_release_numbers(release, MFPG_RELEASE_ALL, number);
+    crypto_generichash_update(hash, (const unsigned char *)number, (size_t)count * sizeof number[0]);
 }
 
 void mfpg_federation_digest_start(
@@ -153,13 +154,12 @@ void mfpg_federation_digest_start(
     crypto_generichash_state hash;
     crypto_generichash(
         model, MFPG_DIGEST_SIZE, (const unsigned char *)f->w, (size_t)f->dimension * sizeof *f->w, NULL, 0);
-    mfpg_plan_cursor cursor = {.client = -1};
     crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
     for (ptrdiff_t k = 0; k < f->clients; k++) {
-        mfpg_release release = mfpg_plan_local(f->plan, k, &cursor);
-        release.last_sd = mfpg_view_last_sd(&f->plan->view, &release);
-        add_number(&hash, (double)f->plan->control[k]);
-        add_number(&hash, f->plan->value[k]);
+        mfpg_release release = mfpg_plan_release(f->plan, k);
+        mfpg_action action = mfpg_plan_action(f->plan, k);
+        add_number(&hash, (double)action.control);
+        add_number(&hash, mfpg_action_value(&action));
         add_release(&hash, &release);
     }
     crypto_generichash_final(&hash, plan, MFPG_DIGEST_SIZE);

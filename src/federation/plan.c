@@ -7,15 +7,13 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/release_parts.h"
+#include "distinct.h"
 #include "internal.h"
 #include "mfpg/grid.h"
 
-mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t k) {
-    mfpg_action action = {.control = (mfpg_control)plan->control[k]};
-    if (action.control == MFPG_CONTROL_BUDGET) action.budget.value = plan->value[k];
-    if (action.control == MFPG_CONTROL_STRENGTH) action.strength.value = plan->value[k];
-    if (action.control == MFPG_CONTROL_MULTIPLIER) action.multiplier = plan->value[k];
-    return action;
+static const plan_class *class_of(const mfpg_plan *plan, ptrdiff_t k) {
+    return &plan->class[plan->class_of[k]];
 }
 
 static ptrdiff_t rows_of(const mfpg_plan *plan, ptrdiff_t k) {
@@ -26,62 +24,23 @@ static const char *name_of(const mfpg_plan *plan, ptrdiff_t k) {
     return plan->data->client[k].name;
 }
 
-/* The record names the strength e of the noise sqrt(2 e tau) itself, whatever unit the action is in: that is what the
- * paper's formulas are about. */
-static void name_strength(const mfpg_mechanism *mechanism, double tau, mfpg_release *release) {
-    if (mfpg_mechanism_control(mechanism) != MFPG_CONTROL_STRENGTH) return;
-    double e = release->noise_sd * release->noise_sd / (2.0 * tau);
-    release->action = (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {e}};
+mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t k) {
+    const plan_class *class = class_of(plan, k);
+    mfpg_action action = {.control = class->control};
+    if (action.control == MFPG_CONTROL_BUDGET) action.budget.value = class->value;
+    if (action.control == MFPG_CONTROL_STRENGTH) action.strength.value = class->value;
+    if (action.control == MFPG_CONTROL_MULTIPLIER) action.multiplier = class->value;
+    return action;
 }
 
-static mfpg_status make_release(mfpg_context *ctx, const mfpg_plan *plan, ptrdiff_t k, mfpg_release *out) {
-    mfpg_status status =
-        mfpg_mechanism_release(ctx, plan->mechanism[k], mfpg_plan_action(plan, k), rows_of(plan, k), out);
-    name_strength(plan->mechanism[k], plan->options->paper.step, out);
-    out->client = k;
-    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "client '%s'", name_of(plan, k));
+mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k) {
+    mfpg_release release = class_of(plan, k)->release;
+    release.client = k;
+    return release;
 }
 
-/* What p_k is in proportion to. */
-static double raw_weight(const mfpg_plan *plan, const mfpg_release *release) {
-    switch (plan->options->weights) {
-    case MFPG_WEIGHTS_EQUAL: return 1.0;
-    case MFPG_WEIGHTS_INVERSE_NOISE:
-        return 1.0 / ((double)release->steps * release->noise_sd * release->noise_sd);
-    case MFPG_WEIGHTS_EXAMPLES: break;
-    }
-    return (double)rows_of(plan, (ptrdiff_t)release->client);
-}
-
-static int made_alike(const mfpg_plan *plan, ptrdiff_t a, ptrdiff_t b) {
-    return plan->mechanism[a] == plan->mechanism[b] && plan->control[a] == plan->control[b] &&
-           (plan->value[a] == plan->value[b] || plan->control[a] == MFPG_CONTROL_NONE) &&
-           rows_of(plan, a) == rows_of(plan, b);
-}
-
-mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k, mfpg_plan_cursor *cursor) {
-    mfpg_release *release = &cursor->release;
-    if (cursor->client < 0 || !made_alike(plan, cursor->client, k)) {
-        make_release(NULL, plan, k, release); /* which create and change found to be without a fault */
-        release->client = k;
-        release->weight = raw_weight(plan, release) / plan->weights;
-        if (plan->grid > 0.0) release->grid = plan->grid;
-    }
-    cursor->client = k;
-    release->client = k;
-    release->hidden_contraction = plan->hidden_contraction;
-    release->hidden_shift = plan->hidden_shift ? plan->hidden_shift[k] : 0.0;
-    return *release;
-}
-
-double mfpg_plan_weight(const mfpg_plan *plan, ptrdiff_t k) {
-    if (plan->options->weights == MFPG_WEIGHTS_INVERSE_NOISE) return mfpg_plan_release(plan, k).weight;
-    return raw_weight(plan, &(mfpg_release){.client = k}) / plan->weights;
-}
-
-mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t client) {
-    mfpg_plan_cursor cursor = {.client = -1};
-    mfpg_release release = mfpg_plan_local(plan, client, &cursor);
+mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t k) {
+    mfpg_release release = mfpg_plan_local(plan, k);
     release.last_sd = mfpg_view_last_sd(&plan->view, &release);
     return release;
 }
@@ -96,35 +55,103 @@ int mfpg_plan_noise_adds_up(const mfpg_plan *plan) {
 
 /* ---- making one ---- */
 
+/* What p_k is in proportion to. */
+static double raw_weight(const mfpg_plan *plan, const mfpg_release *release) {
+    switch (plan->options->weights) {
+    case MFPG_WEIGHTS_EQUAL: return 1.0;
+    case MFPG_WEIGHTS_INVERSE_NOISE:
+        return 1.0 / ((double)release->steps * release->noise_sd * release->noise_sd);
+    case MFPG_WEIGHTS_EXAMPLES: break;
+    }
+    return (double)rows_of(plan, (ptrdiff_t)release->client);
+}
+
 static mfpg_status check_weight(mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release) {
     const char *name = name_of(plan, (ptrdiff_t)release->client);
-    double weight = raw_weight(plan, release);
     if (plan->options->weights == MFPG_WEIGHTS_INVERSE_NOISE && release->particles == MFPG_PARTICLES_DATA)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "train.weights: inverse-noise; the noise of client '%s' is in its records, not in its updates",
             name);
-    if (weight > 0.0 && isfinite(weight)) return MFPG_OK;
+    if (release->weight > 0.0 && isfinite(release->weight)) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "train.weights: inverse-noise needs noise in every client's updates; client '%s' has none", name);
 }
 
-static void set_action(mfpg_plan *plan, ptrdiff_t k, mfpg_action action) {
-    plan->control[k] = (unsigned char)action.control;
-    plan->value[k] = mfpg_action_value(&action);
+/* The release, with what its weight is in proportion to. The record names the strength e of the noise sqrt(2 e tau) itself,
+ * whatever unit the action is in: the paper's formulas are about e. */
+static mfpg_status make_class(
+    mfpg_context *ctx, const mfpg_plan *plan, ptrdiff_t k, mfpg_action action, plan_class *out) {
+    mfpg_release *release = &out->release;
+    *out = (plan_class){.control = action.control, .value = mfpg_action_value(&action)};
+    mfpg_status status = mfpg_mechanism_release(ctx, plan->mechanism[k], action, rows_of(plan, k), release);
+    if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", name_of(plan, k));
+    if (mfpg_mechanism_control(plan->mechanism[k]) == MFPG_CONTROL_STRENGTH) {
+        double e = release->noise_sd * release->noise_sd / (2.0 * plan->options->paper.step);
+        release->action = (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {e}};
+    }
+    release->client = k;
+    release->weight = raw_weight(plan, release);
+    return check_weight(ctx, plan, release);
+}
+
+/* A client and its action, whose class is looked for. */
+typedef struct planned_client {
+    const mfpg_plan *plan;
+    ptrdiff_t k;
+    mfpg_action action;
+} planned_client;
+
+static int is_of_class(const void *user, int32_t number) {
+    const planned_client *client = user;
+    const mfpg_plan *plan = client->plan;
+    const plan_class *class = &plan->class[number];
+    ptrdiff_t example = (ptrdiff_t) class->release.client;
+    return plan->mechanism[example] == plan->mechanism[client->k] &&
+           rows_of(plan, example) == rows_of(plan, client->k) && class->control == client->action.control &&
+           (class->control == MFPG_CONTROL_NONE || class->value == mfpg_action_value(&client->action));
+}
+
+static uint64_t hash_of(const planned_client *client) {
+    const mfpg_release key = {.steps = rows_of(client->plan, client->k), .action = client->action};
+    return mfpg_release_hash(&key, MFPG_RELEASE_ALL) +
+           (uint64_t)(uintptr_t)client->plan->mechanism[client->k];
+}
+
+/* The class of client k, which is new; *room is that of the array. */
+static mfpg_status add_class(
+    mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mfpg_action action, ptrdiff_t *room) {
+    if (plan->classes == *room) {
+        *room = *room ? *room + *room / 2 : 16;
+        plan_class *larger = mfpg_resize(plan->class, *room, sizeof *larger);
+        if (!larger) return mfpg_fail_memory(ctx);
+        plan->class = larger;
+    }
+    return make_class(ctx, plan, k, action, &plan->class[plan->classes++]);
 }
 
 static mfpg_status plan_clients(mfpg_context *ctx, const mfpg_action *action, mfpg_plan *plan) {
-    for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release release;
+    mfpg_distinct distinct = {0};
+    ptrdiff_t room = 0;
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK; k++) {
+        const planned_client client = {plan, k, action[k]};
+        int32_t fresh = plan->class_of[k] = (int32_t)plan->classes;
         if (rows_of(plan, k) < 1)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT, "client '%s' has no rows to train on", name_of(plan, k));
-        set_action(plan, k, action[k]);
-        mfpg_status status = make_release(ctx, plan, k, &release);
-        if (status == MFPG_OK) status = check_weight(ctx, plan, &release);
-        if (status != MFPG_OK) return status;
-        plan->weights += raw_weight(plan, &release);
+            status = mfpg_fail(ctx, MFPG_ERR_INPUT, "client '%s' has no rows to train on", name_of(plan, k));
+        else if (k > 0 && !plan->options->acting && is_of_class(&client, plan->class_of[k - 1]))
+            plan->class_of[k] = plan->class_of[k - 1]; /* neighbours often are alike */
+        else if (!plan->options->acting)
+            status = mfpg_distinct_find(
+                ctx, &distinct, hash_of(&client), is_of_class, &client, fresh, &plan->class_of[k]);
+        if (status == MFPG_OK && plan->class_of[k] == fresh)
+            status = add_class(ctx, plan, k, action[k], &room);
+        if (status == MFPG_OK) plan->weights += class_of(plan, k)->release.weight;
     }
-    return MFPG_OK;
+    mfpg_distinct_clear(&distinct);
+    plan_class *fitting = status == MFPG_OK ? mfpg_resize(plan->class, plan->classes, sizeof *fitting) : NULL;
+    if (fitting) plan->class = fitting;
+    for (ptrdiff_t i = 0; i < plan->classes; i++) plan->class[i].release.weight /= plan->weights;
+    return status;
 }
 
 /* Where cohorts are drawn, the others' noise cannot be counted on beforehand: the plan then keeps the local view,
@@ -158,14 +185,18 @@ static mfpg_status least_share(
     return status;
 }
 
+static void set_grid(mfpg_plan *plan, double grid) {
+    plan->grid = grid;
+    for (ptrdiff_t i = 0; i < plan->classes; i++) plan->class[i].release.grid = grid;
+}
+
 /* One grid for the sums of all rounds, fixed before the first: the largest power of two up to a sixteenth of the smallest noise of a
  * share. Fewer members in a round have larger weights, and with them more noise. */
 static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
     mfpg_status status = MFPG_OK;
-    mfpg_plan_cursor cursor = {.client = -1};
     double least = (double)INFINITY, asked = plan->options->grid;
     for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        mfpg_release release = mfpg_plan_local(plan, k);
         double share;
         if (!hands_out_shares(plan, &release)) return MFPG_OK;
         status = least_share(ctx, plan, &release, &share);
@@ -173,9 +204,8 @@ static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
     }
     if (status != MFPG_OK) return status;
     double grid = asked > 0.0 ? asked : mfpg_grid_for(least);
-    cursor.client = -1;
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        mfpg_release release = mfpg_plan_local(plan, k);
         const char *fault =
             mfpg_grid_fault(grid, release.weight * release.noise_sd, release.weight * release.sensitivity);
         if (!fault && !(grid <= 0.25 * least)) fault = "the grid is coarser than a quarter of the noise";
@@ -185,31 +215,28 @@ static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
                 "do with less",
                 name_of(plan, k), fault, grid, release.weight * release.noise_sd);
     }
-    plan->grid = grid;
+    set_grid(plan, grid);
     return MFPG_OK;
 }
 
 /* Rounding is no Lipschitz map, so a hidden state that is rounded moves apart by up to the grid times sqrt(d) a step (S2.3 with rounded
  * states). These grids make that 2^-30 of the noise, which mfpg_plan_hide has charged. */
 mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t dimension) {
-    if (!plan->hidden_shift || plan->grid == 0.0) return MFPG_OK;
+    if (plan->options->hidden == MFPG_HIDDEN_NONE || plan->grid == 0.0) return MFPG_OK;
     double least = (double)INFINITY;
-    mfpg_plan_cursor cursor = {.client = -1};
-    for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
-        least = fmin(least, release.weight * release.noise_sd);
-    }
+    for (ptrdiff_t i = 0; i < plan->classes; i++)
+        least = fmin(least, plan->class[i].release.weight * plan->class[i].release.noise_sd);
     double finest =
         16.0 * mfpg_grid_for(0x1p-30 * least / sqrt((double)dimension)); /* the power of two below */
-    plan->grid = plan->inner_grid = fmin(plan->grid, finest);
+    set_grid(plan, fmin(plan->grid, finest));
+    plan->inner_grid = plan->grid;
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
-        const char *fault = mfpg_grid_fault(plan->grid, release.noise_sd, release.sensitivity);
+        const mfpg_release *release = &class_of(plan, k)->release;
+        const char *fault = mfpg_grid_fault(plan->grid, release->noise_sd, release->sensitivity);
         if (fault)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "privacy.assume: hidden states of %td numbers need a grid of %.3g, and client '%s' cannot "
-                "use it: "
-                "%s; more noise, equal weights or privacy.assume none help",
+                "use it: %s; more noise, equal weights or privacy.assume none help",
                 dimension, plan->grid, name_of(plan, k), fault);
     }
     return MFPG_OK;
@@ -219,15 +246,13 @@ mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t 
 static void grant_noise(mfpg_plan *plan) {
     const mfpg_federation_options *o = plan->options;
     mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
-    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        mfpg_release release = mfpg_plan_local(plan, k);
         mfpg_view_rank(&view, &release);
     }
     view.sums = view.sums && everybody_takes_part(o) && mfpg_plan_noise_adds_up(plan);
-    cursor.client = -1;
     for (ptrdiff_t k = 0; k < plan->clients && view.sums; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k, &cursor);
+        mfpg_release release = mfpg_plan_local(plan, k);
         mfpg_view_add(&view, &release);
     }
     plan->view = view;
@@ -239,9 +264,8 @@ mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *o
     mfpg_plan *plan = mfpg_alloc(1, sizeof *plan);
     if (!plan) return mfpg_fail_memory(ctx);
     *plan = (mfpg_plan){.options = options, .data = data, .mechanism = mechanism, .clients = data->clients};
-    plan->value = mfpg_alloc(plan->clients, sizeof *plan->value);
-    plan->control = mfpg_alloc(plan->clients, sizeof *plan->control);
-    mfpg_status status = plan->value && plan->control ? MFPG_OK : mfpg_fail_memory(ctx);
+    plan->class_of = mfpg_alloc(plan->clients, sizeof *plan->class_of);
+    mfpg_status status = plan->class_of ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = plan_clients(ctx, action, plan);
     if (status == MFPG_OK) status = choose_grid(ctx, plan);
     if (status == MFPG_OK) grant_noise(plan);
@@ -256,19 +280,19 @@ mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *o
 
 void mfpg_plan_destroy(mfpg_plan *plan) {
     if (!plan) return;
-    free(plan->value);
-    free(plan->control);
-    free(plan->hidden_shift);
+    free(plan->class_of);
+    free(plan->class);
     free(plan);
 }
 
 mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mfpg_action action) {
-    mfpg_action before = mfpg_plan_action(plan, k);
-    mfpg_release release;
-    set_action(plan, k, action);
-    mfpg_status status = make_release(ctx, plan, k, &release);
-    if (status != MFPG_OK) set_action(plan, k, before);
-    return status;
+    plan_class *class = &plan->class[plan->class_of[k]], changed;
+    mfpg_status status = make_class(ctx, plan, k, action, &changed);
+    if (status != MFPG_OK) return status;
+    changed.release.weight /= plan->weights;
+    if (plan->grid > 0.0) changed.release.grid = plan->grid;
+    *class = changed;
+    return MFPG_OK;
 }
 
 /* ---- what it tells ---- */
@@ -276,9 +300,8 @@ mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mf
 double mfpg_plan_signal_to_noise(const mfpg_plan *plan, ptrdiff_t dimension) {
     const mfpg_federation_options *options = plan->options;
     double signal = 0.0, noise2 = 0.0;
-    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release r = mfpg_plan_local(plan, k, &cursor);
+        mfpg_release r = mfpg_plan_local(plan, k);
         if (r.particles != MFPG_PARTICLES_PARAMETERS) return (double)NAN;
         double steps = (double)r.steps, bound = r.sensitivity;
         /* An example's share is 1/(rate n) of the clipped mean, whose norm the clip bounds. */

@@ -28,11 +28,10 @@ _Static_assert(sizeof(parcel) % sizeof(int64_t) == 0, "a parcel is words of 64 b
 typedef struct replay {
     mfpg_context *ctx;
     mfpg_federation *f;
-    int64_t last;        /* the round that the state is of */
-    int64_t round;       /* of the cohort at hand */
-    int64_t last_client; /* read of it; -1: none yet */
-    round_totals totals; /* of it */
-    mfpg_plan_cursor usual;
+    int64_t last;         /* the round that the state is of */
+    int64_t round;        /* of the cohort at hand */
+    int64_t last_client;  /* read of it; -1: none yet */
+    round_totals totals;  /* of it */
     unsigned char *chose; /* clients: whether it has chosen an action; NULL without acting */
     int (*known)(const void *user, int64_t round, int choice);
     const void *user;
@@ -62,21 +61,21 @@ static mfpg_status repeat_choice(replay *r, mfpg_release release) {
     r->chose[release.client] = 1;
     mfpg_status status = mfpg_federation_charge(r->ctx, f, itself, &release, 1);
     if (status != MFPG_OK) return status;
-    return mfpg_federation_record(r->ctx, f, (ptrdiff_t)release.client, &release, &r->usual);
+    return mfpg_federation_record(r->ctx, f, (ptrdiff_t)release.client, &release);
 }
 
 /* Charged and recorded as it was when it was made. The ledger leaves out what a whole run has in common. */
 static mfpg_status repeat_update(replay *r, mfpg_release release) {
     mfpg_federation *f = r->f;
     ptrdiff_t k = (ptrdiff_t)release.client;
-    mfpg_release plan = mfpg_plan_local(f->plan, k, &r->usual);
+    mfpg_release plan = mfpg_plan_local(f->plan, k);
     if (r->last_client >= k) return fail_ledger(r, release.round, "clients are not in ascending order");
     r->last_client = k;
     if (f->particles != MFPG_PARTICLES_DATA) release.contraction = plan.contraction;
     release.hidden_contraction = plan.hidden_contraction;
     release.hidden_shift = plan.hidden_shift;
     mfpg_status status = mfpg_federation_charge(r->ctx, f, itself, &release, 1);
-    if (status == MFPG_OK) status = mfpg_federation_record(r->ctx, f, k, &release, &r->usual);
+    if (status == MFPG_OK) status = mfpg_federation_record(r->ctx, f, k, &release);
     f->client[k].rounds++;
     if (f->noised) f->noised[k] = 1;
     mfpg_round_totals_add(&r->totals, &release, 0.0);
@@ -246,13 +245,7 @@ static mfpg_status set_state(
 
 mfpg_status mfpg_federation_restore(mfpg_context *ctx, mfpg_federation *f, const mfpg_loop_state *state,
     const char *ledger, int (*known)(const void *user, int64_t round, int choice), const void *user) {
-    replay r = {.ctx = ctx,
-        .f = f,
-        .last = state->round,
-        .known = known,
-        .user = user,
-        .last_client = -1,
-        .usual.client = -1};
+    replay r = {.ctx = ctx, .f = f, .last = state->round, .known = known, .user = user, .last_client = -1};
     mfpg_status status = check_state(ctx, f, state);
     if (status == MFPG_OK) {
         r.chose = f->options.acting ? mfpg_alloc(f->clients, 1) : NULL;

@@ -17,8 +17,7 @@ typedef struct client_round {
 
 static void open_round(const mfpg_federation *f, ptrdiff_t k, int64_t *share, client_round *out) {
     const mfpg_dataset *data = &f->data->client[k].train;
-    mfpg_plan_cursor cursor = {.client = -1};
-    out->release = mfpg_federation_release(f, &f->terms, k, &cursor);
+    out->release = mfpg_federation_release(f, &f->terms, k);
     out->noise = f->noise;
     out->batch = f->batch;
     out->noise.client = out->batch.client = (uint64_t)k;
@@ -110,18 +109,10 @@ static mfpg_status update(mfpg_context *ctx, mfpg_federation *federation) {
     return status;
 }
 
-/* Releases of the round, by the clients of a list or of all members. */
-typedef struct released {
-    const mfpg_federation *federation;
-    const ptrdiff_t *list;
-    mfpg_plan_cursor cursor;
-} released;
-
+/* Releases of the round: of the members whose records are noised in it, or of all. */
 static mfpg_release release_at(void *user, ptrdiff_t i) {
-    released *all = user;
-    const mfpg_federation *f = all->federation;
-    ptrdiff_t k = all->list ? all->list[i] : mfpg_federation_member(f, i);
-    return mfpg_federation_release(f, &f->terms, k, &all->cursor);
+    const mfpg_federation *f = user;
+    return mfpg_federation_release(f, &f->terms, f->fresh ? f->fresh[i] : mfpg_federation_member(f, i));
 }
 
 /* The members of the cohort that released something: all, but of noised records those whose first round this is. What they
@@ -138,21 +129,19 @@ static ptrdiff_t count_releases(mfpg_federation *federation) {
 
 /* AccountantUpdate of every member, and the ledger: on disk before anybody uses what was released. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *federation) {
-    released all = {.federation = federation, .list = federation->fresh, .cursor.client = -1};
-    mfpg_plan_cursor usual = {.client = -1};
     ptrdiff_t count = count_releases(federation);
     mfpg_status status = MFPG_OK;
     int usual_for_all =
         !federation->order && !federation->noised; /* by the terms: there is nothing to compare */
     for (ptrdiff_t i = 0; i < count && status == MFPG_OK && !usual_for_all; i++) {
-        mfpg_release release = release_at(&all, i);
-        status = mfpg_federation_record(ctx, federation, (ptrdiff_t)release.client, &release, &usual);
+        mfpg_release release = release_at(federation, i);
+        status = mfpg_federation_record(ctx, federation, (ptrdiff_t)release.client, &release);
     }
     for (ptrdiff_t i = 0; i < federation->cohort_size; i++)
         federation->client[mfpg_federation_member(federation, i)].rounds++;
     for (ptrdiff_t i = 0; i < count && federation->noised; i++) federation->noised[federation->fresh[i]] = 1;
     if (status == MFPG_OK && federation->ledger)
-        status = mfpg_ledger_append_made(ctx, federation->ledger, release_at, &all, count);
+        status = mfpg_ledger_append_made(ctx, federation->ledger, release_at, federation, count);
     return mfpg_ranks_agree(ctx, status); /* the first rank keeps the ledger */
 }
 
@@ -189,10 +178,9 @@ void mfpg_round_totals_add(round_totals *totals, const mfpg_release *r, double s
 
 static round_totals total(const mfpg_federation *f) {
     round_totals totals = {0};
-    mfpg_plan_cursor cursor = {.client = -1};
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
         ptrdiff_t k = mfpg_federation_member(f, i);
-        mfpg_release release = mfpg_federation_release(f, &f->terms, k, &cursor);
+        mfpg_release release = mfpg_federation_release(f, &f->terms, k);
         mfpg_round_totals_add(&totals, &release, f->client[k].signal_norm);
     }
     return totals;
@@ -207,7 +195,10 @@ static double noise_to_signal(const mfpg_federation *federation, const round_tot
 
 static double mean_action(const mfpg_federation *federation) {
     double sum = 0.0;
-    for (ptrdiff_t k = 0; k < federation->clients; k++) sum += federation->plan->value[k];
+    for (ptrdiff_t k = 0; k < federation->clients; k++) {
+        mfpg_action action = mfpg_plan_action(federation->plan, k);
+        sum += mfpg_action_value(&action);
+    }
     return sum / (double)federation->clients;
 }
 

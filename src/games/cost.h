@@ -68,6 +68,7 @@ struct mfpg_cost_ops {
     int has_optimum; /* the social optimum is known (theory S3.2, S3.3) */
     int takes_price; /* mfpg_play_price is part of u_k */
     int measures;    /* MFPG_MEASURES_*: what it reads of private data; others then move no part of it */
+    int facts;       /* MFPG_COST_* of game.h, without INCONSISTENT, which is said above */
     mfpg_coupling finite, limit;
 
     /* The cost's own fields; the fields all costs share are checked before. */

@@ -8,16 +8,25 @@
 #include "tables.h"
 #include "validate.h"
 
-int mfpg_cost_measures(const char *cost) {
+static const mfpg_cost_ops *find(const char *cost) {
     for (ptrdiff_t i = 0; cost && i < MFPG_COST_COUNT; i++)
-        if (strcmp(cost, mfpg_costs[i]->name) == 0) return mfpg_costs[i]->measures;
-    return 0;
+        if (strcmp(cost, mfpg_costs[i]->name) == 0) return mfpg_costs[i];
+    return NULL;
+}
+
+int mfpg_cost_measures(const char *cost) {
+    const mfpg_cost_ops *ops = find(cost);
+    return ops ? ops->measures : 0;
 }
 
 mfpg_control mfpg_cost_control(const char *cost) {
-    for (ptrdiff_t i = 0; cost && i < MFPG_COST_COUNT; i++)
-        if (strcmp(cost, mfpg_costs[i]->name) == 0) return mfpg_costs[i]->control;
-    return MFPG_CONTROL_NONE;
+    const mfpg_cost_ops *ops = find(cost);
+    return ops ? ops->control : MFPG_CONTROL_NONE;
+}
+
+int mfpg_cost_facts(const char *cost) {
+    const mfpg_cost_ops *ops = find(cost);
+    return ops ? ops->facts | (ops->consistent ? 0 : MFPG_COST_INCONSISTENT) : 0;
 }
 
 static mfpg_status prepare(mfpg_context *ctx, const mfpg_game *game, mfpg_play *play) {

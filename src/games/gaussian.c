@@ -123,6 +123,8 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .consistent = 1,
     .has_optimum = 1,
     .takes_price = 1,
+    .facts = MFPG_COST_READS_CURVATURE | MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_PRIVACY_POWER |
+             MFPG_COST_PUBLIC_GOOD,
     .finite = MFPG_COUPLING_NONE,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,

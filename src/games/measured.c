@@ -78,6 +78,7 @@ const mfpg_cost_ops mfpg_cost_measured = {
     .consistent = 1,
     .has_optimum = 0,
     .measures = MFPG_MEASURES_LOSS,
+    .facts = MFPG_COST_READS_PRIVACY_SCALE | MFPG_COST_READS_LOSS | MFPG_COST_TAKES_TABLE,
     .finite = MFPG_COUPLING_NONE,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,

@@ -49,6 +49,7 @@ const mfpg_cost_ops mfpg_cost_measured_budget = {
     .control = MFPG_CONTROL_BUDGET,
     .consistent = 1,
     .has_optimum = 0,
+    .facts = MFPG_COST_READS_PRIVACY_POWER | MFPG_COST_TAKES_TABLE | MFPG_COST_NEEDS_TABLE,
     .finite = MFPG_COUPLING_NONE,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,

@@ -96,6 +96,7 @@ const mfpg_cost_ops mfpg_cost_paper = {
     .consistent = 0,
     .has_optimum = 0,
     .measures = MFPG_MEASURES_LOSS | MFPG_MEASURES_GRADIENT,
+    .facts = MFPG_COST_READS_LOSS | MFPG_COST_READS_OFFSET,
     .finite = MFPG_COUPLING_NONE,
     .limit = MFPG_COUPLING_NONE,
     .validate = validate,

@@ -150,6 +150,7 @@ const mfpg_mechanism_ops mfpg_mechanism_entropic = {
     .name = "entropic",
     .help = "clipped Euler steps of the entropic free energy, the noise set by a strength (MFEP, MFPG)",
     .control = MFPG_CONTROL_STRENGTH,
+    .flow = 1,
     .rate = rate,
     .noise_sd = noise_sd,
     .action_for = action_for,

@@ -28,6 +28,15 @@ const char *mfpg_mechanism_help(ptrdiff_t index) {
     return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
 }
 
+mfpg_mechanism_kind mfpg_mechanism_kind_of(const char *name) {
+    for (int i = 0; name && i < KIND_COUNT; i++) {
+        const mfpg_mechanism_ops *ops = KINDS[i];
+        if (strcmp(name, ops->name) == 0)
+            return (mfpg_mechanism_kind){ops->control, ops->particles, ops->of_data != NULL, ops->flow};
+    }
+    return (mfpg_mechanism_kind){0};
+}
+
 static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_mechanism_ops **out) {
     const char *names[KIND_COUNT];
     for (int i = 0; i < KIND_COUNT; i++) {

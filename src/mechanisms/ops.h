@@ -8,6 +8,7 @@
 typedef struct mfpg_mechanism_ops {
     const char *name, *help;
     mfpg_control control; /* of its actions; NONE: nothing is clipped and no noise is added */
+    int flow;             /* as in mfpg_mechanism_kind */
     /* Weights moved by a unit of gradient in one step: eta or tau. */
     double (*rate)(const mfpg_mechanism_options *options);
     /* Noise of one released step in weight units; action is of the mechanism's own control or a multiplier, and its

@@ -33,6 +33,18 @@ const char *mfpg_model_kind_help(ptrdiff_t index) {
     return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
 }
 
+int mfpg_model_facts(const char *kind) {
+    int i = 0;
+    while (kind && i < KIND_COUNT && strcmp(kind, KINDS[i]->name) != 0) i++;
+    if (!kind || i == KIND_COUNT) return 0;
+    const mfpg_model_ops *ops = KINDS[i];
+    return (ops->classes == MFPG_CLASSES_OF_OPTIONS ? MFPG_MODEL_TAKES_CLASSES : 0) |
+           (ops->hidden ? MFPG_MODEL_TAKES_HIDDEN : 0) | (ops->classes == 2 ? MFPG_MODEL_BINARY : 0) |
+           (ops->sums_rows ? MFPG_MODEL_SUMS_ROWS : 0) | (ops->glm ? MFPG_MODEL_OF_MARGIN : 0) |
+           (ops->glm && ops->glm->squares ? MFPG_MODEL_SQUARES : 0) |
+           (ops->input_gradient ? MFPG_MODEL_SMOOTH : 0);
+}
+
 static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_model_ops **out) {
     const char *names[KIND_COUNT];
     for (int i = 0; i < KIND_COUNT; i++) {

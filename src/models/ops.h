@@ -41,6 +41,7 @@ typedef struct mfpg_prediction {
 /* One generalised linear model: margin = x.w (+ bias), loss a function of margin and label. */
 typedef struct mfpg_glm {
     int bias;                                 /* 1: one more parameter, the last */
+    int squares;                              /* 1: the loss is half the squared error */
     float (*residual)(float margin, float y); /* d loss / d margin */
     double (*slope)(double margin, double y); /* the same in double */
     double (*loss)(float margin, float y);

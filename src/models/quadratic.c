@@ -6,7 +6,7 @@
 #include "squared_loss.h"
 
 static const mfpg_glm glm = {
-    .bias = 0, .residual = squared_residual, .slope = squared_slope, .loss = squared_loss};
+    .bias = 0, .squares = 1, .residual = squared_residual, .slope = squared_slope, .loss = squared_loss};
 
 const mfpg_model_ops mfpg_model_quadratic = {
     .name = "quadratic",

@@ -45,7 +45,7 @@ static void test_keys_that_speak_of_updates_are_refused(void **state) {
     refuse(BASE INPUT, "privacy.clip_at=update", "no update is");
     refuse(BASE INPUT, "train.weights=inverse-noise", "in the records, not in the updates");
     refuse(BASE FLOW, "entropic.transport.regularisation=1", "one of parameters");
-    refuse(BASE FLOW, "task.model=mlp", "model mlp, whose loss has kinks");
+    refuse(BASE FLOW, "task.model=mlp", "curvature in the features, and model mlp has none");
     refuse(BASE INPUT, "entropic.step=0.2", "is not used by method input");
     refuse(BASE FLOW, "noise.action=25", "unstable");
     refuse(BASE "method: mfep\n", "train.learning_rate=0.2", "is not used by method mfep"); /* parameters */

@@ -67,6 +67,36 @@ class Includes(Tree):
         self.assertEqual(self.call("check_includes.py")[0], 1)
 
 
+class Kinds(Tree):
+    def setUp(self):
+        super().setUp()
+        for name, entries in [("mechanisms/mechanisms", ["none", "gaussian"]), ("games/costs", ["gaussian", "measured_budget"]),
+                              ("games/games", ["none"]), ("accountants/accountants", ["gdp", "paper_rdp"]),
+                              ("models/models", ["mlp"]), ("data/readers", ["csv"])]:
+            self.write(f"src/{name}.def", "/* ENTRY(word) in a comment */\n" + "".join(f"ENTRY({entry})\n" for entry in entries))
+        self.write("src/mechanisms/mechanism.c", 'int a = strcmp(kind, "gaussian") == 0;\n')
+
+    def test_names_in_their_own_folder_and_other_words_pass(self):
+        self.write("src/experiment/set.c", 'a = strcmp(x, "word"); b = is(config, "privacy.assume", "none");\n'
+                                           'c = strcmp(cell->task, "mlp") == 0; create(ctx, "gdp");\n')
+        self.assertEqual(self.call("check_kinds.py"),
+                         (0, "kinds: 4 comparisons checked, 0 with the name of a kind outside its folder\n"))
+
+    def test_every_way_to_compare_a_name_elsewhere_fails(self):
+        for place, code, name in [("src/federation/act.c", 'strcmp(o->accountant, "gdp") != 0', "gdp"),
+                                  ("src/audit/setup.c", 'strcmp(options->paper,\n    "paper_rdp") == 0', "paper_rdp"),
+                                  ("src/experiment/a.c", 'mfpg_config_is(config, "task.model", "mlp")', "mlp"),
+                                  ("src/experiment/a.c", 'is_cost(&made->game, "measured-budget")', "measured-budget"),
+                                  ("src/games/a.c", 'strcmp(mfpg_name(x), "gdp") == 0', "gdp"),
+                                  ("cli/data.c", 'strcmp(report->format, "csv") == 0', "csv")]:
+            with self.subTest(place=place, code=code):
+                self.write(place, f"/* first */\nif ({code}) return;\n")
+                status, text = self.call("check_kinds.py")
+                self.assertEqual(status, 1)
+                self.assertIn(f"{place}:2: the name '{name}' is compared", text)
+                (self.tree / place).unlink()
+
+
 class Numbers(Tree):
     def setUp(self):
         super().setUp()

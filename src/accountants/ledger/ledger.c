@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/release_parts.h"
 #include "chain.h"
 #include "format.h"
 
@@ -281,16 +282,6 @@ mfpg_status mfpg_ledger_open(mfpg_context *ctx, const char *path, double stop_at
 
 /* ---- rounds ---- */
 
-static int same_release(const mfpg_release *a, const mfpg_release *b) {
-    return a->particles == b->particles && a->contraction == b->contraction && a->steps == b->steps &&
-           a->clipped == b->clipped && a->sensitivity == b->sensitivity && a->rounding == b->rounding &&
-           a->noise_sd == b->noise_sd && a->grid == b->grid && a->last_sd == b->last_sd &&
-           a->weight == b->weight && a->sampling_rate == b->sampling_rate &&
-           a->action.control == b->action.control &&
-           (a->action.control == MFPG_CONTROL_NONE ||
-               mfpg_action_value(&a->action) == mfpg_action_value(&b->action));
-}
-
 /* All are looked at before the first byte is written. */
 mfpg_status mfpg_ledger_check(
     mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
@@ -323,7 +314,7 @@ static mfpg_status write_round(
         int64_t last = first.client;
         for (i++; i < count; i++) {
             next = release(user, i);
-            if (next.client != last + 1 || !same_release(&first, &next)) break;
+            if (next.client != last + 1 || !mfpg_release_equal(&first, &next, MFPG_RELEASE_WRITTEN)) break;
             last++;
         }
         if (sizeof ledger->text - ledger->used < MFPG_LEDGER_WRITTEN) {

@@ -30,8 +30,9 @@ mfpg_accountant_options account_accountant_options(const mfpg_question *q) {
 
 const char *account_accountant_name(const mfpg_question *q, int sampled) {
     if (q->accountant) return q->accountant;
-    if (q->order) return "rdp";
-    return sampled || account_given(q->width) ? "exact" : "gdp";
+    if (q->order) return mfpg_accountant_with(MFPG_ACCOUNTANT_TAKES_ORDERS);
+    if (account_given(q->width)) return mfpg_accountant_with(MFPG_ACCOUNTANT_TAKES_WIDTH);
+    return mfpg_accountant_default(MFPG_PARTICLES_PARAMETERS, sampled);
 }
 
 const char *account_listed_name(const char *name) {
@@ -39,10 +40,6 @@ const char *account_listed_name(const char *name) {
     for (ptrdiff_t i = 0; (listed = mfpg_accountant_name(i)) && strcmp(listed, name) != 0; i++) {
     }
     return listed;
-}
-
-int account_credits_sampling(const char *accountant) {
-    return strcmp(accountant, "gdp") != 0 && strcmp(accountant, "hidden-state") != 0;
 }
 
 void account_fill_gdp(const mfpg_question *q, double mu, mfpg_answer *out) {
@@ -93,7 +90,7 @@ void account_assume_records(mfpg_answer *answer) {
 
 static void assume_sampling(mfpg_answer *answer, const account_schedule *schedule) {
     if (schedule->rate >= 1) return;
-    if (account_credits_sampling(answer->accountant))
+    if (mfpg_accountant_facts(answer->accountant) & MFPG_ACCOUNTANT_CREDITS_SAMPLING)
         account_assume(answer,
             "Poisson sampling: every %s takes part in a step by a coin of its own, with the sampling rate%s, "
             "and whether it did stays hidden",

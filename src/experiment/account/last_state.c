@@ -43,7 +43,8 @@ static mfpg_status record(mfpg_context *ctx, const mfpg_hidden_step *step, doubl
     mfpg_accountant_options made = mfpg_accountant_options_default(); /* replace is in the shift */
     mfpg_accountant *accountant = NULL;
     made.promise.view = MFPG_VIEW_FINAL;
-    mfpg_status status = mfpg_accountant_create(ctx, "hidden-state", &made, &accountant);
+    mfpg_status status = mfpg_accountant_create(
+        ctx, mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING), &made, &accountant);
     if (status == MFPG_OK) status = mfpg_accountant_record_times(ctx, accountant, &seen, step->times);
     if (status == MFPG_OK) *mu = mfpg_accountant_mu(accountant);
     mfpg_accountant_destroy(accountant);
@@ -130,7 +131,7 @@ mfpg_status account_last_state(mfpg_context *ctx, const mfpg_question *q, mfpg_a
     if (status == MFPG_OK) status = price(ctx, q, &step, &mu);
     if (status != MFPG_OK) return status;
     account_fill_gdp(q, mu, out);
-    out->accountant = "hidden-state";
+    out->accountant = mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING);
     out->adjacency = account_adjacency_name(q);
     out->unit = mfpg_unit_name(q->unit == MFPG_UNIT_EXAMPLE ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT);
     out->view = mfpg_view_name(MFPG_VIEW_FINAL);

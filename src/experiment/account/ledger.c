@@ -48,8 +48,8 @@ static mfpg_status look(void *user, const mfpg_release *release, int64_t first, 
 
 static const char *fitting_accountant(const pricing *all) {
     if (all->q->accountant) return all->q->accountant;
-    if (all->header.particles == MFPG_PARTICLES_DATA) return "data-particles";
-    return all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE ? "exact" : "gdp";
+    return mfpg_accountant_default(
+        all->header.particles, all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE);
 }
 
 static mfpg_status allocate(pricing *all) {
@@ -231,7 +231,8 @@ static void assume(const pricing *all) {
                                              : "the ledger holds every release of the run");
     if (all->floats) account_assume(out, "%s", mfpg_noise_assumption());
     assume_view(all);
-    int credited = account_credits_sampling(out->accountant) && all->header.promise.unit == MFPG_UNIT_EXAMPLE;
+    int credited = (mfpg_accountant_facts(out->accountant) & MFPG_ACCOUNTANT_CREDITS_SAMPLING) &&
+                   all->header.promise.unit == MFPG_UNIT_EXAMPLE;
     if (all->sampled && credited)
         account_assume(
             out, "batches were Poisson samples of the recorded rates, and who was in them stays hidden");

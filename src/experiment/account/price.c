@@ -22,14 +22,15 @@ static mfpg_status ask(
 
 static mfpg_status solve(
     mfpg_context *ctx, const mfpg_question *q, const mfpg_accountant *accountant, mfpg_answer *out) {
-    if (strcmp(out->accountant, "paper_rdp") == 0 && account_given(q->epsilon))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "paper_rdp has no delta of its own; give --delta");
+    int facts = mfpg_accountant_facts(out->accountant);
+    if ((facts & MFPG_ACCOUNTANT_TAKES_DELTA) && account_given(q->epsilon))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s has no delta of its own; give --delta", out->accountant);
     if (out->certifies && !q->order) out->mu = mfpg_accountant_mu(accountant);
     if (q->order_count == 1) out->rdp = mfpg_accountant_renyi(accountant, q->order[0]);
     out->epsilon = q->epsilon;
     out->delta = account_delta(q);
     mfpg_status status = ask(ctx, q, accountant, out);
-    if (status == MFPG_OK && strcmp(out->accountant, "paper_lsi") == 0 && !account_given(q->epsilon))
+    if (status == MFPG_OK && (facts & MFPG_ACCOUNTANT_BOUNDS_DISTANCE) && !account_given(q->epsilon))
         status = mfpg_accountant_delta(ctx, accountant, out->epsilon, &out->delta); /* the paper's pair */
     return status;
 }
@@ -37,7 +38,7 @@ static mfpg_status solve(
 /* Where the composition cannot be enclosed as closely as asked, the answer says so. */
 static void say_wide(const mfpg_question *q, double width, mfpg_answer *out) {
     double unit = account_given(q->epsilon) ? out->upper : fmax(1, out->upper);
-    if (strcmp(out->accountant, "exact") != 0 || isinf(out->upper)) return;
+    if (!(mfpg_accountant_facts(out->accountant) & MFPG_ACCOUNTANT_TAKES_WIDTH) || isinf(out->upper)) return;
     if (out->upper - out->lower > width * unit)
         account_assume(out,
             "(the truth may lie below: the two ends are further apart than the width %g asked for)", width);

@@ -71,9 +71,6 @@ const char *account_accountant_name(const mfpg_question *q, int sampled);
 /* The same name as a constant of the program; NULL for none of accountants.def. */
 const char *account_listed_name(const char *name);
 
-/* 1 where the accountant of that name credits sampling. */
-int account_credits_sampling(const char *accountant);
-
 /* ---- the schedule ---- */
 
 typedef struct account_schedule {

@@ -91,7 +91,7 @@ static mfpg_status check_accountant(mfpg_context *ctx, const char *name) {
 }
 
 mfpg_status account_records(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out) {
-    const char *name = q->accountant ? q->accountant : "data-particles";
+    const char *name = q->accountant ? q->accountant : mfpg_accountant_default(MFPG_PARTICLES_DATA, 0);
     record_push push;
     mfpg_status status = check_promise(ctx, q);
     if (status == MFPG_OK) status = check_accountant(ctx, name);

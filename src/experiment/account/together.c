@@ -12,8 +12,8 @@ static mfpg_status exclude(
                  : MFPG_OK;
 }
 
-static int is_named(const mfpg_question *q, const char *accountant) {
-    return q->accountant && strcmp(q->accountant, accountant) == 0;
+static int has_fact(const mfpg_question *q, int fact) {
+    return (mfpg_accountant_facts(q->accountant) & fact) != 0;
 }
 
 /* ---- both kinds of question ---- */
@@ -28,9 +28,9 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_question *q) {
     if (status != MFPG_OK) return status;
     if (account_given(q->step) && !account_is_entropic(q))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--step belongs to --mechanism entropic");
-    if (q->order && q->accountant && !is_named(q, "rdp"))
+    if (q->order && q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_ORDERS))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--order belongs to --accountant rdp");
-    if (account_given(q->width) && (q->order || (q->accountant && !is_named(q, "exact"))))
+    if (account_given(q->width) && (q->order || (q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_WIDTH))))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--width belongs to --accountant exact");
     return MFPG_OK;
 }
@@ -44,7 +44,7 @@ static mfpg_status check_ledger(mfpg_context *ctx, const mfpg_question *q) {
         "projection-radius", NULL};
     static const char *const never[] = {
         "mechanism", "blocks", "order", "unit", "particles", "exogenous", NULL};
-    if (q->view || q->assume || is_named(q, "hidden-state"))
+    if (q->view || q->assume || has_fact(q, MFPG_ACCOUNTANT_CREDITS_FORGETTING))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--ledger has a view of its own, and no credit for hidden states is given from a ledger: it does "
             "not "
@@ -104,7 +104,7 @@ static mfpg_status check_no_assumption(mfpg_context *ctx, const mfpg_question *q
     static const char *const of_assumption[] = {"smoothness", "strong-convexity", "projection-radius", NULL};
     const char *number = account_first_given(q, of_assumption);
     if (number) return mfpg_fail(ctx, MFPG_ERR_INPUT, "--%s belongs to --assume", number);
-    if (is_named(q, "hidden-state"))
+    if (has_fact(q, MFPG_ACCOUNTANT_CREDITS_FORGETTING))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--accountant hidden-state needs --view final and --assume");
     return MFPG_OK;
 }
@@ -119,7 +119,7 @@ static mfpg_status check_assumption(mfpg_context *ctx, const mfpg_question *q) {
     if (other || !account_given(q->strength))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--assume goes with --mechanism entropic and --strength%s%s",
             other ? ", not with --" : "", other ? other : "");
-    if (q->accountant && !is_named(q, "hidden-state"))
+    if (q->accountant && !has_fact(q, MFPG_ACCOUNTANT_CREDITS_FORGETTING))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--assume is priced by accountant hidden-state; --accountant %s knows no view", q->accountant);
     if (!account_given(q->smoothness))
@@ -193,7 +193,7 @@ static mfpg_status check_calibrate(mfpg_context *ctx, const mfpg_question *q) {
     if (status != MFPG_OK) return status;
     if (q->steps == 0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--steps 0 releases nothing, whatever the noise");
-    if (is_named(q, "hidden-state"))
+    if (has_fact(q, MFPG_ACCOUNTANT_CREDITS_FORGETTING))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--accountant hidden-state needs --view final and --assume, which mfpg account takes");
     return check_promise(ctx, q);

@@ -93,9 +93,9 @@ const char *mfpg_config_cost(const mfpg_config *config) {
 }
 
 mfpg_particles mfpg_config_particles(const mfpg_config *config) {
-    const char *mechanism = config->method.name ? config->method.mechanism : "none";
-    int flow = strcmp(mechanism, "entropic") == 0 && mfpg_config_is(config, "entropic.particles", "data");
-    return flow || strcmp(mechanism, "input") == 0 ? MFPG_PARTICLES_DATA : MFPG_PARTICLES_PARAMETERS;
+    mfpg_mechanism_kind kind = mfpg_mechanism_kind_of(config->method.mechanism);
+    int chosen = kind.of_data && mfpg_config_is(config, "entropic.particles", "data");
+    return chosen ? MFPG_PARTICLES_DATA : kind.particles;
 }
 
 mfpg_status mfpg_config_fail(

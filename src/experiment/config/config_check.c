@@ -1,23 +1,24 @@
 #include "config_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "federation/acting_rules.h"
 #include "mfpg/game.h"
+#include "mfpg/model.h"
 
 static int is(const mfpg_config *config, const char *path, const char *word) {
     return mfpg_config_is(config, path, word);
 }
 
-/* The others take strengths, or nothing. */
-static int takes_budgets(const char *mechanism) {
-    return strcmp(mechanism, "gaussian") == 0 || strcmp(mechanism, "input") == 0;
+static mfpg_mechanism_kind mechanism_of(const mfpg_config *config) {
+    return mfpg_mechanism_kind_of(config->method.mechanism);
 }
 
-/* Costs that a table of losses may be given to. */
-static int plays_table(const char *cost) {
-    return strcmp(cost, "measured") == 0 || strcmp(cost, "measured-budget") == 0;
+static int reads(const mfpg_config *config, int facts) {
+    return (mfpg_cost_facts(mfpg_config_cost(config)) & facts) != 0;
 }
 
 static int acts_each_round(const mfpg_config *config) {
@@ -28,15 +29,17 @@ static int acts_each_round(const mfpg_config *config) {
 
 static int condition_holds(const mfpg_config *config, mfpg_when when) {
     const mfpg_method *method = &config->method;
-    const char *mechanism = method->name ? method->mechanism : "none", *cost = mfpg_config_cost(config);
-    int game = method->players != MFPG_PLAYERS_NONE, noised = strcmp(mechanism, "none") != 0;
+    const mfpg_mechanism_kind mechanism = mechanism_of(config);
+    const char *cost = mfpg_config_cost(config);
+    int game = method->players != MFPG_PLAYERS_NONE, noised = mechanism.control != MFPG_CONTROL_NONE;
     int files = !is(config, "data.format", "synthetic"),
         records = mfpg_config_particles(config) == MFPG_PARTICLES_DATA;
     const char *partition = mfpg_config_text(config, "data.partition.kind");
+    int model = mfpg_model_facts(mfpg_config_text(config, "task.model"));
     switch (when) {
     case MFPG_WHEN_ALWAYS: return 1;
-    case MFPG_WHEN_CLASSES: return is(config, "task.model", "softmax") || is(config, "task.model", "mlp");
-    case MFPG_WHEN_NETWORK: return is(config, "task.model", "mlp");
+    case MFPG_WHEN_CLASSES: return (model & MFPG_MODEL_TAKES_CLASSES) != 0;
+    case MFPG_WHEN_NETWORK: return (model & MFPG_MODEL_TAKES_HIDDEN) != 0;
     case MFPG_WHEN_FROM_FILES: return files;
     case MFPG_WHEN_BY_COLUMN: return files && strcmp(partition, "column") == 0;
     case MFPG_WHEN_BY_CHANCE:
@@ -50,32 +53,29 @@ static int condition_holds(const mfpg_config *config, mfpg_when when) {
     case MFPG_WHEN_STOPPED: return noised && !is(config, "privacy.stop_at_epsilon", "none");
     case MFPG_WHEN_NO_GAME: return noised && !game;
     case MFPG_WHEN_UPDATES: return noised && !records;
-    case MFPG_WHEN_GRADIENT: return records || strcmp(mechanism, "entropic") != 0;
-    case MFPG_WHEN_BUDGET: return takes_budgets(mechanism);
-    case MFPG_WHEN_ENTROPIC: return strcmp(mechanism, "entropic") == 0;
+    case MFPG_WHEN_GRADIENT: return records || !mechanism.flow;
+    case MFPG_WHEN_BUDGET: return mechanism.control == MFPG_CONTROL_BUDGET;
+    case MFPG_WHEN_ENTROPIC: return mechanism.flow;
     case MFPG_WHEN_GAME: return game;
-    case MFPG_WHEN_OWN_NOISE: return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0);
-    case MFPG_WHEN_SCALED_LOSS:
-        return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0 ||
-                           strcmp(cost, "measured") == 0);
-    case MFPG_WHEN_STRENGTH_COST:
-        return game && (strcmp(cost, "entropic") == 0 || strcmp(cost, "interaction") == 0);
+    case MFPG_WHEN_OWN_NOISE: return game && reads(config, MFPG_COST_READS_CURVATURE);
+    case MFPG_WHEN_SCALED_LOSS: return game && reads(config, MFPG_COST_READS_PRIVACY_SCALE);
+    case MFPG_WHEN_STRENGTH_COST: return game && reads(config, MFPG_COST_READS_OWN_COST);
     case MFPG_WHEN_LOSS_COST:
-        return game && (strcmp(cost, "paper") == 0 ||
-                           (strcmp(cost, "measured") == 0 && !mfpg_config_has(config, "game.loss_table")));
-    case MFPG_WHEN_TABLE_COST: return game && plays_table(cost);
+        return game && reads(config, MFPG_COST_READS_LOSS) &&
+               !(reads(config, MFPG_COST_TAKES_TABLE) && mfpg_config_has(config, "game.loss_table"));
+    case MFPG_WHEN_TABLE_COST: return game && reads(config, MFPG_COST_TAKES_TABLE);
     case MFPG_WHEN_PERSONAL_COST:
-        return game && (strcmp(cost, "gaussian") == 0 || strcmp(cost, "entropic") == 0 || plays_table(cost));
+        return game && reads(config, MFPG_COST_READS_PERSONALISATION | MFPG_COST_TAKES_TABLE);
     case MFPG_WHEN_EACH_ROUND: return acts_each_round(config);
     case MFPG_WHEN_NOISY: return acts_each_round(config) && is(config, "game.selection", "noisy");
     case MFPG_WHEN_NOISY_GRADIENT:
         return acts_each_round(config) && is(config, "game.selection", "noisy") &&
                (mfpg_cost_measures(cost) & MFPG_MEASURES_GRADIENT);
     case MFPG_WHEN_EXPONENTIAL: return acts_each_round(config) && is(config, "game.selection", "exponential");
-    case MFPG_WHEN_GAUSSIAN_COST: return game && mfpg_cost_control(cost) == MFPG_CONTROL_BUDGET;
-    case MFPG_WHEN_ENTROPIC_COST: return game && strcmp(cost, "entropic") == 0;
-    case MFPG_WHEN_INTERACTION_COST: return game && strcmp(cost, "interaction") == 0;
-    case MFPG_WHEN_PAPER_COST: return game && strcmp(cost, "paper") == 0;
+    case MFPG_WHEN_GAUSSIAN_COST: return game && reads(config, MFPG_COST_READS_PRIVACY_POWER);
+    case MFPG_WHEN_ENTROPIC_COST: return game && reads(config, MFPG_COST_READS_OPTIMUM);
+    case MFPG_WHEN_INTERACTION_COST: return game && reads(config, MFPG_COST_READS_INTERACTION);
+    case MFPG_WHEN_PAPER_COST: return game && reads(config, MFPG_COST_READS_OFFSET);
     case MFPG_WHEN_COUNT: break;
     }
     return 1;
@@ -117,10 +117,10 @@ static mfpg_status check_method(mfpg_context *ctx, const mfpg_config *config) {
         return mfpg_config_fail(ctx, config, mechanism ? "method.players" : "method.mechanism",
             "nothing given; a method by its axes needs mechanism and players");
     }
-    if (strcmp(config->method.mechanism, "none") == 0 && config->method.players != MFPG_PLAYERS_NONE)
+    if (mechanism_of(config).control == MFPG_CONTROL_NONE && config->method.players != MFPG_PLAYERS_NONE)
         return mfpg_config_fail(ctx, config, "method.players",
-            "found '%s'; a game needs a mechanism whose noise it sets; allowed with mechanism none: none",
-            mfpg_config_text(config, "method.players"));
+            "found '%s'; a game needs a mechanism whose noise it sets; allowed with mechanism %s: none",
+            mfpg_config_text(config, "method.players"), config->method.mechanism);
     return MFPG_OK;
 }
 
@@ -138,16 +138,16 @@ static int method_came_later(const mfpg_config *config, const char *path) {
 
 /* The two steps look alike and are not: each belongs to one kind of mechanism. */
 static mfpg_status check_step(mfpg_context *ctx, const mfpg_config *config) {
-    int entropic = strcmp(config->method.mechanism, "entropic") == 0;
-    const char *own = entropic ? "entropic.step" : "train.learning_rate";
-    const char *other = entropic ? "train.learning_rate" : "entropic.step";
-    int both = entropic && mfpg_config_particles(config) == MFPG_PARTICLES_DATA; /* a flow and a training */
+    int flow = mechanism_of(config).flow;
+    const char *own = flow ? "entropic.step" : "train.learning_rate";
+    const char *other = flow ? "train.learning_rate" : "entropic.step";
+    int both = flow && mfpg_config_particles(config) == MFPG_PARTICLES_DATA; /* a flow and a training */
     if (both || !mfpg_config_given(config, other)) return MFPG_OK;
     int later = method_came_later(config, other);
     if (later && mfpg_config_given(config, own)) return MFPG_OK;
     return mfpg_config_fail(ctx, config, other, "is not used by method %s (mechanism %s); its step is %s%s%s",
         config->method.name, config->method.mechanism, own, later ? "; say which, as in " : "",
-        later ? (entropic ? "entropic.step=0.1" : "train.learning_rate=0.1") : "");
+        later ? (flow ? "entropic.step=0.1" : "train.learning_rate=0.1") : "");
 }
 
 static mfpg_status check_interval(
@@ -207,7 +207,7 @@ static mfpg_status check_cohort(mfpg_context *ctx, const mfpg_config *config) {
 static mfpg_status check_control(mfpg_context *ctx, const mfpg_config *config) {
     const char *cost = mfpg_config_cost(config), *mechanism = config->method.mechanism;
     int budget = mfpg_cost_control(cost) == MFPG_CONTROL_BUDGET;
-    if (budget == takes_budgets(mechanism)) return MFPG_OK;
+    if (budget == (mechanism_of(config).control == MFPG_CONTROL_BUDGET)) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.cost",
         "found '%s', whose actions are %s; mechanism %s takes %s", cost, budget ? "budgets" : "strengths",
         mechanism, budget ? "strengths" : "budgets");
@@ -218,24 +218,30 @@ static mfpg_status check_own_cost(mfpg_context *ctx, const mfpg_config *config) 
     if (mfpg_config_number(config, "game.personalisation") != 0) return MFPG_OK;
     if (mfpg_config_number(config, "game.own_cost") > 0) return MFPG_OK;
     return mfpg_config_fail(ctx, config, "game.personalisation",
-        "found 0; the entropic cost then needs game.own_cost, a number above 0");
+        "found 0; cost %s then needs game.own_cost, a number above 0", mfpg_config_cost(config));
 }
 
-static mfpg_status check_entropic_game(mfpg_context *ctx, const mfpg_config *config) {
+static mfpg_status check_common_loss(mfpg_context *ctx, const mfpg_config *config) {
     if (config->method.players == MFPG_PLAYERS_FINITE && !is(config, "train.weights", "equal"))
         return mfpg_config_fail(ctx, config, "train.weights",
-            "found '%s'; the finite game of cost entropic needs weights equal",
-            mfpg_config_text(config, "train.weights"));
+            "found '%s'; the finite game of cost %s needs weights equal",
+            mfpg_config_text(config, "train.weights"), mfpg_config_cost(config));
     return check_own_cost(ctx, config);
 }
 
 /* What a client loses by the noise of its records no cost model here tells; whoever names one declares its numbers too. */
 static mfpg_status check_named_cost(mfpg_context *ctx, const mfpg_config *config) {
+    char fitting[256] = "";
+    const char *name;
     if (!is(config, "game.cost", "auto")) return MFPG_OK;
+    for (ptrdiff_t i = 0; (name = mfpg_cost_name(i)); i++) {
+        size_t used = strlen(fitting);
+        if (mfpg_cost_control(name) == mechanism_of(config).control)
+            snprintf(fitting + used, sizeof fitting - used, "%s%s", used ? ", " : "", name);
+    }
     return mfpg_config_fail(ctx, config, "game.cost",
         "auto: no cost model is derived for noised records; name one yourself (%s), with its numbers",
-        takes_budgets(config->method.mechanism) ? "gaussian or measured-budget"
-                                                : "entropic, interaction, measured or paper");
+        fitting);
 }
 
 static mfpg_status check_declared(mfpg_context *ctx, const mfpg_config *config, const char *path) {
@@ -245,104 +251,73 @@ static mfpg_status check_declared(mfpg_context *ctx, const mfpg_config *config, 
 }
 
 static mfpg_status check_declared_numbers(mfpg_context *ctx, const mfpg_config *config) {
-    const char *cost = mfpg_config_cost(config);
-    int entropic = strcmp(cost, "entropic") == 0, gaussian = strcmp(cost, "gaussian") == 0;
-    int finite = config->method.players == MFPG_PLAYERS_FINITE;
+    int own_cost = reads(config, MFPG_COST_READS_OWN_COST),
+        curvature = reads(config, MFPG_COST_READS_CURVATURE);
     mfpg_status status = MFPG_OK;
-    if (gaussian || (entropic && finite)) status = check_declared(ctx, config, "game.curvature");
-    if (status == MFPG_OK && (entropic || strcmp(cost, "interaction") == 0))
-        status = check_declared(ctx, config, "game.own_cost");
+    if (curvature && (!own_cost || config->method.players == MFPG_PLAYERS_FINITE))
+        status = check_declared(ctx, config, "game.curvature");
+    if (status == MFPG_OK && own_cost) status = check_declared(ctx, config, "game.own_cost");
     return status;
 }
 
-/* Choices that look at private data cost privacy: what they are charged with must be said, and kept (theory S4). */
-static mfpg_status check_selection(mfpg_context *ctx, const mfpg_config *config) {
-    int raw = is(config, "game.selection", "none"), budget = !is(config, "privacy.stop_at_epsilon", "none");
-    int measures = mfpg_cost_measures(mfpg_config_cost(config));
-    const char *needed =
-        is(config, "game.selection", "exponential") ? "game.selection_epsilon" : "game.loss_noise";
-    if (raw && budget)
-        return mfpg_config_fail(ctx, config, "privacy.stop_at_epsilon",
-            "found %g, but game.selection none lets raw private numbers out, which no budget covers; "
-            "allowed: "
-            "none, or game.selection noisy or exponential",
-            mfpg_config_number(config, "privacy.stop_at_epsilon"));
-    if (!raw && !budget)
-        return mfpg_config_fail(ctx, config, "privacy.stop_at_epsilon",
-            "none; with game.update each-round actions answer to earlier outputs, so that only a budget "
-            "fixed "
-            "beforehand can be certified; give one");
-    if (!raw && !mfpg_config_has(config, needed))
-        return mfpg_config_fail(ctx, config, needed, "nothing given; game.selection %s needs it",
-            mfpg_config_text(config, "game.selection"));
-    if (is(config, "game.selection", "noisy") && (measures & MFPG_MEASURES_GRADIENT) &&
-        !mfpg_config_has(config, "game.gradient_noise"))
-        return mfpg_config_fail(ctx, config, "game.gradient_noise",
-            "nothing given; cost %s reads the gradient norm, too", mfpg_config_cost(config));
-    return MFPG_OK;
+/* A number that need not be there: 0 is refused by the rules. */
+static double number_or_0(const mfpg_config *config, const char *path) {
+    return mfpg_config_has(config, path) ? mfpg_config_number(config, path) : 0.0;
 }
 
-static mfpg_status check_actions_of_rounds(mfpg_context *ctx, const mfpg_config *config) {
-    int interval = mfpg_config_has(config, "game.actions.min");
-    if (is(config, "game.actions", "continuous"))
-        return mfpg_config_fail(ctx, config, "game.actions",
-            "found 'continuous'; with game.update each-round a noised loss can be 0, whose best response is "
-            "endless; allowed: a list, or min and max");
-    if (interval && is(config, "game.selection", "exponential"))
-        return mfpg_config_fail(ctx, config, "game.actions",
-            "found an interval; game.selection exponential draws from a list of actions");
-    return MFPG_OK;
-}
-
+/* The rules of actions that are chosen each round (federation/acting_rules.h), told at the key of the option that breaks one. */
 static mfpg_status check_update(mfpg_context *ctx, const mfpg_config *config) {
+    static const char *const paths[] = {"", "game.update", "game.update", "privacy.view", "train.weights",
+        "privacy.accountant", "privacy.filter", "privacy.stop_at_epsilon", "game.actions", "game.selection",
+        "game.loss_clip", "game.loss_noise", "game.gradient_noise", "game.selection_epsilon"};
     if (!acts_each_round(config)) return MFPG_OK;
-    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
-        return mfpg_config_fail(ctx, config, "game.update",
-            "found 'each-round'; records are noised once, before there is anything to measure; allowed: "
-            "once");
-    if (!mfpg_cost_measures(mfpg_config_cost(config)))
-        return mfpg_config_fail(ctx, config, "game.update",
-            "found 'each-round'; cost %s reads nothing that clients measure and would choose the same every "
-            "round; allowed: once, or game.cost measured or paper",
-            mfpg_config_cost(config));
-    if (is(config, "privacy.view", "final"))
-        return mfpg_config_fail(ctx, config, "privacy.view",
-            "found 'final'; with game.update each-round actions answer to the models on the way, which that "
-            "view "
-            "hides; allowed: local, average");
-    if (is(config, "train.weights", "inverse-noise"))
-        return mfpg_config_fail(ctx, config, "train.weights",
-            "found 'inverse-noise'; with game.update each-round the noise is chosen anew each round; "
-            "allowed: "
-            "equal, examples");
-    if (!is(config, "privacy.accountant", "auto") && !is(config, "privacy.accountant", "gdp"))
-        return mfpg_config_fail(ctx, config, "privacy.accountant",
-            "found '%s'; with game.update each-round the certificate is the budget of a Gaussian-DP filter; "
-            "allowed: auto, gdp",
-            mfpg_config_text(config, "privacy.accountant"));
-    if (!is(config, "privacy.filter", "auto") && !is(config, "privacy.filter", "gdp"))
-        return mfpg_config_fail(ctx, config, "privacy.filter",
-            "found '%s'; with game.update each-round the certificate is the budget of a Gaussian-DP filter; "
-            "allowed: auto, gdp",
-            mfpg_config_text(config, "privacy.filter"));
+    mfpg_game game = {.cost = mfpg_config_cost(config)};
+    if (mfpg_config_has(config, "game.actions.min")) {
+        game.actions.low = mfpg_config_number(config, "game.actions.min");
+        game.actions.high = mfpg_config_number(config, "game.actions.max");
+    } else {
+        game.actions.grid = mfpg_config_numbers(config, "game.actions", &game.actions.count);
+    }
+    const mfpg_acting acting = {.game = &game,
+        .selection = (mfpg_selection)mfpg_config_choice(config, "game.selection"),
+        .loss_clip = mfpg_config_number(config, "game.loss_clip"),
+        .noise = {number_or_0(config, "game.loss_noise"), number_or_0(config, "game.gradient_noise")},
+        .epsilon = number_or_0(config, "game.selection_epsilon")};
+    mfpg_federation_options options = mfpg_federation_options_default();
+    options.acting = &acting;
+    options.promise.view = (mfpg_view)mfpg_config_choice(config, "privacy.view");
+    if (is(config, "train.weights", "inverse-noise")) options.weights = MFPG_WEIGHTS_INVERSE_NOISE;
+    if (!is(config, "privacy.accountant", "auto"))
+        options.accountant = mfpg_config_text(config, "privacy.accountant");
+    ptrdiff_t filter = mfpg_config_choice(config, "privacy.filter"); /* auto comes first */
+    options.filter = filter > 0 ? (mfpg_filter_kind)(filter - 1) : MFPG_FILTER_GDP;
+    double budget = mfpg_config_number(config, "privacy.stop_at_epsilon");
+    if (budget > 0.0) options.stop_at_epsilon = budget;
+    const char *why;
+    const char *path = paths[mfpg_acting_fault(&options, mfpg_config_particles(config), &why)];
+    const char *word = *path ? mfpg_config_text(config, path) : NULL;
+    if (word) return mfpg_config_fail(ctx, config, path, "found '%s'; %s", word, why);
+    if (*path && !mfpg_config_has(config, path))
+        return mfpg_config_fail(ctx, config, path, "nothing given; %s", why);
+    if (*path && !isnan(mfpg_config_number(config, path)))
+        return mfpg_config_fail(ctx, config, path, "found %g; %s", mfpg_config_number(config, path), why);
+    if (*path) return mfpg_config_fail(ctx, config, path, "%s", why);
     if (mfpg_config_has(config, "noise.target_epsilon"))
         return mfpg_config_fail(ctx, config, "noise.target_epsilon",
             "found %g; with game.update each-round nobody knows beforehand what is chosen; "
             "privacy.stop_at_epsilon is the target",
             mfpg_config_number(config, "noise.target_epsilon"));
-    mfpg_status status = check_selection(ctx, config);
-    return status == MFPG_OK ? check_actions_of_rounds(ctx, config) : status;
+    return MFPG_OK;
 }
 
 /* A table knows the actions that it was made for, and nothing of what clients measure later. */
 static mfpg_status check_table(mfpg_context *ctx, const mfpg_config *config) {
-    const char *cost = mfpg_config_cost(config);
     int given = mfpg_config_has(config, "game.loss_table");
-    if (!given && strcmp(cost, "measured-budget") == 0)
+    if (!given && reads(config, MFPG_COST_NEEDS_TABLE))
         return mfpg_config_fail(ctx, config, "game.loss_table",
-            "nothing given; cost measured-budget needs a table (mfpg solve CONFIG.yaml --study costs makes "
-            "one)");
-    if (!given || !plays_table(cost)) return MFPG_OK;
+            "nothing given; cost %s needs a table (mfpg solve CONFIG.yaml --study costs makes one)",
+            mfpg_config_cost(config));
+    if (!given || !reads(config, MFPG_COST_TAKES_TABLE)) return MFPG_OK;
     if (is(config, "game.actions", "continuous") || mfpg_config_has(config, "game.actions.min"))
         return mfpg_config_fail(ctx, config, "game.actions",
             "found no list; between the actions of game.loss_table nothing was measured; allowed: a list");
@@ -362,8 +337,8 @@ static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
         if (records) status = check_named_cost(ctx, config);
         if (status == MFPG_OK) status = check_control(ctx, config);
         if (status == MFPG_OK && records) status = check_declared_numbers(ctx, config);
-        if (status == MFPG_OK && strcmp(mfpg_config_cost(config), "entropic") == 0)
-            status = check_entropic_game(ctx, config);
+        if (status == MFPG_OK && reads(config, MFPG_COST_COMMON_LOSS))
+            status = check_common_loss(ctx, config);
         if (status == MFPG_OK) status = check_table(ctx, config);
         if (status == MFPG_OK) status = check_update(ctx, config);
     }
@@ -380,16 +355,17 @@ static mfpg_status check_records(mfpg_context *ctx, const mfpg_config *config) {
         return mfpg_config_fail(ctx, config, "train.weights",
             "found 'inverse-noise'; the noise is in the records, not in the updates; allowed: equal, "
             "examples");
-    if (mfpg_config_number(config, "entropic.transport.regularisation") > 0.0 &&
-        strcmp(config->method.mechanism, "entropic") == 0)
+    if (mfpg_config_number(config, "entropic.transport.regularisation") > 0.0 && mechanism_of(config).flow)
         return mfpg_config_fail(ctx, config, "entropic.transport.regularisation",
             "found %g; the projection is one of parameters, not of entropic.particles data; allowed: 0",
             mfpg_config_number(config, "entropic.transport.regularisation"));
-    if (strcmp(config->method.mechanism, "entropic") == 0 && is(config, "task.model", "mlp"))
+    if (mechanism_of(config).flow &&
+        !(mfpg_model_facts(mfpg_config_text(config, "task.model")) & MFPG_MODEL_SMOOTH))
         return mfpg_config_fail(ctx, config, "entropic.particles",
-            "found 'data'; the flow needs a bound on the loss's curvature in the features, and model mlp, "
-            "whose "
-            "loss has kinks, has none; allowed: parameters, another model, or mechanism input");
+            "found 'data'; the flow needs a bound on the loss's curvature in the features, and model %s has "
+            "none; "
+            "allowed: parameters, another model, or mechanism input",
+            mfpg_config_text(config, "task.model"));
     return MFPG_OK;
 }
 

@@ -238,5 +238,5 @@ ptrdiff_t run_client_extreme(const run_record *record, const char *column, int l
 
 int run_promises_nothing(const run_record *record) {
     const char *mechanism = run_text(record, "method.mechanism");
-    return mechanism && strcmp(mechanism, "none") == 0;
+    return mechanism && mfpg_mechanism_kind_of(mechanism).control == MFPG_CONTROL_NONE;
 }

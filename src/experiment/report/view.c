@@ -85,5 +85,6 @@ void view_cell(view *v, json_t *row, json_t *text) {
 }
 
 const char *view_control(const run_record *record) {
-    return strcmp(run_text(record, "method.mechanism"), "entropic") == 0 ? "strength" : "budget";
+    mfpg_mechanism_kind kind = mfpg_mechanism_kind_of(run_text(record, "method.mechanism"));
+    return kind.control == MFPG_CONTROL_STRENGTH ? "strength" : "budget";
 }

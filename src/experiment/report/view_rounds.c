@@ -133,11 +133,12 @@ static void add_chart(
     add_rows(v, all, what, chart);
 }
 
-/* A quadratic loss is a sum over the rows. */
+/* The loss of some models is a sum over the rows. */
 static const quantity *loss_of(const sets *all) {
     ptrdiff_t sums = 0;
     for (ptrdiff_t s = 0; s < all->count; s++)
-        sums += mfpg_config_is(all->set[s].run[0].config, "task.model", "quadratic") != 0;
+        sums += (mfpg_model_facts(mfpg_config_text(all->set[s].run[0].config, "task.model")) &
+                    MFPG_MODEL_SUMS_ROWS) != 0;
     return sums == 0 ? &LOSS : sums == all->count ? &LOSS_SUM : &LOSS_MIXED;
 }
 

@@ -1,0 +1,27 @@
+/* Comparing and hashing releases. Every field of mfpg_release is listed in release.c, with the parts that it belongs to. */
+#ifndef MFPG_BASE_RELEASE_PARTS_H
+#define MFPG_BASE_RELEASE_PARTS_H
+
+#include "mfpg/release.h"
+
+/* Parts of a release; a set of them says which fields count. The round and the client belong to none. */
+enum {
+    MFPG_RELEASE_NOISE = 1,  /* what certifying accountants and ledgers both read */
+    MFPG_RELEASE_ACTION = 2, /* what the paper's accountants read in addition */
+    MFPG_RELEASE_SHARE = 4,  /* what only the ledger reads: what was clipped, the rounding, the weight */
+    MFPG_RELEASE_HIDDEN = 8, /* what a round does to a hidden state, which no ledger holds */
+    /* Releases that are equal in these cost the same; in RECORDED, they are the same to every accountant; in WRITTEN, to a ledger. */
+    MFPG_RELEASE_COST = MFPG_RELEASE_NOISE | MFPG_RELEASE_HIDDEN,
+    MFPG_RELEASE_RECORDED = MFPG_RELEASE_COST | MFPG_RELEASE_ACTION,
+    MFPG_RELEASE_WRITTEN = MFPG_RELEASE_NOISE | MFPG_RELEASE_ACTION | MFPG_RELEASE_SHARE,
+    MFPG_RELEASE_ALL = MFPG_RELEASE_WRITTEN | MFPG_RELEASE_HIDDEN,
+    MFPG_RELEASE_NUMBERS = 16 /* room for the fields of all parts */
+};
+
+/* The fields of those parts as numbers, in a fixed order, into out[MFPG_RELEASE_NUMBERS]; returns how many they are. */
+int mfpg_release_numbers(const mfpg_release *release, int parts, double *out);
+
+int mfpg_release_equal(const mfpg_release *a, const mfpg_release *b, int parts);
+uint64_t mfpg_release_hash(const mfpg_release *release, int parts);
+
+#endif

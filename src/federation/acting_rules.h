@@ -1,0 +1,30 @@
+/* The rules of actions that are chosen each round: which options a federation refuses. */
+#ifndef MFPG_FEDERATION_ACTING_RULES_H
+#define MFPG_FEDERATION_ACTING_RULES_H
+
+#include "mfpg/federation.h"
+
+/* The option that breaks a rule. */
+typedef enum mfpg_acting_option {
+    MFPG_ACTING_RIGHT = 0, /* none does */
+    MFPG_ACTING_PARTICLES,
+    MFPG_ACTING_COST,
+    MFPG_ACTING_VIEW,
+    MFPG_ACTING_WEIGHTS,
+    MFPG_ACTING_ACCOUNTANT,
+    MFPG_ACTING_FILTER,
+    MFPG_ACTING_BUDGET,
+    MFPG_ACTING_ACTIONS,
+    MFPG_ACTING_SELECTION,
+    MFPG_ACTING_LOSS_CLIP,
+    MFPG_ACTING_LOSS_NOISE,
+    MFPG_ACTING_GRADIENT_NOISE,
+    MFPG_ACTING_EPSILON
+} mfpg_acting_option;
+
+/* The first option that breaks a rule, and why. Of the game of options->acting only the cost and the actions are read, so that
+ * a configuration can be checked before there are data. */
+mfpg_acting_option mfpg_acting_fault(
+    const mfpg_federation_options *options, mfpg_particles particles, const char **why);
+
+#endif
