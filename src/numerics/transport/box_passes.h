@@ -6,17 +6,10 @@
 
 #include <string.h>
 
-#include "base/wide.h"
 #include "box_layout.h"
+#include "lanes.h"
 
 enum { GROUP = HALVES * LANES, REACH = MFPG_BOX_REACH };
-
-typedef real lanes __attribute__((vector_size(LANES * sizeof(real))));
-
-/* No function returns a vector: without AVX its registers would be another calling convention. */
-static inline __attribute__((always_inline)) void load(const real *from, lanes *to) {
-    memcpy(to, from, sizeof *to);
-}
 
 static inline __attribute__((always_inline)) void add_halves(const lanes part[HALVES], lanes *to) {
     lanes sum = part[0];
@@ -47,14 +40,6 @@ static inline __attribute__((always_inline)) void gather(
         }
         add_halves(now, &moment[k]);
     }
-}
-
-static inline __attribute__((always_inline)) real sum_of(const lanes *v) {
-    real sum[LANES];
-    memcpy(sum, v, sizeof sum);
-    for (int width = LANES / 2; width > 0; width /= 2)
-        for (int l = 0; l < width; l++) sum[l] += sum[l + width];
-    return sum[0];
 }
 
 static inline __attribute__((always_inline)) void gather_box(
