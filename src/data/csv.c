@@ -239,7 +239,7 @@ static mfpg_status push_line(scanner *s, uint32_t line) {
     return MFPG_OK;
 }
 
-static mfpg_status read_rows(scanner *s, const mfpg_data_options *options) {
+static mfpg_status read_rows(scanner *s, const mfpg_data_options *options, ptrdiff_t least) {
     mfpg_table *table = s->table;
     while (find_record(s)) {
         uint32_t line = s->line;
@@ -251,10 +251,8 @@ static mfpg_status read_rows(scanner *s, const mfpg_data_options *options) {
         if (status == MFPG_OK) status = push_line(s, line);
         if (status != MFPG_OK) return status;
     }
-    if (table->rows > 0) return MFPG_OK;
-    return mfpg_fail(s->ctx, MFPG_ERR_INPUT,
-        table->columns > 0 ? "%s:%u: no row behind the header" : "%s:%u: the file is empty", table->path,
-        s->line);
+    if (table->columns == 0) return fail_at(s, s->line, "the file is empty");
+    return table->rows >= least ? MFPG_OK : fail_at(s, s->line, "no row behind the header");
 }
 
 static int ends_line_before(const char *end) {
@@ -273,8 +271,8 @@ static mfpg_status check_text(mfpg_context *ctx, const mfpg_table *table, size_t
         wide ? "the file is UTF-16; save it as UTF-8" : "a zero byte; this is no text file");
 }
 
-static mfpg_status read_csv(
-    mfpg_context *ctx, const char *path, const mfpg_data_options *options, mfpg_table *table) {
+mfpg_status mfpg_csv_read(mfpg_context *ctx, const char *path, const mfpg_data_options *options,
+    ptrdiff_t least, mfpg_table *table) {
     size_t length = 0;
     table->path = mfpg_text_copy(path, strlen(path));
     if (!table->path) return mfpg_fail_memory(ctx);
@@ -290,12 +288,17 @@ static mfpg_status read_csv(
         if (!s.separator) s.separator = find_separator(s.at);
         if (options->header) status = read_header(&s, options);
     }
-    if (status == MFPG_OK) status = read_rows(&s, options);
+    if (status == MFPG_OK) status = read_rows(&s, options, least);
     if (length > 0 && s.at == table->text + length && !ends_line_before(s.at))
         mfpg_notes_add(&table->notes, MFPG_NOTE_NO_LAST_LINE_END, s.line);
     table->notes.separator = s.separator;
     table->label = table->columns - 1;
     return status;
+}
+
+static mfpg_status read_csv(
+    mfpg_context *ctx, const char *path, const mfpg_data_options *options, mfpg_table *table) {
+    return mfpg_csv_read(ctx, path, options, 1, table);
 }
 
 /* Any text can be CSV: no control bytes but blanks, tabs and line ends. */

@@ -35,6 +35,10 @@ mfpg_status mfpg_npy_read_values(mfpg_bytes *source, const mfpg_npy_array *array
  * the public bounds 0 and 255, as in the format IDX. */
 mfpg_status mfpg_npy_describe_table(mfpg_context *ctx, const mfpg_npy_array *array, mfpg_table *table);
 
+/* Reads a NumPy file that holds a vector of exactly count finite float32 numbers (free it). MFPG_ERR_INPUT says what the
+ * file holds instead. */
+mfpg_status mfpg_npy_read_vector(mfpg_context *ctx, const char *path, ptrdiff_t count, float **w);
+
 enum { MFPG_NPY_SHOWN = 160 };
 
 /* "f4, 100 x 28 x 28". Returns buffer. */

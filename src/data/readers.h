@@ -30,6 +30,10 @@ typedef struct mfpg_reader_ops {
         mfpg_context *ctx, const char *path, const mfpg_data_options *options, mfpg_table *table);
 } mfpg_reader_ops;
 
+/* What the reader of CSV does, of a file that must have at least so many rows behind its header. */
+mfpg_status mfpg_csv_read(mfpg_context *ctx, const char *path, const mfpg_data_options *options,
+    ptrdiff_t least, mfpg_table *table);
+
 /* The reader of that name; MFPG_ERR_INPUT, naming the nearest, where there is none. */
 mfpg_status mfpg_reader_find(mfpg_context *ctx, const char *name, const mfpg_reader_ops **out);
 

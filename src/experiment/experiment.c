@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"
-#include "federation/npy.h"
+#include "data/npy_array.h"
 #include "internal.h"
 
 /* A key of the system belongs to one federation: the first rank draws it for all. */

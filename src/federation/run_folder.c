@@ -1,16 +1,15 @@
 #include "run_folder.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/csv_writer.h"
 #include "base/error.h"
-#include "base/ranks.h"
 #include "base/file.h"
+#include "base/npy_header.h"
+#include "base/ranks.h"
 #include "internal.h"
-#include "npy.h"
 
 const char *mfpg_run_file(size_t index) {
     static const char *const names[MFPG_RUN_FILES] = {"ledger", "config.yaml", "rounds.csv",
@@ -132,11 +131,12 @@ mfpg_status mfpg_run_write_clients(
 }
 
 mfpg_status mfpg_run_write_model(mfpg_context *ctx, const char *folder, const float *w, ptrdiff_t count) {
-    char *path = mfpg_path_join(folder, "model.npy");
-    if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_npy_write_vector(ctx, path, w, count);
-    free(path);
-    return status;
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "model.npy", &file);
+    if (status != MFPG_OK) return status;
+    mfpg_npy_write_header(file.stream, "<f4", &count, 1);
+    fwrite(w, sizeof *w, (size_t)count, file.stream);
+    return mfpg_file_commit(ctx, &file);
 }
 
 mfpg_status mfpg_run_write_json(

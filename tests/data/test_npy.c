@@ -1,6 +1,8 @@
 /* NumPy files: every type and version, shapes, labels of their own, headers that lie, damage. */
 #include "fixture.h"
 
+#include "data/npy_array.h"
+
 static const char *const arrays[] = {"array"}, *const labels[] = {"labels"};
 
 static int first_fastest; /* of the next arrays */
@@ -183,6 +185,43 @@ static void test_a_value_that_is_no_number_is_refused_by_row(void **state) {
     EXPECT_ERROR(&options, "array:2", "\"c2\"");
 }
 
+/* A model is a vector of as many finite float32 numbers as the model has parameters. */
+static void test_a_vector_is_read_or_the_message_says_what_is_there(void **state) {
+    (void)state;
+    const float good[] = {1, -2.5F, 3}, holed[] = {1, INFINITY, 3};
+    const double wide[] = {1, 2, 3};
+    const struct {
+        const char *type, *shape;
+        const void *values;
+        size_t length;
+        const char *message;
+    } bad[] = {
+        {"<f8", "(3,)", wide, sizeof wide,
+            "found an array of type <f8, 3; expected: one float32 vector of 3"},
+        {"<i4", "(3,)", good, sizeof good, "found an array of type <i4, 3"},
+        {"<f4", "(3, 1)", good, sizeof good, "found an array of type <f4, 3 x 1"},
+        {"<f4", "(2,)", good, 8, "found an array of type <f4, 2"},
+        {"<f4", "()", good, 4, "a single value"},
+        {"<f4", "(3,)", good, 8, "ends too early"},
+        {"<f4", "(3,)", good, 0, "ends too early"},
+        {"<f4", "(3,)", holed, sizeof holed, "array: entry 1 is not finite; expected: one float32 vector"},
+    };
+    char path[1024];
+    float *w = NULL;
+    snprintf(path, sizeof path, "%s/array", fixture_folder);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        write_array("array", 1, bad[i].type, bad[i].shape, bad[i].values, bad[i].length);
+        assert_int_equal(mfpg_npy_read_vector(fixture_ctx, path, 3, &w), MFPG_ERR_INPUT);
+        if (!strstr(mfpg_context_message(fixture_ctx), bad[i].message))
+            fail_msg("%s: %s", bad[i].message, mfpg_context_message(fixture_ctx));
+        assert_null(w);
+    }
+    write_array("array", 1, "<f4", "(3,)", good, sizeof good);
+    CHECK_OK(fixture_ctx, mfpg_npy_read_vector(fixture_ctx, path, 3, &w));
+    assert_memory_equal(w, good, sizeof good);
+    free(w);
+}
+
 static void test_damaged_files_are_read_or_refused(void **state) {
     (void)state;
     const float values[] = {1, 2, 0, 3, 4, 1};
@@ -225,6 +264,7 @@ int main(void) {
         cmocka_unit_test(test_columns_first_reads_the_same),
         cmocka_unit_test(test_images_have_public_bounds),
         cmocka_unit_test(test_a_value_that_is_no_number_is_refused_by_row),
+        cmocka_unit_test(test_a_vector_is_read_or_the_message_says_what_is_there),
         cmocka_unit_test(test_damaged_files_are_read_or_refused),
     };
     return FIXTURE_RUN(tests);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 enum { FOUND_SIZE = 80, SHOWN_BYTES = 48 };
 
@@ -30,26 +31,15 @@ void mfpg_value_clear(mfpg_value *value) {
 
 /* ---- texts ---- */
 
-/* Bytes of the UTF-8 character at text, or 0 where there is none: overlong forms and surrogates are none. */
-static size_t utf8_length(const unsigned char *text) {
-    if (text[0] < 0x80) return 1;
-    size_t length = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-    if (text[0] < 0xC2 || text[0] > 0xF4) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xC0) != 0x80) return 0;
-    if (text[0] == 0xE0 && text[1] < 0xA0) return 0;
-    if (text[0] == 0xED && text[1] > 0x9F) return 0;
-    if (text[0] == 0xF0 && text[1] < 0x90) return 0;
-    if (text[0] == 0xF4 && text[1] > 0x8F) return 0;
-    return length;
+static int is_control(char c) {
+    return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
 /* UTF-8 without control characters but the tab: it goes into tables and onto terminals. */
 static int text_is_printable(const char *text) {
-    for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        size_t length = utf8_length(at);
-        if (length == 0 || (*at < 0x20 && *at != '\t') || *at == 0x7F) return 0;
-        at += length;
+    for (size_t length; *text; text += length) {
+        length = mfpg_utf8_length(text, 4); /* the closing 0 ends every character */
+        if (length == 0 || (is_control(*text) && *text != '\t')) return 0;
     }
     return 1;
 }
@@ -58,19 +48,18 @@ static int text_is_printable(const char *text) {
 static void quote_found(const char *text, char out[FOUND_SIZE]) {
     size_t used = 0;
     out[used++] = '\'';
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at && used < SHOWN_BYTES) {
-        size_t length = utf8_length(at);
-        if (length == 0 || *at < 0x20 || *at == 0x7F) {
+    while (*text && used < SHOWN_BYTES) {
+        size_t length = mfpg_utf8_length(text, 4);
+        if (length == 0 || is_control(*text)) {
             out[used++] = '?';
-            at++;
+            text++;
         } else {
-            memcpy(out + used, at, length);
+            memcpy(out + used, text, length);
             used += length;
-            at += length;
+            text += length;
         }
     }
-    strcpy(out + used, *at ? "...'" : "'");
+    strcpy(out + used, *text ? "...'" : "'");
 }
 
 static void describe_found(const mfpg_yaml_node *node, char out[FOUND_SIZE]) {

@@ -1,101 +1,40 @@
 #include "run_table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "data/slice.h"
-
-enum { MOST_COLUMNS = 256 };
-static const size_t LARGEST_FILE = (size_t)1 << 30;
+#include "data/readers.h"
 
 void run_table_clear(run_table *table) {
-    free(table->path);
-    free(table->text);
-    free(table->name);
-    free(table->cell);
+    mfpg_table_clear(&table->cells);
     free(table->number);
-    free(table->line);
     *table = (run_table){0};
 }
 
 ptrdiff_t run_table_column(const run_table *table, const char *name) {
-    for (ptrdiff_t c = 0; c < table->columns; c++)
-        if (strcmp(table->name[c], name) == 0) return c;
-    return -1;
+    return mfpg_lookup_find(&table->cells.names, mfpg_slice_of(name));
 }
 
 const char *run_table_text(const run_table *table, ptrdiff_t row, ptrdiff_t column) {
-    return table->cell[row * table->columns + column];
+    return table->cells.text + table->cells.cells[row * table->cells.columns + column].start;
 }
 
 double run_table_number(const run_table *table, ptrdiff_t row, ptrdiff_t column) {
-    return table->number[row * table->columns + column];
+    return table->number[row * table->cells.columns + column];
 }
 
-/* ---- fields ---- */
-
-typedef struct reader {
-    mfpg_context *ctx;
-    run_table *table;
-    char *at;
-    ptrdiff_t line;
-    int ended; /* the last field ended its row */
-} reader;
-
-static mfpg_status fail_at(const reader *from, const char *what) {
-    return mfpg_fail(from->ctx, MFPG_ERR_INPUT, "%s:%td: %s", from->table->path, from->line, what);
-}
-
-/* The rest of a quoted field, in place; at stands behind the opening quote. */
-static mfpg_status take_quoted(reader *from, const char **field) {
-    char *to = from->at, *at = from->at;
-    *field = to;
-    for (; *at; at++) {
-        if (*at == '\n') from->line++;
-        if (*at == '"' && at[1] != '"') break;
-        if (*at == '"') at++;
-        *to++ = *at;
-    }
-    if (!*at) return fail_at(from, "a quoted field has no end");
-    from->at = at + 1;
-    if (*from->at != ',' && *from->at != '\n') return fail_at(from, "something stands behind a quoted field");
-    from->ended = *from->at == '\n';
-    *from->at++ = 0;
-    *to = 0;
-    return MFPG_OK;
-}
-
-/* One field; every row ends with a line end, so that a file that was cut is found out. */
-static mfpg_status take_field(reader *from, const char **field) {
-    if (*from->at == '"') {
-        from->at++;
-        return take_quoted(from, field);
-    }
-    *field = from->at;
-    while (*from->at && *from->at != ',' && *from->at != '\n') from->at++;
-    if (!*from->at) return fail_at(from, "the line has no end: the file is cut short");
-    from->ended = *from->at == '\n';
-    *from->at++ = 0;
-    return MFPG_OK;
-}
-
-static mfpg_status take_header(reader *from) {
-    run_table *table = from->table;
-    table->name = mfpg_alloc(MOST_COLUMNS, sizeof *table->name);
-    if (!table->name) return mfpg_fail_memory(from->ctx);
-    while (!from->ended) {
-        if (table->columns == MOST_COLUMNS) return fail_at(from, "more than 256 columns");
-        mfpg_status status = take_field(from, &table->name[table->columns]);
-        if (status != MFPG_OK) return status;
-        if (run_table_column(table, table->name[table->columns]) >= 0) return fail_at(from, "a column twice");
-        table->columns++;
-    }
-    from->line++;
+/* The reader of data files forgives what no run writes: other line ends, blank lines, comments, a byte order mark. */
+static mfpg_status check_as_written(mfpg_context *ctx, const mfpg_table *table) {
+    for (int kind = 0; kind < MFPG_NOTES; kind++)
+        if (table->notes.of[kind].count > 0)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%u: %s", table->path, table->notes.of[kind].line,
+                kind == MFPG_NOTE_NO_LAST_LINE_END ? "the line has no end: the file is cut short"
+                                                   : "this is not what a run writes");
     return MFPG_OK;
 }
 
@@ -109,89 +48,65 @@ static int lists(const char *names, const char *name) {
     return 0;
 }
 
-static mfpg_status check_names(const reader *from, const char *names) {
+static mfpg_status check_names(mfpg_context *ctx, const run_table *table, const char *names) {
     for (const char *at = names; *at;) {
-        char name[64];
-        size_t length = strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        if (run_table_column(from->table, name) < 0)
-            return mfpg_fail(from->ctx, MFPG_ERR_INPUT, "%s:1: there is no column '%s'; expected: %s",
-                from->table->path, name, names);
-        at += length + (at[length] == ',');
+        mfpg_slice name = {at, strcspn(at, ",")};
+        if (mfpg_lookup_find(&table->cells.names, name) < 0)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:1: there is no column '%.*s'; expected: %s",
+                table->cells.path, (int)name.length, name.at, names);
+        at += name.length + (at[name.length] == ',');
     }
     return MFPG_OK;
 }
 
-static mfpg_status take_number(const reader *from, const char *name, const char *field, double *value) {
-    *value = NAN;
-    if (!*field || mfpg_number_parse(field, strlen(field), value)) return MFPG_OK;
-    if (strcmp(field, "inf") == 0) {
-        *value = INFINITY;
-        return MFPG_OK;
-    }
+static mfpg_status fail_cell(
+    mfpg_context *ctx, const run_table *table, ptrdiff_t row, ptrdiff_t column, const char *allowed) {
     char shown[MFPG_SHOWN_SIZE];
-    return mfpg_fail(from->ctx, MFPG_ERR_INPUT,
-        "%s:%td: column %s: found %s; allowed: a number, inf, or nothing", from->table->path, from->line,
-        name, mfpg_slice_show(mfpg_slice_of(field), shown));
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%u: column %s: found %s; %s", table->cells.path,
+        mfpg_table_line(&table->cells, row), table->cells.names.keys[column],
+        mfpg_slice_show(mfpg_slice_of(run_table_text(table, row, column)), shown), allowed);
 }
 
-static mfpg_status take_row(reader *from, const char *is_number) {
-    run_table *table = from->table;
-    ptrdiff_t first = table->rows * table->columns;
-    table->line[table->rows] = from->line;
-    from->ended = 0;
-    for (ptrdiff_t c = 0; c < table->columns; c++) {
-        if (from->ended) return fail_at(from, "the row has too few fields");
-        mfpg_status status = take_field(from, &table->cell[first + c]);
-        if (status != MFPG_OK) return status;
-        table->number[first + c] = NAN;
-        if (is_number[c])
-            status = take_number(from, table->name[c], table->cell[first + c], &table->number[first + c]);
-        if (status != MFPG_OK) return status;
-    }
-    if (!from->ended) return fail_at(from, "the row has too many fields");
-    table->rows++;
-    from->line++;
+static mfpg_status take_number(mfpg_context *ctx, const run_table *table, ptrdiff_t row, ptrdiff_t column) {
+    const char *text = run_table_text(table, row, column);
+    double *value = &table->number[row * table->cells.columns + column];
+    if (!*text || mfpg_table_number(&table->cells, row, column, value)) return MFPG_OK;
+    if (strcmp(text, "inf") != 0)
+        return fail_cell(ctx, table, row, column, "allowed: a number, inf, or nothing");
+    *value = INFINITY;
     return MFPG_OK;
 }
 
-/* ---- the file ---- */
-
-static ptrdiff_t count_lines(const char *text) {
-    ptrdiff_t lines = 0;
-    for (; *text; text++) lines += *text == '\n';
-    return lines;
-}
-
-static mfpg_status take_rows(reader *from, const char *numbers) {
-    run_table *table = from->table;
-    char is_number[MOST_COLUMNS];
-    ptrdiff_t most = count_lines(from->at);
-    for (ptrdiff_t c = 0; c < table->columns; c++) is_number[c] = (char)lists(numbers, table->name[c]);
-    if (most > PTRDIFF_MAX / 64 / table->columns) return fail_at(from, "too many rows");
-    table->line = mfpg_alloc(most, sizeof *table->line);
-    table->cell = mfpg_alloc(most * table->columns, sizeof *table->cell);
-    table->number = mfpg_alloc(most * table->columns, sizeof *table->number);
-    if (!table->line || !table->cell || !table->number) return mfpg_fail_memory(from->ctx);
+/* What stands behind a cell in the text is a separator, a quote or a line end, which nothing needs any more. */
+static mfpg_status take_cells(mfpg_context *ctx, run_table *table, const char *numbers) {
+    const mfpg_table *read = &table->cells;
+    table->rows = read->rows;
+    table->number = mfpg_alloc(read->rows * read->columns, sizeof *table->number);
+    if (!table->number) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < read->rows * read->columns; i++) {
+        read->text[read->cells[i].start + read->cells[i].length] = 0;
+        table->number[i] = NAN;
+    }
     mfpg_status status = MFPG_OK;
-    while (*from->at && status == MFPG_OK) {
-        if (table->rows == most) return fail_at(from, "the line has no end: the file is cut short");
-        status = take_row(from, is_number);
+    for (ptrdiff_t c = 0; c < read->columns && status == MFPG_OK; c++) {
+        if (!lists(numbers, read->names.keys[c])) continue;
+        for (ptrdiff_t i = 0; i < read->rows && status == MFPG_OK; i++)
+            status = take_number(ctx, table, i, c);
     }
     return status;
 }
 
 mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const char *names,
     const char *numbers, run_table *out) {
-    run_table made = {.path = mfpg_path_join(folder, file)};
-    size_t length = 0;
-    mfpg_status status = made.path ? MFPG_OK : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK) status = mfpg_file_read(ctx, made.path, LARGEST_FILE, &made.text, &length);
-    reader from = {.ctx = ctx, .table = &made, .at = made.text, .line = 1};
-    if (status == MFPG_OK && strlen(made.text) < length) status = fail_at(&from, "a byte 0: no text");
-    if (status == MFPG_OK) status = take_header(&from);
-    if (status == MFPG_OK) status = check_names(&from, names);
-    if (status == MFPG_OK) status = take_rows(&from, numbers);
+    mfpg_data_options options = mfpg_data_options_default();
+    options.separator = ',';
+    run_table made = {0};
+    char *path = mfpg_path_join(folder, file);
+    mfpg_status status = path ? mfpg_csv_read(ctx, path, &options, 0, &made.cells) : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = check_names(ctx, &made, names);
+    if (status == MFPG_OK) status = check_as_written(ctx, &made.cells);
+    if (status == MFPG_OK) status = take_cells(ctx, &made, numbers);
+    free(path);
     if (status == MFPG_OK)
         *out = made;
     else
@@ -201,13 +116,12 @@ mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *fi
 
 mfpg_status run_table_check_count(
     mfpg_context *ctx, const run_table *table, const char *column, ptrdiff_t first) {
+    char expected[64];
     ptrdiff_t c = run_table_column(table, column);
     for (ptrdiff_t i = 0; i < table->rows; i++) {
         if (run_table_number(table, i, c) == (double)(first + i)) continue;
-        char shown[MFPG_SHOWN_SIZE];
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s:%td: column %s: found %s; expected %td, one row after the other", table->path, table->line[i],
-            column, mfpg_slice_show(mfpg_slice_of(run_table_text(table, i, c)), shown), first + i);
+        snprintf(expected, sizeof expected, "expected %td, one row after the other", first + i);
+        return fail_cell(ctx, table, i, c, expected);
     }
     return MFPG_OK;
 }

@@ -1,19 +1,15 @@
-/* A CSV file of a run folder, read back: every cell as it stands there. */
+/* A CSV file of a run folder, read back. */
 #ifndef MFPG_EXPERIMENT_REPORT_RUN_TABLE_H
 #define MFPG_EXPERIMENT_REPORT_RUN_TABLE_H
 
 #include <stddef.h>
 
-#include "mfpg/context.h"
+#include "data/table.h"
 
 typedef struct run_table {
-    char *path; /* for messages */
-    char *text; /* the file; cells end with a 0, quotes are resolved */
-    ptrdiff_t rows, columns;
-    const char **name; /* columns */
-    const char **cell; /* rows x columns */
-    double *number;    /* rows x columns; NAN: empty, or a text */
-    ptrdiff_t *line;   /* rows: where each begins, from 1 */
+    mfpg_table cells; /* texts, each with a 0 behind it */
+    ptrdiff_t rows;
+    double *number; /* rows x columns; NAN: empty, or a text */
 } run_table;
 
 /* Reads what src/base/csv_writer.c writes: a header that has all the names of "a,b,c" (others may be there too), then rows of

@@ -1,13 +1,12 @@
 #include "kernel_boxes.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/wide.h"
-#include "box_layout.h"
 #include "gaussian_kernel.h"
 #include "rough_boxes.h"
 
@@ -19,10 +18,12 @@
  * L_p <= (2/pi) ln p + 1 (Cramer's bound on Hermite functions and Lebesgue's constant). Mirrored points have the same
  * distance, so C^-m_kl = (-1)^(k+l) C^m_kl, which is C^m_lk. */
 
-enum { ORDER = MFPG_BOX_MOST_ORDER, LANES = 4, GROUP = 2 * LANES, REACH = MFPG_BOX_REACH };
-static const double WIDTH = 0.5; /* at most; see box_width */
+enum { ORDER = MFPG_BOX_MOST_ORDER, LANES = 4, HALVES = 2 };
+#define PART PTRDIFF_MAX
+typedef double real;
+#include "box_passes.h"
 
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+static const double WIDTH = 0.5; /* at most; see box_width */
 
 struct mfpg_kernel_boxes {
     mfpg_box_layout at;
@@ -143,60 +144,12 @@ void mfpg_kernel_boxes_destroy(mfpg_kernel_boxes *boxes) {
 
 /* ---- from points to moments ---- */
 
-/* No function returns a vector: without AVX its registers would be another calling convention. */
-static inline __attribute__((always_inline)) void load(const double *from, lanes *to) {
-    memcpy(to, from, sizeof *to);
-}
-
-/* moment[k] += sum_i T_k(t_i) v_i over GROUP points, two rows of lanes side by side. */
-static inline __attribute__((always_inline)) void gather(
-    const double *t, const double *u, int by_place, lanes moment[ORDER]) {
-    lanes twice[2], before[2], now[2];
-    for (int half = 0; half < 2; half++) {
-        lanes at, v;
-        load(t + LANES * half, &at);
-        load(u + LANES * half, &v);
-        before[half] = by_place ? v * at : v;
-        now[half] = at * before[half];
-        twice[half] = at + at;
-    }
-    moment[0] += before[0] + before[1];
-    moment[1] += now[0] + now[1];
-    for (int k = 2; k < ORDER; k++) {
-        for (int half = 0; half < 2; half++) {
-            lanes next = twice[half] * now[half] - before[half];
-            before[half] = now[half];
-            now[half] = next;
-        }
-        moment[k] += now[0] + now[1];
-    }
-}
-
-static inline __attribute__((always_inline)) void gather_box(
-    ptrdiff_t count, const double *t, const double *u, int by_place, double *out, ptrdiff_t stride) {
-    lanes moment[ORDER] = {{0}};
-    ptrdiff_t i = 0;
-    for (; i + GROUP <= count; i += GROUP) gather(t + i, u + i, by_place, moment);
-    if (i < count) {
-        double rest[2][GROUP] = {{0}};
-        memcpy(rest[0], t + i, (size_t)(count - i) * sizeof *t);
-        memcpy(rest[1], u + i, (size_t)(count - i) * sizeof *u);
-        gather(rest[0], rest[1], by_place, moment);
-    }
-    for (int k = 0; k < ORDER; k++)
-        out[k * stride] = (moment[k][0] + moment[k][2]) + (moment[k][1] + moment[k][3]);
-}
-
 MFPG_WIDE static void gather_weights(const mfpg_kernel_boxes *boxes, const double *u) {
-    for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++)
-        gather_box(at->to - at->from, boxes->at.t + at->from, u + at->from, 0,
-            boxes->moments + REACH + at->place, boxes->at.columns);
+    gather_boxes(&boxes->at, boxes->at.t, u, 0, boxes->moments);
 }
 
 MFPG_WIDE static void gather_pulls(const mfpg_kernel_boxes *boxes, const double *u) {
-    for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++)
-        gather_box(at->to - at->from, boxes->at.t + at->from, u + at->from, 1,
-            boxes->pulls + REACH + at->place, boxes->at.columns);
+    gather_boxes(&boxes->at, boxes->at.t, u, 1, boxes->pulls);
 }
 
 /* ---- from box to box ---- */
@@ -248,45 +201,8 @@ MFPG_WIDE static void translate_distances(mfpg_kernel_boxes *boxes, const double
 
 /* ---- from expansions to points ---- */
 
-/* value = sum_k local[k] T_k(t) at GROUP points. */
-static inline __attribute__((always_inline)) void evaluate(
-    const double *t, const double local[ORDER], lanes value[2]) {
-    lanes twice[2], before[2], now[2];
-    for (int half = 0; half < 2; half++) {
-        load(t + LANES * half, &now[half]);
-        twice[half] = now[half] + now[half];
-        before[half] = (lanes){1.0, 1.0, 1.0, 1.0};
-        value[half] = local[0] + local[1] * now[half];
-    }
-    for (int k = 2; k < ORDER; k++)
-        for (int half = 0; half < 2; half++) {
-            lanes next = twice[half] * now[half] - before[half];
-            before[half] = now[half];
-            now[half] = next;
-            value[half] += local[k] * next;
-        }
-}
-
-/* out = the expansion of each point's box at the point. */
 MFPG_WIDE static void spread(const mfpg_kernel_boxes *boxes, const double *expansion, double *out) {
-    double local[ORDER];
-    for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++) {
-        lanes value[2];
-        ptrdiff_t i = at->from;
-        for (int k = 0; k < ORDER; k++) local[k] = expansion[k * boxes->at.columns + REACH + at->place];
-        for (; i + GROUP <= at->to; i += GROUP) {
-            evaluate(boxes->at.t + i, local, value);
-            for (int half = 0; half < 2; half++) /* each its own store: no detour over the stack */
-                memcpy(out + i + LANES * half, &value[half], sizeof value[half]);
-        }
-        if (i < at->to) {
-            double rest[GROUP] = {0};
-            size_t left = (size_t)(at->to - i) * sizeof *rest;
-            memcpy(rest, boxes->at.t + i, left);
-            evaluate(rest, local, value);
-            memcpy(out + i, value, left);
-        }
-    }
+    spread_boxes(&boxes->at, boxes->at.t, expansion, out);
 }
 
 /* ---- the products ---- */
