@@ -367,8 +367,8 @@ static void test_what_cannot_be_certified_is_refused_with_the_reason(void **stat
         {unbounded, "minimum"}, {endless, "maximum"}, {other_clients, "cannot choose for"},
         {unstable, "client"}, {silent, "noise of the measured loss"},
         {no_number, "noise of the measured loss"}, {no_clip, "loss clip"}, {endless_clip, "loss clip"},
-        {no_grid, "draws from a list"}, {raw_with_budget, "raw private numbers"}, {unknown, "unknown selection"},
-        {no_epsilon, "epsilon"}};
+        {no_grid, "draws from a list"}, {raw_with_budget, "raw private numbers"},
+        {unknown, "unknown selection"}, {no_epsilon, "epsilon"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         scene s;
         open_scene(&s, 1, MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_ZERO_OUT, MFPG_SELECTION_NOISY);
