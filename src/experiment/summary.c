@@ -7,6 +7,7 @@
 #include "mfpg/version.h"
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
 #include "internal.h"
@@ -147,7 +148,7 @@ static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
     mfpg_metrics m;
     if (e->options.evaluate == MFPG_EVALUATE_NONE) return json_null();
     if (mfpg_federation_metrics(ctx, e->federation, -1, &m) != MFPG_OK) return NULL;
-    json_t *metrics = mfpg_metrics_json(&m);
+    json_t *metrics = mfpg_fields_json(&mfpg_metrics_fields, MFPG_FIELD_JSON, &m);
     return mfpg_json_if_complete(
         metrics, json_object_set_new(metrics, "note", json_string(MFPG_METRICS_NOTE)) == 0);
 }

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
 #include "mfpg/experiment.h"
 
 /* ---- one run ---- */
 
-static double last_number(const run_set *set, run_column column) {
+static double last_number(const run_set *set, const char *column) {
     for (ptrdiff_t t = run_set_rounds(set) - 1; t >= 0; t--) {
         run_band band = run_set_band(set, column, t);
         if (band.runs > 0) return band.mean;
@@ -59,9 +60,9 @@ static void add_run(view *v, const run_set *set, json_t *runs) {
     view_put(v, one, "certificate", json_boolean(run_truth(run, "certificate")));
     view_put(v, one, "epsilon", mfpg_json_number(largest_epsilon(set)));
     view_put(v, one, "under_attack", view_text(run_set_attacked(set)));
-    view_put(v, one, "loss", mfpg_json_number(last_number(set, RUN_LOSS)));
-    view_put(v, one, "accuracy", mfpg_json_number(last_number(set, RUN_ACCURACY)));
-    view_put(v, one, "noise_to_signal", mfpg_json_number(last_number(set, RUN_NOISE_TO_SIGNAL)));
+    view_put(v, one, "loss", mfpg_json_number(last_number(set, "loss")));
+    view_put(v, one, "accuracy", mfpg_json_number(last_number(set, "accuracy")));
+    view_put(v, one, "noise_to_signal", mfpg_json_number(last_number(set, "noise_to_signal")));
     view_put(v, one, "game", game_of(run));
 }
 

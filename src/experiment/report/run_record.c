@@ -14,15 +14,6 @@
 
 static const size_t LARGEST_SUMMARY = (size_t)1 << 30, LARGEST_CONFIG = (size_t)1 << 20;
 
-#define ROUND_NUMBERS  "loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta"
-#define CLIENT_NUMBERS "preference,action,mu,epsilon,delta,rounds,paper_epsilon,paper_delta"
-
-const char *run_column_name(run_column column) {
-    static const char *const names[RUN_COLUMNS] = {
-        "loss", "accuracy", "mean_action", "noise_to_signal", "epsilon", "paper_epsilon", "paper_delta"};
-    return names[column];
-}
-
 void run_record_clear(run_record *record) {
     free(record->folder);
     free(record->config_text);
@@ -161,13 +152,11 @@ mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *o
     run_record made = {.folder = mfpg_text_copy(folder, strlen(folder))};
     mfpg_status status = made.folder ? check_folder(ctx, folder) : mfpg_fail_memory(ctx);
     if (status == MFPG_OK)
-        status = run_table_read(
-            ctx, folder, "rounds.csv", "round," ROUND_NUMBERS, "round," ROUND_NUMBERS, &made.rounds);
+        status = run_table_read(ctx, folder, "rounds.csv", &mfpg_round_fields, MFPG_ROUND_CSV, &made.rounds);
     if (status == MFPG_OK) status = run_table_check_count(ctx, &made.rounds, "round", 1);
     if (status == MFPG_OK)
-        status = run_table_read(ctx, folder, "clients.csv",
-            "client," CLIENT_NUMBERS ",unit,adjacency,view,accountant",
-            "client,steps,sampling_rate," CLIENT_NUMBERS, &made.clients);
+        status =
+            run_table_read(ctx, folder, "clients.csv", &mfpg_client_fields, MFPG_CLIENT_CSV, &made.clients);
     if (status == MFPG_OK) status = run_table_check_count(ctx, &made.clients, "client", 0);
     if (status == MFPG_OK)
         status = json_file_read(ctx, folder, "summary.json", LARGEST_SUMMARY, &made.summary);
@@ -183,19 +172,15 @@ mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *o
 
 /* ---- rounds ---- */
 
-static ptrdiff_t round_column(const run_record *record, run_column column) {
-    return run_table_column(&record->rounds, run_column_name(column));
+const char *run_round_text(const run_record *record, const char *column, ptrdiff_t round) {
+    return run_table_text(&record->rounds, round, run_table_column(&record->rounds, column));
 }
 
-const char *run_round_text(const run_record *record, run_column column, ptrdiff_t round) {
-    return run_table_text(&record->rounds, round, round_column(record, column));
+double run_round_number(const run_record *record, const char *column, ptrdiff_t round) {
+    return run_table_number(&record->rounds, round, run_table_column(&record->rounds, column));
 }
 
-double run_round_number(const run_record *record, run_column column, ptrdiff_t round) {
-    return run_table_number(&record->rounds, round, round_column(record, column));
-}
-
-int run_has_column(const run_record *record, run_column column) {
+int run_has_column(const run_record *record, const char *column) {
     for (ptrdiff_t i = 0; i < record->rounds.rows; i++)
         if (!isnan(run_round_number(record, column, i))) return 1;
     return 0;
