@@ -109,6 +109,9 @@ const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdif
 /** What summary.json holds, as text (free it): of more than 1000 clients quantiles, and mfpg_experiment_client tells each. */
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
 
+/** The fields of "game" in summary.json; their record is private. */
+extern const mfpg_fields mfpg_game_fields;
+
 /** Attacks what the experiment promises its clients (mfpg/audit.h), before or after its run, which it leaves as it is.
  *  @param[out] client  one entry a client
  *  @return as mfpg_audit_federation; MFPG_ERR_NUMERIC where the game was not solved. */

@@ -1,4 +1,4 @@
-/** The records of a run: what rounds.csv, free_energy.csv, transport.csv, clients.csv, timings.csv, summary.json and Python tell of each
+/** The records of a run: what rounds.csv, free_energy.csv, transport.csv, clients.csv, summary.json and Python tell of each
  *  round and each client, with the tables of their fields. */
 #ifndef MFPG_RUN_FIELDS_H
 #define MFPG_RUN_FIELDS_H
@@ -39,6 +39,17 @@ enum {
 };
 extern const mfpg_fields mfpg_round_fields;
 
+/** What a run promises its clients, in the words of its configuration. */
+typedef struct mfpg_promise_record {
+    const char *particles, *unit, *adjacency, *view, *accountant;
+    double delta;
+} mfpg_promise_record;
+
+mfpg_promise_record mfpg_promise_record_of(const mfpg_federation_options *options, mfpg_particles particles);
+
+enum { MFPG_PROMISE_SUMMARY = 1 << 8 /* summary.json alone */ };
+extern const mfpg_fields mfpg_promise_fields;
+
 /** A client at the end of a run. */
 typedef struct mfpg_client_record {
     int64_t client;   /* from 0 */
@@ -46,8 +57,7 @@ typedef struct mfpg_client_record {
     ptrdiff_t rows, dropped_rows;
     double preference; /* as it was configured; NAN without a game */
     mfpg_client_report report;
-    double delta;
-    const char *unit, *adjacency, *view, *accountant;
+    mfpg_promise_record promised;
     int64_t stopped_before; /* the round that its budget did not allow; -1: none */
     int certificate;        /* 1: its epsilon is finite */
     const char *promise;    /* in words; NULL: nobody asked */
@@ -65,16 +75,5 @@ extern const mfpg_fields mfpg_client_fields;
 
 /** mfpg_metrics, of one client or of all. */
 extern const mfpg_fields mfpg_metrics_fields;
-
-/** Where the time of a round went, on the machine that it was played on. */
-typedef struct mfpg_timing_record {
-    int64_t round;
-    double seconds;
-    const char *host;
-    int64_t threads, ranks;
-} mfpg_timing_record;
-
-enum { MFPG_TIMING_CSV = 1 << 8 /* timings.csv */ };
-extern const mfpg_fields mfpg_timing_fields;
 
 #endif

@@ -47,7 +47,7 @@ static const mfpg_record_field audit_fields[] = {
         "mu that one run proves half of the time if the promise is exact"),
     AUDIT("stands", TRUTH, BOTH, found.stands, "false if a promise is broken"),
 };
-const mfpg_fields mfpg_audit_fields = MFPG_FIELDS("audited client", audit_fields);
+const mfpg_fields mfpg_audit_fields = MFPG_FIELDS("audit", audit_fields);
 
 mfpg_audit_record mfpg_audit_record_of(const char *name, double delta, const mfpg_audit_client *client) {
     return (mfpg_audit_record){.client = name,

@@ -143,7 +143,7 @@ mfpg_status mfpg_fields_check(
     mfpg_context *ctx, const mfpg_fields *fields, int places, const json_t *object, const char *where) {
     for (const mfpg_record_field *f = fields->field; f < fields->field + fields->count; f++) {
         const char *want = f->places & places ? fault_of(f, json_object_get(object, f->name)) : NULL;
-        if (want) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s: missing, or not %s", where, f->name, want);
+        if (want) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s%s: missing, or not %s", where, f->name, want);
     }
     return MFPG_OK;
 }

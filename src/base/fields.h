@@ -29,7 +29,7 @@ double mfpg_field_number(const mfpg_record_field *field, const void *record);
 /* A new object with the fields in their order, or NULL if memory runs out. */
 json_t *mfpg_fields_json(const mfpg_fields *fields, int places, const void *record);
 
-/* MFPG_ERR_INPUT, and a message that begins with where, unless every field of the places has its kind in the object. Numbers may
+/* MFPG_ERR_INPUT, and a message that begins with where and the field's name, unless every field of the places has its kind in the object. Numbers may
  * be null, "inf", "-inf" if they can be negative, or missing. */
 mfpg_status mfpg_fields_check(
     mfpg_context *ctx, const mfpg_fields *fields, int places, const json_t *object, const char *where);

@@ -28,10 +28,8 @@ static json_t *client_json(const mfpg_experiment *e, const char *name, const mfp
 }
 
 static json_t *promise_of(const mfpg_experiment *e) {
-    const mfpg_promise *p = &e->options.promise;
-    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "unit", mfpg_unit_name(p->unit), "adjacency",
-        mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
-        mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
+    const mfpg_promise_record record = mfpg_promise_record_of(&e->options, mfpg_config_particles(e->config));
+    return mfpg_fields_json(&mfpg_promise_fields, MFPG_FIELD_JSON, &record);
 }
 
 static json_t *audit_json(const mfpg_experiment *e, const mfpg_audit_options *options,

@@ -167,6 +167,9 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 /* The object, indented, as text (free it); MFPG_ERR_MEMORY for NULL too. */
 mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text);
 
+/* The place of the fields of a game that are compared between runs. */
+enum { MFPG_GAME_COMPARED = 1 << 8 };
+
 /* projections.c: 1 where states are projected; the projections of all rounds and what warns of them for summary.json (null where
  * there are none) and for print. */
 int mfpg_experiment_projects(const mfpg_experiment *experiment);

@@ -86,6 +86,34 @@ mfpg_transport_record mfpg_transport_record_of(const mfpg_transport_report *repo
         .note = MFPG_TRANSPORT_NOTE};
 }
 
+/* ---- promises ---- */
+
+#define UNIT_HELP       "whose presence is protected: client or example"
+#define ADJACENCY_HELP  "zero-out or replace"
+#define VIEW_HELP       "what is seen: local, average or final"
+#define ACCOUNTANT_HELP "that certifies"
+#define PROMISE(name, kind, places, help)                                                                    \
+    { #name, MFPG_FIELD_##kind, places, offsetof(mfpg_promise_record, name), help }
+
+static const mfpg_record_field promise_fields[] = {
+    PROMISE(particles, TEXT, MFPG_PROMISE_SUMMARY, "what is noised: parameters or data"),
+    PROMISE(unit, TEXT, JSON, UNIT_HELP),
+    PROMISE(adjacency, TEXT, JSON, ADJACENCY_HELP),
+    PROMISE(view, TEXT, JSON, VIEW_HELP),
+    PROMISE(delta, MAGNITUDE, JSON, "of the certificates"),
+    PROMISE(accountant, TEXT, JSON, ACCOUNTANT_HELP),
+};
+const mfpg_fields mfpg_promise_fields = MFPG_FIELDS("promise", promise_fields);
+
+mfpg_promise_record mfpg_promise_record_of(const mfpg_federation_options *options, mfpg_particles particles) {
+    return (mfpg_promise_record){.particles = mfpg_particles_name(particles),
+        .unit = mfpg_unit_name(options->promise.unit),
+        .adjacency = mfpg_adjacency_name(options->promise.adjacency),
+        .view = mfpg_view_name(options->promise.view),
+        .accountant = options->accountant,
+        .delta = options->delta};
+}
+
 /* ---- clients ---- */
 
 #define CLIENT(name, kind, places, member, help)                                                             \
@@ -110,11 +138,11 @@ static const mfpg_record_field client_fields[] = {
         "certified for zero-out; nats"),
     CLIENT("epsilon_replace", MAGNITUDE, MFPG_CLIENT_REPLACE, report.epsilon_other,
         "certified for replace; nats"),
-    CLIENT("delta", MAGNITUDE, CSV, delta, "of the certificate"),
-    CLIENT("unit", TEXT, CSV, unit, "whose presence is protected: client or example"),
-    CLIENT("adjacency", TEXT, CSV, adjacency, "zero-out or replace"),
-    CLIENT("view", TEXT, CSV, view, "what is seen: local, average or final"),
-    CLIENT("accountant", TEXT, CSV, accountant, "that certifies"),
+    CLIENT("delta", MAGNITUDE, CSV, promised.delta, "of the certificate"),
+    CLIENT("unit", TEXT, CSV, promised.unit, UNIT_HELP),
+    CLIENT("adjacency", TEXT, CSV, promised.adjacency, ADJACENCY_HELP),
+    CLIENT("view", TEXT, CSV, promised.view, VIEW_HELP),
+    CLIENT("accountant", TEXT, CSV, promised.accountant, ACCOUNTANT_HELP),
     CLIENT("noise_multiplier", MAGNITUDE, JSON | PYTHON, report.noise_multiplier,
         "standard deviation of the noise over the zero-out sensitivity of a step"),
     CLIENT("grid", MAGNITUDE, JSON, report.grid, "spacing of the public grid of what leaves the client"),
@@ -138,20 +166,6 @@ static const mfpg_record_field client_fields[] = {
     CLIENT("choice_mu", MAGNITUDE, MFPG_CLIENT_EACH_ROUND, report.choice_mu, "of one choice of an action"),
 };
 const mfpg_fields mfpg_client_fields = MFPG_FIELDS("client", client_fields);
-
-/* ---- timings ---- */
-
-#define TIMING(name, kind, member, help)                                                                     \
-    { name, MFPG_FIELD_##kind, MFPG_TIMING_CSV, offsetof(mfpg_timing_record, member), help }
-
-static const mfpg_record_field timing_fields[] = {
-    TIMING("round", COUNT, round, "from 1"),
-    TIMING("seconds", MAGNITUDE, seconds, "wall time of the round"),
-    TIMING("host", TEXT, host, "the machine's name"),
-    TIMING("threads", COUNT, threads, "of each process"),
-    TIMING("ranks", COUNT, ranks, "processes"),
-};
-const mfpg_fields mfpg_timing_fields = MFPG_FIELDS("timing", timing_fields);
 
 /* ---- metrics ---- */
 

@@ -46,14 +46,9 @@ mfpg_status mfpg_run_write_rounds(mfpg_context *ctx, const char *folder, int pla
 
 mfpg_status mfpg_federation_client_record(mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k,
     double preference, mfpg_client_record *out) {
-    const mfpg_federation_options *o = &federation->options;
     *out = (mfpg_client_record){.client = k,
         .preference = preference,
-        .delta = o->delta,
-        .unit = mfpg_unit_name(o->promise.unit),
-        .adjacency = mfpg_adjacency_name(o->promise.adjacency),
-        .view = mfpg_view_name(o->promise.view),
-        .accountant = o->accountant};
+        .promised = mfpg_promise_record_of(&federation->options, federation->particles)};
     mfpg_status status = mfpg_federation_client(ctx, federation, k, &out->report);
     out->stopped_before = out->report.stopped ? out->report.stopped_before : -1;
     out->certificate = isfinite(out->report.epsilon);
@@ -103,18 +98,19 @@ mfpg_status mfpg_run_write_json(
 mfpg_status mfpg_run_write_timings(
     mfpg_context *ctx, const char *folder, const double *seconds, ptrdiff_t count) {
     mfpg_file file;
-    mfpg_csv csv;
-    mfpg_status status =
-        begin_table(ctx, folder, "timings.csv", &mfpg_timing_fields, MFPG_TIMING_CSV, &file, &csv);
+    mfpg_status status = mfpg_file_create_in(ctx, folder, "timings.csv", &file);
     if (status != MFPG_OK) return status;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    mfpg_timing_record timing = {
-        .host = host, .threads = mfpg_context_threads(ctx), .ranks = mfpg_ranks_size(ctx)};
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv, "round,seconds,host,threads,ranks");
     for (ptrdiff_t i = 0; i < count; i++) {
-        timing.round = i + 1;
-        timing.seconds = seconds[i];
-        mfpg_fields_csv_row(&csv, &mfpg_timing_fields, MFPG_TIMING_CSV, &timing);
+        mfpg_csv_integer(&csv, i + 1);
+        mfpg_csv_number(&csv, seconds[i]);
+        mfpg_csv_text(&csv, host);
+        mfpg_csv_integer(&csv, mfpg_context_threads(ctx));
+        mfpg_csv_integer(&csv, mfpg_ranks_size(ctx));
+        mfpg_csv_end_row(&csv);
     }
     return mfpg_file_commit(ctx, &file);
 }

@@ -11,6 +11,7 @@
 #include "inversion_record.h"
 #include "json_file.h"
 #include "mfpg/audit.h"
+#include "mfpg/run_fields.h"
 
 static const size_t LARGEST_AUDIT = (size_t)1 << 28;
 
@@ -33,12 +34,12 @@ int audit_pair_broken(const json_t *client, const audit_pair *pair) {
  * hold. */
 static mfpg_status check_entry(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
     char where[MFPG_MESSAGE_SIZE];
-    snprintf(where, sizeof where, "%s/audit.json: clients: entry %zu", folder, index);
+    snprintf(where, sizeof where, "%s/audit.json: clients: entry %zu: ", folder, index);
     mfpg_status status = mfpg_fields_check(ctx, &mfpg_audit_fields, MFPG_FIELD_JSON, client, where);
     for (int i = 0; i < AUDIT_PAIRS && status == MFPG_OK; i++)
         if (json_is_true(json_object_get(client, "stands")) && audit_pair_broken(client, &audit_pairs[i]))
             status =
-                mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: said to stand, but %s %g exceeds %s %g; no audit says so",
+                mfpg_fail(ctx, MFPG_ERR_INPUT, "%ssaid to stand, but %s %g exceeds %s %g; no audit says so",
                     where, audit_pairs[i].proved, audit_number(client, audit_pairs[i].proved),
                     audit_pairs[i].promised, audit_number(client, audit_pairs[i].promised));
     return status;
@@ -62,19 +63,21 @@ static mfpg_status check_client(
 
 static mfpg_status check_promise(
     mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
-    static const char *const words[] = {"unit", "adjacency", "view", "accountant"};
     const json_t *attacked = json_object_get(audit, "promise"), *made = run_value(run, "promise");
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const json_t *is = json_object_get(attacked, words[i]);
-        if (!json_is_string(is))
-            return mfpg_fail(
-                ctx, MFPG_ERR_INPUT, "%s/audit.json: promise.%s: missing, or not a text", folder, words[i]);
-        if (json_equal(is, json_object_get(made, words[i]))) continue;
+    const mfpg_record_field *end = mfpg_promise_fields.field + mfpg_promise_fields.count;
+    char where[MFPG_MESSAGE_SIZE];
+    snprintf(where, sizeof where, "%s/audit.json: promise.", folder);
+    mfpg_status status = mfpg_fields_check(ctx, &mfpg_promise_fields, MFPG_FIELD_JSON, attacked, where);
+    if (status != MFPG_OK) return status;
+    for (const mfpg_record_field *f = mfpg_promise_fields.field; f < end; f++) {
+        if (!(f->places & MFPG_FIELD_JSON) || f->kind != MFPG_FIELD_TEXT) continue;
+        const json_t *is = json_object_get(attacked, f->name);
+        if (json_equal(is, json_object_get(made, f->name))) continue;
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s/audit.json attacks a promise of %s %.40s, the run made one of %s %.40s: the audit is not one "
             "of this run; mfpg audit %s makes one",
-            folder, words[i], json_string_value(is), words[i],
-            made ? json_string_value(json_object_get(made, words[i])) : "none", folder);
+            folder, f->name, json_string_value(is), f->name,
+            made ? json_string_value(json_object_get(made, f->name)) : "none", folder);
     }
     double delta = audit_number(attacked, "delta");
     if (delta == json_file_number(json_object_get(made, "delta"))) return MFPG_OK;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
@@ -87,12 +88,15 @@ static mfpg_status check_clients(mfpg_context *ctx, const run_record *record) {
 static mfpg_status check_summary(mfpg_context *ctx, const run_record *record) {
     static const char *const texts[] = {
         "mfpg", "status", "method.name", "method.mechanism", "method.players"};
-    static const char *const promise[] = {
-        "promise.unit", "promise.adjacency", "promise.view", "promise.accountant"};
+    char where[MFPG_MESSAGE_SIZE];
+    mfpg_status status = MFPG_OK;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!run_text(record, texts[i])) return fail_summary(ctx, record, texts[i], "a text");
-    for (size_t i = 0; i < sizeof promise / sizeof promise[0] && run_value(record, "promise"); i++)
-        if (!run_text(record, promise[i])) return fail_summary(ctx, record, promise[i], "a text");
+    snprintf(where, sizeof where, "%s/summary.json: promise.", record->folder);
+    if (run_value(record, "promise"))
+        status = mfpg_fields_check(
+            ctx, &mfpg_promise_fields, MFPG_FIELD_JSON, run_value(record, "promise"), where);
+    if (status != MFPG_OK) return status;
     if (!run_value(record, "promise") && !run_promises_nothing(record))
         return fail_summary(ctx, record, "promise", "an object");
     if (!json_is_integer(run_value(record, "rounds")))
@@ -101,7 +105,7 @@ static mfpg_status check_summary(mfpg_context *ctx, const run_record *record) {
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: summary.json counts %g rounds and rounds.csv %td: the files are not those of one run",
             record->folder, run_number(record, "rounds"), record->rounds.rows);
-    mfpg_status status = check_clients(ctx, record);
+    status = check_clients(ctx, record);
     if (status == MFPG_OK) status = check_texts(ctx, record, "assumptions");
     return status == MFPG_OK ? check_texts(ctx, record, "game.warnings") : status;
 }
