@@ -21,7 +21,7 @@ typedef struct settings {
 
 /* The records whose fields are listed. */
 static const mfpg_fields *const records[] = {&mfpg_round_fields, &mfpg_client_fields, &mfpg_metrics_fields,
-    &mfpg_promise_fields, &mfpg_game_fields, &mfpg_audit_fields};
+    &mfpg_promise_fields, &mfpg_game_fields, &mfpg_audit_fields, &mfpg_ledger_fields};
 
 /* The field of that number over all records; NULL past the end. */
 static const mfpg_record_field *find_field(ptrdiff_t index, const mfpg_fields **record) {

@@ -1,5 +1,6 @@
 #include "fields.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,20 @@ double mfpg_field_number(const mfpg_record_field *field, const void *record) {
     }
 }
 
+const char *mfpg_field_text(const mfpg_record_field *field, const void *record, char text[MFPG_NUMBER_SIZE]) {
+    if (field->kind == MFPG_FIELD_TEXT) return text_of(field, record) ? text_of(field, record) : "";
+    if (field->kind == MFPG_FIELD_TRUTH) {
+        snprintf(text, MFPG_NUMBER_SIZE, "%d", truth_of(field, record));
+    } else if (isnan(mfpg_field_number(field, record))) {
+        text[0] = 0;
+    } else if (field->kind == MFPG_FIELD_COUNT || field->kind == MFPG_FIELD_INDEX) {
+        snprintf(text, MFPG_NUMBER_SIZE, "%" PRId64, integer_of(field, record));
+    } else {
+        mfpg_number_format(real_of(field, record), text);
+    }
+    return text;
+}
+
 /* ---- CSV ---- */
 
 void mfpg_fields_csv_header(mfpg_csv *csv, const mfpg_fields *fields, int places) {
@@ -61,20 +76,10 @@ void mfpg_fields_csv_header(mfpg_csv *csv, const mfpg_fields *fields, int places
     mfpg_csv_end_row(csv);
 }
 
-static void write_cell(mfpg_csv *csv, const mfpg_record_field *field, const void *record) {
-    if (field->kind == MFPG_FIELD_TEXT)
-        mfpg_csv_text(csv, text_of(field, record) ? text_of(field, record) : "");
-    else if (field->kind == MFPG_FIELD_TRUTH)
-        mfpg_csv_integer(csv, truth_of(field, record));
-    else if (field->kind == MFPG_FIELD_COUNT)
-        mfpg_csv_integer(csv, integer_of(field, record));
-    else
-        mfpg_csv_number(csv, mfpg_field_number(field, record));
-}
-
 void mfpg_fields_csv_row(mfpg_csv *csv, const mfpg_fields *fields, int places, const void *record) {
+    char text[MFPG_NUMBER_SIZE];
     for (const mfpg_record_field *f = fields->field; f < fields->field + fields->count; f++)
-        if (f->places & places) write_cell(csv, f, record);
+        if (f->places & places) mfpg_csv_text(csv, mfpg_field_text(f, record, text));
     mfpg_csv_end_row(csv);
 }
 

@@ -8,6 +8,7 @@
 #include "mfpg/fields.h"
 
 #include "csv_writer.h"
+#include "number.h"
 
 /* A table from its array. */
 #define MFPG_FIELDS(record, array)                                                                           \
@@ -25,6 +26,9 @@ int mfpg_field_is_number(const mfpg_record_field *field);
 
 /* A field's number; NAN if it has none. */
 double mfpg_field_number(const mfpg_record_field *field, const void *record);
+
+/* A field as it is written in CSV: in text, or the field's own text. Empty if it has no value. */
+const char *mfpg_field_text(const mfpg_record_field *field, const void *record, char text[MFPG_NUMBER_SIZE]);
 
 /* A new object with the fields in their order, or NULL if memory runs out. */
 json_t *mfpg_fields_json(const mfpg_fields *fields, int places, const void *record);
