@@ -60,9 +60,9 @@ static void expect_json(const record *row, const char *expected) {
 
 static void test_an_object_has_nested_keys_and_says_what_has_no_value(void **state) {
     (void)state;
-    expect_json(
-        &(record){-0.5, INFINITY, 7, 3, 1, "a"}, "{\"count\":7,\"number\":-0.5,\"range\":{\"most\":\"inf\","
-                                                 "\"index\":3},\"truth\":true,\"text\":\"a\"}");
+    expect_json(&(record){-0.5, INFINITY, 7, 3, 1, "a"},
+        "{\"count\":7,\"number\":-0.5,\"range\":{\"most\":\"inf\","
+        "\"index\":3},\"truth\":true,\"text\":\"a\"}");
     expect_json(&(record){NAN, NAN, 0, -1, -1, NULL}, "{\"count\":0,\"number\":null,\"range\":{\"most\":null,"
                                                       "\"index\":null},\"truth\":\"unknown\",\"text\":null}");
 }
