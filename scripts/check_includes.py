@@ -15,11 +15,11 @@ import sys
 HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechanisms": 3, "accountants": 3,
           "federation": 4, "audit": 5, "experiment": 6, "cli": 7}
 # Public header -> folder that implements it; a new header needs a word here.
-OWNER = {"status": "base", "version": "base", "context": "base", "grid": "base", "group": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics", "pde": "numerics",
+OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "grid": "base", "group": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "experiment", "posed_game": "experiment", "filter": "accountants",
          "hidden_state": "accountants",
-         "federation": "federation", "audit": "audit", "audit_bounds": "audit", "inversion": "audit", "config": "experiment",
+         "federation": "federation", "run_fields": "federation", "audit": "audit", "audit_bounds": "audit", "inversion": "audit", "config": "experiment",
          "experiment": "experiment", "solution": "experiment", "population": "experiment", "loss_table": "experiment",
          "bench": "experiment", "report": "experiment", "study": "experiment", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.

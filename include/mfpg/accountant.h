@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "fields.h"
 #include "filter.h"
 #include "release.h"
 
@@ -230,6 +231,9 @@ typedef struct mfpg_ledger_header {
     double stop_at_epsilon;
     mfpg_filter_kind filter;
 } mfpg_ledger_header;
+
+/** The numbers of a release in a line of a ledger; their record is mfpg_release. */
+extern const mfpg_fields mfpg_ledger_fields;
 
 enum { MFPG_LEDGER_CHAIN_SIZE = 65 }; /* 64 hexadecimal digits and a closing 0 */
 

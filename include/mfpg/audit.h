@@ -14,6 +14,7 @@
 #include "audit_bounds.h"
 #include "context.h"
 #include "federation.h"
+#include "fields.h"
 
 /** How many runs there are, and how many canaries in each.
  *  Ranks: thousands of runs with one canary a client; proves most.
@@ -100,6 +101,16 @@ struct mfpg_audit_client {
     double expected; /* one run: what it proves half of the time where the promise is exact; NAN otherwise */
     int stands;      /* 0: a promise is broken */
 };
+
+/** A client's entry in audit.json; texts are borrowed. */
+typedef struct mfpg_audit_record {
+    const char *client, *route, *pattern;
+    double delta, gap; /* gap: mu that is promised less mu that is proved */
+    mfpg_audit_client found;
+} mfpg_audit_record;
+
+mfpg_audit_record mfpg_audit_record_of(const char *name, double delta, const mfpg_audit_client *client);
+extern const mfpg_fields mfpg_audit_fields;
 
 /** What an audit looked at. */
 typedef struct mfpg_audit_plan {

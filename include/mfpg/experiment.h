@@ -12,6 +12,7 @@
 #include "federation.h"
 #include "game.h"
 #include "inversion.h"
+#include "run_fields.h"
 #include "solution.h"
 
 /** What stands beside results of several runs: each certificate is that of its own run, and choosing among them by what
@@ -87,11 +88,9 @@ mfpg_round_report mfpg_experiment_last_round(const mfpg_experiment *experiment);
 mfpg_status mfpg_experiment_metrics(
     mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_metrics *out);
 
-/** A client's training rows; 0 for a client that is none. */
-ptrdiff_t mfpg_experiment_client_rows(const mfpg_experiment *experiment, ptrdiff_t client);
-
-/** A client's preference as it was configured; NAN without a game. */
-double mfpg_experiment_client_preference(const mfpg_experiment *experiment, ptrdiff_t client);
+/** After the run: one client with its name, rows and preference; its promise is mfpg_experiment_promise. */
+mfpg_status mfpg_experiment_client_record(
+    mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_client_record *out);
 
 /** After the run: what a client was promised, in words, cut to size. client: its report (mfpg_experiment_client). */
 void mfpg_experiment_promise(
@@ -109,6 +108,9 @@ const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdif
 
 /** What summary.json holds, as text (free it): of more than 1000 clients quantiles, and mfpg_experiment_client tells each. */
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
+
+/** The fields of "game" in summary.json; their record is private. */
+extern const mfpg_fields mfpg_game_fields;
 
 /** Attacks what the experiment promises its clients (mfpg/audit.h), before or after its run, which it leaves as it is.
  *  @param[out] client  one entry a client

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import pathlib
 from collections.abc import Callable, Mapping
@@ -11,12 +12,14 @@ from typing import Any
 from mfpg._answer import number_or_none
 from mfpg._call import Context, Job, choice, job, number, path_bytes, text, whole
 from mfpg._config import Config, open_config
+from mfpg._fields import Fields
 from mfpg._interface import ffi, lib
 from mfpg._run import create
 
 
 METHODS = ["ranks", "few-runs", "one-run"]
-COUNTS = ["canaries", "guesses", "correct"]
+FIELDS = Fields(lib.mfpg_audit_fields)
+TOGETHER = ffi.new("char[]", b"together")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,14 +118,12 @@ def _progress(user: Any, done: int, total: int) -> None:
         watcher.job.stop[0] = 1
 
 
-def read_client(name: str, client: Any) -> AuditedClient:
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(AuditedClient):
-        if field.name not in ("client", "route", "pattern", "stands"):
-            value = getattr(client, field.name)
-            values[field.name] = value if field.name in COUNTS else number_or_none(value)
-    return AuditedClient(client=name, **values, stands=bool(client.stands), route=text(lib.mfpg_audit_route_name(client.route)),
-                         pattern=text(lib.mfpg_audit_pattern_name(client.pattern)))
+def read_client(name: Any, client: Any) -> AuditedClient:
+    record = ffi.new("mfpg_audit_record *", lib.mfpg_audit_record_of(name, math.nan, client))
+    values: dict[str, Any] = dict(zip(FIELDS.names, FIELDS.row(record), strict=True))
+    for key, value in values.items():
+        values[key] = number_or_none(value) if isinstance(value, float) else value
+    return AuditedClient(**values)
 
 
 def open_any(ctx: Context, config: Any, overrides: Mapping[str, Any]) -> Config:
@@ -193,8 +194,8 @@ def audit(job: Job, /, config: str | os.PathLike[str] | Mapping[str, Any], setti
         ctx.check(status)
         if out is not None:
             ctx.check(lib.mfpg_experiment_write_audit(ctx.pointer, experiment, options, clients, plan, path_bytes(out)))
-        told = tuple(read_client(text(lib.mfpg_experiment_client_name(experiment, k)), clients[k]) for k in range(count))
-        together = read_client("together", plan.together) if plan.pooled else None
+        told = tuple(read_client(lib.mfpg_experiment_client_name(experiment, k), clients + k) for k in range(count))
+        together = read_client(TOGETHER, ffi.addressof(plan.together)) if plan.pooled else None
         return Audit(
             stands=all(one.stands for one in (*told, *([together] if together else []))), clients=told, together=together,
             method=text(lib.mfpg_audit_method_name(plan.method)), runs=plan.runs, stopped=bool(plan.stopped),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import math
 import os
 import pathlib
 from collections.abc import Callable, Mapping
@@ -18,17 +17,11 @@ from mfpg._arrays import as_files
 from mfpg._call import Context, InputError, Job, job, path_bytes, text
 from mfpg._config import Config, open_config
 from mfpg._equilibrium import Equilibrium, read_solution
+from mfpg._fields import Fields, as_table
 from mfpg._interface import ffi, lib
 
-ROUND_COLUMNS = ["loss", "accuracy", "mean_action", "noise_to_signal", "epsilon", "paper_epsilon", "paper_delta"]
-FREE_ENERGY = {"free_energy": "total", "kl": "kl", "variance": "variance"}  # column: field of mfpg_free_energy
-TRANSPORT = ["projections", "variance_ratio_min", "variance_ratio_mean"]
-CLIENT_COLUMNS: dict[str, tuple[str, Any]] = {  # column: field of mfpg_client_report, type
-    "action": ("action_value", float), "mu": ("mu", float), "epsilon": ("epsilon", float),
-    "epsilon_other": ("epsilon_other", float), "noise_multiplier": ("noise_multiplier", float), "weight": ("weight", float),
-    "rounds": ("rounds", np.int64), "steps": ("steps", np.int64), "sampling_rate": ("sampling_rate", float),
-    "stopped": ("stopped", bool)}
-METRICS = ["loss", "accuracy", "auc", "majority_rate"]
+ROUND, CLIENT, METRICS = Fields(lib.mfpg_round_fields), Fields(lib.mfpg_client_fields), Fields(lib.mfpg_metrics_fields)
+PROGRESS = [name for name in Fields(lib.mfpg_round_fields, lib.MFPG_ROUND_CSV).names if name != "metrics"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +70,7 @@ def _progress(user: Any, report: Any, rounds: int) -> None:
     if watcher.progress is None or watcher.error is not None:
         return
     try:
-        watcher.progress({"round": report.round, **{name: getattr(report, name) for name in ROUND_COLUMNS}}, rounds)
+        watcher.progress({name: getattr(report, name) for name in PROGRESS}, rounds)
     except BaseException as error:  # it is raised again when the run has ended
         watcher.error = error
         watcher.job.stop[0] = 1
@@ -86,37 +79,24 @@ def _progress(user: Any, report: Any, rounds: int) -> None:
 def read_rounds(experiment: Any) -> npt.NDArray[Any]:
     count = ffi.new("ptrdiff_t *")
     reports = lib.mfpg_experiment_rounds(experiment, count)
-    table = np.zeros(count[0], dtype=[("round", np.int64), ("cohort", np.int64),
-                                      *((name, float) for name in (*ROUND_COLUMNS, *FREE_ENERGY, *TRANSPORT))])
+    record, rows = ffi.new("mfpg_round_record *"), []
     for i in range(count[0]):
-        report, moved = reports[i], reports[i].transport
-        table[i] = (report.round, report.cohort, *(getattr(report, name) for name in ROUND_COLUMNS),
-                    *(getattr(report.free_energy, field) for field in FREE_ENERGY.values()),
-                    moved.projections, moved.least_ratio if moved.projections else np.nan,
-                    lib.mfpg_transport_mean_ratio(ffi.addressof(moved)))
-    return table
+        record[0] = lib.mfpg_round_record_of(reports + i, lib.MFPG_PARTICLES_PARAMETERS)
+        rows.append(ROUND.row(record))
+    return as_table([ROUND], rows)
 
 
 def read_clients(ctx: Context, experiment: Any) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """The table of clients, and what each was promised."""
-    count = lib.mfpg_experiment_clients(experiment)
-    names = [text(lib.mfpg_experiment_client_name(experiment, k)) for k in range(count)]
-    width = max(1, *map(len, names))
-    table = np.zeros(count, dtype=[
-        ("name", f"U{width}"), ("rows", np.int64), ("preference", float),
-        *((name, kind) for name, (_, kind) in CLIENT_COLUMNS.items()), ("certificate", bool), *((name, float) for name in METRICS)])
-    client, metrics, room = ffi.new("mfpg_client_report *"), ffi.new("mfpg_metrics *"), ffi.new("char[1024]")
-    promises = []
-    for k in range(count):
-        ctx.check(lib.mfpg_experiment_client(ctx.pointer, experiment, k, client))
+    client, metrics, room = ffi.new("mfpg_client_record *"), ffi.new("mfpg_metrics *"), ffi.new("char[1024]")
+    rows, promises = [], []
+    for k in range(lib.mfpg_experiment_clients(experiment)):
+        ctx.check(lib.mfpg_experiment_client_record(ctx.pointer, experiment, k, client))
         ctx.check(lib.mfpg_experiment_metrics(ctx.pointer, experiment, k, metrics))
-        lib.mfpg_experiment_promise(experiment, client, room, 1024)
+        lib.mfpg_experiment_promise(experiment, ffi.addressof(client.report), room, 1024)
         promises.append(text(room))
-        table[k] = (names[k], lib.mfpg_experiment_client_rows(experiment, k),
-                    lib.mfpg_experiment_client_preference(experiment, k),
-                    *(getattr(client, field) for field, _ in CLIENT_COLUMNS.values()), math.isfinite(client.epsilon),
-                    *(getattr(metrics, name) for name in METRICS))
-    return table, tuple(promises)
+        rows.append((*CLIENT.row(client), *METRICS.row(metrics)))
+    return as_table([CLIENT, METRICS], rows), tuple(promises)
 
 
 def read_config(ctx: Context, experiment: Any) -> str:

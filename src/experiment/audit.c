@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
@@ -21,32 +22,14 @@ mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *e,
         ctx, options, &e->options, e->data, e->model, e->mechanisms.of_client, e->action, client, plan);
 }
 
-static json_t *client_json(const mfpg_experiment *e, const char *name, const mfpg_audit_client *c) {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:b}",
-        "client", name, "mu", mfpg_json_number(c->mu), "mu_lower", mfpg_json_number(c->mu_lower), "epsilon",
-        mfpg_json_number(c->epsilon), "epsilon_lower", mfpg_json_number(c->epsilon_lower),
-        "epsilon_lower_direct", mfpg_json_number(c->epsilon_lower_direct), "delta",
-        mfpg_json_number(e->options.delta), "route", mfpg_audit_route_name(c->route), "pattern",
-        mfpg_audit_pattern_name(c->pattern), "gap", mfpg_json_number(c->mu - c->mu_lower), "mu_estimate",
-        mfpg_json_number(c->mu_estimate), "auc", mfpg_json_number(c->auc), "auc_cap",
-        mfpg_json_number(c->auc_cap), "auc_lower", mfpg_json_number(c->auc_lower), "round_mu",
-        mfpg_json_number(c->round_mu), "round_mu_lower", mfpg_json_number(c->round_mu_lower), "distance",
-        mfpg_json_number(c->distance), "tv_lower", mfpg_json_number(c->tv_lower), "paper_delta",
-        mfpg_json_number(c->paper_delta), "gradient_norm", mfpg_json_number(c->gradient_norm), "clip_factor",
-        mfpg_json_number(c->clip_factor), "input_mu_lower", mfpg_json_number(c->input_mu_lower),
-        "input_mu_estimate", mfpg_json_number(c->input_mu_estimate), "input_gradient",
-        mfpg_json_number(c->input_gradient), "input_clip_factor", mfpg_json_number(c->input_clip_factor),
-        "canaries", (json_int_t)c->canaries, "guesses", (json_int_t)c->guesses, "correct",
-        (json_int_t)c->correct, "ceiling", mfpg_json_number(c->ceiling), "expected",
-        mfpg_json_number(c->expected), "stands", c->stands);
+static json_t *client_json(const mfpg_experiment *e, const char *name, const mfpg_audit_client *client) {
+    const mfpg_audit_record record = mfpg_audit_record_of(name, e->options.delta, client);
+    return mfpg_fields_json(&mfpg_audit_fields, MFPG_FIELD_JSON, &record);
 }
 
 static json_t *promise_of(const mfpg_experiment *e) {
-    const mfpg_promise *p = &e->options.promise;
-    return json_pack("{s:s, s:s, s:s, s:o, s:s}", "unit", mfpg_unit_name(p->unit), "adjacency",
-        mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
-        mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
+    const mfpg_promise_record record = mfpg_promise_record_of(&e->options, mfpg_config_particles(e->config));
+    return mfpg_fields_json(&mfpg_promise_fields, MFPG_FIELD_JSON, &record);
 }
 
 static json_t *audit_json(const mfpg_experiment *e, const mfpg_audit_options *options,

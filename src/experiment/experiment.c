@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/ranks.h"
 #include "data/npy_array.h"
+#include "federation/run_folder.h"
 #include "internal.h"
 
 /* A key of the system belongs to one federation: the first rank draws it for all. */
@@ -198,19 +199,16 @@ const char *mfpg_experiment_client_name(const mfpg_experiment *experiment, ptrdi
     return client >= 0 && client < experiment->data->clients ? experiment->data->client[client].name : NULL;
 }
 
-ptrdiff_t mfpg_experiment_client_rows(const mfpg_experiment *experiment, ptrdiff_t client) {
-    int is_client = client >= 0 && client < experiment->data->clients;
-    return is_client ? experiment->data->client[client].train.rows : 0;
-}
-
-double mfpg_experiment_client_preference(const mfpg_experiment *experiment, ptrdiff_t client) {
-    int is_client = client >= 0 && client < experiment->data->clients;
-    return is_client && experiment->preference ? experiment->preference[client] : (double)NAN;
-}
-
-void mfpg_experiment_promise(
-    const mfpg_experiment *experiment, const mfpg_client_report *client, char *text, size_t size) {
-    mfpg_promise_text(&experiment->options, mfpg_config_particles(experiment->config), client, text, size);
+mfpg_status mfpg_experiment_client_record(
+    mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t client, mfpg_client_record *out) {
+    int known = e->preference && client >= 0 && client < e->data->clients;
+    mfpg_status status = mfpg_federation_client_record(
+        ctx, e->federation, client, known ? e->preference[client] : (double)NAN, out);
+    if (status != MFPG_OK) return status;
+    out->name = e->data->client[client].name;
+    out->rows = e->data->client[client].train.rows;
+    out->dropped_rows = e->data->client[client].dropped_rows;
+    return MFPG_OK;
 }
 
 const mfpg_equilibrium *mfpg_experiment_equilibrium(const mfpg_experiment *experiment) {

@@ -167,20 +167,19 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
 /* The object, indented, as text (free it); MFPG_ERR_MEMORY for NULL too. */
 mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text);
 
+/* The place of the fields of a game that are compared between runs. */
+enum { MFPG_GAME_COMPARED = 1 << 8 };
+
 /* projections.c: 1 where states are projected; the projections of all rounds and what warns of them for summary.json (null where
  * there are none) and for print. */
 int mfpg_experiment_projects(const mfpg_experiment *experiment);
 json_t *mfpg_transport_json(const mfpg_experiment *experiment);
 void mfpg_print_transport(const mfpg_experiment *experiment, FILE *out);
 
-/* summary_clients.c: each client, or of more than 1000 the quantiles unless everybody is wanted; and what its two files share: the value, or NULL and
- * nothing left of it where something could not be added. */
+/* summary_clients.c: each client, or the quantiles of more than 1000. */
 json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *experiment);
-json_t *mfpg_metrics_json(const mfpg_metrics *metrics);
-json_t *mfpg_json_if_complete(json_t *value, int complete);
 
-/* The promise to a client in plain words into text[size]; particles: what was noised. */
-void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
-    const mfpg_client_report *client, char *text, size_t size);
+/* The value; NULL, and nothing is left of it, if it is not complete. */
+json_t *mfpg_json_if_complete(json_t *value, int complete);
 
 #endif

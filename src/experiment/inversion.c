@@ -7,6 +7,7 @@
 #include "mfpg/experiment.h"
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "federation/run_folder.h"
 #include "internal.h"

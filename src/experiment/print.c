@@ -68,7 +68,7 @@ static void print_in_words(const mfpg_experiment *e, const char *name, const mfp
     if (idle)
         fprintf(
             out, "  nobody took part in any round: the budget is smaller than what a first round costs\n");
-    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), high, words, sizeof words);
+    mfpg_experiment_promise(e, high, words, sizeof words);
     fprintf(out, "In words, for '%s', %s: %s.\n", name,
         alike ? "protected as all the others are" : "the least protected", words);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "federation/run_folder.h"
 #include "internal.h"
 
@@ -30,13 +31,9 @@ json_t *mfpg_transport_json(const mfpg_experiment *e) {
     const mfpg_transport_report all = sum_of_rounds(e);
     char text[MFPG_MESSAGE_SIZE];
     if (!mfpg_experiment_projects(e) || all.projections == 0) return json_null();
-    int warns = warning_of(&all, text, sizeof text);
-    return json_pack("{s:I, s:{s:o, s:o, s:o}, s:I, s:o, s:o, s:I, s:s?, s:s}", "projections",
-        (json_int_t)all.projections, "variance_ratio", "min", mfpg_json_number(all.least_ratio), "mean",
-        mfpg_json_number(mfpg_transport_mean_ratio(&all)), "max", mfpg_json_number(all.largest_ratio),
-        "tensor_of_min", (json_int_t)all.least_tensor, "row_error", mfpg_json_number(all.residual),
-        "kernel_error", mfpg_json_number(all.kernel_error), "iterations", (json_int_t)all.iterations,
-        "warning", warns ? text : NULL, "note", MFPG_TRANSPORT_NOTE);
+    mfpg_round_record record = {.transport = mfpg_transport_record_of(&all)};
+    if (warning_of(&all, text, sizeof text)) record.transport.warning = text;
+    return mfpg_fields_json(&mfpg_round_fields, MFPG_FIELD_JSON, &record);
 }
 
 void mfpg_print_transport(const mfpg_experiment *e, FILE *out) {

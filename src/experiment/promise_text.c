@@ -49,10 +49,12 @@ static void add_stop(
         mfpg_filter_name(options->filter));
 }
 
-void mfpg_promise_text(const mfpg_federation_options *options, mfpg_particles particles,
-    const mfpg_client_report *client, char *text, size_t size) {
+void mfpg_experiment_promise(
+    const mfpg_experiment *e, const mfpg_client_report *client, char *text, size_t size) {
+    const mfpg_federation_options *options = &e->options;
     const mfpg_promise *promise = &options->promise;
-    int records = particles == MFPG_PARTICLES_DATA, hidden = options->hidden != MFPG_HIDDEN_NONE;
+    int records = mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA,
+        hidden = options->hidden != MFPG_HIDDEN_NONE;
     int raw = options->acting && options->acting->selection == MFPG_SELECTION_NONE;
     if (!isfinite(client->epsilon)) {
         snprintf(text, size, "no promise: who %s may learn %s%s",

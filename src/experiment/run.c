@@ -106,12 +106,13 @@ static mfpg_status train(mfpg_context *ctx, mfpg_experiment *experiment, const m
 }
 
 static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
-    mfpg_status status = mfpg_run_write_rounds(ctx, folder, experiment->rounds, experiment->round_count);
-    if (status == MFPG_OK && experiment->options.free_energy)
-        status = mfpg_run_write_free_energy(ctx, folder, mfpg_config_particles(experiment->config),
-            experiment->rounds, experiment->round_count);
-    if (status == MFPG_OK && mfpg_experiment_projects(experiment))
-        status = mfpg_run_write_transport(ctx, folder, experiment->rounds, experiment->round_count);
+    const int places[] = {MFPG_ROUND_CSV, experiment->options.free_energy ? MFPG_ENERGY_CSV : 0,
+        mfpg_experiment_projects(experiment) ? MFPG_TRANSPORT_CSV : 0};
+    mfpg_status status = MFPG_OK;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && status == MFPG_OK; i++)
+        if (places[i])
+            status = mfpg_run_write_rounds(ctx, folder, places[i], mfpg_config_particles(experiment->config),
+                experiment->rounds, experiment->round_count);
     if (status == MFPG_OK)
         status = mfpg_run_write_clients(ctx, folder, experiment->federation, experiment->preference);
     if (status == MFPG_OK)

@@ -7,6 +7,7 @@
 #include "mfpg/version.h"
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
 #include "internal.h"
@@ -23,12 +24,9 @@ static json_t *assumed_json(const mfpg_experiment *e) {
 }
 
 static json_t *promise_json(const mfpg_experiment *e) {
-    const mfpg_promise *p = &e->options.promise;
+    const mfpg_promise_record record = mfpg_promise_record_of(&e->options, mfpg_config_particles(e->config));
     if (!promises_anything(e)) return json_null();
-    json_t *promise = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s}", "particles",
-        mfpg_particles_name(mfpg_config_particles(e->config)), "unit", mfpg_unit_name(p->unit), "adjacency",
-        mfpg_adjacency_name(p->adjacency), "view", mfpg_view_name(p->view), "delta",
-        mfpg_json_number(e->options.delta), "accountant", e->options.accountant);
+    json_t *promise = mfpg_fields_json(&mfpg_promise_fields, MFPG_FIELD_JSON | MFPG_PROMISE_SUMMARY, &record);
     if (!promise || e->options.hidden == MFPG_HIDDEN_NONE) return promise;
     return mfpg_json_if_complete(promise, json_object_set_new(promise, "assumed", assumed_json(e)) == 0);
 }
@@ -107,24 +105,57 @@ static int add_words(json_t *game, const mfpg_experiment *e) {
     return json_object_set_new(game, "warnings", warnings) == 0 && complete;
 }
 
+/* What is told of the game. */
+typedef struct game_record {
+    const char *players, *cost, *update, *selection;
+    mfpg_equilibrium equilibrium;
+    double finite_max, finite_mean, preference_factor;
+    int64_t iterations;
+} game_record;
+
+#define GAME(name, kind, places, member, help)                                                               \
+    { name, MFPG_FIELD_##kind, MFPG_FIELD_JSON | (places), offsetof(game_record, member), help }
+enum { COMPARED = MFPG_GAME_COMPARED };
+
+static const mfpg_record_field game_fields[] = {
+    GAME("players", TEXT, 0, players, "finite or mean-field"),
+    GAME("cost", TEXT, 0, cost, "what the clients minimise"),
+    GAME("update", TEXT, 0, update, "once, or each-round"),
+    GAME("selection", TEXT, 0, selection, "how actions of each round are let out"),
+    GAME("mean_action", NUMBER, COMPARED, equilibrium.mean_action, "mean budget or strength; no unit"),
+    GAME("exploitability.max", NUMBER, COMPARED, equilibrium.exploitability_max,
+        "the most that a client gains by deviating alone; units of its cost"),
+    GAME("exploitability.mean", NUMBER, 0, equilibrium.exploitability_mean, "mean over the clients"),
+    GAME("exploitability_finite.max", NUMBER, COMPARED, finite_max,
+        "the same in the game among the clients themselves"),
+    GAME("exploitability_finite.mean", NUMBER, 0, finite_mean, "mean over the clients"),
+    GAME("consistency_gap", NUMBER, 0, equilibrium.consistency_gap,
+        "between the mean that the clients answer and their mean"),
+    GAME("preference_factor", NUMBER, 0, preference_factor, "of all preferences, to meet a target epsilon"),
+    GAME("total_cost", NUMBER, 0, equilibrium.cost, "sum over the clients"),
+    GAME("social_mean_action", NUMBER, COMPARED, equilibrium.social_mean, "at the social optimum"),
+    GAME("social_cost", NUMBER, 0, equilibrium.social_cost, "sum over the clients at the social optimum"),
+    GAME("price_of_anarchy", NUMBER, COMPARED, equilibrium.price_of_anarchy, "total_cost / social_cost"),
+    GAME("unique", TRUTH, 0, equilibrium.unique, "whether there is no other equilibrium"),
+    GAME("converged", TRUTH, 0, equilibrium.converged, "whether the game was solved"),
+    GAME("iterations", COUNT, 0, iterations, "of the solver"),
+    GAME("residual", NUMBER, 0, equilibrium.residual, "of the solver"),
+};
+const mfpg_fields mfpg_game_fields = MFPG_FIELDS("game", game_fields);
+
 static json_t *game_json(const mfpg_experiment *e) {
-    const mfpg_equilibrium told = told_of(e), *q = &told;
     const mfpg_acting *acting = e->options.acting;
     if (!e->equilibrium.action) return json_null();
-    json_t *game = json_pack("{s:s, s:s, s:s, s:s?, s:o, s:{s:o, s:o}, s:{s:o, s:o}, s:o, s:o, s:o, s:o, "
-                             "s:o, s:o, s:o, s:b, s:i, s:o}",
-        "players", mfpg_players_name(e->method.players), "cost", mfpg_config_cost(e->config), "update",
-        acting ? "each-round" : "once", "selection", acting ? mfpg_selection_name(acting->selection) : NULL,
-        "mean_action", mfpg_json_number(q->mean_action), "exploitability", "max",
-        mfpg_json_number(q->exploitability_max), "mean", mfpg_json_number(q->exploitability_mean),
-        "exploitability_finite", "max", mfpg_json_number(acting ? (double)NAN : e->finite.max), "mean",
-        mfpg_json_number(acting ? (double)NAN : e->finite.mean), "consistency_gap",
-        mfpg_json_number(q->consistency_gap), "preference_factor", mfpg_json_number(e->preference_factor),
-        "total_cost", mfpg_json_number(q->cost), "social_mean_action", mfpg_json_number(q->social_mean),
-        "social_cost", mfpg_json_number(q->social_cost), "price_of_anarchy",
-        mfpg_json_number(q->price_of_anarchy), "unique",
-        q->unique < 0 ? json_string("unknown") : json_boolean(q->unique), "converged", q->converged,
-        "iterations", q->iterations, "residual", mfpg_json_number(q->residual));
+    game_record record = {.players = mfpg_players_name(e->method.players),
+        .cost = mfpg_config_cost(e->config),
+        .update = acting ? "each-round" : "once",
+        .selection = acting ? mfpg_selection_name(acting->selection) : NULL,
+        .equilibrium = told_of(e),
+        .finite_max = acting ? (double)NAN : e->finite.max,
+        .finite_mean = acting ? (double)NAN : e->finite.mean,
+        .preference_factor = e->preference_factor};
+    record.iterations = record.equilibrium.iterations;
+    json_t *game = mfpg_fields_json(&mfpg_game_fields, MFPG_FIELD_JSON, &record);
     return game ? mfpg_json_if_complete(game, add_words(game, e)) : NULL;
 }
 
@@ -147,7 +178,7 @@ static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
     mfpg_metrics m;
     if (e->options.evaluate == MFPG_EVALUATE_NONE) return json_null();
     if (mfpg_federation_metrics(ctx, e->federation, -1, &m) != MFPG_OK) return NULL;
-    json_t *metrics = mfpg_metrics_json(&m);
+    json_t *metrics = mfpg_fields_json(&mfpg_metrics_fields, MFPG_FIELD_JSON, &m);
     return mfpg_json_if_complete(
         metrics, json_object_set_new(metrics, "note", json_string(MFPG_METRICS_NOTE)) == 0);
 }

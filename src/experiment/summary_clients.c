@@ -7,6 +7,7 @@
 #include "mfpg/solution.h"
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
 #include "internal.h"
@@ -19,43 +20,28 @@ json_t *mfpg_json_if_complete(json_t *value, int complete) {
     return NULL;
 }
 
-json_t *mfpg_metrics_json(const mfpg_metrics *m) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:I}", "loss", mfpg_json_number(m->loss), "accuracy",
-        mfpg_json_number(m->accuracy), "auc", mfpg_json_number(m->auc), "majority_rate",
-        mfpg_json_number(m->majority_rate), "rows", (json_int_t)m->rows);
+/* Under which name epsilon for the other adjacency is told. */
+static int other_place(const mfpg_experiment *e) {
+    return e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? MFPG_CLIENT_ZERO_OUT
+                                                                  : MFPG_CLIENT_REPLACE;
 }
 
 /* ---- everybody ---- */
 
 static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t k) {
-    mfpg_client_report c;
-    mfpg_metrics m;
+    mfpg_client_record client;
+    mfpg_metrics metrics;
     char words[MFPG_MESSAGE_SIZE];
-    if (mfpg_federation_client(ctx, e->federation, k, &c) != MFPG_OK) return NULL;
-    if (mfpg_federation_metrics(ctx, e->federation, k, &m) != MFPG_OK) return NULL;
-    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &c, words, sizeof words);
-    int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    json_t *client = json_pack(
-        "{s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, "
-        "s:I, s:b, s:o, s:b, s:s}",
-        "client", (json_int_t)k, "name", e->data->client[k].name, "rows",
-        (json_int_t)e->data->client[k].train.rows, "dropped_rows",
-        (json_int_t)e->data->client[k].dropped_rows, "preference",
-        mfpg_json_number(e->preference ? e->preference[k] : (double)NAN), "action",
-        mfpg_json_number(c.action_value), "mu", mfpg_json_number(c.mu), "epsilon",
-        mfpg_json_number(c.epsilon), replace ? "epsilon_zero_out" : "epsilon_replace",
-        mfpg_json_number(c.epsilon_other), "noise_multiplier", mfpg_json_number(c.noise_multiplier), "grid",
-        mfpg_json_number(c.grid), "rounding", mfpg_json_number(c.rounding), "rounds", (json_int_t)c.rounds,
-        "steps", (json_int_t)c.steps, "sampling_rate", mfpg_json_number(c.sampling_rate), "weight",
-        mfpg_json_number(c.weight), "nonfinite_gradients", (json_int_t)c.nonfinite, "stopped", c.stopped,
-        "stopped_before_round", c.stopped ? json_integer(c.stopped_before) : json_null(), "certificate",
-        isfinite(c.epsilon), "promise", words);
-    if (client && e->options.acting)
-        client = mfpg_json_if_complete(
-            client, json_object_set_new(client, "spent_mu", mfpg_json_number(c.spent_mu)) == 0 &&
-                        json_object_set_new(client, "choice_mu", mfpg_json_number(c.choice_mu)) == 0);
-    if (!client || e->options.evaluate == MFPG_EVALUATE_NONE) return client;
-    return mfpg_json_if_complete(client, json_object_set_new(client, "metrics", mfpg_metrics_json(&m)) == 0);
+    if (mfpg_experiment_client_record(ctx, e, k, &client) != MFPG_OK) return NULL;
+    if (mfpg_federation_metrics(ctx, e->federation, k, &metrics) != MFPG_OK) return NULL;
+    mfpg_experiment_promise(e, &client.report, words, sizeof words);
+    client.promise = words;
+    json_t *object = mfpg_fields_json(&mfpg_client_fields,
+        MFPG_FIELD_JSON | other_place(e) | (e->options.acting ? MFPG_CLIENT_EACH_ROUND : 0), &client);
+    if (!object || e->options.evaluate == MFPG_EVALUATE_NONE) return object;
+    return mfpg_json_if_complete(
+        object, json_object_set_new(object, "metrics",
+                    mfpg_fields_json(&mfpg_metrics_fields, MFPG_FIELD_JSON, &metrics)) == 0);
 }
 
 static json_t *list_clients(mfpg_context *ctx, const mfpg_experiment *e) {
@@ -68,52 +54,15 @@ static json_t *list_clients(mfpg_context *ctx, const mfpg_experiment *e) {
 
 /* ---- quantiles ---- */
 
-static double preference_of(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c) {
-    (void)c;
-    return e->preference ? e->preference[k] : (double)NAN;
-}
-
-static double action_of(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c) {
-    (void)e;
-    (void)k;
-    return c->action_value;
-}
-
-static double mu_of(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c) {
-    (void)e;
-    (void)k;
-    return c->mu;
-}
-
-static double epsilon_of(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c) {
-    (void)e;
-    (void)k;
-    return c->epsilon;
-}
-
-static double epsilon_other_of(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c) {
-    (void)e;
-    (void)k;
-    return c->epsilon_other;
-}
-
-static double rounds_of(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c) {
-    (void)e;
-    (void)k;
-    return (double)c->rounds;
-}
-
-typedef double (*column)(const mfpg_experiment *e, ptrdiff_t k, const mfpg_client_report *c);
-
-/* A column at every level; null where a client has no such number. */
-static json_t *quantiles_json(mfpg_context *ctx, const mfpg_experiment *e, column of) {
+/* A column at every level; null if a client has no such number. */
+static json_t *quantiles_json(mfpg_context *ctx, const mfpg_experiment *e, const mfpg_record_field *column) {
     ptrdiff_t clients = e->data->clients;
     double *value = mfpg_alloc(clients, sizeof *value), at[LEVELS];
     int known = value != NULL, all = 1;
     for (ptrdiff_t k = 0; k < clients && known; k++) {
-        mfpg_client_report c;
-        known = mfpg_federation_client(ctx, e->federation, k, &c) == MFPG_OK;
-        value[k] = known ? of(e, k, &c) : 0.0;
+        mfpg_client_record client;
+        known = mfpg_experiment_client_record(ctx, e, k, &client) == MFPG_OK;
+        value[k] = known ? mfpg_field_number(column, &client) : 0.0;
         all = all && !isnan(value[k]);
     }
     if (known && all) known = mfpg_solution_quantiles(ctx, value, clients, LEVELS, at) == MFPG_OK;
@@ -176,25 +125,20 @@ static json_t *extreme_json(mfpg_context *ctx, const mfpg_experiment *e, int lar
         found = c;
         client = k;
     }
-    mfpg_promise_text(&e->options, mfpg_config_particles(e->config), &found, words, sizeof words);
+    mfpg_experiment_promise(e, &found, words, sizeof words);
     return json_pack("{s:I, s:s, s:s}", "client", (json_int_t)client, "name", e->data->client[client].name,
         "promise", words);
 }
 
 static json_t *describe_clients(mfpg_context *ctx, const mfpg_experiment *e) {
-    int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    const struct {
-        const char *name;
-        column of;
-    } columns[] = {{"preference", preference_of}, {"action", action_of}, {"mu", mu_of},
-        {"epsilon", epsilon_of}, {replace ? "epsilon_zero_out" : "epsilon_replace", epsilon_other_of},
-        {"rounds", rounds_of}};
+    const mfpg_record_field *field = mfpg_client_fields.field, *end = field + mfpg_client_fields.count;
     json_t *object = json_pack("{s:I, s:s, s:s, s:o}", "count", (json_int_t)e->data->clients, "file",
         "clients.csv", "note", "more than 1000 clients: each is in the file; here are quantiles", "level",
         levels_json());
     int complete = object != NULL;
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] && complete; i++)
-        complete = json_object_set_new(object, columns[i].name, quantiles_json(ctx, e, columns[i].of)) == 0;
+    for (; field < end && complete; field++)
+        if (field->places & (MFPG_CLIENT_QUANTILES | other_place(e)))
+            complete = json_object_set_new(object, field->name, quantiles_json(ctx, e, field)) == 0;
     complete = complete && add_counts(ctx, e, object) &&
                json_object_set_new(object, "least_protected", extreme_json(ctx, e, 1)) == 0 &&
                json_object_set_new(object, "most_protected", extreme_json(ctx, e, 0)) == 0 &&

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/csv_writer.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/npy_header.h"
 #include "base/ranks.h"
@@ -17,113 +17,56 @@ const char *mfpg_run_file(size_t index) {
     return index < MFPG_RUN_FILES ? names[index] : NULL;
 }
 
-mfpg_status mfpg_run_write_rounds(
-    mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count) {
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, "rounds.csv", &file);
+/* A CSV file with its row of names. */
+static mfpg_status begin_table(mfpg_context *ctx, const char *folder, const char *name,
+    const mfpg_fields *fields, int places, mfpg_file *file, mfpg_csv *csv) {
+    mfpg_status status = mfpg_file_create_in(ctx, folder, name, file);
     if (status != MFPG_OK) return status;
-    mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(
-        &csv, "round,loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta,metrics");
-    for (ptrdiff_t i = 0; i < count; i++) {
-        const mfpg_round_report *r = &rounds[i];
-        mfpg_csv_integer(&csv, r->round);
-        mfpg_csv_number(&csv, r->loss);
-        mfpg_csv_number(&csv, r->accuracy);
-        mfpg_csv_number(&csv, r->mean_action);
-        mfpg_csv_number(&csv, r->noise_to_signal);
-        mfpg_csv_number(&csv, r->epsilon);
-        mfpg_csv_number(&csv, r->paper_epsilon);
-        mfpg_csv_number(&csv, r->paper_delta);
-        mfpg_csv_text(&csv, MFPG_METRICS_NOTE);
-        mfpg_csv_end_row(&csv);
-    }
-    return mfpg_file_commit(ctx, &file);
+    *csv = (mfpg_csv){.stream = file->stream};
+    mfpg_fields_csv_header(csv, fields, places);
+    return MFPG_OK;
 }
 
-mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mfpg_particles particles,
+mfpg_status mfpg_run_write_rounds(mfpg_context *ctx, const char *folder, int place, mfpg_particles particles,
     const mfpg_round_report *rounds, ptrdiff_t count) {
+    const char *name = place == MFPG_ROUND_CSV    ? "rounds.csv"
+                       : place == MFPG_ENERGY_CSV ? "free_energy.csv"
+                                                  : "transport.csv";
     mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, "free_energy.csv", &file);
+    mfpg_csv csv;
+    mfpg_status status = begin_table(ctx, folder, name, &mfpg_round_fields, place, &file, &csv);
     if (status != MFPG_OK) return status;
-    mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "round,loss,kl,variance,mean_strength,free_energy,metrics");
     for (ptrdiff_t i = 0; i < count; i++) {
-        const mfpg_free_energy *f = &rounds[i].free_energy;
-        if (isnan(f->mean_strength)) continue;
-        mfpg_csv_integer(&csv, rounds[i].round);
-        mfpg_csv_number(&csv, f->loss);
-        mfpg_csv_number(&csv, f->kl);
-        mfpg_csv_number(&csv, f->variance);
-        mfpg_csv_number(&csv, f->mean_strength);
-        mfpg_csv_number(&csv, f->total);
-        mfpg_csv_text(&csv, particles == MFPG_PARTICLES_DATA
-                                ? "an observable, no certificate; computed on noised records"
-                                : "an observable, no certificate; " MFPG_METRICS_NOTE);
-        mfpg_csv_end_row(&csv);
+        const mfpg_round_record record = mfpg_round_record_of(&rounds[i], particles);
+        if (place == MFPG_ENERGY_CSV && isnan(rounds[i].free_energy.mean_strength)) continue;
+        mfpg_fields_csv_row(&csv, &mfpg_round_fields, place, &record);
     }
     return mfpg_file_commit(ctx, &file);
 }
 
-mfpg_status mfpg_run_write_transport(
-    mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count) {
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, "transport.csv", &file);
-    if (status != MFPG_OK) return status;
-    mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "round,projections,variance_ratio_min,variance_ratio_mean,variance_ratio_max,"
-                          "tensor_of_min,row_error,kernel_error,iterations,note");
-    for (ptrdiff_t i = 0; i < count; i++) {
-        const mfpg_transport_report *t = &rounds[i].transport;
-        double none = t->projections > 0 ? 0.0 : (double)NAN; /* in rounds without members */
-        mfpg_csv_integer(&csv, rounds[i].round);
-        mfpg_csv_integer(&csv, t->projections);
-        mfpg_csv_number(&csv, t->least_ratio + none);
-        mfpg_csv_number(&csv, mfpg_transport_mean_ratio(t));
-        mfpg_csv_number(&csv, t->largest_ratio + none);
-        mfpg_csv_number(&csv, (double)t->least_tensor + none);
-        mfpg_csv_number(&csv, t->residual + none);
-        mfpg_csv_number(&csv, t->kernel_error + none);
-        mfpg_csv_integer(&csv, t->iterations);
-        mfpg_csv_text(&csv, MFPG_TRANSPORT_NOTE);
-        mfpg_csv_end_row(&csv);
-    }
-    return mfpg_file_commit(ctx, &file);
-}
-
-static void write_client(mfpg_csv *csv, const mfpg_federation_options *options, ptrdiff_t k,
-    double preference, const mfpg_client_report *client) {
-    mfpg_csv_integer(csv, k);
-    mfpg_csv_number(csv, preference);
-    mfpg_csv_number(csv, client->action_value);
-    mfpg_csv_number(csv, client->mu);
-    mfpg_csv_number(csv, client->epsilon);
-    mfpg_csv_number(csv, options->delta);
-    mfpg_csv_text(csv, mfpg_unit_name(options->promise.unit));
-    mfpg_csv_text(csv, mfpg_adjacency_name(options->promise.adjacency));
-    mfpg_csv_text(csv, mfpg_view_name(options->promise.view));
-    mfpg_csv_text(csv, options->accountant);
-    mfpg_csv_integer(csv, client->rounds);
-    mfpg_csv_number(csv, client->paper_epsilon);
-    mfpg_csv_number(csv, client->paper_delta);
-    mfpg_csv_integer(csv, client->steps);
-    mfpg_csv_number(csv, client->sampling_rate);
-    mfpg_csv_end_row(csv);
+mfpg_status mfpg_federation_client_record(mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t k,
+    double preference, mfpg_client_record *out) {
+    *out = (mfpg_client_record){.client = k,
+        .preference = preference,
+        .promised = mfpg_promise_record_of(&federation->options, federation->particles)};
+    mfpg_status status = mfpg_federation_client(ctx, federation, k, &out->report);
+    out->stopped_before = out->report.stopped ? out->report.stopped_before : -1;
+    out->certificate = isfinite(out->report.epsilon);
+    return status;
 }
 
 mfpg_status mfpg_run_write_clients(
     mfpg_context *ctx, const char *folder, const mfpg_federation *federation, const double *preference) {
     mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, "clients.csv", &file);
+    mfpg_csv csv;
+    mfpg_status status =
+        begin_table(ctx, folder, "clients.csv", &mfpg_client_fields, MFPG_CLIENT_CSV, &file, &csv);
     if (status != MFPG_OK) return status;
-    mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "client,preference,action,mu,epsilon,delta,unit,adjacency,view,accountant,rounds,"
-                          "paper_epsilon,paper_delta,steps,sampling_rate");
     for (ptrdiff_t k = 0; k < federation->clients && status == MFPG_OK; k++) {
-        mfpg_client_report client;
-        status = mfpg_federation_client(ctx, federation, k, &client);
-        if (status == MFPG_OK)
-            write_client(&csv, &federation->options, k, preference ? preference[k] : (double)NAN, &client);
+        mfpg_client_record client;
+        status = mfpg_federation_client_record(
+            ctx, federation, k, preference ? preference[k] : (double)NAN, &client);
+        if (status == MFPG_OK) mfpg_fields_csv_row(&csv, &mfpg_client_fields, MFPG_CLIENT_CSV, &client);
     }
     if (status == MFPG_OK) return mfpg_file_commit(ctx, &file);
     mfpg_file_abandon(&file);
@@ -170,10 +113,4 @@ mfpg_status mfpg_run_write_timings(
         mfpg_csv_end_row(&csv);
     }
     return mfpg_file_commit(ctx, &file);
-}
-
-json_t *mfpg_json_number(double value) {
-    if (isnan(value)) return json_null();
-    if (isinf(value)) return json_string(value > 0 ? "inf" : "-inf");
-    return json_real(value);
 }

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "mfpg/federation.h"
+#include "mfpg/run_fields.h"
 
 /* The words that go with every metric. */
 #define MFPG_METRICS_NOTE "computed on private data; not covered by any certificate"
@@ -20,17 +20,14 @@ const char *mfpg_run_file(size_t index);
 /* The file beside them while the run goes on. */
 #define MFPG_CHECKPOINT "checkpoint"
 
-/* rounds.csv */
-mfpg_status mfpg_run_write_rounds(
-    mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count);
-
-/* free_energy.csv, of the rounds that have one. */
-mfpg_status mfpg_run_write_free_energy(mfpg_context *ctx, const char *folder, mfpg_particles particles,
+/* A file of the rounds: rounds.csv, free_energy.csv with the rounds that have one, or transport.csv, by its place (MFPG_ROUND_CSV,
+ * MFPG_ENERGY_CSV, MFPG_TRANSPORT_CSV). particles: what was noised. */
+mfpg_status mfpg_run_write_rounds(mfpg_context *ctx, const char *folder, int place, mfpg_particles particles,
     const mfpg_round_report *rounds, ptrdiff_t count);
 
-/* transport.csv: the projections of every round. */
-mfpg_status mfpg_run_write_transport(
-    mfpg_context *ctx, const char *folder, const mfpg_round_report *rounds, ptrdiff_t count);
+/* What a federation knows of a client: all but its name, its rows and its promise in words. */
+mfpg_status mfpg_federation_client_record(mfpg_context *ctx, const mfpg_federation *federation,
+    ptrdiff_t client, double preference, mfpg_client_record *out);
 
 /* clients.csv; preference: clients numbers, or NULL without a game. */
 mfpg_status mfpg_run_write_clients(
@@ -46,8 +43,5 @@ mfpg_status mfpg_run_write_json(
 /* timings.csv, the only file that may differ between equal runs: wall seconds a round, host, threads. */
 mfpg_status mfpg_run_write_timings(
     mfpg_context *ctx, const char *folder, const double *seconds, ptrdiff_t count);
-
-/* A number for JSON: null for NAN, "inf" / "-inf" for infinities. */
-json_t *mfpg_json_number(double value);
 
 #endif

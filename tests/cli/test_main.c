@@ -136,7 +136,11 @@ static void test_list_shows_every_table(void **state) {
     check_list(object, "models", mfpg_model_kind_name);
     check_list(object, "readers", mfpg_reader_name);
     assert_true(json_is_array(json_object_get(object, "examples")));
+    assert_null(json_object_get(object, "fields")); /* only if they are asked for */
     json_decref(object);
+    expect("list fields", 0);
+    assert_non_null(strstr(ran.out, "client.noise_multiplier"));
+    assert_non_null(strstr(ran.out, "audit.epsilon_lower_direct"));
     expect("list studies", 0);
     assert_non_null(strstr(ran.out, "limit"));
     expect("list methods", 0);

@@ -3,9 +3,13 @@
 
 #include "experiment/report/run_table.h"
 
+static const mfpg_record_field columns[] = {{"round", MFPG_FIELD_COUNT, 1, 0, ""},
+    {"loss", MFPG_FIELD_NUMBER, 1, 0, ""}, {"other", MFPG_FIELD_NUMBER, 2, 0, ""}};
+static const mfpg_fields fields = {"round", columns, 3};
+
 static mfpg_status read_table(const char *text, run_table *out) {
     write_file(in_place("t.csv"), text);
-    return run_table_read(ctx, place, "t.csv", "round,loss", "round,loss", out);
+    return run_table_read(ctx, place, "t.csv", &fields, 1, out);
 }
 
 static void expect_refused(const char *text, const char *const *parts) {
@@ -55,7 +59,7 @@ static void test_what_no_run_writes_is_refused_with_its_line(void **state) {
     REFUSED("round,loss\n1,0.5,7\n", "t.csv:2", "found 3 fields, expected 2");
     REFUSED("round,loss\n1,\"0.5\n", "t.csv:2", "never closed");
     REFUSED("round,loss\n1,\"0.5\"x\n", "t.csv:2", "behind the closing quote");
-    REFUSED("round,accuracy\n1,0.5\n", "t.csv:1", "no column 'loss'", "round,loss");
+    REFUSED("round,accuracy\n1,0.5\n", "t.csv:1", "no column 'loss'", "a round has");
     REFUSED("round,loss,loss\n", "t.csv:1", "both called \"loss\"");
     REFUSED("", "t.csv:1", "the file is empty");
     REFUSED("PK\003\004", "t.csv:1");
@@ -66,13 +70,12 @@ static void test_what_no_run_writes_is_refused_with_its_line(void **state) {
     REFUSED("round,loss\n| 1\n1,0.5\n", "t.csv:2", "not what a run writes");
     REFUSED("round,loss\n1, 0.5\n", "t.csv:2", "not what a run writes");
     REFUSED("\xEF\xBB\xBFround,loss\n1,0.5\n", "t.csv:1", "not what a run writes");
-    assert_int_equal(
-        run_table_read(ctx, place, "absent.csv", "round", "round", &(run_table){0}), MFPG_ERR_INPUT);
+    assert_int_equal(run_table_read(ctx, place, "absent.csv", &fields, 1, &(run_table){0}), MFPG_ERR_INPUT);
     MESSAGE_HOLDS("absent.csv");
     FILE *file = fopen(in_place("t.csv"), "w");
     assert_int_equal(fwrite("round,loss\n1,\0,5\n", 1, 17, file), 17);
     fclose(file);
-    assert_int_equal(run_table_read(ctx, place, "t.csv", "round", "round", &(run_table){0}), MFPG_ERR_INPUT);
+    assert_int_equal(run_table_read(ctx, place, "t.csv", &fields, 1, &(run_table){0}), MFPG_ERR_INPUT);
     MESSAGE_HOLDS("t.csv:2: a zero byte");
 }
 

@@ -118,15 +118,18 @@ static void test_clients_are_told(void **state) {
     mfpg_context *ctx = testing_context(1);
     mfpg_experiment *experiment = run(ctx, NULL, words);
     mfpg_client_report client;
+    mfpg_client_record record;
     char promise[1024], *summary = NULL;
     CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, 1, &client));
     CHECK_OK(ctx, mfpg_experiment_summary(ctx, experiment, &summary));
     mfpg_experiment_promise(experiment, &client, promise, sizeof promise);
     assert_non_null(strstr(promise, "blind guessing"));
     assert_non_null(strstr(summary, promise));
-    assert_int_equal(mfpg_experiment_client_rows(experiment, 1), 40);
-    assert_int_equal(mfpg_experiment_client_rows(experiment, 2), 0);
-    assert_true(isnan(mfpg_experiment_client_preference(experiment, 0))); /* no game */
+    CHECK_OK(ctx, mfpg_experiment_client_record(ctx, experiment, 1, &record));
+    assert_int_equal(record.rows, 40);
+    assert_true(isnan(record.preference)); /* no game */
+    assert_true(record.report.epsilon == client.epsilon && record.certificate && record.stopped_before == -1);
+    assert_int_equal(mfpg_experiment_client_record(ctx, experiment, 2, &record), MFPG_ERR_DOMAIN);
     free(summary);
     mfpg_experiment_destroy(experiment);
     mfpg_context_destroy(ctx);

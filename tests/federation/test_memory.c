@@ -137,12 +137,12 @@ static void remove_if_there(const char *name) {
 
 static mfpg_status write_rounds(fixture *f) {
     mfpg_round_report report = {.round = 1};
-    return mfpg_run_write_rounds(f->ctx, folder, &report, 1);
+    return mfpg_run_write_rounds(f->ctx, folder, MFPG_ROUND_CSV, MFPG_PARTICLES_PARAMETERS, &report, 1);
 }
 
 static mfpg_status write_free_energy(fixture *f) {
     mfpg_round_report report = {.round = 1, .free_energy = {1, 2, 3, 4, 5}};
-    return mfpg_run_write_free_energy(f->ctx, folder, MFPG_PARTICLES_PARAMETERS, &report, 1);
+    return mfpg_run_write_rounds(f->ctx, folder, MFPG_ENERGY_CSV, MFPG_PARTICLES_PARAMETERS, &report, 1);
 }
 
 static mfpg_status write_clients(fixture *f) {

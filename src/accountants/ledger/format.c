@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/number.h"
+#include "base/fields.h"
 #include "accountants/release_check.h"
 
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
@@ -51,6 +51,22 @@ size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG
     return (size_t)length;
 }
 
+#define RELEASE(name, kind, places, help)                                                                    \
+    { #name, MFPG_FIELD_##kind, places, offsetof(mfpg_release, name), help }
+enum { ALWAYS = MFPG_LEDGER_ALWAYS, LATELY = MFPG_LEDGER_LATELY };
+
+static const mfpg_record_field release_fields[] = {
+    RELEASE(steps, COUNT, ALWAYS, "noised steps of the round"),
+    RELEASE(sensitivity, MAGNITUDE, ALWAYS, "of one step for zero-out, in units of the weights"),
+    RELEASE(rounding, MAGNITUDE, LATELY, "share by which rounding raised the sensitivity"),
+    RELEASE(noise_sd, MAGNITUDE, ALWAYS, "standard deviation of the noise of a step"),
+    RELEASE(grid, MAGNITUDE, LATELY, "spacing of the public grid; 0: none is known"),
+    RELEASE(last_sd, MAGNITUDE, ALWAYS, "of the noise that protects the last step in the view"),
+    RELEASE(weight, MAGNITUDE, ALWAYS, "in the round's average"),
+    RELEASE(sampling_rate, MAGNITUDE, ALWAYS, "chance of an example to be in a step's batch"),
+};
+const mfpg_fields mfpg_ledger_fields = MFPG_FIELDS("ledger", release_fields);
+
 static void format_action(const mfpg_action *action, char *out, size_t size) {
     char number[MFPG_NUMBER_SIZE];
     const char *kind = NULL;
@@ -68,24 +84,19 @@ static void format_action(const mfpg_action *action, char *out, size_t size) {
 
 size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]) {
-    char sensitivity[MFPG_NUMBER_SIZE], noise[MFPG_NUMBER_SIZE], last[MFPG_NUMBER_SIZE];
-    char weight[MFPG_NUMBER_SIZE], rate[MFPG_NUMBER_SIZE], contraction[MFPG_NUMBER_SIZE];
-    char rounding[MFPG_NUMBER_SIZE], grid[MFPG_NUMBER_SIZE];
+    char contraction[MFPG_NUMBER_SIZE], number[MFPG_NUMBER_SIZE];
     char action[64], first_map[64] = "";
     if (release->particles == MFPG_PARTICLES_DATA)
         snprintf(first_map, sizeof first_map, "\"contraction\":%s,",
             mfpg_number_format(release->contraction, contraction));
     format_action(&release->action, action, sizeof action);
     int length = snprintf(out, MFPG_LEDGER_WRITTEN,
-        "{\"round\":%lld,\"clients\":[%lld,%lld],\"particles\":\"%s\",%s\"clipped\":\"%s\",\"steps\":%lld,"
-        "\"sensitivity\":%s,\"rounding\":%s,\"noise_sd\":%s,\"grid\":%s,\"last_sd\":%s,\"weight\":%s,"
-        "\"sampling_rate\":%s,\"action\":%s}",
+        "{\"round\":%lld,\"clients\":[%lld,%lld],\"particles\":\"%s\",%s\"clipped\":\"%s\",",
         (long long)release->round, (long long)release->client, (long long)last_client,
-        mfpg_particles_name(release->particles), first_map, mfpg_clipped_name(release->clipped),
-        (long long)release->steps, mfpg_number_format(release->sensitivity, sensitivity),
-        mfpg_number_format(release->rounding, rounding), mfpg_number_format(release->noise_sd, noise),
-        mfpg_number_format(release->grid, grid), mfpg_number_format(release->last_sd, last),
-        mfpg_number_format(release->weight, weight), mfpg_number_format(release->sampling_rate, rate),
-        action);
-    return (size_t)length;
+        mfpg_particles_name(release->particles), first_map, mfpg_clipped_name(release->clipped));
+    for (const mfpg_record_field *f = release_fields; f < release_fields + mfpg_ledger_fields.count; f++)
+        length += snprintf(out + length, MFPG_LEDGER_WRITTEN - (size_t)length, "\"%s\":%s,", f->name,
+            mfpg_field_text(f, release, number));
+    return (size_t)(length +
+                    snprintf(out + length, MFPG_LEDGER_WRITTEN - (size_t)length, "\"action\":%s}", action));
 }

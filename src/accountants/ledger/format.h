@@ -30,6 +30,9 @@ enum {
     MFPG_LEDGER_LONGEST = 4096 /* a longer line is no ledger line */
 };
 
+/* Places of the fields of a release (mfpg_ledger_fields): in lines of all versions, and of version 4 on. */
+enum { MFPG_LEDGER_ALWAYS = 1 << 8, MFPG_LEDGER_LATELY = 1 << 9 };
+
 /* NULL, or what is wrong with a header. */
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header);
 

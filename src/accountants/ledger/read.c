@@ -258,8 +258,8 @@ static mfpg_clipped usual_clip(const mfpg_ledger_header *header, const mfpg_rele
     return header->promise.unit == MFPG_UNIT_EXAMPLE ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_UPDATE;
 }
 
-/* What was clipped, and the last digits of what left; the rest of the release is read. */
-static mfpg_status get_digits(mfpg_context *ctx, const line_reader *reader, const json_t *line,
+/* What was clipped; the rest of the release is read. */
+static mfpg_status get_clipped(mfpg_context *ctx, const line_reader *reader, const json_t *line,
     const mfpg_ledger_header *header, mfpg_release *out) {
     const char *const names[] = {mfpg_clipped_name(MFPG_CLIPPED_UPDATE),
         mfpg_clipped_name(MFPG_CLIPPED_EXAMPLES), mfpg_clipped_name(MFPG_CLIPPED_RECORDS),
@@ -270,8 +270,21 @@ static mfpg_status get_digits(mfpg_context *ctx, const line_reader *reader, cons
     if (reader->version == MFPG_LEDGER_OLDEST) return MFPG_OK;
     mfpg_status status = get_name(ctx, reader, line, "clipped", names, 4, &clipped);
     if (status == MFPG_OK) out->clipped = (mfpg_clipped)clipped;
-    if (status == MFPG_OK) status = get_number(ctx, reader, line, "rounding", &out->rounding);
-    if (status == MFPG_OK) status = get_number(ctx, reader, line, "grid", &out->grid);
+    return status;
+}
+
+/* The numbers that a line of its version has. */
+static mfpg_status get_numbers(
+    mfpg_context *ctx, const line_reader *reader, const json_t *line, mfpg_release *out) {
+    int places = MFPG_LEDGER_ALWAYS | (reader->version == MFPG_LEDGER_OLDEST ? 0 : MFPG_LEDGER_LATELY);
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t i = 0; i < mfpg_ledger_fields.count && status == MFPG_OK; i++) {
+        const mfpg_record_field *field = &mfpg_ledger_fields.field[i];
+        void *at = (char *)out + field->offset;
+        if (field->places & places)
+            status = field->kind == MFPG_FIELD_COUNT ? get_integer(ctx, reader, line, field->name, at)
+                                                     : get_number(ctx, reader, line, field->name, at);
+    }
     return status;
 }
 
@@ -282,14 +295,9 @@ static mfpg_status read_release(mfpg_context *ctx, const line_reader *reader, co
     mfpg_status status = get_integer(ctx, reader, line, "round", &release->round);
     if (status == MFPG_OK) status = get_range(ctx, reader, line, entry);
     if (status == MFPG_OK) status = get_kind(ctx, reader, line, header->particles, release);
-    if (status == MFPG_OK) status = get_integer(ctx, reader, line, "steps", &release->steps);
-    if (status == MFPG_OK) status = get_number(ctx, reader, line, "sensitivity", &release->sensitivity);
-    if (status == MFPG_OK) status = get_number(ctx, reader, line, "noise_sd", &release->noise_sd);
-    if (status == MFPG_OK) status = get_number(ctx, reader, line, "last_sd", &release->last_sd);
-    if (status == MFPG_OK) status = get_number(ctx, reader, line, "weight", &release->weight);
-    if (status == MFPG_OK) status = get_number(ctx, reader, line, "sampling_rate", &release->sampling_rate);
+    if (status == MFPG_OK) status = get_numbers(ctx, reader, line, release);
     if (status == MFPG_OK) status = get_action(ctx, reader, line, &release->action);
-    if (status == MFPG_OK) status = get_digits(ctx, reader, line, header, release);
+    if (status == MFPG_OK) status = get_clipped(ctx, reader, line, header, release);
     if (status != MFPG_OK) return status;
     const char *fault = mfpg_ledger_release_fault(&header->promise, release);
     if (!fault && (entry->last_client < release->client || entry->last_client >= header->clients))

@@ -6,22 +6,18 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "inversion_record.h"
 #include "json_file.h"
+#include "mfpg/audit.h"
+#include "mfpg/run_fields.h"
 
 static const size_t LARGEST_AUDIT = (size_t)1 << 28;
 
 const audit_pair audit_pairs[AUDIT_PAIRS] = {{"mu", "mu_lower"}, {"epsilon", "epsilon_lower_direct"},
     {"distance", "tv_lower"}, {"auc_cap", "auc_lower"}, {"round_mu", "round_mu_lower"},
     {"mu", "input_mu_lower"}};
-
-/* Numbers that are at least 0; and such that may have any sign. */
-static const char *const magnitudes[] = {"mu", "mu_lower", "epsilon", "epsilon_lower", "epsilon_lower_direct",
-    "delta", "auc", "auc_cap", "auc_lower", "round_mu", "round_mu_lower", "distance", "tv_lower",
-    "paper_delta", "gradient_norm", "clip_factor", "input_mu_lower", "input_gradient", "input_clip_factor",
-    "guesses", "correct", "ceiling", "expected"};
-static const char *const differences[] = {"gap", "mu_estimate", "input_mu_estimate"};
 
 double audit_number(const json_t *client, const char *key) {
     return json_file_number(json_object_get(client, key));
@@ -34,46 +30,19 @@ int audit_pair_broken(const json_t *client, const audit_pair *pair) {
 
 /* ---- what an audit writes ---- */
 
-static mfpg_status fail_at(
-    mfpg_context *ctx, const char *folder, size_t client, const char *key, const char *want) {
-    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: clients: entry %zu: %s: missing, or not %s", folder,
-        client, key, want);
-}
-
-static mfpg_status check_numbers(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
-    static const size_t positive = sizeof magnitudes / sizeof magnitudes[0],
-                        all = positive + sizeof differences / sizeof differences[0];
-    for (size_t i = 0; i < all; i++) {
-        const char *key = i < positive ? magnitudes[i] : differences[i - positive];
-        const json_t *value = json_object_get(client, key);
-        double number = json_file_number(value);
-        if (!value || json_is_null(value) || (i < positive ? number >= 0.0 : !isnan(number))) continue;
-        if (i >= positive && json_is_string(value) && strcmp(json_string_value(value), "-inf") == 0) continue;
-        return fail_at(ctx, folder, index, key, i < positive ? "a number from 0" : "a number");
-    }
-    return MFPG_OK;
-}
-
-static mfpg_status check_verdict(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
-    if (!json_is_boolean(json_object_get(client, "stands")))
-        return fail_at(ctx, folder, index, "stands", "true or false");
-    for (int i = 0; i < AUDIT_PAIRS; i++)
-        if (json_is_true(json_object_get(client, "stands")) && audit_pair_broken(client, &audit_pairs[i]))
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "%s/audit.json: clients: entry %zu: said to stand, but %s %g exceeds %s %g; no audit says so",
-                folder, index, audit_pairs[i].proved, audit_number(client, audit_pairs[i].proved),
-                audit_pairs[i].promised, audit_number(client, audit_pairs[i].promised));
-    return MFPG_OK;
-}
-
-/* Of a client, or of all of them together. */
+/* Of a client, or of all of them together: every field is what it must be, and nothing proved exceeds a promise that is said to
+ * hold. */
 static mfpg_status check_entry(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
-    static const char *const texts[] = {"client", "route", "pattern"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (!json_is_string(json_object_get(client, texts[i])))
-            return fail_at(ctx, folder, index, texts[i], "a text");
-    mfpg_status status = check_numbers(ctx, folder, client, index);
-    return status == MFPG_OK ? check_verdict(ctx, folder, client, index) : status;
+    char where[MFPG_MESSAGE_SIZE];
+    snprintf(where, sizeof where, "%s/audit.json: clients: entry %zu: ", folder, index);
+    mfpg_status status = mfpg_fields_check(ctx, &mfpg_audit_fields, MFPG_FIELD_JSON, client, where);
+    for (int i = 0; i < AUDIT_PAIRS && status == MFPG_OK; i++)
+        if (json_is_true(json_object_get(client, "stands")) && audit_pair_broken(client, &audit_pairs[i]))
+            status =
+                mfpg_fail(ctx, MFPG_ERR_INPUT, "%ssaid to stand, but %s %g exceeds %s %g; no audit says so",
+                    where, audit_pairs[i].proved, audit_number(client, audit_pairs[i].proved),
+                    audit_pairs[i].promised, audit_number(client, audit_pairs[i].promised));
+    return status;
 }
 
 static mfpg_status check_client(
@@ -94,19 +63,21 @@ static mfpg_status check_client(
 
 static mfpg_status check_promise(
     mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
-    static const char *const words[] = {"unit", "adjacency", "view", "accountant"};
     const json_t *attacked = json_object_get(audit, "promise"), *made = run_value(run, "promise");
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const json_t *is = json_object_get(attacked, words[i]);
-        if (!json_is_string(is))
-            return mfpg_fail(
-                ctx, MFPG_ERR_INPUT, "%s/audit.json: promise.%s: missing, or not a text", folder, words[i]);
-        if (json_equal(is, json_object_get(made, words[i]))) continue;
+    const mfpg_record_field *end = mfpg_promise_fields.field + mfpg_promise_fields.count;
+    char where[MFPG_MESSAGE_SIZE];
+    snprintf(where, sizeof where, "%s/audit.json: promise.", folder);
+    mfpg_status status = mfpg_fields_check(ctx, &mfpg_promise_fields, MFPG_FIELD_JSON, attacked, where);
+    if (status != MFPG_OK) return status;
+    for (const mfpg_record_field *f = mfpg_promise_fields.field; f < end; f++) {
+        if (!(f->places & MFPG_FIELD_JSON) || f->kind != MFPG_FIELD_TEXT) continue;
+        const json_t *is = json_object_get(attacked, f->name);
+        if (json_equal(is, json_object_get(made, f->name))) continue;
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s/audit.json attacks a promise of %s %.40s, the run made one of %s %.40s: the audit is not one "
             "of this run; mfpg audit %s makes one",
-            folder, words[i], json_string_value(is), words[i],
-            made ? json_string_value(json_object_get(made, words[i])) : "none", folder);
+            folder, f->name, json_string_value(is), f->name,
+            made ? json_string_value(json_object_get(made, f->name)) : "none", folder);
     }
     double delta = audit_number(attacked, "delta");
     if (delta == json_file_number(json_object_get(made, "delta"))) return MFPG_OK;

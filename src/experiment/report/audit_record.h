@@ -6,8 +6,7 @@
 
 /* Reads FOLDER/audit.json, which is to be of the run: the same promise to the same clients. *out: NULL where there is none, else free
  * it with json_decref. It holds then
- *   "clients": a list, in the order of the run's, each with "client", "route", "pattern" (texts), "stands" (a boolean) and the numbers
- *              of AUDIT_NUMBERS, each a number, "inf" or null, or missing;
+ *   "clients": a list, in the order of the run's, each with the fields of mfpg_audit_fields; a number may be missing;
  *   "together", or missing: the same for the clients as one sample;
  *   "method", or missing: a text;
  *   "stands": whether all of them do; "runs", "seed" and, or missing, "patterns": whole numbers; "confidence", "client_confidence": in (0,1).

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
-#include "mfpg/experiment.h"
+#include "experiment/internal.h"
 
 /* ---- one run ---- */
 
-static double last_number(const run_set *set, run_column column) {
+static double last_number(const run_set *set, const char *column) {
     for (ptrdiff_t t = run_set_rounds(set) - 1; t >= 0; t--) {
         run_band band = run_set_band(set, column, t);
         if (band.runs > 0) return band.mean;
@@ -27,22 +28,19 @@ static double largest_epsilon(const run_set *set) {
     return most;
 }
 
-static json_t *game_of(const run_record *run) {
-    if (!run_value(run, "game")) return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "mean_action",
-        mfpg_json_number(run_number(run, "game.mean_action")), "exploitability",
-        mfpg_json_number(run_number(run, "game.exploitability.max")), "exploitability_finite",
-        mfpg_json_number(run_number(run, "game.exploitability_finite.max")), "social_mean_action",
-        mfpg_json_number(run_number(run, "game.social_mean_action")), "price_of_anarchy",
-        mfpg_json_number(run_number(run, "game.price_of_anarchy")));
-}
-
-static json_t *promise_of(const run_record *run) {
-    if (!run_value(run, "promise")) return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "unit", view_text(run_text(run, "promise.unit")),
-        "adjacency", view_text(run_text(run, "promise.adjacency")), "view",
-        view_text(run_text(run, "promise.view")), "delta", mfpg_json_number(run_number(run, "promise.delta")),
-        "accountant", view_text(run_text(run, "promise.accountant")));
+/* The fields of those places in a part of the summary; field "a.b" is told as a. */
+static json_t *part_of(
+    view *v, const run_record *run, const char *part, const mfpg_fields *fields, int places) {
+    if (!run_value(run, part)) return json_null();
+    json_t *out = json_object();
+    for (const mfpg_record_field *f = fields->field; f < fields->field + fields->count; f++) {
+        char path[128], name[64];
+        if (!(f->places & places)) continue;
+        snprintf(path, sizeof path, "%s.%s", part, f->name);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(f->name, "."), f->name);
+        view_copy(v, out, name, run_value(run, path));
+    }
+    return out;
 }
 
 static void add_run(view *v, const run_set *set, json_t *runs) {
@@ -55,14 +53,14 @@ static void add_run(view *v, const run_set *set, json_t *runs) {
     view_put(v, one, "seeds", json_integer(set->count));
     view_put(v, one, "clients", json_integer(run->clients.rows));
     view_put(v, one, "rounds", json_integer(run_set_rounds(set)));
-    view_put(v, one, "promise", promise_of(run));
+    view_put(v, one, "promise", part_of(v, run, "promise", &mfpg_promise_fields, MFPG_FIELD_JSON));
     view_put(v, one, "certificate", json_boolean(run_truth(run, "certificate")));
     view_put(v, one, "epsilon", mfpg_json_number(largest_epsilon(set)));
     view_put(v, one, "under_attack", view_text(run_set_attacked(set)));
-    view_put(v, one, "loss", mfpg_json_number(last_number(set, RUN_LOSS)));
-    view_put(v, one, "accuracy", mfpg_json_number(last_number(set, RUN_ACCURACY)));
-    view_put(v, one, "noise_to_signal", mfpg_json_number(last_number(set, RUN_NOISE_TO_SIGNAL)));
-    view_put(v, one, "game", game_of(run));
+    view_put(v, one, "loss", mfpg_json_number(last_number(set, "loss")));
+    view_put(v, one, "accuracy", mfpg_json_number(last_number(set, "accuracy")));
+    view_put(v, one, "noise_to_signal", mfpg_json_number(last_number(set, "noise_to_signal")));
+    view_put(v, one, "game", part_of(v, run, "game", &mfpg_game_fields, MFPG_GAME_COMPARED));
 }
 
 /* ---- each client in both ---- */

@@ -7,21 +7,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
 #include "json_file.h"
 
 static const size_t LARGEST_SUMMARY = (size_t)1 << 30, LARGEST_CONFIG = (size_t)1 << 20;
-
-#define ROUND_NUMBERS  "loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta"
-#define CLIENT_NUMBERS "preference,action,mu,epsilon,delta,rounds,paper_epsilon,paper_delta"
-
-const char *run_column_name(run_column column) {
-    static const char *const names[RUN_COLUMNS] = {
-        "loss", "accuracy", "mean_action", "noise_to_signal", "epsilon", "paper_epsilon", "paper_delta"};
-    return names[column];
-}
 
 void run_record_clear(run_record *record) {
     free(record->folder);
@@ -96,12 +88,15 @@ static mfpg_status check_clients(mfpg_context *ctx, const run_record *record) {
 static mfpg_status check_summary(mfpg_context *ctx, const run_record *record) {
     static const char *const texts[] = {
         "mfpg", "status", "method.name", "method.mechanism", "method.players"};
-    static const char *const promise[] = {
-        "promise.unit", "promise.adjacency", "promise.view", "promise.accountant"};
+    char where[MFPG_MESSAGE_SIZE];
+    mfpg_status status = MFPG_OK;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!run_text(record, texts[i])) return fail_summary(ctx, record, texts[i], "a text");
-    for (size_t i = 0; i < sizeof promise / sizeof promise[0] && run_value(record, "promise"); i++)
-        if (!run_text(record, promise[i])) return fail_summary(ctx, record, promise[i], "a text");
+    snprintf(where, sizeof where, "%s/summary.json: promise.", record->folder);
+    if (run_value(record, "promise"))
+        status = mfpg_fields_check(
+            ctx, &mfpg_promise_fields, MFPG_FIELD_JSON, run_value(record, "promise"), where);
+    if (status != MFPG_OK) return status;
     if (!run_value(record, "promise") && !run_promises_nothing(record))
         return fail_summary(ctx, record, "promise", "an object");
     if (!json_is_integer(run_value(record, "rounds")))
@@ -110,7 +105,7 @@ static mfpg_status check_summary(mfpg_context *ctx, const run_record *record) {
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: summary.json counts %g rounds and rounds.csv %td: the files are not those of one run",
             record->folder, run_number(record, "rounds"), record->rounds.rows);
-    mfpg_status status = check_clients(ctx, record);
+    status = check_clients(ctx, record);
     if (status == MFPG_OK) status = check_texts(ctx, record, "assumptions");
     return status == MFPG_OK ? check_texts(ctx, record, "game.warnings") : status;
 }
@@ -161,13 +156,11 @@ mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *o
     run_record made = {.folder = mfpg_text_copy(folder, strlen(folder))};
     mfpg_status status = made.folder ? check_folder(ctx, folder) : mfpg_fail_memory(ctx);
     if (status == MFPG_OK)
-        status = run_table_read(
-            ctx, folder, "rounds.csv", "round," ROUND_NUMBERS, "round," ROUND_NUMBERS, &made.rounds);
+        status = run_table_read(ctx, folder, "rounds.csv", &mfpg_round_fields, MFPG_ROUND_CSV, &made.rounds);
     if (status == MFPG_OK) status = run_table_check_count(ctx, &made.rounds, "round", 1);
     if (status == MFPG_OK)
-        status = run_table_read(ctx, folder, "clients.csv",
-            "client," CLIENT_NUMBERS ",unit,adjacency,view,accountant",
-            "client,steps,sampling_rate," CLIENT_NUMBERS, &made.clients);
+        status =
+            run_table_read(ctx, folder, "clients.csv", &mfpg_client_fields, MFPG_CLIENT_CSV, &made.clients);
     if (status == MFPG_OK) status = run_table_check_count(ctx, &made.clients, "client", 0);
     if (status == MFPG_OK)
         status = json_file_read(ctx, folder, "summary.json", LARGEST_SUMMARY, &made.summary);
@@ -183,19 +176,15 @@ mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *o
 
 /* ---- rounds ---- */
 
-static ptrdiff_t round_column(const run_record *record, run_column column) {
-    return run_table_column(&record->rounds, run_column_name(column));
+const char *run_round_text(const run_record *record, const char *column, ptrdiff_t round) {
+    return run_table_text(&record->rounds, round, run_table_column(&record->rounds, column));
 }
 
-const char *run_round_text(const run_record *record, run_column column, ptrdiff_t round) {
-    return run_table_text(&record->rounds, round, round_column(record, column));
+double run_round_number(const run_record *record, const char *column, ptrdiff_t round) {
+    return run_table_number(&record->rounds, round, run_table_column(&record->rounds, column));
 }
 
-double run_round_number(const run_record *record, run_column column, ptrdiff_t round) {
-    return run_table_number(&record->rounds, round, round_column(record, column));
-}
-
-int run_has_column(const run_record *record, run_column column) {
+int run_has_column(const run_record *record, const char *column) {
     for (ptrdiff_t i = 0; i < record->rounds.rows; i++)
         if (!isnan(run_round_number(record, column, i))) return 1;
     return 0;

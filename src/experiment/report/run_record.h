@@ -16,19 +16,6 @@ typedef struct run_record {
     char *config_text;
 } run_record;
 
-/* The columns of rounds.csv that charts are made from. */
-typedef enum run_column {
-    RUN_LOSS = 0,
-    RUN_ACCURACY,
-    RUN_MEAN_ACTION,
-    RUN_NOISE_TO_SIGNAL,
-    RUN_EPSILON,
-    RUN_PAPER_EPSILON,
-    RUN_PAPER_DELTA,
-    RUN_COLUMNS
-} run_column;
-const char *run_column_name(run_column column); /* in rounds.csv */
-
 /* Reads a run folder that somebody may have changed: MFPG_ERR_INPUT with file and line for what no run has written, and
  * where the files are not those of one run. Free with run_record_clear. */
 mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *out);
@@ -41,13 +28,13 @@ const char *run_text(const run_record *record, const char *path);    /* NULL: no
 double run_number(const run_record *record, const char *path); /* NAN: no number there; "inf" is infinity */
 int run_truth(const run_record *record, const char *path);
 
-/* ---- rounds: the text of the file, and the number (NAN: empty) ---- */
+/* ---- rounds, by the column's name: the text of the file, and the number (NAN: empty) ---- */
 
-const char *run_round_text(const run_record *record, run_column column, ptrdiff_t round);
-double run_round_number(const run_record *record, run_column column, ptrdiff_t round);
+const char *run_round_text(const run_record *record, const char *column, ptrdiff_t round);
+double run_round_number(const run_record *record, const char *column, ptrdiff_t round);
 
 /* 1 where the column has a number in any round. */
-int run_has_column(const run_record *record, run_column column);
+int run_has_column(const run_record *record, const char *column);
 
 /* ---- clients ---- */
 

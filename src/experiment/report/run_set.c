@@ -137,7 +137,7 @@ ptrdiff_t run_set_rounds(const run_set *set) {
     return most;
 }
 
-run_band run_set_band(const run_set *set, run_column column, ptrdiff_t round) {
+run_band run_set_band(const run_set *set, const char *column, ptrdiff_t round) {
     run_band band = {.mean = NAN};
     double sum = 0.0, low = NAN, high = NAN;
     for (ptrdiff_t i = 0; i < set->count; i++) {
@@ -153,7 +153,7 @@ run_band run_set_band(const run_set *set, run_column column, ptrdiff_t round) {
     return band;
 }
 
-int run_set_has(const run_set *set, run_column column) {
+int run_set_has(const run_set *set, const char *column) {
     for (ptrdiff_t i = 0; i < set->count; i++)
         if (run_has_column(&set->run[i], column)) return 1;
     return 0;

@@ -30,8 +30,8 @@ void run_set_clear(run_set *set);
 ptrdiff_t run_set_rounds(const run_set *set);
 
 /* A column of the rounds. */
-run_band run_set_band(const run_set *set, run_column column, ptrdiff_t round);
-int run_set_has(const run_set *set, run_column column);
+run_band run_set_band(const run_set *set, const char *column, ptrdiff_t round);
+int run_set_has(const run_set *set, const char *column);
 
 /* 1 where all runs of the set have the same texts in a column of clients.csv. */
 int run_set_agrees(const run_set *set, const char *column);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "data/readers.h"
@@ -38,23 +39,14 @@ static mfpg_status check_as_written(mfpg_context *ctx, const mfpg_table *table) 
     return MFPG_OK;
 }
 
-/* Whether "a,b,c" has the name. */
-static int lists(const char *names, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = names; at; at = strchr(at, ',')) {
-        if (*at == ',') at++;
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == 0)) return 1;
-    }
-    return 0;
-}
-
-static mfpg_status check_names(mfpg_context *ctx, const run_table *table, const char *names) {
-    for (const char *at = names; *at;) {
-        mfpg_slice name = {at, strcspn(at, ",")};
-        if (mfpg_lookup_find(&table->cells.names, name) < 0)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:1: there is no column '%.*s'; expected: %s",
-                table->cells.path, (int)name.length, name.at, names);
-        at += name.length + (at[name.length] == ',');
+/* Every column of the table of fields that a file must have. */
+static mfpg_status check_names(
+    mfpg_context *ctx, const run_table *table, const mfpg_fields *fields, int places) {
+    for (const mfpg_record_field *f = fields->field; f < fields->field + fields->count; f++) {
+        if (!(f->places & places) || (f->places & MFPG_FIELD_OPTIONAL)) continue;
+        if (run_table_column(table, f->name) < 0)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:1: there is no column '%s', which a %s has",
+                table->cells.path, f->name, fields->record);
     }
     return MFPG_OK;
 }
@@ -78,7 +70,7 @@ static mfpg_status take_number(mfpg_context *ctx, const run_table *table, ptrdif
 }
 
 /* What stands behind a cell in the text is a separator, a quote or a line end, which nothing needs any more. */
-static mfpg_status take_cells(mfpg_context *ctx, run_table *table, const char *numbers) {
+static mfpg_status take_cells(mfpg_context *ctx, run_table *table, const mfpg_fields *fields, int places) {
     const mfpg_table *read = &table->cells;
     table->rows = read->rows;
     table->number = mfpg_alloc(read->rows * read->columns, sizeof *table->number);
@@ -89,23 +81,24 @@ static mfpg_status take_cells(mfpg_context *ctx, run_table *table, const char *n
     }
     mfpg_status status = MFPG_OK;
     for (ptrdiff_t c = 0; c < read->columns && status == MFPG_OK; c++) {
-        if (!lists(numbers, read->names.keys[c])) continue;
+        const mfpg_record_field *field = mfpg_fields_find(fields, places, read->names.keys[c]);
+        if (!field || !mfpg_field_is_number(field)) continue;
         for (ptrdiff_t i = 0; i < read->rows && status == MFPG_OK; i++)
             status = take_number(ctx, table, i, c);
     }
     return status;
 }
 
-mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const char *names,
-    const char *numbers, run_table *out) {
+mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const mfpg_fields *fields,
+    int places, run_table *out) {
     mfpg_data_options options = mfpg_data_options_default();
     options.separator = ',';
     run_table made = {0};
     char *path = mfpg_path_join(folder, file);
     mfpg_status status = path ? mfpg_csv_read(ctx, path, &options, 0, &made.cells) : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK) status = check_names(ctx, &made, names);
+    if (status == MFPG_OK) status = check_names(ctx, &made, fields, places);
     if (status == MFPG_OK) status = check_as_written(ctx, &made.cells);
-    if (status == MFPG_OK) status = take_cells(ctx, &made, numbers);
+    if (status == MFPG_OK) status = take_cells(ctx, &made, fields, places);
     free(path);
     if (status == MFPG_OK)
         *out = made;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "data/table.h"
+#include "mfpg/fields.h"
 
 typedef struct run_table {
     mfpg_table cells; /* texts, each with a 0 behind it */
@@ -12,11 +13,11 @@ typedef struct run_table {
     double *number; /* rows x columns; NAN: empty, or a text */
 } run_table;
 
-/* Reads what src/base/csv_writer.c writes: a header that has all the names of "a,b,c" (others may be there too), then rows of
- * as many fields. Cells of `numbers`, a list like names, must be empty, finite or inf; all other columns are text.
+/* Reads what src/base/fields.c writes: a header with all columns that the fields have in those places (others may be there too),
+ * then rows of as many cells. Cells of a field that is a number must be empty, finite or inf; all other columns are text.
  * MFPG_ERR_INPUT with file and line for anything else: half a row, a NaN, a foreign file. Free with run_table_clear. */
-mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const char *names,
-    const char *numbers, run_table *out);
+mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const mfpg_fields *fields,
+    int places, run_table *out);
 void run_table_clear(run_table *table);
 
 /* The number of a column, or -1. */

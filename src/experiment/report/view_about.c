@@ -42,7 +42,7 @@ static void add_hint(view *v, const run_set *set, json_t *out) {
     double accuracy = run_number(run, "metrics.accuracy"),
            majority = run_number(run, "metrics.majority_rate");
     double noise =
-        run->rounds.rows > 0 ? run_round_number(run, RUN_NOISE_TO_SIGNAL, run->rounds.rows - 1) : (double)NAN;
+        run->rounds.rows > 0 ? run_round_number(run, "noise_to_signal", run->rounds.rows - 1) : (double)NAN;
     if (!(accuracy <= majority)) return;
     view_put(v, out, "hint",
         isnan(noise)

@@ -10,7 +10,7 @@
 /* ---- what came out ---- */
 
 /* The last round of a column: of a sweep the mean over the seeds. */
-static json_t *last_of(const run_set *set, run_column column) {
+static json_t *last_of(const run_set *set, const char *column) {
     for (ptrdiff_t t = run_set_rounds(set) - 1; t >= 0; t--) {
         run_band band = run_set_band(set, column, t);
         if (band.runs == 0) continue;
@@ -50,8 +50,8 @@ static void add_run(view *v, const run_set *set, json_t *rows) {
     view_put(v, row, "delta", view_number(run_number(run, "promise.delta")));
     view_put(v, row, "epsilon", largest_epsilon(set));
     view_put(v, row, "attacked", view_text(run_set_attacked(set)));
-    view_put(v, row, "loss", last_of(set, RUN_LOSS));
-    view_put(v, row, "accuracy", last_of(set, RUN_ACCURACY));
+    view_put(v, row, "loss", last_of(set, "loss"));
+    view_put(v, row, "accuracy", last_of(set, "accuracy"));
     view_put(v, row, "exploitability", view_number(run_number(run, "game.exploitability.max")));
 }
 

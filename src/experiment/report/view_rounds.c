@@ -7,22 +7,20 @@
 
 /* A quantity and its words. */
 typedef struct quantity {
-    run_column column;
+    const char *column;
     const char *title, *axis; /* axis with the unit */
     const char *role;         /* of its line */
 } quantity;
 
-static const quantity LOSS = {RUN_LOSS, "Loss", "loss (mean over rows)", "line"};
-static const quantity LOSS_SUM = {RUN_LOSS, "Loss", "loss (sum over rows)", "line"};
-static const quantity LOSS_MIXED = {RUN_LOSS, "Loss", "loss (mean over rows; quadratic: sum)", "line"};
-static const quantity ACCURACY = {RUN_ACCURACY, "Accuracy", "accuracy (share of rows)", "line"};
-static const quantity EPSILON = {RUN_EPSILON, "Epsilon", "epsilon (nats)", "line"};
-static const quantity PAPER_EPSILON = {RUN_PAPER_EPSILON, "", "no guarantee: paper_epsilon", "dash"};
-static const quantity PAPER_DELTA = {
-    RUN_PAPER_DELTA, "The paper's delta", "no guarantee: paper_delta", "dash"};
-static const quantity NOISE = {
-    RUN_NOISE_TO_SIGNAL, "Noise to signal", "noise/signal (ratio of norms)", "line"};
-static const quantity ACTION = {RUN_MEAN_ACTION, "Mean action", "mean action (no unit)", "line"};
+static const quantity LOSS = {"loss", "Loss", "loss (mean over rows)", "line"};
+static const quantity LOSS_SUM = {"loss", "Loss", "loss (sum over rows)", "line"};
+static const quantity LOSS_MIXED = {"loss", "Loss", "loss (mean over rows; quadratic: sum)", "line"};
+static const quantity ACCURACY = {"accuracy", "Accuracy", "accuracy (share of rows)", "line"};
+static const quantity EPSILON = {"epsilon", "Epsilon", "epsilon (nats)", "line"};
+static const quantity PAPER_EPSILON = {"paper_epsilon", "", "no guarantee: paper_epsilon", "dash"};
+static const quantity PAPER_DELTA = {"paper_delta", "The paper's delta", "no guarantee: paper_delta", "dash"};
+static const quantity NOISE = {"noise_to_signal", "Noise to signal", "noise/signal (ratio of norms)", "line"};
+static const quantity ACTION = {"mean_action", "Mean action", "mean action (no unit)", "line"};
 
 typedef struct sets {
     const run_set *set;
