@@ -116,22 +116,23 @@ void complete_placeholder(mfpg_context *ctx, const char *placeholder, const char
 /* ---- keys ---- */
 
 /* "privacy." stands once for all keys below it. */
-static int begins_group(const fragment *typed, const mfpg_config_key *key, char group[128]) {
+static int begins_group(const fragment *typed, const mfpg_option *key, char group[128]) {
     size_t done = strlen(typed->text);
-    const char *dot = strlen(key->path) >= done ? strchr(key->path + done, '.') : NULL;
+    const char *dot = strlen(key->name) >= done ? strchr(key->name + done, '.') : NULL;
     if (!dot) return 0;
-    snprintf(group, 128, "%.*s", (int)(dot + 1 - key->path), key->path);
+    snprintf(group, 128, "%.*s", (int)(dot + 1 - key->name), key->name);
     return 1;
 }
 
 void complete_keys(const fragment *typed) {
     char group[128], last[128] = "";
-    mfpg_config_key key;
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
-        if (!begins_group(typed, &key, group)) {
-            complete_offer(typed, key.path, "=", key.help);
+    const mfpg_options *keys = mfpg_config_options();
+    for (ptrdiff_t i = 0; i < keys->count; i++) {
+        const mfpg_option *key = &keys->option[i];
+        if (!begins_group(typed, key, group)) {
+            complete_offer(typed, key->name, "=", key->help);
         } else if (strcmp(group, last) != 0) {
-            complete_offer(typed, group, "", key.section);
+            complete_offer(typed, group, "", mfpg_option_section(keys, i));
             strcpy(last, group);
         }
     }
@@ -140,19 +141,19 @@ void complete_keys(const fragment *typed) {
 void complete_value(mfpg_context *ctx, const char *path, size_t length, const char *text) {
     const fragment typed = {.ctx = ctx, .text = text, .list = ""};
     char name[256], allowed[512];
-    mfpg_config_key key;
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), path);
-    ptrdiff_t index = mfpg_config_key_find(name), words = 0;
-    if (!mfpg_config_key_get(index, &key)) return;
-    for (const char *word; (word = mfpg_config_key_word(index, words)); words++)
-        complete_offer(
-            &typed, word, "", key.default_value && strcmp(word, key.default_value) == 0 ? "default" : "");
-    if (key.form == MFPG_FORM_TRUTH) {
-        complete_offer(&typed, "true", "", strcmp(key.default_value, "true") == 0 ? "default" : "");
-        complete_offer(&typed, "false", "", strcmp(key.default_value, "false") == 0 ? "default" : "");
-    } else if (key.form == MFPG_FORM_PATH) {
+    ptrdiff_t index = mfpg_config_key_find(name);
+    if (index < 0) return;
+    const mfpg_option *key = &mfpg_config_options()->option[index];
+    const char *set = key->default_value ? key->default_value : "", *word;
+    for (ptrdiff_t i = 0; (word = mfpg_option_word(key, i)); i++)
+        complete_offer(&typed, word, "", strcmp(word, set) == 0 ? "default" : "");
+    if (key->kind == MFPG_OPTION_TRUTH) {
+        complete_offer(&typed, "true", "", strcmp(set, "true") == 0 ? "default" : "");
+        complete_offer(&typed, "false", "", strcmp(set, "false") == 0 ? "default" : "");
+    } else if (key->kind == MFPG_OPTION_PATH) {
         puts(":files *");
-    } else if (key.form != MFPG_FORM_WORD) {
-        printf(":message %s\n", mfpg_config_key_allowed(index, allowed, sizeof allowed));
+    } else if (key->kind != MFPG_OPTION_WORD) {
+        printf(":message %s\n", mfpg_option_allowed(key, allowed, sizeof allowed));
     }
 }

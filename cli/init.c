@@ -31,25 +31,24 @@ static const struct argp argp = {.parser = parse,
            "\vWith --json the table of keys is printed instead and no FILE is written.",
     .children = children};
 
-static json_t *key_as_json(ptrdiff_t index, const mfpg_config_key *key) {
-    static const char *const forms[] = {
+static json_t *key_as_json(const mfpg_option *key) {
+    static const char *const kinds[] = {
         "word", "number", "whole", "truth", "text", "path", "numbers", "wholes", "grid", "texts"};
     char allowed[512];
     json_t *words = json_array();
     const char *word;
-    for (ptrdiff_t i = 0; (word = mfpg_config_key_word(index, i)); i++)
+    for (ptrdiff_t i = 0; (word = mfpg_option_word(key, i)); i++)
         json_array_append_new(words, json_string(word));
-    return json_pack("{s:s, s:s, s:o, s:s?, s:s?, s:s, s:s, s:s, s:s}", "key", key->path, "type",
-        forms[key->form], "words", words, "default", key->default_value, "example", key->example, "unit",
-        key->unit, "allowed", mfpg_config_key_allowed(index, allowed, sizeof allowed), "used", key->used,
-        "help", key->help);
+    return json_pack("{s:s, s:s, s:o, s:s?, s:s?, s:s, s:s, s:s, s:s}", "key", key->name, "type",
+        kinds[key->kind], "words", words, "default", key->default_value, "example", key->example, "unit",
+        key->unit, "allowed", mfpg_option_allowed(key, allowed, sizeof allowed), "used", key->used, "help",
+        key->help);
 }
 
 static int print_keys(void) {
     json_t *keys = json_array();
-    mfpg_config_key key;
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++)
-        json_array_append_new(keys, key_as_json(i, &key));
+    const mfpg_options *list = mfpg_config_options();
+    for (ptrdiff_t i = 0; i < list->count; i++) json_array_append_new(keys, key_as_json(&list->option[i]));
     return cli_json_print("init", json_pack("{s:o}", "keys", keys));
 }
 

@@ -222,14 +222,14 @@ void man_page_of_program(void) {
 
 /* ---- the page of the configuration ---- */
 
-static void put_key(ptrdiff_t index, const mfpg_config_key *key) {
+static void put_key(const mfpg_option *key) {
     char allowed[512];
     printf(".TP\n");
-    put_marked("B", key->path);
+    put_marked("B", key->name);
     putchar('\n');
     put(key->help);
     printf(".\n.br\nAllowed: ");
-    put(mfpg_config_key_allowed(index, allowed, sizeof allowed));
+    put(mfpg_option_allowed(key, allowed, sizeof allowed));
     if (key->unit[0]) {
         fputs("; unit: ", stdout);
         put(key->unit);
@@ -245,8 +245,7 @@ static void put_key(ptrdiff_t index, const mfpg_config_key *key) {
 }
 
 void man_page_of_configuration(void) {
-    mfpg_config_key key;
-    const char *section = NULL;
+    const mfpg_options *keys = mfpg_config_options();
     begin_page("mfpg-config", "5", "configuration of a federation for mfpg");
     printf(".SH DESCRIPTION\n"
            "A configuration is a YAML file. A key is written by its path, as in "
@@ -257,14 +256,15 @@ void man_page_of_configuration(void) {
            "all keys; \\fBconfig.yaml\\fR in the folder of a run holds every value that counted, and where "
            "it came\n"
            "from. Paths are relative to the file; in an argument, to the working folder.\n.SH KEYS\n");
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
-        if (!section || strcmp(section, key.section) != 0) {
+    for (ptrdiff_t i = 0, last = -1; i < keys->count; i++) {
+        ptrdiff_t group = mfpg_option_group(keys, i);
+        if (group != last) {
             printf(".SS ");
-            put(key.section[0] ? key.section : "Of the whole");
+            put(group > 0 ? mfpg_option_section(keys, i) : "Of the whole");
             putchar('\n');
         }
-        section = key.section;
-        put_key(i, &key);
+        last = group;
+        put_key(&keys->option[i]);
     }
     printf(".SH SEE ALSO\n.BR mfpg (1),\n.BR mfpg\\-init (1),\n.BR mfpg\\-run (1)\n");
 }

@@ -55,12 +55,13 @@ static int begins_a_name(const option_names *names, const char *word, size_t len
 
 /* The key of the configuration that a word means, whole or its last part, with - for _; NULL for none. */
 static const char *key_of(const char *word) {
-    mfpg_config_key key;
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
-        const char *dot = strrchr(key.path, '.'), *leaf = strchr(word, '.') || !dot ? key.path : dot + 1;
+    const mfpg_options *keys = mfpg_config_options();
+    for (ptrdiff_t i = 0; i < keys->count; i++) {
+        const char *path = keys->option[i].name, *dot = strrchr(path, '.');
+        const char *leaf = strchr(word, '.') || !dot ? path : dot + 1;
         size_t at = 0;
         while (word[at] && (word[at] == leaf[at] || (word[at] == '-' && leaf[at] == '_'))) at++;
-        if (!word[at] && !leaf[at]) return key.path;
+        if (!word[at] && !leaf[at]) return path;
     }
     return NULL;
 }

@@ -4,7 +4,7 @@ draws floating-point noise (mfpg_stream_gaussian): what leaves there is noised o
 
 The order of the folders:
 
-    base <- numerics <- data, models <- games | mechanisms | accountants <- federation <- audit <- experiment <- cli
+    base <- numerics, options <- data, models <- games | mechanisms | accountants <- federation <- audit <- experiment <- cli
 
 A folder may use what stands below it, never what stands beside or above it. A public header belongs to the folder
 that implements it and follows the same rule. Run it without arguments for this tree, with a folder for another."""
@@ -12,10 +12,10 @@ import pathlib
 import re
 import sys
 
-HEIGHT = {"base": 0, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechanisms": 3, "accountants": 3,
+HEIGHT = {"base": 0, "options": 1, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechanisms": 3, "accountants": 3,
           "federation": 4, "audit": 5, "experiment": 6, "cli": 7}
 # Public header -> folder that implements it; a new header needs a word here.
-OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "grid": "base", "group": "base", "names": "base", "random": "base", "release": "base", "transport": "numerics", "pde": "numerics",
+OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "grid": "base", "group": "base", "names": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "experiment", "posed_game": "experiment", "filter": "accountants",
          "hidden_state": "accountants",

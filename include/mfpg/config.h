@@ -10,6 +10,7 @@
 #include "context.h"
 #include "dataset.h"
 #include "game.h"
+#include "option.h"
 #include "release.h"
 
 /* ---- methods: a method is a mechanism, the players of its game and the accountant the paper gives it ---- */
@@ -27,44 +28,12 @@ const mfpg_method *mfpg_method_get(ptrdiff_t index);
 const char *mfpg_method_name(ptrdiff_t index);
 const char *mfpg_method_help(ptrdiff_t index);
 
-/* ---- the table of keys ---- */
+/* ---- the list of keys ---- */
 
-/** What a key's value may be, beside its words. */
-typedef enum mfpg_form {
-    MFPG_FORM_WORD = 0, /* one of the words, nothing else */
-    MFPG_FORM_NUMBER,   /* a finite number */
-    MFPG_FORM_WHOLE,    /* a whole number below 2^53 */
-    MFPG_FORM_TRUTH,    /* true or false */
-    MFPG_FORM_TEXT,     /* a text; the range counts its bytes */
-    MFPG_FORM_PATH, /* a file or folder; relative to the configuration's folder, in an argument to the working folder */
-    MFPG_FORM_NUMBERS, /* a list of numbers, or one number */
-    MFPG_FORM_WHOLES,  /* a list of whole numbers, or one */
-    MFPG_FORM_GRID,    /* numbers in ascending order, each once */
-    MFPG_FORM_TEXTS    /* a list of texts, or one text; may be empty */
-} mfpg_form;
+/** Every key, in the order in which a configuration is written. Threads: safe. */
+const mfpg_options *mfpg_config_options(void);
 
-/** One line of the table. All texts are constants of the program. */
-typedef struct mfpg_config_key {
-    const char *path;    /* dotted; "data.categories.*" stands for any column */
-    const char *section; /* title of the part that it stands in; "" for the first keys */
-    mfpg_form form;
-    const char *default_value; /* as YAML; NULL: nothing is set */
-    const char *example;       /* as YAML, where nothing is set by default; else NULL */
-    const char *unit;          /* "" where there is none */
-    const char *used;          /* when the key counts, such as "with a game"; "" for always */
-    const char *help;
-} mfpg_config_key;
-
-/** Key number index of the table; 0 past the end, else 1 with out filled. Threads: safe. */
-int mfpg_config_key_get(ptrdiff_t index, mfpg_config_key *out);
-
-/** The word number word of a key, or NULL past the end: all that a WORD may be, what else a number or path may be. */
-const char *mfpg_config_key_word(ptrdiff_t index, ptrdiff_t word);
-
-/** What a key may be, in words ("a number in (0, 1]", "all, or a whole number from 1"). Cut to size; returns out. */
-char *mfpg_config_key_allowed(ptrdiff_t index, char *out, size_t size);
-
-/** Number of the key with that path, or -1. */
+/** Number of the key with that path, or -1; "data.categories.NAME" is found for any NAME. */
 ptrdiff_t mfpg_config_key_find(const char *path);
 
 /** Prints the table for a terminal: grouped, one key a line with default, what is allowed and help. */
@@ -131,7 +100,7 @@ const char *mfpg_config_text(const mfpg_config *config, const char *path);
 /** 1 where the key holds that word. */
 int mfpg_config_is(const mfpg_config *config, const char *path, const char *word);
 
-/** The number of the word in the order of mfpg_config_key_word, or -1 where no word is set. The words of unit,
+/** The number of the word in the order of mfpg_option_word, or -1 where no word is set. The words of unit,
  *  adjacency, view, clip_at, missing.rows, partition.kind, kind, scale (entropic) and players stand in the order of
  *  their enums. */
 ptrdiff_t mfpg_config_choice(const mfpg_config *config, const char *path);

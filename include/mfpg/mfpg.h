@@ -25,6 +25,7 @@
 #include "mechanism.h"
 #include "model.h"
 #include "names.h"
+#include "option.h"
 #include "pde.h"
 #include "population.h"
 #include "posed_game.h"

@@ -26,8 +26,9 @@ class Key:
 def keys() -> dict[str, Key]:
     """Every key of a configuration by its path, as ``mfpg run --keys`` prints them."""
     found: dict[str, Key] = {}
-    key, room = ffi.new("mfpg_config_key *"), ffi.new("char[512]")
-    while lib.mfpg_config_key_get(len(found), key):
-        path, allowed = text(key.path), text(lib.mfpg_config_key_allowed(len(found), room, 512))
+    options, room = lib.mfpg_config_options(), ffi.new("char[512]")
+    for index in range(options.count):
+        key = options.option[index]
+        path, allowed = text(key.name), text(lib.mfpg_option_allowed(ffi.addressof(key), room, 512))
         found[path] = Key(path, words(key.default_value), allowed, text(key.unit), text(key.used), text(key.help))
     return found

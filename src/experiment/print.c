@@ -149,18 +149,19 @@ static mfpg_status print_metrics(mfpg_context *ctx, const mfpg_experiment *e, FI
 }
 
 static void print_autos(const mfpg_experiment *e, FILE *out) {
-    mfpg_config_key key;
+    const mfpg_options *keys = mfpg_config_options();
     int any = 0;
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
-        if (strchr(key.path, '*')) continue;
-        const char *source = mfpg_config_source(e->config, key.path);
+    for (ptrdiff_t i = 0; i < keys->count; i++) {
+        const char *path = keys->option[i].name;
+        if (strchr(path, '*')) continue;
+        const char *source = mfpg_config_source(e->config, path);
         if (strncmp(source, "auto: ", 6) != 0) continue;
         if (!any++) fprintf(out, "\nFilled in:\n");
-        const char *text = mfpg_config_text(e->config, key.path);
+        const char *text = mfpg_config_text(e->config, path);
         if (text)
-            fprintf(out, "  %s = %s (%s)\n", key.path, text, source + 6);
+            fprintf(out, "  %s = %s (%s)\n", path, text, source + 6);
         else
-            fprintf(out, "  %s = %.6g (%s)\n", key.path, mfpg_config_number(e->config, key.path), source + 6);
+            fprintf(out, "  %s = %.6g (%s)\n", path, mfpg_config_number(e->config, path), source + 6);
     }
 }
 

@@ -75,7 +75,7 @@ static void test_arguments_are_offered_in_their_places(void **state) {
 
 static void test_keys_and_their_values_are_offered(void **state) {
     (void)state;
-    mfpg_config_key key;
+    const mfpg_options *keys = mfpg_config_options();
     OFFERED("run clinics privacy.", "privacy.unit=", "privacy.delta=", "", "seed=", "privacy.");
     OFFERED("solve clinics method", "method=", "method.");
     OFFERED("run clinics privacy.unit=", "client", "example");
@@ -84,11 +84,11 @@ static void test_keys_and_their_values_are_offered(void **state) {
     OFFERED("run clinics data.scale.bounds=", ":files *");
     OFFERED("run clinics privacy.clip=", "", "client");
     assert_non_null(strstr(ran.out, ":message a number"));
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) { /* every word of every key */
+    for (ptrdiff_t i = 0; i < keys->count; i++) { /* every word of every key */
         char line[512];
         const char *word;
-        snprintf(line, sizeof line, "run clinics '%s='", key.path);
-        for (ptrdiff_t w = 0; (word = mfpg_config_key_word(i, w)); w++) OFFERED(line, word);
+        snprintf(line, sizeof line, "run clinics '%s='", keys->option[i].name);
+        for (ptrdiff_t w = 0; (word = mfpg_option_word(&keys->option[i], w)); w++) OFFERED(line, word);
     }
 }
 

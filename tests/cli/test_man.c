@@ -67,18 +67,19 @@ static void test_every_option_of_every_command_is_in_its_page(void **state) {
 static void test_every_key_is_in_the_page_of_the_configuration(void **state) {
     (void)state;
     char page[1 << 17];
-    mfpg_config_key key;
+    const mfpg_options *keys = mfpg_config_options();
     expect("man config", 0);
     assert_true(strlen(ran.out) < sizeof page);
     strcpy(page, ran.out);
     plain(page);
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
+    for (ptrdiff_t i = 0; i < keys->count; i++) {
+        const mfpg_option *key = &keys->option[i];
         char line[128], allowed[512];
-        snprintf(line, sizeof line, ".TP\n%s\n", key.path);
+        snprintf(line, sizeof line, ".TP\n%s\n", key->name);
         const char *found = strstr(page, line);
-        if (!found) fail_msg("no %s", key.path);
-        assert_non_null(strstr(found, key.help));
-        assert_non_null(strstr(found, mfpg_config_key_allowed(i, allowed, sizeof allowed)));
+        if (!found) fail_msg("no %s", key->name);
+        assert_non_null(strstr(found, key->help));
+        assert_non_null(strstr(found, mfpg_option_allowed(key, allowed, sizeof allowed)));
     }
 }
 

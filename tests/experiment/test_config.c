@@ -86,8 +86,8 @@ static void test_every_form_of_value_is_read(void **state) {
 }
 
 static void check_order(const char *path, const char *const *names) {
-    ptrdiff_t index = mfpg_config_key_find(path);
-    for (ptrdiff_t i = 0; names[i]; i++) assert_string_equal(mfpg_config_key_word(index, i), names[i]);
+    const mfpg_option *key = &mfpg_config_options()->option[mfpg_config_key_find(path)];
+    for (ptrdiff_t i = 0; names[i]; i++) assert_string_equal(mfpg_option_word(key, i), names[i]);
 }
 
 static void test_words_stand_in_the_order_of_their_enums(void **state) {

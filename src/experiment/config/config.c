@@ -46,13 +46,12 @@ static mfpg_status set_defaults(mfpg_context *ctx, mfpg_config *config) {
     const mfpg_yaml_origin origin = {"default", 0};
     mfpg_status status = MFPG_OK;
     for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++) {
-        const mfpg_setting *key = mfpg_settings_get(i);
+        const mfpg_option *key = mfpg_settings_get(i);
         mfpg_yaml_node tree = {0};
         if (!key->default_value) continue;
         status = mfpg_value_tree(ctx, &origin, key->default_value, &tree);
         if (status == MFPG_OK)
-            status = mfpg_value_parse(
-                ctx, key, key->path, origin.name, config->directory, &tree, &config->value[i]);
+            status = mfpg_value_parse(ctx, key, key->name, config->directory, &tree, &config->value[i]);
         mfpg_yaml_clear(&tree);
     }
     return status;

@@ -21,7 +21,7 @@ static mfpg_status assign(load *in, const char *path, const mfpg_yaml_node *node
 
 static int is_section(const char *path) {
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++)
-        if (mfpg_path_is_below(path, mfpg_settings_get(i)->path)) return 1;
+        if (mfpg_path_is_below(path, mfpg_settings_get(i)->name)) return 1;
     return 0;
 }
 
@@ -42,7 +42,7 @@ static size_t known_length(const char *path) {
 /* The key anywhere in the table that has this name, for whoever forgot its section. */
 static const char *same_leaf(const char *name) {
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++)
-        if (strcmp(mfpg_path_leaf(mfpg_settings_get(i)->path), name) == 0) return mfpg_settings_get(i)->path;
+        if (strcmp(mfpg_path_leaf(mfpg_settings_get(i)->name), name) == 0) return mfpg_settings_get(i)->name;
     return NULL;
 }
 
@@ -59,7 +59,7 @@ static void same_word(const char *name, char *out, size_t size) {
     size_t used = 0;
     out[0] = 0;
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->path;
+        const char *path = mfpg_settings_get(i)->name;
         if (!is_word_of(name, mfpg_path_leaf(path))) continue;
         int wrote = snprintf(out + used, size - used, "%s%s", used ? " or " : "", path);
         if (wrote > 0 && (size_t)wrote < size - used) used += (size_t)wrote;
@@ -104,7 +104,7 @@ static mfpg_status refuse_unknown(load *in, const char *path, int line) {
 /* Clears what the key excludes, unless the same load gave that too. */
 static mfpg_status clear_rivals(load *in, ptrdiff_t index, int line) {
     char place[MFPG_YAML_LOCATION];
-    const mfpg_setting *key = mfpg_settings_get(index);
+    const mfpg_option *key = mfpg_settings_get(index);
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
         mfpg_value *rival = &in->config->value[i];
         if (i == index || rival->kind == MFPG_VALUE_NOTHING ||
@@ -112,7 +112,7 @@ static mfpg_status clear_rivals(load *in, ptrdiff_t index, int line) {
             continue;
         if (rival->layer == in->config->layer)
             return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: excludes %s, which is given too (%s)",
-                mfpg_yaml_location(in->origin, line, place), key->path, mfpg_settings_get(i)->path,
+                mfpg_yaml_location(in->origin, line, place), key->name, mfpg_settings_get(i)->name,
                 rival->source);
         mfpg_value_clear(rival);
     }
@@ -120,11 +120,11 @@ static mfpg_status clear_rivals(load *in, ptrdiff_t index, int line) {
 }
 
 static mfpg_status parse(
-    load *in, const mfpg_setting *key, const char *path, const mfpg_yaml_node *node, mfpg_value *out) {
-    char place[MFPG_YAML_LOCATION];
+    load *in, const mfpg_option *key, const char *path, const mfpg_yaml_node *node, mfpg_value *out) {
+    char place[MFPG_YAML_LOCATION], where[MFPG_YAML_LOCATION + MFPG_PATH_SIZE];
     mfpg_value value = {0};
-    mfpg_yaml_location(in->origin, node->line, place);
-    mfpg_status status = mfpg_value_parse(in->ctx, key, path, place, in->directory, node, &value);
+    snprintf(where, sizeof where, "%s: %s", mfpg_yaml_location(in->origin, node->line, place), path);
+    mfpg_status status = mfpg_value_parse(in->ctx, key, where, in->directory, node, &value);
     if (status != MFPG_OK) return status;
     value.origin = in->kind;
     value.layer = in->config->layer;
@@ -139,7 +139,7 @@ static mfpg_status parse(
 
 static mfpg_status store(load *in, ptrdiff_t index, const mfpg_yaml_node *node) {
     mfpg_value value = {0};
-    mfpg_status status = parse(in, mfpg_settings_get(index), mfpg_settings_get(index)->path, node, &value);
+    mfpg_status status = parse(in, mfpg_settings_get(index), mfpg_settings_get(index)->name, node, &value);
     if (status == MFPG_OK) status = clear_rivals(in, index, node->line);
     if (status != MFPG_OK) {
         mfpg_value_clear(&value);
@@ -165,7 +165,7 @@ static mfpg_category_line *category_line(mfpg_config *config, const char *column
 }
 
 static mfpg_status store_category(load *in, ptrdiff_t index, const char *path, const mfpg_yaml_node *node) {
-    const mfpg_setting *key = mfpg_settings_get(index);
+    const mfpg_option *key = mfpg_settings_get(index);
     const char *column = mfpg_path_column(path);
     const mfpg_yaml_node name = {.kind = MFPG_YAML_SCALAR, .line = node->line, .text = (char *)column};
     mfpg_value checked = {0}, value = {0};

@@ -27,62 +27,60 @@ static int acts_each_round(const mfpg_config *config) {
 
 /* ---- which keys count ---- */
 
-static int condition_holds(const mfpg_config *config, mfpg_when when) {
-    const mfpg_method *method = &config->method;
-    const mfpg_mechanism_kind mechanism = mechanism_of(config);
-    const char *cost = mfpg_config_cost(config);
-    int game = method->players != MFPG_PLAYERS_NONE, noised = mechanism.control != MFPG_CONTROL_NONE;
-    int files = !is(config, "data.format", "synthetic"),
-        records = mfpg_config_particles(config) == MFPG_PARTICLES_DATA;
+static uint64_t facts_of_data(const mfpg_config *config) {
     const char *partition = mfpg_config_text(config, "data.partition.kind");
+    if (is(config, "data.format", "synthetic"))
+        return MFPG_FACT_SYNTHETIC | (is(config, "data.kind", "clinics") ? 0 : MFPG_FACT_SHAPED);
+    uint64_t facts = MFPG_FACT_FROM_FILES;
+    if (strcmp(partition, "column") == 0) return facts | MFPG_FACT_BY_COLUMN;
+    if (strcmp(partition, "files") != 0) facts |= MFPG_FACT_BY_CHANCE;
+    if (strcmp(partition, "dirichlet") == 0) facts |= MFPG_FACT_BY_DIRICHLET;
+    if (strcmp(partition, "shards") == 0) facts |= MFPG_FACT_BY_SHARDS;
+    return facts;
+}
+
+static uint64_t facts_of_mechanism(const mfpg_config *config) {
+    const mfpg_mechanism_kind mechanism = mechanism_of(config);
+    int records = mfpg_config_particles(config) == MFPG_PARTICLES_DATA;
+    uint64_t facts = 0;
+    if (records || !mechanism.flow) facts |= MFPG_FACT_GRADIENT;
+    if (mechanism.control == MFPG_CONTROL_BUDGET) facts |= MFPG_FACT_BUDGET;
+    if (mechanism.flow) facts |= MFPG_FACT_ENTROPIC;
+    if (mechanism.control == MFPG_CONTROL_NONE) return facts;
+    facts |= MFPG_FACT_NOISED;
+    if (!is(config, "privacy.assume", "none")) facts |= MFPG_FACT_ASSUMED;
+    if (!is(config, "privacy.stop_at_epsilon", "none")) facts |= MFPG_FACT_STOPPED;
+    if (!records) facts |= MFPG_FACT_UPDATES;
+    if (config->method.players == MFPG_PLAYERS_NONE) facts |= MFPG_FACT_NO_GAME;
+    return facts;
+}
+
+static uint64_t facts_of_game(const mfpg_config *config) {
+    uint64_t facts = MFPG_FACT_GAME;
+    if (config->method.players == MFPG_PLAYERS_NONE) return 0;
+    if (!reads(config, MFPG_COST_TAKES_TABLE) || !mfpg_config_has(config, "game.loss_table"))
+        facts |= MFPG_FACT_CONSTANT_LOSS;
+    if (!acts_each_round(config)) return facts;
+    facts |= MFPG_FACT_EACH_ROUND;
+    if (is(config, "game.selection", "exponential")) facts |= MFPG_FACT_EXPONENTIAL;
+    if (!is(config, "game.selection", "noisy")) return facts;
+    facts |= MFPG_FACT_NOISY;
+    if (mfpg_cost_measures(mfpg_config_cost(config)) & MFPG_MEASURES_GRADIENT)
+        facts |= MFPG_FACT_NOISY_GRADIENT;
+    return facts;
+}
+
+static uint64_t facts_of(const mfpg_config *config) {
+    uint64_t facts = facts_of_data(config) | facts_of_mechanism(config) | facts_of_game(config);
     int model = mfpg_model_facts(mfpg_config_text(config, "task.model"));
-    switch (when) {
-    case MFPG_WHEN_ALWAYS: return 1;
-    case MFPG_WHEN_CLASSES: return (model & MFPG_MODEL_TAKES_CLASSES) != 0;
-    case MFPG_WHEN_NETWORK: return (model & MFPG_MODEL_TAKES_HIDDEN) != 0;
-    case MFPG_WHEN_FROM_FILES: return files;
-    case MFPG_WHEN_BY_COLUMN: return files && strcmp(partition, "column") == 0;
-    case MFPG_WHEN_BY_CHANCE:
-        return files && strcmp(partition, "files") != 0 && strcmp(partition, "column") != 0;
-    case MFPG_WHEN_BY_DIRICHLET: return files && strcmp(partition, "dirichlet") == 0;
-    case MFPG_WHEN_BY_SHARDS: return files && strcmp(partition, "shards") == 0;
-    case MFPG_WHEN_SYNTHETIC: return !files;
-    case MFPG_WHEN_SHAPED: return !files && !is(config, "data.kind", "clinics");
-    case MFPG_WHEN_NOISED: return noised;
-    case MFPG_WHEN_ASSUMED: return noised && !is(config, "privacy.assume", "none");
-    case MFPG_WHEN_STOPPED: return noised && !is(config, "privacy.stop_at_epsilon", "none");
-    case MFPG_WHEN_NO_GAME: return noised && !game;
-    case MFPG_WHEN_UPDATES: return noised && !records;
-    case MFPG_WHEN_GRADIENT: return records || !mechanism.flow;
-    case MFPG_WHEN_BUDGET: return mechanism.control == MFPG_CONTROL_BUDGET;
-    case MFPG_WHEN_ENTROPIC: return mechanism.flow;
-    case MFPG_WHEN_GAME: return game;
-    case MFPG_WHEN_OWN_NOISE: return game && reads(config, MFPG_COST_READS_CURVATURE);
-    case MFPG_WHEN_SCALED_LOSS: return game && reads(config, MFPG_COST_READS_PRIVACY_SCALE);
-    case MFPG_WHEN_STRENGTH_COST: return game && reads(config, MFPG_COST_READS_OWN_COST);
-    case MFPG_WHEN_LOSS_COST:
-        return game && reads(config, MFPG_COST_READS_LOSS) &&
-               !(reads(config, MFPG_COST_TAKES_TABLE) && mfpg_config_has(config, "game.loss_table"));
-    case MFPG_WHEN_TABLE_COST: return game && reads(config, MFPG_COST_TAKES_TABLE);
-    case MFPG_WHEN_PERSONAL_COST:
-        return game && reads(config, MFPG_COST_READS_PERSONALISATION | MFPG_COST_TAKES_TABLE);
-    case MFPG_WHEN_EACH_ROUND: return acts_each_round(config);
-    case MFPG_WHEN_NOISY: return acts_each_round(config) && is(config, "game.selection", "noisy");
-    case MFPG_WHEN_NOISY_GRADIENT:
-        return acts_each_round(config) && is(config, "game.selection", "noisy") &&
-               (mfpg_cost_measures(cost) & MFPG_MEASURES_GRADIENT);
-    case MFPG_WHEN_EXPONENTIAL: return acts_each_round(config) && is(config, "game.selection", "exponential");
-    case MFPG_WHEN_GAUSSIAN_COST: return game && reads(config, MFPG_COST_READS_PRIVACY_POWER);
-    case MFPG_WHEN_ENTROPIC_COST: return game && reads(config, MFPG_COST_READS_OPTIMUM);
-    case MFPG_WHEN_INTERACTION_COST: return game && reads(config, MFPG_COST_READS_INTERACTION);
-    case MFPG_WHEN_PAPER_COST: return game && reads(config, MFPG_COST_READS_OFFSET);
-    case MFPG_WHEN_COUNT: break;
-    }
-    return 1;
+    if (model & MFPG_MODEL_TAKES_CLASSES) facts |= MFPG_FACT_CLASSES;
+    if (model & MFPG_MODEL_TAKES_HIDDEN) facts |= MFPG_FACT_NETWORK;
+    return facts;
 }
 
 int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index) {
-    return condition_holds(config, mfpg_settings_get(index)->when);
+    uint64_t cost = (uint64_t)mfpg_cost_facts(mfpg_config_cost(config));
+    return mfpg_option_counts(mfpg_settings_get(index), facts_of(config), cost);
 }
 
 /* One warning for all that was given in vain; whoever gave what holds anyhow misses nothing. */
@@ -94,7 +92,7 @@ static mfpg_status warn_of_unused(mfpg_context *ctx, const mfpg_config *config) 
     size_t used = 0;
     names[0] = 0;
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->path;
+        const char *path = mfpg_settings_get(i)->name;
         if (config->value[i].kind == MFPG_VALUE_NOTHING || !mfpg_config_given(config, path)) continue;
         if (mfpg_config_counts(config, i) || mfpg_value_equal(&config->value[i], &defaults->value[i]))
             continue;

@@ -20,15 +20,15 @@ static void print_categories(const mfpg_config *config, FILE *out) {
 char *mfpg_config_value(const mfpg_config *config, ptrdiff_t index) {
     char *text = NULL;
     size_t size = 0;
-    const mfpg_setting *key = mfpg_settings_get(index);
+    const mfpg_option *key = mfpg_settings_get(index);
     FILE *stream = open_memstream(&text, &size);
     if (!stream) return NULL;
-    if (mfpg_path_column(key->path))
+    if (mfpg_path_column(key->name))
         print_categories(config, stream);
     else if (config->value[index].kind == MFPG_VALUE_NOTHING || !mfpg_config_counts(config, index))
         fputs(MFPG_NO_VALUE, stream);
     else
-        mfpg_value_print(&config->value[index], key->form == MFPG_FORM_PATH, stream);
+        mfpg_value_print(&config->value[index], key->kind == MFPG_OPTION_PATH, stream);
     if (fclose(stream) == 0) return text;
     free(text);
     return NULL;
@@ -40,7 +40,7 @@ static mfpg_status compare_key(mfpg_context *ctx, const mfpg_config *config, con
     mfpg_status status = own && theirs ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK && strcmp(own, theirs) != 0)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %.300s in %s, %.300s in %s",
-            mfpg_settings_get(index)->path, own, here, theirs, there);
+            mfpg_settings_get(index)->name, own, here, theirs, there);
     free(own);
     free(theirs);
     return status;
@@ -62,8 +62,8 @@ static mfpg_status compare(mfpg_context *ctx, const mfpg_config *config, const c
     const mfpg_config *other, const char *there, int with_paths) {
     mfpg_status status = compare_categories(ctx, config, here, other, there);
     for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++) {
-        const mfpg_setting *key = mfpg_settings_get(i);
-        if (!mfpg_path_column(key->path) && (with_paths || key->form != MFPG_FORM_PATH))
+        const mfpg_option *key = mfpg_settings_get(i);
+        if (!mfpg_path_column(key->name) && (with_paths || key->kind != MFPG_OPTION_PATH))
             status = compare_key(ctx, config, here, other, there, i);
     }
     return status;

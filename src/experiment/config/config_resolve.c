@@ -24,7 +24,7 @@ mfpg_status mfpg_config_resolve(
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: no such key to resolve", path);
     mfpg_status status = mfpg_value_tree(ctx, &origin, value, &tree);
     if (status == MFPG_OK)
-        status = mfpg_value_parse(ctx, mfpg_settings_get(index), path, origin.name, "", &tree, &resolved);
+        status = mfpg_value_parse(ctx, mfpg_settings_get(index), path, "", &tree, &resolved);
     mfpg_yaml_clear(&tree);
     if (status != MFPG_OK) return status;
     resolved.origin = MFPG_ORIGIN_AUTO;

@@ -141,12 +141,12 @@ static void open_section(writer *to, const char *path, size_t length) {
 }
 
 static void write_key(writer *to, ptrdiff_t index, int absolute_paths) {
-    const mfpg_setting *key = mfpg_settings_get(index);
+    const mfpg_option *key = mfpg_settings_get(index);
     const mfpg_value *value = &to->config->value[index];
-    open_section(to, key->path, mfpg_path_parent_length(key->path));
-    indent(to, depth_of(key->path));
-    fprintf(to->out, "%s: ", mfpg_path_leaf(key->path));
-    mfpg_value_print(value, absolute_paths && key->form == MFPG_FORM_PATH, to->out);
+    open_section(to, key->name, mfpg_path_parent_length(key->name));
+    indent(to, depth_of(key->name));
+    fprintf(to->out, "%s: ", mfpg_path_leaf(key->name));
+    mfpg_value_print(value, absolute_paths && key->kind == MFPG_OPTION_PATH, to->out);
     if (value->origin == MFPG_ORIGIN_AUTO) fprintf(to->out, "  # %s", value->source);
     putc('\n', to->out);
 }
@@ -173,15 +173,16 @@ static mfpg_status finish(mfpg_context *ctx, FILE *out) {
 static void write_unused(writer *to) {
     int first = 1;
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const mfpg_setting *key = mfpg_settings_get(i);
+        const mfpg_option *key = mfpg_settings_get(i);
         const mfpg_value *value = &to->config->value[i];
         if (value->kind == MFPG_VALUE_NOTHING || mfpg_config_counts(to->config, i)) continue;
-        if (key->form == MFPG_FORM_PATH && value->origin == MFPG_ORIGIN_DEFAULT) continue; /* says nothing */
+        if (key->kind == MFPG_OPTION_PATH && value->origin == MFPG_ORIGIN_DEFAULT)
+            continue; /* says nothing */
         if (first) fputs("\n# of no effect in this run:\n", to->out);
         first = 0;
-        fprintf(to->out, "# %s: ", key->path);
+        fprintf(to->out, "# %s: ", key->name);
         mfpg_value_print(value, 0, to->out);
-        fprintf(to->out, "  (used %s)\n", mfpg_when_words(key->when));
+        fprintf(to->out, "  (used %s)\n", key->used);
     }
 }
 
@@ -189,7 +190,7 @@ mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE
     writer to = {.config = config, .out = out};
     fprintf(out, "# mfpg %s: a complete configuration, every value that counts\n", mfpg_version());
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->path;
+        const char *path = mfpg_settings_get(i)->name;
         if (!mfpg_config_counts(config, i)) continue;
         if (mfpg_path_column(path))
             write_categories(&to, path);
@@ -204,9 +205,9 @@ mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE
  * the run always stands there, so that the text is never empty. */
 static int is_given(const mfpg_config *config, ptrdiff_t index) {
     const mfpg_value *value = &config->value[index];
-    const mfpg_setting *key = mfpg_settings_get(index);
-    return value->origin != MFPG_ORIGIN_DEFAULT || strcmp(key->path, "name") == 0 ||
-           (key->form == MFPG_FORM_PATH && value->kind == MFPG_VALUE_TEXT &&
+    const mfpg_option *key = mfpg_settings_get(index);
+    return value->origin != MFPG_ORIGIN_DEFAULT || strcmp(key->name, "name") == 0 ||
+           (key->kind == MFPG_OPTION_PATH && value->kind == MFPG_VALUE_TEXT &&
                mfpg_config_counts(config, index));
 }
 
@@ -214,7 +215,7 @@ mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config
     writer to = {.config = config, .out = out};
     fprintf(out, "# mfpg %s: a configuration as it was given\n", mfpg_version());
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->path;
+        const char *path = mfpg_settings_get(i)->name;
         if (mfpg_path_column(path))
             write_categories(&to, path);
         else if (config->value[i].kind != MFPG_VALUE_NOTHING && is_given(config, i))
@@ -225,46 +226,45 @@ mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config
 
 /* ---- the commented configuration ---- */
 
-static void write_help(writer *to, const mfpg_setting *key, size_t depth) {
+static void write_help(writer *to, const mfpg_option *key, size_t depth) {
     char allowed[512];
     indent(to, depth);
-    fprintf(to->out, "## %s%s%s\n", key->help, key->when == MFPG_WHEN_ALWAYS ? "" : "; used ",
-        mfpg_when_words(key->when));
+    fprintf(to->out, "## %s%s%s\n", key->help, key->used[0] ? "; used " : "", key->used);
     indent(to, depth);
-    fprintf(to->out, "##   %s%s%s%s%s\n", mfpg_setting_allowed(key, allowed, sizeof allowed),
+    fprintf(to->out, "##   %s%s%s%s%s\n", mfpg_option_allowed(key, allowed, sizeof allowed),
         key->unit[0] ? "; unit: " : "", key->unit, key->default_value ? "; default: " : "",
         key->default_value ? key->default_value : "");
 }
 
 /* 1 where the key's parent is a key too and holds something itself: the key can only take its place. */
-static int stands_in(const writer *to, const mfpg_setting *key) {
-    size_t length = mfpg_path_parent_length(key->path);
-    if (mfpg_path_column(key->path)) return 1;
+static int stands_in(const writer *to, const mfpg_option *key) {
+    size_t length = mfpg_path_parent_length(key->name);
+    if (mfpg_path_column(key->name)) return 1;
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->path;
-        if (strlen(path) == length && memcmp(path, key->path, length) == 0)
+        const char *path = mfpg_settings_get(i)->name;
+        if (strlen(path) == length && memcmp(path, key->name, length) == 0)
             return to->config->value[i].kind != MFPG_VALUE_NOTHING;
     }
     return 0;
 }
 
-static int same_alternative(const mfpg_setting *a, const mfpg_setting *b) {
-    size_t length = mfpg_path_parent_length(a->path);
-    return b && length == mfpg_path_parent_length(b->path) && memcmp(a->path, b->path, length) == 0 &&
+static int same_alternative(const mfpg_option *a, const mfpg_option *b) {
+    size_t length = mfpg_path_parent_length(a->name);
+    return b && length == mfpg_path_parent_length(b->name) && memcmp(a->name, b->name, length) == 0 &&
            !mfpg_settings_exclude(a, b);
 }
 
-static const char *sample(const mfpg_setting *key) {
+static const char *sample(const mfpg_option *key) {
     return key->default_value ? key->default_value : key->example;
 }
 
 /* "# actions: {min: 0.1, max: 2}", behind the help of the last of them. */
 static void write_stand_in(writer *to, ptrdiff_t index) {
-    const mfpg_setting *key = mfpg_settings_get(index);
-    size_t length = mfpg_path_parent_length(key->path), depth = depth_of(key->path) - 1;
+    const mfpg_option *key = mfpg_settings_get(index);
+    size_t length = mfpg_path_parent_length(key->name), depth = depth_of(key->name) - 1;
     char parent[MFPG_PATH_SIZE];
     ptrdiff_t first = index;
-    snprintf(parent, sizeof parent, "%.*s", (int)length, key->path);
+    snprintf(parent, sizeof parent, "%.*s", (int)length, key->name);
     open_section(to, parent, mfpg_path_parent_length(parent));
     write_help(to, key, depth);
     if (same_alternative(key, mfpg_settings_get(index + 1))) return;
@@ -272,30 +272,30 @@ static void write_stand_in(writer *to, ptrdiff_t index) {
     indent(to, depth);
     fprintf(to->out, "# %s: {", mfpg_path_leaf(parent));
     for (ptrdiff_t i = first; i <= index; i++) {
-        const mfpg_setting *member = mfpg_settings_get(i);
+        const mfpg_option *member = mfpg_settings_get(i);
         fprintf(to->out, "%s%s: %s", i > first ? ", " : "",
-            mfpg_path_column(member->path) ? "column" : mfpg_path_leaf(member->path), sample(member));
+            mfpg_path_column(member->name) ? "column" : mfpg_path_leaf(member->name), sample(member));
     }
     fputs("}\n", to->out);
 }
 
 static void write_documented(writer *to, ptrdiff_t index) {
-    const mfpg_setting *key = mfpg_settings_get(index);
-    size_t depth = depth_of(key->path);
+    const mfpg_option *key = mfpg_settings_get(index);
+    size_t depth = depth_of(key->name);
     if (stands_in(to, key)) {
         write_stand_in(to, index);
         return;
     }
-    open_section(to, key->path, mfpg_path_parent_length(key->path));
+    open_section(to, key->name, mfpg_path_parent_length(key->name));
     write_help(to, key, depth);
-    int step = key->when == MFPG_WHEN_GRADIENT || strcmp(key->path, "entropic.step") == 0;
+    int step = key->facts == MFPG_FACT_GRADIENT || strcmp(key->name, "entropic.step") == 0;
     int counts = to->config->value[index].kind != MFPG_VALUE_NOTHING && mfpg_config_counts(to->config, index);
     if (counts && !step) { /* a step that is given is refused by the methods that have the other one */
         write_key(to, index, 0);
         return;
     }
     indent(to, depth);
-    fprintf(to->out, "# %s: %s\n", mfpg_path_leaf(key->path), sample(key));
+    fprintf(to->out, "# %s: %s\n", mfpg_path_leaf(key->name), sample(key));
 }
 
 static void write_template(const mfpg_config *config, FILE *out) {
@@ -305,16 +305,12 @@ static void write_template(const mfpg_config *config, FILE *out) {
           "# data.format and data.files. Lines behind # are alternatives, or keys of other methods;\n"
           "# lines behind ## explain the key below.\n\n",
         out);
-    size_t last = 0;
-    const char *group = "";
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->path;
-        size_t length = strcspn(path, ".");
-        const char *title = mfpg_section_title(path, length);
-        int begins = length != last || memcmp(group, path, length) != 0;
-        if (title[0] && begins) fprintf(out, "\n# ---- %s ----\n", title);
-        group = path;
-        last = length;
+    const mfpg_options *keys = mfpg_config_options();
+    ptrdiff_t last = 0;
+    for (ptrdiff_t i = 0; i < keys->count; i++) {
+        ptrdiff_t group = mfpg_option_group(keys, i);
+        if (group != last) fprintf(out, "\n# ---- %s ----\n", mfpg_option_section(keys, i));
+        last = group;
         write_documented(&to, i);
     }
 }

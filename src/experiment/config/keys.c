@@ -1,19 +1,15 @@
 #include "keys.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/names.h"
-#include "base/number.h"
 #include "mfpg/accountant.h"
 #include "mfpg/hidden_state.h"
 #include "mfpg/model.h"
 #include "mfpg/mechanism.h"
-
-enum { ALLOWED_SIZE = 512 };
+#include "options/columns.h"
 
 /* Accountants whose epsilon holds: all but those that print the paper's formulas. */
 static const char *certifying_accountant(ptrdiff_t index) {
@@ -26,65 +22,89 @@ static const char *certifying_accountant(ptrdiff_t index) {
     }
 }
 
-#define NO_WORDS          NULL, NULL
-#define WORDS(...)        (const char *const[]){__VA_ARGS__, NULL}, NULL
-#define NAMES(f)          NULL, f
-#define WORDS_AND(f, ...) (const char *const[]){__VA_ARGS__, NULL}, f
-#define ANY                                                                                                  \
-    { -INFINITY, INFINITY, 0, 0 }
-#define FROM(a)                                                                                              \
-    { a, INFINITY, 0, 0 }
-#define ABOVE(a)                                                                                             \
-    { a, INFINITY, 1, 0 }
-#define BETWEEN(a, b)                                                                                        \
-    { a, b, 0, 0 }
-#define FROM_BELOW(a, b)                                                                                     \
-    { a, b, 0, 1 }
-#define ABOVE_UP_TO(a, b)                                                                                    \
-    { a, b, 1, 0 }
-#define WHOLE_MAX     9007199254740991.0 /* 2^53 - 1: a larger number may be another one as a double */
-#define COUNT_MAX     2147483647.0
+/* When a key counts: facts of the configuration, facts of the cost that is played, and the same in words. */
+#define FACT(name)    MFPG_FACT_##name, 0
+#define PLAYED(costs) MFPG_FACT_GAME, costs
+#define ALWAYS        0, 0, ""
+#define CLASSES       FACT(CLASSES), "with models softmax and mlp"
+#define NETWORK       FACT(NETWORK), "with model mlp"
+#define FROM_FILES    FACT(FROM_FILES), "for data from files"
+#define BY_COLUMN     FACT(BY_COLUMN), "with partition kind column"
+#define BY_CHANCE     FACT(BY_CHANCE), "with partition kind iid, dirichlet or shards"
+#define BY_DIRICHLET  FACT(BY_DIRICHLET), "with partition kind dirichlet"
+#define BY_SHARDS     FACT(BY_SHARDS), "with partition kind shards"
+#define SYNTHETIC     FACT(SYNTHETIC), "with format synthetic"
+#define SHAPED        FACT(SHAPED), "with format synthetic of a kind other than clinics"
+#define NOISED        FACT(NOISED), "by private methods"
+#define ASSUMED       FACT(ASSUMED), "with privacy.assume"
+#define STOPPED       FACT(STOPPED), "with privacy.stop_at_epsilon"
+#define UPDATES       FACT(UPDATES), "where parameters are noised"
+#define NO_GAME       FACT(NO_GAME), "by private methods without a game"
+#define GRADIENT      FACT(GRADIENT), "by mechanisms gaussian, input and none, and by entropic over data"
+#define BUDGET        FACT(BUDGET), "by mechanisms gaussian and input"
+#define ENTROPIC      FACT(ENTROPIC), "by mechanism entropic"
+#define GAME          FACT(GAME), "with a game"
+#define EACH_ROUND    FACT(EACH_ROUND), "with game.update each-round"
+#define NOISY         FACT(NOISY), "with game.update each-round and selection noisy"
+#define EXPONENTIAL   FACT(EXPONENTIAL), "with game.update each-round and selection exponential"
+#define NOISY_GRADIENT                                                                                       \
+    FACT(NOISY_GRADIENT), "with game.update each-round, selection noisy and cost paper"
+#define OWN_NOISE PLAYED(MFPG_COST_READS_CURVATURE), "with a game of cost gaussian or entropic"
+#define SCALED_LOSS                                                                                          \
+    PLAYED(MFPG_COST_READS_PRIVACY_SCALE), "with a game of cost entropic, interaction or measured"
+#define GAUSSIAN_COST                                                                                        \
+    PLAYED(MFPG_COST_READS_PRIVACY_POWER), "with a game of cost gaussian or measured-budget"
+#define TABLE_COST PLAYED(MFPG_COST_TAKES_TABLE), "with a game of cost measured or measured-budget"
+#define PERSONAL_COST                                                                                        \
+    PLAYED(MFPG_COST_READS_PERSONALISATION | MFPG_COST_TAKES_TABLE),                                         \
+        "with a game of cost gaussian or entropic, and where a loss table is made"
+#define ENTROPIC_COST    PLAYED(MFPG_COST_READS_OPTIMUM), "with a game of cost entropic"
+#define INTERACTION_COST PLAYED(MFPG_COST_READS_INTERACTION), "with a game of cost interaction"
+#define PAPER_COST       PLAYED(MFPG_COST_READS_OFFSET), "with a game of cost paper"
+#define STRENGTH_COST    PLAYED(MFPG_COST_READS_OWN_COST), "with a game of cost entropic or interaction"
+#define LOSS_COST                                                                                            \
+    MFPG_FACT_CONSTANT_LOSS, MFPG_COST_READS_LOSS, "with a game of cost paper or measured"
+
 #define DEFAULT(text) text, NULL
 #define EXAMPLE(text) NULL, text
 #define SECTION(path, title)
-#define KEY(path, form, words, range, value, unit, when, alternative, help)                                  \
-    {path, MFPG_FORM_##form, words, range, value, unit, MFPG_WHEN_##when, alternative, help},
+#define KEY(path, form, allowed, between, value, in, when, excludes, says)                                   \
+    {.line = __LINE__,                                                                                       \
+        .name = path,                                                                                        \
+        .kind = MFPG_OPTION_##form,                                                                          \
+        allowed,                                                                                             \
+        .range = between,                                                                                    \
+        .default_value = value,                                                                              \
+        .unit = in,                                                                                          \
+        .facts = when,                                                                                       \
+        .alternative = excludes,                                                                             \
+        .help = says},
 
-static const mfpg_setting keys[] = {
+static const mfpg_option keys[] = {
 #include "keys.def"
 };
 
 #undef KEY
 #undef SECTION
-#define SECTION(path, title) {path, title},
-#define KEY(path, form, words, range, value, unit, when, alternative, help)
+#define SECTION(path, title) {__LINE__, title},
+#define KEY(...)
 
-static const struct {
-    const char *path, *title;
-} sections[] = {
+static const mfpg_option_heading sections[] = {
 #include "keys.def"
 };
 
-#define WHEN_WORDS(identifier, words) words,
-static const char *const when_words[] = {MFPG_WHENS(WHEN_WORDS)};
+static const mfpg_options list = OPTION_LIST(keys, sections);
+
+const mfpg_options *mfpg_config_options(void) {
+    return &list;
+}
 
 ptrdiff_t mfpg_settings_count(void) {
-    return (ptrdiff_t)(sizeof keys / sizeof keys[0]);
+    return list.count;
 }
 
-const mfpg_setting *mfpg_settings_get(ptrdiff_t index) {
-    return index >= 0 && index < mfpg_settings_count() ? &keys[index] : NULL;
-}
-
-const char *mfpg_when_words(mfpg_when when) {
-    return when_words[when];
-}
-
-const char *mfpg_section_title(const char *path, size_t length) {
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-        if (strlen(sections[i].path) == length && memcmp(sections[i].path, path, length) == 0)
-            return sections[i].title;
-    return "";
+const mfpg_option *mfpg_settings_get(ptrdiff_t index) {
+    return index >= 0 && index < list.count ? &keys[index] : NULL;
 }
 
 /* ---- paths ---- */
@@ -112,17 +132,17 @@ const char *mfpg_path_column(const char *path) {
 
 ptrdiff_t mfpg_config_key_find(const char *path) {
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        if (strcmp(keys[i].path, path) == 0) return i;
-        if (mfpg_path_column(keys[i].path) && mfpg_path_column(path)) return i;
+        if (strcmp(keys[i].name, path) == 0) return i;
+        if (mfpg_path_column(keys[i].name) && mfpg_path_column(path)) return i;
     }
     return -1;
 }
 
-int mfpg_settings_exclude(const mfpg_setting *a, const mfpg_setting *b) {
-    if (mfpg_path_is_below(a->path, b->path) || mfpg_path_is_below(b->path, a->path)) return 1;
-    size_t length = mfpg_path_parent_length(a->path);
-    return a->alternative && b->alternative && length == mfpg_path_parent_length(b->path) &&
-           memcmp(a->path, b->path, length) == 0 && strcmp(a->alternative, b->alternative) != 0;
+int mfpg_settings_exclude(const mfpg_option *a, const mfpg_option *b) {
+    if (mfpg_path_is_below(a->name, b->name) || mfpg_path_is_below(b->name, a->name)) return 1;
+    size_t length = mfpg_path_parent_length(a->name);
+    return a->alternative && b->alternative && length == mfpg_path_parent_length(b->name) &&
+           memcmp(a->name, b->name, length) == 0 && strcmp(a->alternative, b->alternative) != 0;
 }
 
 static int siblings_have(const mfpg_siblings *out, const char *name, size_t length) {
@@ -134,7 +154,7 @@ static int siblings_have(const mfpg_siblings *out, const char *name, size_t leng
 void mfpg_siblings_collect(const char *path, size_t length, mfpg_siblings *out) {
     out->count = 0;
     for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *name = keys[i].path;
+        const char *name = keys[i].name;
         if (length > 0) {
             if (strncmp(name, path, length) != 0 || name[length] != '.') continue;
             name += length + 1;
@@ -149,110 +169,19 @@ void mfpg_siblings_collect(const char *path, size_t length, mfpg_siblings *out) 
     }
 }
 
-/* ---- words and ranges ---- */
-
-const char *mfpg_setting_word(const mfpg_setting *key, ptrdiff_t index) {
-    ptrdiff_t fixed = 0;
-    if (index < 0) return NULL;
-    for (; key->words && key->words[fixed]; fixed++)
-        if (fixed == index) return key->words[fixed];
-    return key->name ? key->name(index - fixed) : NULL;
-}
-
-int mfpg_range_holds(const mfpg_range *range, double value) {
-    int above = range->open_low ? value > range->low : value >= range->low;
-    int below = range->open_high ? value < range->high : value <= range->high;
-    return above && below;
-}
-
-static void describe_range(const mfpg_range *range, char *out, size_t size) {
-    char low[MFPG_NUMBER_SIZE + 16] = "", high[MFPG_NUMBER_SIZE + 16] = "";
-    int whole = range->high >= 1e6 && isfinite(range->high);
-    if (isfinite(range->low))
-        snprintf(low, sizeof low, " %s %g", range->open_low ? "above" : "from", range->low);
-    if (isfinite(range->high))
-        snprintf(high, sizeof high, whole ? " %s %.0f" : " %s %g", range->open_high ? "below" : "up to",
-            range->high);
-    snprintf(out, size, "%s%s", low, high);
-}
-
-static void describe_form(const mfpg_setting *key, char *out, size_t size) {
-    char range[128];
-    describe_range(&key->range, range, sizeof range);
-    out[0] = 0;
-    switch (key->form) {
-    case MFPG_FORM_WORD: break;
-    case MFPG_FORM_NUMBER: snprintf(out, size, "a number%s", range); break;
-    case MFPG_FORM_WHOLE: snprintf(out, size, "a whole number%s", range); break;
-    case MFPG_FORM_TRUTH: snprintf(out, size, "true, false"); break;
-    case MFPG_FORM_TEXT:
-        snprintf(
-            out, size, key->range.high > 1 ? "a text of at most %g bytes" : "one character", key->range.high);
-        break;
-    case MFPG_FORM_PATH: snprintf(out, size, "the name of a file or folder"); break;
-    case MFPG_FORM_NUMBERS: snprintf(out, size, "a list of numbers%s", range); break;
-    case MFPG_FORM_WHOLES: snprintf(out, size, "a list of whole numbers%s", range); break;
-    case MFPG_FORM_GRID: snprintf(out, size, "a list of ascending numbers%s", range); break;
-    case MFPG_FORM_TEXTS: snprintf(out, size, "a list of texts"); break;
-    }
-}
-
-char *mfpg_setting_allowed(const mfpg_setting *key, char *out, size_t size) {
-    const char *words[64], *word;
-    char form[192];
-    ptrdiff_t count = 0;
-    if (size == 0) return out;
-    while (count < 64 && (word = mfpg_setting_word(key, count))) words[count++] = word;
-    describe_form(key, form, sizeof form);
-    mfpg_names_join(words, count, out, size);
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s%s", used > 0 && form[0] ? ", or " : "", form);
-    return out;
-}
-
-/* ---- the public face ---- */
-
-int mfpg_config_key_get(ptrdiff_t index, mfpg_config_key *out) {
-    const mfpg_setting *key = mfpg_settings_get(index);
-    if (!key) return 0;
-    *out = (mfpg_config_key){.path = key->path,
-        .section = mfpg_section_title(key->path, strcspn(key->path, ".")),
-        .form = key->form,
-        .default_value = key->default_value,
-        .example = key->example,
-        .unit = key->unit,
-        .used = mfpg_when_words(key->when),
-        .help = key->help};
-    return 1;
-}
-
-const char *mfpg_config_key_word(ptrdiff_t index, ptrdiff_t word) {
-    const mfpg_setting *key = mfpg_settings_get(index);
-    return key ? mfpg_setting_word(key, word) : NULL;
-}
-
-char *mfpg_config_key_allowed(ptrdiff_t index, char *out, size_t size) {
-    const mfpg_setting *key = mfpg_settings_get(index);
-    if (size > 0) out[0] = 0;
-    return key ? mfpg_setting_allowed(key, out, size) : out;
-}
+/* ---- the table for people ---- */
 
 mfpg_status mfpg_config_keys_print(mfpg_context *ctx, FILE *out) {
-    size_t last = 0;
-    const char *group = "";
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const mfpg_setting *key = &keys[i];
-        char allowed[ALLOWED_SIZE];
-        size_t length = strcspn(key->path, ".");
-        const char *title = mfpg_section_title(key->path, length);
-        int begins = length != last || memcmp(group, key->path, length) != 0;
-        if (title[0] && begins) fprintf(out, "\n%s\n", title);
-        group = key->path;
-        last = length;
-        fprintf(out, "  %-34s %-12s %s%s%s%s\n", key->path, key->default_value ? key->default_value : "-",
-            key->help, key->when == MFPG_WHEN_ALWAYS ? "" : " (", mfpg_when_words(key->when),
-            key->when == MFPG_WHEN_ALWAYS ? "" : ")");
-        fprintf(out, "  %-34s %-12s   %s%s%s\n", "", "", mfpg_setting_allowed(key, allowed, sizeof allowed),
+    ptrdiff_t last = 0;
+    for (ptrdiff_t i = 0; i < list.count; i++) {
+        const mfpg_option *key = &keys[i];
+        char allowed[512];
+        ptrdiff_t group = mfpg_option_group(&list, i);
+        if (group != last) fprintf(out, "\n%s\n", mfpg_option_section(&list, i));
+        last = group;
+        fprintf(out, "  %-34s %-12s %s%s%s%s\n", key->name, key->default_value ? key->default_value : "-",
+            key->help, key->used[0] ? " (" : "", key->used, key->used[0] ? ")" : "");
+        fprintf(out, "  %-34s %-12s   %s%s%s\n", "", "", mfpg_option_allowed(key, allowed, sizeof allowed),
             key->unit[0] ? "; " : "", key->unit);
     }
     return ferror(out) ? mfpg_fail(ctx, MFPG_ERR_IO, "cannot write the table of keys") : MFPG_OK;

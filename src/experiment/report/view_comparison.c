@@ -82,10 +82,10 @@ static void add_key(view *v, const run_set *sets, ptrdiff_t count, ptrdiff_t ind
 
 void view_differences(view *v, const run_set *sets, ptrdiff_t count, json_t *keys) {
     char **value = mfpg_alloc(count, sizeof *value);
-    mfpg_config_key key;
+    const mfpg_options *list = mfpg_config_options();
     if (!value) v->failed = 1;
-    for (ptrdiff_t i = 0; value && mfpg_config_key_get(i, &key); i++) {
-        add_key(v, sets, count, i, key.path, value, keys);
+    for (ptrdiff_t i = 0; value && i < list->count; i++) {
+        add_key(v, sets, count, i, list->option[i].name, value, keys);
         free_values(value, count);
         memset(value, 0, (size_t)count * sizeof *value);
     }

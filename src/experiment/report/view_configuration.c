@@ -4,9 +4,9 @@
 
 #include "view.h"
 
-static void add_key(view *v, const mfpg_config_key *key, const char *value, json_t *list) {
+static void add_key(view *v, const mfpg_option *key, const char *value, json_t *list) {
     json_t *entry = view_add(v, list, json_object());
-    view_put(v, entry, "path", view_text(key->path));
+    view_put(v, entry, "path", view_text(key->name));
     view_put(v, entry, "value", view_text(value));
     view_put(v, entry, "unit", view_text(key->unit));
     view_put(v, entry, "help", view_text(key->help));
@@ -15,11 +15,11 @@ static void add_key(view *v, const mfpg_config_key *key, const char *value, json
 void view_configuration(view *v, const run_set *set, json_t *out) {
     const run_record *run = &set->run[0];
     json_t *list = view_new_list(v, out, "configuration");
-    mfpg_config_key key;
-    for (ptrdiff_t i = 0; mfpg_config_key_get(i, &key); i++) {
+    const mfpg_options *keys = mfpg_config_options();
+    for (ptrdiff_t i = 0; i < keys->count; i++) {
         char *value = mfpg_config_value(run->config, i);
         if (!value) v->failed = 1;
-        if (value && strcmp(value, MFPG_NO_VALUE) != 0) add_key(v, &key, value, list);
+        if (value && strcmp(value, MFPG_NO_VALUE) != 0) add_key(v, &keys->option[i], value, list);
         free(value);
     }
     view_put(v, out, "file", view_text(run->config_text));

@@ -1,4 +1,4 @@
-#include "config_state.h"
+#include "value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ enum { FOUND_SIZE = 80, SHOWN_BYTES = 48 };
 /* What every parser of this file needs for its messages. */
 typedef struct request {
     mfpg_context *ctx;
-    const mfpg_setting *key;
-    const char *path, *place, *directory;
+    const mfpg_option *option;
+    const char *where, *directory;
 } request;
 
 void mfpg_value_clear(mfpg_value *value) {
@@ -74,38 +74,45 @@ static void describe_found(const mfpg_yaml_node *node, char out[FOUND_SIZE]) {
     }
 }
 
-static const char *nearest_word(const mfpg_setting *key, const char *text) {
+static const char *nearest_word(const mfpg_option *option, const char *text) {
     const char *words[64], *word;
     ptrdiff_t count = 0;
-    while (count < 64 && (word = mfpg_setting_word(key, count))) words[count++] = word;
+    while (count < 64 && (word = mfpg_option_word(option, count))) words[count++] = word;
     return mfpg_names_nearest(text, words, count);
 }
 
 static mfpg_status refuse(const request *in, const mfpg_yaml_node *node) {
     char found[FOUND_SIZE], allowed[512];
     describe_found(node, found);
-    const char *nearest = node->kind == MFPG_YAML_SCALAR ? nearest_word(in->key, node->text) : NULL;
+    const char *nearest = node->kind == MFPG_YAML_SCALAR ? nearest_word(in->option, node->text) : NULL;
     int quoted = node->kind == MFPG_YAML_SCALAR && !node->plain && node->text[0];
-    return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: found %s%s; allowed: %s%s%s%s", in->place, in->path,
-        quoted ? "the text " : "", found, mfpg_setting_allowed(in->key, allowed, sizeof allowed),
+    return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: found %s%s; allowed: %s%s%s%s", in->where,
+        quoted ? "the text " : "", found, mfpg_option_allowed(in->option, allowed, sizeof allowed),
         nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* ---- numbers ---- */
 
-static int scalar_number(const mfpg_setting *key, const mfpg_yaml_node *node, double *out) {
+/* 0 also for NaN. */
+static int range_holds(const mfpg_range *range, double value) {
+    int above = range->open_low ? value > range->low : value >= range->low;
+    int below = range->open_high ? value < range->high : value <= range->high;
+    return above && below;
+}
+
+static int scalar_number(const mfpg_option *option, const mfpg_yaml_node *node, double *out) {
     double number;
     if (node->kind != MFPG_YAML_SCALAR || !node->plain) return 0;
     if (!mfpg_number_parse(node->text, strlen(node->text), &number)) return 0;
-    int whole = key->form == MFPG_FORM_WHOLE || key->form == MFPG_FORM_WHOLES;
+    int whole = option->kind == MFPG_OPTION_WHOLE || option->kind == MFPG_OPTION_WHOLES;
     if (whole && number != floor(number)) return 0;
-    if (!mfpg_range_holds(&key->range, number)) return 0;
+    if (!range_holds(&option->range, number)) return 0;
     *out = number + 0.0; /* -0 becomes 0 */
     return 1;
 }
 
 static mfpg_status parse_number(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
-    if (!scalar_number(in->key, node, &out->number)) return refuse(in, node);
+    if (!scalar_number(in->option, node, &out->number)) return refuse(in, node);
     out->kind = MFPG_VALUE_NUMBER;
     return MFPG_OK;
 }
@@ -116,8 +123,8 @@ static mfpg_status check_ascends(const request *in, const double *numbers, ptrdi
     for (ptrdiff_t i = 1; i < count; i++)
         if (!(numbers[i] > numbers[i - 1]))
             return mfpg_fail(in->ctx, MFPG_ERR_INPUT,
-                "%s: %s: found %s after %s; allowed: numbers in ascending order, each once", in->place,
-                in->path, mfpg_number_format(numbers[i], found), mfpg_number_format(numbers[i - 1], before));
+                "%s: found %s after %s; allowed: numbers in ascending order, each once", in->where,
+                mfpg_number_format(numbers[i], found), mfpg_number_format(numbers[i - 1], before));
     return MFPG_OK;
 }
 
@@ -125,17 +132,16 @@ static mfpg_status parse_numbers(const request *in, const mfpg_yaml_node *node, 
     int single = node->kind == MFPG_YAML_SCALAR;
     ptrdiff_t count = single ? 1 : node->count;
     if (node->kind == MFPG_YAML_MAPPING) return refuse(in, node);
-    if (count == 0)
-        return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: the list is empty", in->place, in->path);
+    if (count == 0) return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: the list is empty", in->where);
     out->numbers = mfpg_alloc(count, sizeof *out->numbers);
     if (!out->numbers) return mfpg_fail_memory(in->ctx);
     for (ptrdiff_t i = 0; i < count; i++) {
         const mfpg_yaml_node *entry = single ? node : &node->child[i];
-        if (!scalar_number(in->key, entry, &out->numbers[i])) return refuse(in, entry);
+        if (!scalar_number(in->option, entry, &out->numbers[i])) return refuse(in, entry);
     }
     out->count = count;
     out->kind = MFPG_VALUE_NUMBERS;
-    return in->key->form == MFPG_FORM_GRID ? check_ascends(in, out->numbers, count) : MFPG_OK;
+    return in->option->kind == MFPG_OPTION_GRID ? check_ascends(in, out->numbers, count) : MFPG_OK;
 }
 
 /* ---- words, truths, texts, paths ---- */
@@ -143,7 +149,7 @@ static mfpg_status parse_numbers(const request *in, const mfpg_yaml_node *node, 
 static int parse_word(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
     const char *word;
     if (node->kind != MFPG_YAML_SCALAR) return 0;
-    for (ptrdiff_t i = 0; (word = mfpg_setting_word(in->key, i)); i++) {
+    for (ptrdiff_t i = 0; (word = mfpg_option_word(in->option, i)); i++) {
         if (strcmp(word, node->text) != 0) continue;
         *out = (mfpg_value){.kind = MFPG_VALUE_WORD, .word = word, .choice = i};
         return 1;
@@ -164,9 +170,9 @@ static mfpg_status parse_truth(const request *in, const mfpg_yaml_node *node, mf
 static mfpg_status check_text(const request *in, const mfpg_yaml_node *node) {
     if (node->kind != MFPG_YAML_SCALAR || (node->plain && !node->text[0])) return refuse(in, node);
     if (!text_is_printable(node->text))
-        return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: the text holds control characters or is not UTF-8",
-            in->place, in->path);
-    if (in->key->form != MFPG_FORM_PATH && !mfpg_range_holds(&in->key->range, (double)strlen(node->text)))
+        return mfpg_fail(
+            in->ctx, MFPG_ERR_INPUT, "%s: the text holds control characters or is not UTF-8", in->where);
+    if (in->option->kind != MFPG_OPTION_PATH && !range_holds(&in->option->range, (double)strlen(node->text)))
         return refuse(in, node);
     return MFPG_OK;
 }
@@ -192,8 +198,7 @@ static mfpg_status parse_path(const request *in, const mfpg_yaml_node *node, mfp
     return MFPG_OK;
 }
 
-/* Pointers and the texts behind them in one block; NULL when memory runs out. */
-static char **pack_texts(const char *const *texts, ptrdiff_t count) {
+char **mfpg_texts_pack(const char *const *texts, ptrdiff_t count) {
     size_t bytes = (size_t)count * sizeof(char *);
     for (ptrdiff_t i = 0; i < count; i++) bytes += strlen(texts[i]) + 1;
     char **block = mfpg_alloc((ptrdiff_t)bytes, 1);
@@ -219,7 +224,7 @@ static mfpg_status parse_texts(const request *in, const mfpg_yaml_node *node, mf
         texts[i] = entry->text;
     }
     if (status == MFPG_OK) {
-        out->texts = pack_texts(texts, count);
+        out->texts = mfpg_texts_pack(texts, count);
         status = out->texts ? MFPG_OK : mfpg_fail_memory(in->ctx);
     }
     free(texts);
@@ -230,23 +235,24 @@ static mfpg_status parse_texts(const request *in, const mfpg_yaml_node *node, mf
 
 /* ---- values ---- */
 
-mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_setting *key, const char *path, const char *place,
+mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_option *option, const char *where,
     const char *directory, const mfpg_yaml_node *node, mfpg_value *out) {
-    const request in = {ctx, key, path, place, directory};
+    const request in = {ctx, option, where, directory};
     mfpg_value value = {0};
     mfpg_status status = MFPG_OK;
     if (!parse_word(&in, node, &value)) {
-        switch (key->form) {
-        case MFPG_FORM_WORD: status = refuse(&in, node); break;
-        case MFPG_FORM_NUMBER:
-        case MFPG_FORM_WHOLE: status = parse_number(&in, node, &value); break;
-        case MFPG_FORM_TRUTH: status = parse_truth(&in, node, &value); break;
-        case MFPG_FORM_TEXT: status = parse_text(&in, node, &value); break;
-        case MFPG_FORM_PATH: status = parse_path(&in, node, &value); break;
-        case MFPG_FORM_NUMBERS:
-        case MFPG_FORM_WHOLES:
-        case MFPG_FORM_GRID: status = parse_numbers(&in, node, &value); break;
-        case MFPG_FORM_TEXTS: status = parse_texts(&in, node, &value); break;
+        switch (option->kind) {
+        case MFPG_OPTION_WORD: status = refuse(&in, node); break;
+        case MFPG_OPTION_NUMBER:
+        case MFPG_OPTION_WHOLE: status = parse_number(&in, node, &value); break;
+        case MFPG_OPTION_FLAG:
+        case MFPG_OPTION_TRUTH: status = parse_truth(&in, node, &value); break;
+        case MFPG_OPTION_TEXT: status = parse_text(&in, node, &value); break;
+        case MFPG_OPTION_PATH: status = parse_path(&in, node, &value); break;
+        case MFPG_OPTION_NUMBERS:
+        case MFPG_OPTION_WHOLES:
+        case MFPG_OPTION_GRID: status = parse_numbers(&in, node, &value); break;
+        case MFPG_OPTION_TEXTS: status = parse_texts(&in, node, &value); break;
         }
     }
     if (status == MFPG_OK)
@@ -274,7 +280,7 @@ mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_val
         if (whole) memcpy(copy.numbers, value->numbers, (size_t)value->count * sizeof *copy.numbers);
     }
     if (whole && value->texts) {
-        copy.texts = pack_texts((const char *const *)value->texts, value->count);
+        copy.texts = mfpg_texts_pack((const char *const *)value->texts, value->count);
         whole = copy.texts != NULL;
     }
     if (!whole) {

@@ -1,7 +1,7 @@
 /* A YAML document as a small tree: scalars as text, lists, mappings, each with its line. Nothing that lets a short file
  * mean a large or a surprising one is accepted: no anchors, aliases or tags, one document, bounded depth. */
-#ifndef MFPG_EXPERIMENT_YAML_TREE_H
-#define MFPG_EXPERIMENT_YAML_TREE_H
+#ifndef MFPG_OPTIONS_YAML_TREE_H
+#define MFPG_OPTIONS_YAML_TREE_H
 
 #include <stddef.h>
 

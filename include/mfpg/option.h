@@ -1,0 +1,115 @@
+/** Options: the keys of a configuration and the options of commands are lists of the same kind of line. A line says what the
+ *  option is called, what it may be, what it means, when it counts, and where its value goes. Parsers, help, manual pages,
+ *  completion, Python and the documents read the lists and nothing else: mfpg_config_options (config.h),
+ *  mfpg_question_options (account.h), mfpg_solve_options_list (solve_options.h). */
+#ifndef MFPG_OPTION_H
+#define MFPG_OPTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "context.h"
+
+/** What an option may be, next to its words, and the type of its field. */
+typedef enum mfpg_option_kind {
+    MFPG_OPTION_WORD = 0, /* one of the words, nothing else; int, its number, -1 if not given */
+    MFPG_OPTION_NUMBER,   /* a finite number; double, NaN if not given */
+    MFPG_OPTION_WHOLE,    /* a whole number of at most 2^53; double, NaN if not given */
+    MFPG_OPTION_TRUTH,    /* true or false; int */
+    MFPG_OPTION_TEXT,     /* a text, whose bytes the range counts; char *, owned, NULL if not given */
+    MFPG_OPTION_PATH,     /* a file or folder; char *, owned, NULL if not given */
+    MFPG_OPTION_NUMBERS,  /* a list of numbers, or one number; mfpg_number_list */
+    MFPG_OPTION_WHOLES,   /* a list of whole numbers, or one; mfpg_number_list */
+    MFPG_OPTION_GRID,     /* numbers in ascending order, each once; mfpg_number_list */
+    MFPG_OPTION_TEXTS,    /* a list of texts, or one text; may be empty; mfpg_text_list */
+    MFPG_OPTION_FLAG      /* takes no value; int, 1 if given */
+} mfpg_option_kind;
+
+/** Owned; zeros if not given. */
+typedef struct mfpg_number_list {
+    double *value; /* count */
+    ptrdiff_t count;
+} mfpg_number_list;
+
+typedef struct mfpg_text_list {
+    char **text; /* count; one block with the texts */
+    ptrdiff_t count;
+} mfpg_text_list;
+
+typedef struct mfpg_range {
+    double low, high;
+    int open_low, open_high; /* 1: the end itself is excluded */
+} mfpg_range;
+
+/** One line of a list. All texts are constants of the program. */
+typedef struct mfpg_option {
+    int line; /* in the list's file */
+    const char *
+        name; /* of a command "sampling-rate"; of a configuration "train.rounds", "data.categories.*" for any column */
+    mfpg_option_kind kind;
+    const char *const *words;             /* ends with NULL; or NULL */
+    const char *(*word)(ptrdiff_t index); /* further words; or NULL */
+    mfpg_range range;                     /* of the number, of every number of a list, of a text's bytes */
+    const char *default_value;            /* as YAML; NULL: nothing is set */
+    const char *example;                  /* as YAML, if nothing is set by default; else NULL */
+    const char *unit;                     /* "" if there is none */
+    const char
+        *argument; /* of a command: what stands for the value in its help; NULL: the words, or no value */
+    /* The option counts if one of these facts holds (0: always) and the cost that is played has one of these (0: whatever the
+     * cost). What the facts are is a matter of the list. */
+    uint64_t facts, costs;
+    const char *used;        /* the same in words, such as "with a game"; "" for always */
+    const char *alternative; /* keys of one parent with different alternatives exclude each other; or NULL */
+    const char *help;
+    size_t offset; /* of its field in the struct that the list fills */
+} mfpg_option;
+
+/** The title of the options from that line of the list's file on. */
+typedef struct mfpg_option_heading {
+    int line;
+    const char *title;
+} mfpg_option_heading;
+
+typedef struct mfpg_options {
+    const mfpg_option *option;
+    ptrdiff_t count;
+    const mfpg_option_heading *heading;
+    ptrdiff_t headings;
+} mfpg_options;
+
+/** Number of the option with that name, or -1. */
+ptrdiff_t mfpg_option_find(const mfpg_options *list, const char *name);
+
+/** Number of the heading of option number index, counted from 1; 0 if it has none. */
+ptrdiff_t mfpg_option_group(const mfpg_options *list, ptrdiff_t index);
+
+/** Its title, or "". */
+const char *mfpg_option_section(const mfpg_options *list, ptrdiff_t index);
+
+/** The word number index, or NULL past the end: all that a WORD may be, what else a number or path may be. */
+const char *mfpg_option_word(const mfpg_option *option, ptrdiff_t index);
+
+/** What an option may be, in words ("a number above 0 up to 1", "all, or a whole number from 1"). Cut to size; returns out. */
+char *mfpg_option_allowed(const mfpg_option *option, char *out, size_t size);
+
+/** 1 if the option counts under these facts and costs. */
+int mfpg_option_counts(const mfpg_option *option, uint64_t facts, uint64_t costs);
+
+/** Writes "not given" to every field of the struct that the list fills. */
+void mfpg_options_begin(const mfpg_options *list, void *fields);
+
+/** Reads what was typed behind an option of a command into its field; typed again, the later value counts, and texts are added
+ *  to the list.
+ *  @param[in] value  copied; numbers of a list are separated by commas; NULL for a FLAG
+ *  @return MFPG_OK; MFPG_ERR_INPUT with the option (as "--steps"), what was found, what is allowed and the nearest word;
+ *  MFPG_ERR_MEMORY. The fields are then unchanged. */
+mfpg_status mfpg_option_set(
+    mfpg_context *ctx, const mfpg_options *list, const char *name, const char *value, void *fields);
+
+/** 1 if the field of an option holds a value. */
+int mfpg_option_is_given(const mfpg_option *option, const void *fields);
+
+/** Frees what the fields own and writes "not given" to all. */
+void mfpg_options_clear(const mfpg_options *list, void *fields);
+
+#endif

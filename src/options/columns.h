@@ -1,0 +1,38 @@
+/* The columns of the lists of options (keys.def, options.def, solve.def), for the files that make an array of one. */
+#ifndef MFPG_OPTIONS_COLUMNS_H
+#define MFPG_OPTIONS_COLUMNS_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "mfpg/option.h"
+
+/* Words: WORDS("a", "b"): these; NAMES(f): f(0), f(1), ...; WORDS_AND(f, "a"): both. */
+#define NO_WORDS .words = NULL
+#define WORDS(...)                                                                                           \
+    .words = (const char *const[]) {                                                                         \
+        __VA_ARGS__, NULL                                                                                    \
+    }
+#define NAMES(f)          .word = (f)
+#define WORDS_AND(f, ...) .words = (const char *const[]){__VA_ARGS__, NULL}, .word = (f)
+
+/* Ranges. */
+#define RANGE(a, b, open_a, open_b)                                                                          \
+    { a, b, open_a, open_b }
+#define ANY               RANGE(-INFINITY, INFINITY, 0, 0)
+#define FROM(a)           RANGE(a, INFINITY, 0, 0)
+#define ABOVE(a)          RANGE(a, INFINITY, 1, 0)
+#define BETWEEN(a, b)     RANGE(a, b, 0, 0)
+#define FROM_BELOW(a, b)  RANGE(a, b, 0, 1)
+#define ABOVE_UP_TO(a, b) RANGE(a, b, 1, 0)
+#define WHOLE_MAX         9007199254740991.0 /* 2^53 - 1: a larger number may be another one as a double */
+#define COUNT_MAX         2147483647.0
+
+/* A list of an array of options and an array of headings. */
+#define OPTION_LIST(options, titles)                                                                         \
+    {                                                                                                        \
+        .option = options, .count = (ptrdiff_t)(sizeof options / sizeof options[0]), .heading = titles,      \
+        .headings = (ptrdiff_t)(sizeof titles / sizeof titles[0])                                            \
+    }
+
+#endif
