@@ -1,5 +1,6 @@
 #include "option_table.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,40 @@ const option_row *option_table_by_key(const option_table *table, int key) {
     for (int i = 0; i < table->count; i++)
         if (table->row[i].name && table->row[i].key == key) return &table->row[i];
     return NULL;
+}
+
+/* ---- lists of the library ---- */
+
+/* "a|b" behind what the room holds already; *used grows. */
+static const char *join_words(const mfpg_option *option, option_rows *out, size_t *used) {
+    const char *word, *begin = out->placeholder + *used;
+    for (ptrdiff_t i = 0; (word = mfpg_option_word(option, i)); i++) {
+        int wrote =
+            snprintf(out->placeholder + *used, sizeof out->placeholder - *used, "%s%s", i ? "|" : "", word);
+        assert(wrote > 0 && (size_t)wrote < sizeof out->placeholder - *used - 1);
+        *used += (size_t)wrote;
+    }
+    *used += 1; /* the closing 0 */
+    return begin;
+}
+
+void option_rows_fill(const mfpg_options *list, int first_key, option_rows *out) {
+    size_t used = 0;
+    int count = 0, group = 0;
+    *out = (option_rows){0};
+    for (ptrdiff_t i = 0; i < list->count && count < OPTION_ROWS - 2; i++) {
+        const mfpg_option *option = &list->option[i];
+        int words = option->kind == MFPG_OPTION_WORD && !option->argument;
+        if (mfpg_option_group(list, i) != group) {
+            group = (int)mfpg_option_group(list, i);
+            out->row[count++] = (struct argp_option){.doc = mfpg_option_section(list, i), .group = group};
+        }
+        out->row[count++] = (struct argp_option){.name = option->name,
+            .key = first_key + (int)i,
+            .arg = words ? join_words(option, out, &used) : option->argument,
+            .doc = option->help,
+            .group = group};
+    }
 }
 
 /* ---- placeholders ---- */

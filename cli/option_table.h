@@ -11,6 +11,8 @@
 #include <argp.h>
 #include <stddef.h>
 
+#include "mfpg/option.h"
+
 /* name NULL: a heading, which is doc. argument NULL: the option takes none. All texts are those of the argp tables. */
 typedef struct option_row {
     const char *name, *argument, *doc;
@@ -31,6 +33,15 @@ void option_table_read(const struct argp *argp, option_table *out);
 /* The option whose name it is, or which name begins if no other does; NULL for none. */
 const option_row *option_table_find(const option_table *table, const char *name, size_t length);
 const option_row *option_table_by_key(const option_table *table, int key);
+
+/* A list of the library as argp wants it: a heading before the options of each group, and a row of zeros at the end. */
+typedef struct option_rows {
+    struct argp_option row[OPTION_ROWS];
+    char placeholder[1024]; /* "a|b" of options that take words */
+} option_rows;
+
+/* Fills rows, which must not be moved; the key of option number i is first_key + i. */
+void option_rows_fill(const mfpg_options *list, int first_key, option_rows *out);
 
 /* The part number index of a placeholder or a word of args_doc, as "a" of "a|b,..."; 0 past the end. */
 int placeholder_part(const char *placeholder, int index, char out[WORD_SIZE]);

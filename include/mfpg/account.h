@@ -11,6 +11,7 @@
 #include "calibration.h"
 #include "context.h"
 #include "filter.h"
+#include "option.h"
 
 /* ---- questions ---- */
 
@@ -19,17 +20,8 @@ typedef enum mfpg_question_kind {
     MFPG_QUESTION_CALIBRATE    /* with which number a schedule meets a target */
 } mfpg_question_kind;
 
-/** One option. All texts are constants of the program. */
-typedef struct mfpg_question_option {
-    const char *name;     /* "sampling-rate" */
-    const char *argument; /* "Q", or the words that it may be, as "client|example"; NULL: it takes none */
-    const char *help;
-    const char *heading; /* of the group that it stands in */
-    int group;           /* from 1 */
-} mfpg_question_option;
-
-/** Option number index of a kind of question; 0 past the end, else 1 with out filled. Groups do not descend. */
-int mfpg_question_option_get(mfpg_question_kind kind, ptrdiff_t index, mfpg_question_option *out);
+/** The options of a kind of question. Threads: safe. */
+const mfpg_options *mfpg_question_options(mfpg_question_kind kind);
 
 /** Serves one thread at a time. */
 typedef struct mfpg_question mfpg_question;
@@ -38,10 +30,7 @@ typedef struct mfpg_question mfpg_question;
 mfpg_status mfpg_question_create(mfpg_context *ctx, mfpg_question_kind kind, mfpg_question **out);
 void mfpg_question_destroy(mfpg_question *question);
 
-/** Says one thing; said again, the later value counts.
- *  @param[in] value  as typed, copied; NULL for an option that takes none
- *  @return MFPG_OK; MFPG_ERR_INPUT with the option, what was found and what is allowed (messages write options as the
- *  command line does, "--steps"); MFPG_ERR_MEMORY. The question is then unchanged. */
+/** Says one thing: mfpg_option_set with the options of the question's kind. */
 mfpg_status mfpg_question_set(
     mfpg_context *ctx, mfpg_question *question, const char *option, const char *value);
 

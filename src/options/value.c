@@ -105,7 +105,7 @@ static int scalar_number(const mfpg_option *option, const mfpg_yaml_node *node, 
     if (node->kind != MFPG_YAML_SCALAR || !node->plain) return 0;
     if (!mfpg_number_parse(node->text, strlen(node->text), &number)) return 0;
     int whole = option->kind == MFPG_OPTION_WHOLE || option->kind == MFPG_OPTION_WHOLES;
-    if (whole && number != floor(number)) return 0;
+    if (whole && (number != floor(number) || number > 0x1p53)) return 0;
     if (!range_holds(&option->range, number)) return 0;
     *out = number + 0.0; /* -0 becomes 0 */
     return 1;

@@ -249,7 +249,7 @@ static void test_orders_are_printed_and_restrict(void **state) {
     check_near(json_get_number(object, "epsilon"), 2.1077530754515653, 1e-9, 0, "A136");
     assert_true(json_is_null(json_object_get(object, "rdp")));
     json_decref(object);
-    REFUSED("account --noise-multiplier 1 --order 0.5", "--order: found '0.5'", "a number from 1");
+    REFUSED("account --noise-multiplier 1 --order 0.5", "--order: found '0.5'", "numbers from 1");
     REFUSED("account --noise-multiplier 1 --order nan", "--order");
     REFUSED("account --noise-multiplier 1 --order 2,,3", "--order");
     REFUSED("account --noise-multiplier 1 --order 2 --accountant gdp", "--order belongs to --accountant rdp");

@@ -65,7 +65,7 @@ static void test_what_does_not_go_together_is_refused(void **state) {
     REFUSED("account --particles data --noise-multiplier 1 --unit client", "sqrt(n)");
     REFUSED("account --particles data --strength 30", "unstable", "allowed: up to 2");
     REFUSED("account --particles data --strength 1 --input-smoothness 19", "unstable");
-    REFUSED("account --particles data --strength 1 --input-smoothness -1", "a finite number from 0");
+    REFUSED("account --particles data --strength 1 --input-smoothness -1", "a number from 0");
     REFUSED("account --particles dada --strength 1", "parameters, data");
     REFUSED("account --ledger x --particles data", "--ledger goes with");
 }

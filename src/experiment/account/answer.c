@@ -16,8 +16,8 @@ mfpg_accountant_options account_accountant_options(const mfpg_question *q) {
     made.promise.unit = MFPG_UNIT_EXAMPLE;
     made.promise.view = (mfpg_view)q->view;
     made.promise.adjacency = account_adjacency(q);
-    made.orders = q->order;
-    made.order_count = q->order_count;
+    made.orders = q->order.value;
+    made.order_count = q->order.count;
     made.width = account_or(q->width, made.width);
     made.paper.dimension = account_or(q->dimension, made.paper.dimension);
     made.paper.clients = account_or(q->population, made.paper.clients);
@@ -30,7 +30,7 @@ mfpg_accountant_options account_accountant_options(const mfpg_question *q) {
 
 const char *account_accountant_name(const mfpg_question *q, int sampled) {
     if (q->accountant) return q->accountant;
-    if (q->order) return mfpg_accountant_with(MFPG_ACCOUNTANT_TAKES_ORDERS);
+    if (q->order.value) return mfpg_accountant_with(MFPG_ACCOUNTANT_TAKES_ORDERS);
     if (account_given(q->width)) return mfpg_accountant_with(MFPG_ACCOUNTANT_TAKES_WIDTH);
     return mfpg_accountant_default(MFPG_PARTICLES_PARAMETERS, sampled);
 }
@@ -130,7 +130,7 @@ void account_assume_schedule(mfpg_answer *answer, const mfpg_question *q, const 
 
 static mfpg_status answer_by_kind(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out) {
     if (q->kind == MFPG_QUESTION_CALIBRATE) return account_calibrate(ctx, q, out);
-    if (q->ledger) return account_ledger(ctx, q, out);
+    if (q->ledger.text) return account_ledger(ctx, q, out);
     if (q->assume != MFPG_HIDDEN_NONE) return account_last_state(ctx, q, out);
     if (q->particles == MFPG_PARTICLES_DATA) return account_records(ctx, q, out);
     return account_price(ctx, q, out);

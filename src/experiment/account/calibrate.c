@@ -51,7 +51,7 @@ static mfpg_status solve(
     out->epsilon = out->upper = solved.epsilon.upper;
     out->lower = solved.epsilon.lower;
     out->delta = asked.delta;
-    if (!q->order) out->mu = solved.mu;
+    if (!q->order.value) out->mu = solved.mu;
     out->accountant = account_listed_name(asked.accountant);
     out->adjacency = account_adjacency_name(q);
     out->unit = mfpg_unit_name(example ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT);

@@ -87,12 +87,12 @@ static mfpg_status add_file(mfpg_context *ctx, account_files *files, const accou
 
 mfpg_status account_files_open(
     mfpg_context *ctx, const mfpg_question *q, account_visit visit, void *user, account_files *out) {
-    out->file = mfpg_alloc(q->ledgers, sizeof *out->file);
+    out->file = mfpg_alloc(q->ledger.count, sizeof *out->file);
     if (!out->file) return mfpg_fail_memory(ctx);
     mfpg_status status = MFPG_OK;
-    while (out->count < q->ledgers && status == MFPG_OK) {
+    while (out->count < q->ledger.count && status == MFPG_OK) {
         account_file *next = &out->file[out->count];
-        status = open_file(ctx, q->ledger[out->count++], visit, user, next);
+        status = open_file(ctx, q->ledger.text[out->count++], visit, user, next);
         if (status == MFPG_OK) status = add_file(ctx, out, next);
     }
     return status;

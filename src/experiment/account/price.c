@@ -25,8 +25,8 @@ static mfpg_status solve(
     int facts = mfpg_accountant_facts(out->accountant);
     if ((facts & MFPG_ACCOUNTANT_TAKES_DELTA) && account_given(q->epsilon))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s has no delta of its own; give --delta", out->accountant);
-    if (out->certifies && !q->order) out->mu = mfpg_accountant_mu(accountant);
-    if (q->order_count == 1) out->rdp = mfpg_accountant_renyi(accountant, q->order[0]);
+    if (out->certifies && !q->order.value) out->mu = mfpg_accountant_mu(accountant);
+    if (q->order.count == 1) out->rdp = mfpg_accountant_renyi(accountant, q->order.value[0]);
     out->epsilon = q->epsilon;
     out->delta = account_delta(q);
     mfpg_status status = ask(ctx, q, accountant, out);

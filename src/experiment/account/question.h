@@ -22,10 +22,8 @@ struct mfpg_question {
     int assume;    /* mfpg_hidden_case; none where not given */
     int exogenous; /* 1: given */
     char *accountant, *blocks;
-    char **ledger; /* ledgers */
-    ptrdiff_t ledgers;
-    double *order; /* order_count */
-    ptrdiff_t order_count;
+    mfpg_text_list ledger;
+    mfpg_number_list order;
 };
 
 enum { ACCOUNT_GAUSSIAN = 0, ACCOUNT_ENTROPIC };

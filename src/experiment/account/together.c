@@ -28,9 +28,9 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_question *q) {
     if (status != MFPG_OK) return status;
     if (account_given(q->step) && !account_is_entropic(q))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--step belongs to --mechanism entropic");
-    if (q->order && q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_ORDERS))
+    if (q->order.value && q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_ORDERS))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--order belongs to --accountant rdp");
-    if (account_given(q->width) && (q->order || (q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_WIDTH))))
+    if (account_given(q->width) && (q->order.value || (q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_WIDTH))))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--width belongs to --accountant exact");
     return MFPG_OK;
 }
@@ -201,5 +201,5 @@ static mfpg_status check_calibrate(mfpg_context *ctx, const mfpg_question *q) {
 
 mfpg_status account_check(mfpg_context *ctx, const mfpg_question *q) {
     if (q->kind == MFPG_QUESTION_CALIBRATE) return check_calibrate(ctx, q);
-    return q->ledger ? check_ledger(ctx, q) : check_account(ctx, q);
+    return q->ledger.text ? check_ledger(ctx, q) : check_account(ctx, q);
 }
