@@ -18,12 +18,8 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     const mfpg_options *list = mfpg_question_options(input->kind);
     if (key == ARGP_KEY_INIT) state->child_inputs[0] = &input->common;
     if (key == ARGP_KEY_ARG) cli_wrong_argument(state, "'%.60s' is no option", text);
-    if (key < FIRST_KEY || key - FIRST_KEY >= list->count) return ARGP_ERR_UNKNOWN;
-    const char *option = list->option[key - FIRST_KEY].name;
-    mfpg_status status = mfpg_question_set(input->ctx, input->question, option, text);
-    if (status == MFPG_ERR_INPUT) cli_wrong_argument(state, "%s", mfpg_context_message(input->ctx));
-    if (status != MFPG_OK) exit(cli_fail(input->ctx, "account", status));
-    return 0;
+    int taken = cli_take_option(state, input->ctx, list, key - FIRST_KEY, text, input->question);
+    return taken ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 int account_command(mfpg_question_kind kind, const char *command, const char *doc, int argc, char **argv,

@@ -1,4 +1,5 @@
 #include "option_table.h"
+#include "options.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -111,6 +112,15 @@ void option_rows_fill(const mfpg_options *list, int first_key, option_rows *out)
             .doc = option->help,
             .group = group};
     }
+}
+
+int cli_take_option(const struct argp_state *state, mfpg_context *ctx, const mfpg_options *list,
+    ptrdiff_t index, const char *text, void *fields) {
+    if (index < 0 || index >= list->count) return 0;
+    mfpg_status status = mfpg_option_set(ctx, list, list->option[index].name, text, fields);
+    if (status == MFPG_ERR_INPUT) cli_wrong_argument(state, "%s", mfpg_context_message(ctx));
+    if (status != MFPG_OK) exit(cli_fail(ctx, "", status));
+    return 1;
 }
 
 /* ---- placeholders ---- */

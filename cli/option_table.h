@@ -43,6 +43,11 @@ typedef struct option_rows {
 /* Fills rows, which must not be moved; the key of option number i is first_key + i. */
 void option_rows_fill(const mfpg_options *list, int first_key, option_rows *out);
 
+/* Reads what stands behind option number index of the list into its field; 0 if there is no such option. A wrong value ends
+ * the program with the library's message. */
+int cli_take_option(const struct argp_state *state, mfpg_context *ctx, const mfpg_options *list,
+    ptrdiff_t index, const char *text, void *fields);
+
 /* The part number index of a placeholder or a word of args_doc, as "a" of "a|b,..."; 0 past the end. */
 int placeholder_part(const char *placeholder, int index, char out[WORD_SIZE]);
 

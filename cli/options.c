@@ -277,26 +277,6 @@ int cli_choice(const struct argp_state *state, int key, const char *text) {
         nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
-int cli_is_positive(double value) {
-    return value > 0;
-}
-
-int cli_is_not_negative(double value) {
-    return value >= 0;
-}
-
-int cli_is_rate(double value) {
-    return value >= 0 && value <= 1;
-}
-
-int cli_is_delta(double value) {
-    return value >= 0 && value < 1;
-}
-
-int cli_is_steps(double value) {
-    return value >= 0 && value <= 9007199254740992.0 && value == floor(value);
-}
-
 /* ---- JSON ---- */
 
 const char *cli_text_up(double value, char out[CLI_TEXT_UP]) {

@@ -97,12 +97,6 @@ void cli_take_argument(const struct argp_state *state, char *text, const char **
 /* Reads the whole of text as a finite decimal number (no hexadecimal, no nan, no inf); 1 on success. */
 int cli_parse_number(const char *text, double *value);
 
-int cli_is_positive(double value);
-int cli_is_not_negative(double value);
-int cli_is_rate(double value);  /* [0, 1] */
-int cli_is_delta(double value); /* [0, 1) */
-int cli_is_steps(double value); /* whole, from 0 to 2^53 */
-
 /* ---- numbers ---- */
 
 /* Six digits, rounded up, so that what is printed is a bound as well; what is above six digits by less than 1e-12 of

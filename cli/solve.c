@@ -5,14 +5,16 @@
 #include "mfpg/experiment.h"
 #include "mfpg/names.h"
 
+#include "option_table.h"
 #include "options.h"
 #include "solve.h"
 
 /* ---- studies ---- */
 
-#define STUDY(name, help) {#name, help, solve_study_##name},
+#define STUDY(name, reader, help) {#name, help, MFPG_SOLVE_##reader, solve_study_##name},
 static const struct study {
     const char *name, *help;
+    mfpg_solve_reader reader;
     int (*run)(const solve_settings *chosen);
 } studies[] = {
 #include "studies.def"
@@ -29,17 +31,31 @@ const char *solve_help_of_study(ptrdiff_t index) {
     return index >= 0 && index < STUDIES ? studies[index].help : NULL;
 }
 
-static int solve_study(const solve_settings *chosen) {
+static int refuse_study(mfpg_context *ctx, const char *study) {
     const char *names[STUDIES];
-    for (int i = 0; i < STUDIES; i++) {
-        if (strcmp(studies[i].name, chosen->study) == 0) return studies[i].run(chosen);
-        names[i] = studies[i].name;
-    }
+    for (int i = 0; i < STUDIES; i++) names[i] = studies[i].name;
+    mfpg_names_unknown(ctx, "study", study, names, STUDIES);
+    return cli_refuse("solve", "--study: %s", mfpg_context_message(ctx));
+}
+
+/* Does the study read the options that were given, and play the configuration? 0, or the exit code with a message. */
+static int check_study(mfpg_context *ctx, const solve_settings *chosen, const struct study *study) {
+    const char *given = chosen->configuration        ? chosen->configuration
+                        : chosen->argument_count > 0 ? chosen->arguments[0]
+                                                     : NULL;
+    mfpg_status status = mfpg_solve_check(ctx, &chosen->asked, study->reader);
+    if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
+    if (!given || study->reader == MFPG_SOLVE_COSTS) return 0;
+    return cli_refuse("solve", "%.60s: study %s plays no configuration", given, study->name);
+}
+
+static int solve_study(const solve_settings *chosen) {
     mfpg_context *ctx = cli_context(1);
-    mfpg_names_unknown(ctx, "study", chosen->study, names, STUDIES);
-    int code = cli_refuse("solve", "--study: %s", mfpg_context_message(ctx));
+    int i = 0;
+    while (i < STUDIES && strcmp(studies[i].name, chosen->asked.study) != 0) i++;
+    int code = i < STUDIES ? check_study(ctx, chosen, &studies[i]) : refuse_study(ctx, chosen->asked.study);
     mfpg_context_destroy(ctx);
-    return code;
+    return code ? code : studies[i].run(chosen);
 }
 
 /* ---- the game of a configuration ---- */
@@ -64,13 +80,12 @@ static int show_experiment(
 static int solve_configuration(mfpg_context *ctx, const solve_settings *chosen) {
     mfpg_config *config = NULL;
     mfpg_experiment *experiment = NULL;
-    int code = solve_check_options(chosen, "configuration", NULL);
-    if (code) return code;
-    mfpg_status status = mfpg_config_open(ctx, chosen->configuration, &config);
+    mfpg_status status = mfpg_solve_check(ctx, &chosen->asked, MFPG_SOLVE_CONFIGURATION);
+    if (status == MFPG_OK) status = mfpg_config_open(ctx, chosen->configuration, &config);
     for (int i = 0; i < chosen->argument_count && status == MFPG_OK; i++)
         status = mfpg_config_set(ctx, config, chosen->arguments[i]);
     if (status == MFPG_OK) status = mfpg_experiment_create(ctx, config, &experiment);
-    code = status == MFPG_OK ? show_experiment(ctx, chosen, experiment) : cli_fail(ctx, "solve", status);
+    int code = status == MFPG_OK ? show_experiment(ctx, chosen, experiment) : cli_fail(ctx, "solve", status);
     mfpg_experiment_destroy(experiment);
     mfpg_config_destroy(config);
     return code;
@@ -93,14 +108,10 @@ static int solve_and_show(mfpg_context *ctx, const solve_settings *chosen, const
     return code;
 }
 
-/* What is read by nobody is refused before anything else is said of it; a cost that there is not has no readers. */
+/* What is read by nobody is refused before anything else is said of it. */
 int solve_pose(mfpg_context *ctx, const solve_settings *chosen, mfpg_posed_game *out) {
-    ptrdiff_t i = 0;
-    while (mfpg_cost_name(i) && chosen->game.cost && strcmp(mfpg_cost_name(i), chosen->game.cost) != 0) i++;
-    int code =
-        chosen->game.cost && mfpg_cost_name(i) ? solve_check_options(chosen, NULL, chosen->game.cost) : 0;
-    if (code) return code;
-    mfpg_status status = mfpg_game_pose(ctx, &chosen->game, out);
+    mfpg_status status = mfpg_solve_check(ctx, &chosen->asked, MFPG_SOLVE_GAME);
+    if (status == MFPG_OK) status = mfpg_game_pose(ctx, &chosen->asked.game, out);
     return status == MFPG_OK ? 0 : cli_fail(ctx, "solve", status);
 }
 
@@ -119,23 +130,79 @@ static int show_shortest(void) {
 }
 
 static int solve(const solve_settings *chosen) {
-    if (chosen->study) return solve_study(chosen);
+    if (chosen->asked.study) return solve_study(chosen);
     if (!chosen->configuration && chosen->argument_count > 0)
         return cli_refuse(
             "solve", "%.60s: KEY=VALUE changes a configuration, and none was given", chosen->arguments[0]);
-    if (!chosen->configuration && !chosen->game.cost) return show_shortest();
+    if (!chosen->configuration && !chosen->asked.game.cost) return show_shortest();
     mfpg_context *ctx = cli_context(0);
     int code = chosen->configuration ? solve_configuration(ctx, chosen) : solve_options(ctx, chosen);
     mfpg_context_destroy(ctx);
     return code;
 }
 
+/* ---- the command line ---- */
+
+enum { FIRST_KEY = 0x3000 };
+
+typedef struct reading {
+    mfpg_context *ctx;
+    solve_settings *chosen;
+} reading;
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+    const reading *input = state->input;
+    solve_settings *chosen = input->chosen;
+    if (cli_take_option(state, input->ctx, mfpg_solve_options(), key - FIRST_KEY, text, &chosen->asked))
+        return 0;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
+    case ARGP_KEY_ARG:
+        cli_take_argument(state, text, &chosen->configuration, chosen->arguments, &chosen->argument_count);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* No line of the examples is longer than a line of the help, which would break it. */
+static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
+static const struct argp argp_of_solve = {.parser = parse,
+    .args_doc = "[CONFIG.yaml|EXAMPLE [KEY=VALUE...]]",
+    .doc = "Prints the equilibrium of a privacy game with its certificate: of the game in a configuration, "
+           "or of one that options describe."
+           "\vExit codes: 0 done, 1 the solver did not converge (the best profile and its exploitability are "
+           "printed), 2 wrong input. Examples:\n\n"
+           "  mfpg solve --cost gaussian --players mean-field --beta 0.5 \\\n"
+           "    --curvature 2 --dimension 10 --learning-rate 0.1 \\\n"
+           "    --privacy-power 2 --actions continuous\n"
+           "  mfpg solve --cost entropic --players finite --population 20 \\\n"
+           "    --beta 0.025:0.075 --dimension 5 --own-cost 0.045 \\\n"
+           "    --actions continuous\n"
+           "  mfpg solve clinics method=mapg-dp\n\n"
+           "Studies:\n\n"
+#define STUDY(name, reader, help) "  " #name ": " help "\n"
+#include "studies.def"
+#undef STUDY
+    ,
+    .children = children};
+
+static void read_line(int argc, char **argv, solve_settings *chosen) {
+    option_rows rows;
+    struct argp argp = argp_of_solve;
+    reading input = {cli_context(1), chosen};
+    option_rows_fill(mfpg_solve_options(), FIRST_KEY, &rows);
+    argp.options = rows.row;
+    cli_parse(&argp, "solve", argc, argv, &input);
+    mfpg_context_destroy(input.ctx);
+}
+
 int command_solve(int argc, char **argv) {
-    solve_settings chosen = solve_settings_none();
-    chosen.arguments = calloc((size_t)argc, sizeof(char *));
+    solve_settings chosen = {.arguments = calloc((size_t)argc, sizeof(char *))};
     if (!chosen.arguments) return CLI_FAILED;
-    solve_parse(argc, argv, &chosen);
+    mfpg_options_begin(mfpg_solve_options(), &chosen.asked);
+    read_line(argc, argv, &chosen);
     int code = solve(&chosen);
+    mfpg_options_clear(mfpg_solve_options(), &chosen.asked);
     free(chosen.arguments);
     return code;
 }

@@ -9,7 +9,7 @@
 enum { MOST_LISTED = 1000, QUANTILES = 101 };
 
 static int tells_quantiles(const solve_settings *chosen, const mfpg_solution *solution) {
-    return solution->equilibrium->clients > MOST_LISTED && !chosen->out;
+    return solution->equilibrium->clients > MOST_LISTED && !chosen->asked.out;
 }
 
 static json_t *list_of(const double *values, ptrdiff_t count) {
@@ -130,14 +130,14 @@ static json_t *answer_json(mfpg_context *ctx, const solve_settings *chosen, cons
 /* Prints the solution with what else was asked for. */
 static int print_answer(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
     int code = CLI_DONE, converged = solution->equilibrium->converged;
-    mfpg_status status = chosen->out ? mfpg_solution_write(ctx, solution, chosen->out) : MFPG_OK;
+    mfpg_status status = chosen->asked.out ? mfpg_solution_write(ctx, solution, chosen->asked.out) : MFPG_OK;
     if (status == MFPG_OK && !chosen->common.json) status = mfpg_solution_print(ctx, solution, stdout);
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
     cli_warn_of_game(solution);
     if (chosen->common.json)
         code = cli_json_print("solve", answer_json(ctx, chosen, solution));
-    else if (chosen->out)
-        printf("Every client: %s\n", chosen->out);
+    else if (chosen->asked.out)
+        printf("Every client: %s\n", chosen->asked.out);
     code = cli_finish("solve", code);
     if (converged || code != CLI_DONE) return code;
     fprintf(stderr,
@@ -150,8 +150,9 @@ static int print_answer(mfpg_context *ctx, const solve_settings *chosen, const m
 int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
     mfpg_solution told = *solution;
     mfpg_priced priced = {0};
-    mfpg_status status = chosen->game.price ? mfpg_solution_find_price(ctx, solution, &priced) : MFPG_OK;
-    if (chosen->game.price) told.priced = &priced;
+    mfpg_status status =
+        chosen->asked.game.price ? mfpg_solution_find_price(ctx, solution, &priced) : MFPG_OK;
+    if (chosen->asked.game.price) told.priced = &priced;
     int code = CLI_DONE;
     if (status != MFPG_OK) {
         cli_refuse("solve", "--price: %s", mfpg_context_message(ctx));

@@ -23,35 +23,35 @@ static int refuse_strangers(const solve_settings *chosen, int double_well) {
     const struct {
         const char *name;
         int given, of_double_well;
-    } options[] = {{"curvature", solve_given(chosen->game.curvature), 0},
-        {"running-curvature", solve_given(chosen->running_curvature), 0},
-        {"well-position", solve_given(chosen->well_position), 1},
-        {"well-barrier", solve_given(chosen->well_barrier), 1}};
+    } options[] = {{"curvature", solve_given(chosen->asked.game.curvature), 0},
+        {"running-curvature", solve_given(chosen->asked.running_curvature), 0},
+        {"well-position", solve_given(chosen->asked.well_position), 1},
+        {"well-barrier", solve_given(chosen->asked.well_barrier), 1}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if (options[i].given && options[i].of_double_well != double_well)
             return cli_refuse("solve", "--%s belongs to --shape %s", options[i].name,
                 double_well ? "quadratic" : "double-well");
-    if (solve_given(chosen->seed) && !solve_given(chosen->particles))
+    if (solve_given(chosen->asked.seed) && !solve_given(chosen->asked.particles))
         return cli_refuse("solve", "--seed: nothing is drawn without --particles");
     return 0;
 }
 
 static int read_shape(const solve_settings *chosen, mfpg_pde_model *model) {
-    int double_well = chosen->shape == 1, code = refuse_strangers(chosen, double_well);
+    int double_well = chosen->asked.shape == 1, code = refuse_strangers(chosen, double_well);
     if (code) return code;
     if (double_well) {
-        model->potential =
-            mfpg_pde_double_well(solve_or(chosen->well_position, 1.0), solve_or(chosen->well_barrier, 0.5));
+        model->potential = mfpg_pde_double_well(
+            solve_or(chosen->asked.well_position, 1.0), solve_or(chosen->asked.well_barrier, 0.5));
         model->running = model->potential;
     } else {
-        model->potential = mfpg_pde_quadratic(solve_or(chosen->game.curvature, 1.0));
-        model->running = mfpg_pde_quadratic(solve_or(chosen->running_curvature, 1.0));
+        model->potential = mfpg_pde_quadratic(solve_or(chosen->asked.game.curvature, 1.0));
+        model->running = mfpg_pde_quadratic(solve_or(chosen->asked.running_curvature, 1.0));
     }
     return 0;
 }
 
 static int read_actions(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
-    const mfpg_numbers *actions = &chosen->game.actions;
+    const mfpg_numbers *actions = &chosen->asked.game.actions;
     mfpg_action_set set;
     if (actions->text && strcmp(actions->text, "continuous") == 0)
         return cli_refuse("solve", "--actions: continuous has no upper end, which the control reaches at the "
@@ -66,8 +66,8 @@ static int read_actions(mfpg_context *ctx, const solve_settings *chosen, problem
 
 static int read_shares(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
     ptrdiff_t count;
-    if (!chosen->game.weights.text) return 0;
-    mfpg_status status = mfpg_numbers_read(ctx, "weights", &chosen->game.weights, 0,
+    if (!chosen->asked.game.weights.text) return 0;
+    mfpg_status status = mfpg_numbers_read(ctx, "weights", &chosen->asked.game.weights, 0,
         "P,P,... with every share a number above 0", &out->model.share, &count, &out->share);
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
     return count == out->model.types
@@ -81,14 +81,14 @@ enum { TYPES_OF_A_LAW = 5 };
 static int read_types(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
     mfpg_population law;
     mfpg_status status =
-        mfpg_population_parse(ctx, chosen->game.beta.text ? chosen->game.beta.text : "1", &law);
+        mfpg_population_parse(ctx, chosen->asked.game.beta.text ? chosen->asked.game.beta.text : "1", &law);
     if (status != MFPG_OK) {
         cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
         return cli_exit_code(status);
     }
     ptrdiff_t usual = law.spread == MFPG_SPREAD_ALIKE ? 1 : law.list ? law.count : TYPES_OF_A_LAW;
     int code = 0;
-    out->model.types = (ptrdiff_t)solve_or(chosen->game.population, (double)usual);
+    out->model.types = (ptrdiff_t)solve_or(chosen->asked.game.population, (double)usual);
     out->weight = calloc((size_t)out->model.types, sizeof *out->weight);
     out->model.weight = out->weight;
     if (!out->weight) {
@@ -103,29 +103,30 @@ static int read_types(mfpg_context *ctx, const solve_settings *chosen, problem *
 }
 
 static int read_grid(const solve_settings *chosen, mfpg_pde_options *out) {
-    out->scheme = chosen->scheme == 1 ? MFPG_PDE_UPWIND : MFPG_PDE_HYBRID;
-    out->nodes = (ptrdiff_t)solve_or(chosen->nodes, (double)out->nodes);
-    out->steps = (ptrdiff_t)solve_or(chosen->time_steps, (double)out->steps);
-    out->iterations = (int)solve_or(chosen->iterations, (double)out->iterations);
-    if (!chosen->domain) return 0;
-    const char *colon = strchr(chosen->domain, ':');
+    out->scheme = chosen->asked.scheme == 1 ? MFPG_PDE_UPWIND : MFPG_PDE_HYBRID;
+    out->nodes = (ptrdiff_t)solve_or(chosen->asked.nodes, (double)out->nodes);
+    out->steps = (ptrdiff_t)solve_or(chosen->asked.time_steps, (double)out->steps);
+    out->iterations = (int)solve_or(chosen->asked.iterations, (double)out->iterations);
+    if (!chosen->asked.domain) return 0;
+    const char *colon = strchr(chosen->asked.domain, ':');
     char low[64] = "";
-    if (colon && colon - chosen->domain < (ptrdiff_t)sizeof low)
-        memcpy(low, chosen->domain, (size_t)(colon - chosen->domain));
+    if (colon && colon - chosen->asked.domain < (ptrdiff_t)sizeof low)
+        memcpy(low, chosen->asked.domain, (size_t)(colon - chosen->asked.domain));
     if (colon && cli_parse_number(low, &out->low) && cli_parse_number(colon + 1, &out->high)) return 0;
-    return cli_refuse("solve", "--domain: found '%.60s'; allowed: LOW:HIGH, as in -8:8", chosen->domain);
+    return cli_refuse(
+        "solve", "--domain: found '%.60s'; allowed: LOW:HIGH, as in -8:8", chosen->asked.domain);
 }
 
 static int read_problem(mfpg_context *ctx, const solve_settings *chosen, problem *out) {
     *out = (problem){.options = mfpg_pde_options_default(),
-        .model = {.attraction = solve_or(chosen->game.variance_penalty, 0.5),
-            .prior_variance = solve_or(chosen->game.prior_variance, (double)INFINITY),
-            .horizon = solve_or(chosen->horizon, 1.0),
-            .start_mean = solve_or(chosen->start_mean, 1.0),
-            .start_variance = solve_or(chosen->start_variance, 0.25),
-            .cost = {.scale = solve_or(chosen->game.privacy_scale, 0.5),
-                .rate = solve_or(chosen->privacy_rate, 2.0),
-                .offset = solve_or(chosen->privacy_offset, 0.2)}}};
+        .model = {.attraction = solve_or(chosen->asked.game.variance_penalty, 0.5),
+            .prior_variance = solve_or(chosen->asked.game.prior_variance, (double)INFINITY),
+            .horizon = solve_or(chosen->asked.horizon, 1.0),
+            .start_mean = solve_or(chosen->asked.start_mean, 1.0),
+            .start_variance = solve_or(chosen->asked.start_variance, 0.25),
+            .cost = {.scale = solve_or(chosen->asked.game.privacy_scale, 0.5),
+                .rate = solve_or(chosen->asked.privacy_rate, 2.0),
+                .offset = solve_or(chosen->asked.privacy_offset, 0.2)}}};
     int code = read_shape(chosen, &out->model);
     if (!code) code = read_actions(ctx, chosen, out);
     if (!code) code = read_types(ctx, chosen, out);
@@ -144,9 +145,9 @@ static void clear_problem(problem *made) {
 static mfpg_status follow_particles(
     mfpg_context *ctx, const solve_settings *chosen, const problem *made, continuous_answer *answer) {
     ptrdiff_t steps = made->options.steps;
-    mfpg_key key = mfpg_key_from_seed((uint64_t)solve_or(chosen->seed, 1.0));
+    mfpg_key key = mfpg_key_from_seed((uint64_t)solve_or(chosen->asked.seed, 1.0));
     const mfpg_pde_particles_options options = {
-        .count = (ptrdiff_t)chosen->particles, .steps = steps, .key = &key};
+        .count = (ptrdiff_t)chosen->asked.particles, .steps = steps, .key = &key};
     double *moments = calloc((size_t)steps + 1, 2 * sizeof *moments);
     if (!moments) return MFPG_ERR_MEMORY;
     mfpg_status status =
@@ -162,10 +163,10 @@ static int solve_and_print(mfpg_context *ctx, const solve_settings *chosen, cons
     mfpg_pde_solution *solution = NULL;
     mfpg_status status = mfpg_pde_solve(ctx, &made->model, &made->options, &solution);
     continuous_answer answer = {.model = &made->model, .options = &made->options, .solution = solution};
-    if (status == MFPG_OK && solve_given(chosen->particles))
+    if (status == MFPG_OK && solve_given(chosen->asked.particles))
         status = follow_particles(ctx, chosen, made, &answer);
-    if (status == MFPG_OK && chosen->out)
-        status = mfpg_pde_solution_write(ctx, solution, &made->model, chosen->out);
+    if (status == MFPG_OK && chosen->asked.out)
+        status = mfpg_pde_solution_write(ctx, solution, &made->model, chosen->asked.out);
     int code = status == MFPG_OK ? continuous_print(chosen, &answer) : cli_fail(ctx, "solve", status);
     mfpg_pde_solution_destroy(solution);
     return code;
@@ -173,11 +174,8 @@ static int solve_and_print(mfpg_context *ctx, const solve_settings *chosen, cons
 
 int solve_study_continuous(const solve_settings *chosen) {
     problem made = {0};
-    int code = solve_check_options(chosen, "continuous", NULL);
-    if (!code) code = solve_refuse_configuration(chosen, "continuous");
-    if (code) return code;
     mfpg_context *ctx = cli_context(0);
-    code = read_problem(ctx, chosen, &made);
+    int code = read_problem(ctx, chosen, &made);
     if (!code) code = solve_and_print(ctx, chosen, &made);
     clear_problem(&made);
     mfpg_context_destroy(ctx);

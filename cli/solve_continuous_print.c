@@ -177,9 +177,9 @@ int continuous_print(const solve_settings *chosen, const continuous_answer *answ
         print_exact(answer);
         print_certificate(answer);
         print_particles(answer);
-        if (chosen->out)
+        if (chosen->asked.out)
             printf("\nvalue.npy, control.npy, density.npy, nodes.npy, times.npy, moments.csv: %s\n",
-                chosen->out);
+                chosen->asked.out);
     }
     code = cli_finish("solve", code);
     if (s->converged || code != CLI_DONE) return code;

@@ -61,31 +61,29 @@ static int measure(mfpg_context *ctx, const solve_settings *chosen, const mfpg_c
     mfpg_loss_study study = mfpg_loss_study_default();
     int64_t planned = mfpg_config_whole(config, "train.rounds");
     if (study.rounds > planned) study.rounds = planned;
-    study.rounds = (int64_t)solve_or(chosen->measured_rounds, (double)study.rounds);
-    study.draws = (int64_t)solve_or(chosen->draws, (double)study.draws);
-    study.reference = solve_or(chosen->reference, study.reference);
+    study.rounds = (int64_t)solve_or(chosen->asked.measured_rounds, (double)study.rounds);
+    study.draws = (int64_t)solve_or(chosen->asked.draws, (double)study.draws);
+    study.reference = solve_or(chosen->asked.reference, study.reference);
     study.stop = interrupt_watch();
     mfpg_status status = mfpg_loss_table_measure(ctx, config, &study, &table);
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
     int code = CLI_DONE;
-    if (chosen->out) status = mfpg_loss_table_write(ctx, &table, chosen->out);
+    if (chosen->asked.out) status = mfpg_loss_table_write(ctx, &table, chosen->asked.out);
     if (status != MFPG_OK)
         code = cli_fail(ctx, "solve", status);
     else if (chosen->common.json)
-        code = cli_json_print("solve", table_json(&table, chosen->out));
+        code = cli_json_print("solve", table_json(&table, chosen->asked.out));
     else
-        print_table(&table, chosen->out);
+        print_table(&table, chosen->asked.out);
     mfpg_loss_table_clear(&table);
     return cli_finish("solve", code);
 }
 
 int solve_study_costs(const solve_settings *chosen) {
-    int code = solve_check_options(chosen, "costs", NULL);
-    if (code) return code;
     if (!chosen->configuration)
         return cli_refuse("solve", "--study costs measures a configuration; give one, as in `mfpg solve "
                                    "mine.yaml --study costs --public --out loss.csv`");
-    if (!chosen->is_public)
+    if (!chosen->asked.is_public)
         return cli_refuse("solve",
             "--study costs computes losses from the data without noise: made from "
             "private data the table would be a release that no certificate covers. Give "
@@ -96,7 +94,7 @@ int solve_study_costs(const solve_settings *chosen) {
     mfpg_status status = mfpg_config_open(ctx, chosen->configuration, &config);
     for (int i = 0; i < chosen->argument_count && status == MFPG_OK; i++)
         status = mfpg_config_set(ctx, config, chosen->arguments[i]);
-    code = status == MFPG_OK ? measure(ctx, chosen, config) : cli_fail(ctx, "solve", status);
+    int code = status == MFPG_OK ? measure(ctx, chosen, config) : cli_fail(ctx, "solve", status);
     mfpg_config_destroy(config);
     mfpg_context_destroy(ctx);
     return code;

@@ -7,15 +7,12 @@
 #include "options.h"
 #include "solve.h"
 
-static int read_options(const solve_settings *chosen, mfpg_figure_options *out) {
-    *out = mfpg_figure_options_default();
-    int code = solve_check_options(chosen, "figure", NULL);
-    if (!code) code = solve_refuse_configuration(chosen, "figure");
-    if (code) return code;
-    out->clients = (ptrdiff_t)solve_or(chosen->game.population, (double)out->clients);
-    out->draws = (ptrdiff_t)solve_or(chosen->repeats, (double)out->draws);
-    out->seed = (uint64_t)solve_or(chosen->seed, (double)out->seed);
-    return 0;
+static mfpg_figure_options read_options(const mfpg_solve_request *asked) {
+    mfpg_figure_options options = mfpg_figure_options_default();
+    options.clients = (ptrdiff_t)solve_or(asked->game.population, (double)options.clients);
+    options.draws = (ptrdiff_t)solve_or(asked->repeats, (double)options.draws);
+    options.seed = (uint64_t)solve_or(asked->seed, (double)options.seed);
+    return options;
 }
 
 /* ---- words ---- */
@@ -200,22 +197,20 @@ static json_t *answer_json(const mfpg_figure_options *options, const mfpg_figure
 
 static int tell(mfpg_context *ctx, const solve_settings *chosen, const mfpg_figure_options *options,
     const mfpg_figure *of) {
-    mfpg_status status = chosen->out ? mfpg_figure_write(ctx, of, chosen->out) : MFPG_OK;
+    mfpg_status status = chosen->asked.out ? mfpg_figure_write(ctx, of, chosen->asked.out) : MFPG_OK;
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
     if (chosen->common.json) return cli_json_print("solve", answer_json(options, of));
     print_words(options, of);
-    if (chosen->out) printf("\nAll points of the panels: %s\n", chosen->out);
+    if (chosen->asked.out) printf("\nAll points of the panels: %s\n", chosen->asked.out);
     return cli_finish("solve", CLI_DONE);
 }
 
 int solve_study_figure(const solve_settings *chosen) {
-    mfpg_figure_options options;
+    const mfpg_figure_options options = read_options(&chosen->asked);
     mfpg_figure figure = {0};
-    int code = read_options(chosen, &options);
-    if (code) return code;
     mfpg_context *ctx = cli_context(0);
     mfpg_status status = mfpg_study_figure(ctx, NULL, 0, &options, &figure);
-    code = status == MFPG_OK ? tell(ctx, chosen, &options, &figure) : cli_fail(ctx, "solve", status);
+    int code = status == MFPG_OK ? tell(ctx, chosen, &options, &figure) : cli_fail(ctx, "solve", status);
     mfpg_figure_clear(&figure);
     mfpg_context_destroy(ctx);
     return code;

@@ -21,57 +21,46 @@ typedef struct limit_request {
 
 /* ---- options ---- */
 
-static int read_ladder(const char *text, limit_request *out) {
-    out->options.rungs = 0;
+/* Too many are refused by the study, which reads none of them then. */
+static void read_ladder(const mfpg_number_list *ladder, limit_request *out) {
+    out->options.rungs = ladder->count;
     out->options.population = out->population;
-    for (const char *at = text;; at++) {
-        size_t length = strcspn(at, ",");
-        char copy[32] = "";
-        double value = 0;
-        if (length < sizeof copy) memcpy(copy, at, length);
-        if (!cli_parse_number(copy, &value) || !solve_is_population(value) ||
-            out->options.rungs == MOST_RUNGS)
-            return cli_refuse("solve",
-                "--populations: found '%.60s'; allowed: N,N,... from 3 to 64 whole numbers that ascend", at);
-        out->population[out->options.rungs++] = (ptrdiff_t)value;
-        at += length;
-        if (*at == 0) return 0;
-    }
+    for (ptrdiff_t i = 0; i < ladder->count && i < MOST_RUNGS; i++)
+        out->population[i] = (ptrdiff_t)ladder->value[i];
 }
 
 /* Without --cost the example of theory S3.3; options then change one of its numbers each. */
 static solve_settings with_example(const solve_settings *chosen) {
     solve_settings example = *chosen;
-    if (chosen->game.cost) return example;
-    example.game.cost = "entropic";
-    example.game.dimension = solve_or(chosen->game.dimension, 5.0);
-    if (!solve_given(chosen->game.personalisation))
-        example.game.own_cost = solve_or(chosen->game.own_cost, 0.045);
-    if (!chosen->game.beta.text) example.game.beta.text = "uniform:0.025:0.075";
+    if (chosen->asked.game.cost) return example;
+    example.asked.game.cost = "entropic";
+    example.asked.game.dimension = solve_or(chosen->asked.game.dimension, 5.0);
+    if (!solve_given(chosen->asked.game.personalisation))
+        example.asked.game.own_cost = solve_or(chosen->asked.game.own_cost, 0.045);
+    if (!chosen->asked.game.beta.text) example.asked.game.beta.text = "uniform:0.025:0.075";
     return example;
 }
 
 /* The costs' constants are read as for one client of the mean field. */
 static int read_game(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
     solve_settings one = *chosen;
-    one.study = one.populations = one.out = NULL;
-    one.seed = one.repeats = (double)NAN;
-    one.game.beta.text = "1";
-    if (!one.game.actions.text) one.game.actions.text = "continuous";
+    one.asked.study = one.asked.out = NULL;
+    one.asked.populations = (mfpg_number_list){0};
+    one.asked.seed = one.asked.repeats = (double)NAN;
+    one.asked.game.beta.text = "1";
+    if (!one.asked.game.actions.text) one.asked.game.actions.text = "continuous";
     return solve_pose(ctx, &one, &out->game);
 }
 
 static int read_request(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
     *out = (limit_request){.options = mfpg_limit_options_default(), .chaos = mfpg_chaos_options_default()};
-    out->types = chosen->game.beta.text ? chosen->game.beta.text : "0.5:1.5";
-    int code = solve_check_options(chosen, "limit", chosen->game.cost);
-    if (!code) code = solve_refuse_configuration(chosen, "limit");
-    if (!code) code = read_game(ctx, chosen, out);
-    if (!code && chosen->populations) code = read_ladder(chosen->populations, out);
+    out->types = chosen->asked.game.beta.text ? chosen->asked.game.beta.text : "0.5:1.5";
+    int code = read_game(ctx, chosen, out);
     if (code) return code;
-    out->options.repeats = (ptrdiff_t)solve_or(chosen->repeats, (double)out->options.repeats);
-    out->chaos.repeats = (ptrdiff_t)solve_or(chosen->repeats, (double)out->chaos.repeats);
-    out->options.seed = out->chaos.seed = (uint64_t)solve_or(chosen->seed, (double)out->options.seed);
+    if (chosen->asked.populations.value) read_ladder(&chosen->asked.populations, out);
+    out->options.repeats = (ptrdiff_t)solve_or(chosen->asked.repeats, (double)out->options.repeats);
+    out->chaos.repeats = (ptrdiff_t)solve_or(chosen->asked.repeats, (double)out->chaos.repeats);
+    out->options.seed = out->chaos.seed = (uint64_t)solve_or(chosen->asked.seed, (double)out->options.seed);
     mfpg_status status = mfpg_population_parse(ctx, out->types, &out->options.types);
     if (status == MFPG_OK) return 0;
     cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
@@ -188,11 +177,11 @@ static json_t *answer_json(
 static int tell(mfpg_context *ctx, const solve_settings *chosen, const limit_request *request,
     const mfpg_convergence *of, const mfpg_convergence *chaos) {
     const mfpg_convergence *const all[] = {of, chaos};
-    mfpg_status status = chosen->out ? mfpg_convergence_write(ctx, all, 2, chosen->out) : MFPG_OK;
+    mfpg_status status = chosen->asked.out ? mfpg_convergence_write(ctx, all, 2, chosen->asked.out) : MFPG_OK;
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
     if (chosen->common.json) return cli_json_print("solve", answer_json(request, of, chaos));
     print_words(request, of, chaos);
-    if (chosen->out) printf("\nEvery number: %s\n", chosen->out);
+    if (chosen->asked.out) printf("\nEvery number: %s\n", chosen->asked.out);
     return cli_finish("solve", CLI_DONE);
 }
 

@@ -25,17 +25,16 @@ typedef struct output_request {
 } output_request;
 
 static int read_request(const solve_settings *chosen, output_request *out) {
-    int code = solve_check_options(chosen, "output", NULL);
-    if (!code) code = solve_refuse_configuration(chosen, "output");
-    if (code) return code;
-    double dimension = solve_or(chosen->game.dimension, 5), clients = solve_or(chosen->game.population, 4);
+    double dimension = solve_or(chosen->asked.game.dimension, 5),
+           clients = solve_or(chosen->asked.game.population, 4);
     if (!(dimension >= 1 && dimension <= 64) || dimension != floor(dimension))
         return cli_refuse("solve", "--dimension: study output allows a whole number from 1 to 64");
     if (clients > 10000) return cli_refuse("solve", "--population: study output allows from 1 to 10000");
-    *out = (output_request){.beta = 1, .seed = (uint64_t)solve_or(chosen->seed, 1)};
-    if (chosen->game.beta.text && (!cli_parse_number(chosen->game.beta.text, &out->beta) || !(out->beta > 0)))
-        return cli_refuse(
-            "solve", "--beta: found '%.60s'; study output allows one number above 0", chosen->game.beta.text);
+    *out = (output_request){.beta = 1, .seed = (uint64_t)solve_or(chosen->asked.seed, 1)};
+    if (chosen->asked.game.beta.text &&
+        (!cli_parse_number(chosen->asked.game.beta.text, &out->beta) || !(out->beta > 0)))
+        return cli_refuse("solve", "--beta: found '%.60s'; study output allows one number above 0",
+            chosen->asked.game.beta.text);
     out->shape.clients = (ptrdiff_t)clients;
     out->shape.dimension = (ptrdiff_t)dimension;
     out->shape.rows = ROWS_A_FEATURE * out->shape.dimension;

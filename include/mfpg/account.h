@@ -20,7 +20,7 @@ typedef enum mfpg_question_kind {
     MFPG_QUESTION_CALIBRATE    /* with which number a schedule meets a target */
 } mfpg_question_kind;
 
-/** The options of a kind of question. Threads: safe. */
+/** The options of a kind of question; mfpg_option_set with them says one thing to a question. Threads: safe. */
 const mfpg_options *mfpg_question_options(mfpg_question_kind kind);
 
 /** Serves one thread at a time. */
@@ -29,10 +29,6 @@ typedef struct mfpg_question mfpg_question;
 /** A question of which nothing is said yet. */
 mfpg_status mfpg_question_create(mfpg_context *ctx, mfpg_question_kind kind, mfpg_question **out);
 void mfpg_question_destroy(mfpg_question *question);
-
-/** Says one thing: mfpg_option_set with the options of the question's kind. */
-mfpg_status mfpg_question_set(
-    mfpg_context *ctx, mfpg_question *question, const char *option, const char *value);
 
 /* ---- answers; a number that does not exist is NaN ---- */
 

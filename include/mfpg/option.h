@@ -1,7 +1,7 @@
 /** Options: the keys of a configuration and the options of commands are lists of the same kind of line. A line says what the
  *  option is called, what it may be, what it means, when it counts, and where its value goes. Parsers, help, manual pages,
  *  completion, Python and the documents read the lists and nothing else: mfpg_config_options (config.h),
- *  mfpg_question_options (account.h), mfpg_solve_options_list (solve_options.h). */
+ *  mfpg_question_options (account.h), mfpg_solve_options (posed_game.h). */
 #ifndef MFPG_OPTION_H
 #define MFPG_OPTION_H
 
@@ -22,6 +22,7 @@ typedef enum mfpg_option_kind {
     MFPG_OPTION_WHOLES,   /* a list of whole numbers, or one; mfpg_number_list */
     MFPG_OPTION_GRID,     /* numbers in ascending order, each once; mfpg_number_list */
     MFPG_OPTION_TEXTS,    /* a list of texts, or one text; may be empty; mfpg_text_list */
+    MFPG_OPTION_SERIES,   /* numbers in a spelling of the option's own; mfpg_numbers, whose text is owned */
     MFPG_OPTION_FLAG      /* takes no value; int, 1 if given */
 } mfpg_option_kind;
 
@@ -35,6 +36,13 @@ typedef struct mfpg_text_list {
     char **text; /* count; one block with the texts */
     ptrdiff_t count;
 } mfpg_text_list;
+
+/** Numbers as they are typed, or the numbers themselves; neither: not given. */
+typedef struct mfpg_numbers {
+    const char *text;    /* "0.1,0.3", and what else the option takes */
+    const double *value; /* count >= 1; looked at if text is NULL; borrowed */
+    ptrdiff_t count;
+} mfpg_numbers;
 
 typedef struct mfpg_range {
     double low, high;

@@ -6,13 +6,7 @@
 
 #include "context.h"
 #include "game.h"
-
-/** Numbers as they are typed, or the numbers themselves; neither: not given. Borrowed. */
-typedef struct mfpg_numbers {
-    const char *text;    /* "0.1,0.3", and what else the option takes */
-    const double *value; /* count >= 1; looked at where text is NULL */
-    ptrdiff_t count;
-} mfpg_numbers;
+#include "option.h"
 
 /** The options of the same names. Numbers are NaN and texts NULL where they are not given; then the default counts that the
  *  help of the command names. Borrowed. */
@@ -35,6 +29,39 @@ typedef struct mfpg_game_options {
 
 /** Of which nothing is given. */
 mfpg_game_options mfpg_game_options_none(void);
+
+/** Everything that `mfpg solve` takes: the options of a game, and those of studies. Numbers are NaN, words -1, texts NULL
+ *  and flags 0 if they are not given. Filled by mfpg_option_set with mfpg_solve_options(). */
+typedef struct mfpg_solve_request {
+    mfpg_game_options game;
+    char *out, *study;
+    double seed;
+    int shape, scheme;
+    double running_curvature, well_position, well_barrier, privacy_rate, privacy_offset, horizon, start_mean;
+    double start_variance, nodes, time_steps, iterations, particles;
+    char *domain;
+    int is_public;
+    double reference, measured_rounds, draws, repeats;
+    mfpg_number_list populations;
+} mfpg_solve_request;
+
+/** The options of `mfpg solve`. Threads: safe. */
+const mfpg_options *mfpg_solve_options(void);
+
+/** Who reads options: a game by options, a game of a configuration, or a study. */
+typedef enum mfpg_solve_reader {
+    MFPG_SOLVE_GAME = 0,
+    MFPG_SOLVE_CONFIGURATION,
+    MFPG_SOLVE_COSTS,
+    MFPG_SOLVE_CONTINUOUS,
+    MFPG_SOLVE_LIMIT,
+    MFPG_SOLVE_FIGURE,
+    MFPG_SOLVE_OUTPUT
+} mfpg_solve_reader;
+
+/** MFPG_ERR_INPUT with the first option that was given and that this reader, or the cost that was named, does not read, and
+ *  with those who do. A game whose cost is missing or unknown is refused by mfpg_game_pose. */
+mfpg_status mfpg_solve_check(mfpg_context *ctx, const mfpg_solve_request *request, mfpg_solve_reader reader);
 
 /** A game with the arrays that it borrows. */
 typedef struct mfpg_posed_game {

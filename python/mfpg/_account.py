@@ -124,7 +124,7 @@ def ask(job: Job, kind: int, options: dict[str, Any]) -> Any:
                 option = name.replace("_", "-").encode()
                 several = name == "ledger" and not isinstance(value, (str, os.PathLike))
                 for one in value if several else [value]:
-                    ctx.check(lib.mfpg_question_set(ctx.pointer, question, option, as_option(name, one)))
+                    ctx.check(lib.mfpg_option_set(ctx.pointer, lib.mfpg_question_options(kind), option, as_option(name, one), question))
         ctx.check(lib.mfpg_question_answer(ctx.pointer, question, answer))
         return answer
 

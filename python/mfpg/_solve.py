@@ -4,52 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mfpg._account import as_option
 from mfpg._call import Context, InputError, Job, choice, job, keywords, listed, path_bytes
 from mfpg._config import open_config
 from mfpg._equilibrium import Equilibrium, read
 from mfpg._interface import ffi, lib
-from mfpg._solve_table import COSTS, NUMBERS
-
-PLAYERS = ["finite", "mean-field"]
-
-# What the table of options says that numbers may be.
-ALLOWED: dict[str, Callable[[float], bool]] = {
-    "cli_is_positive": lambda x: x > 0,
-    "cli_is_not_negative": lambda x: x >= 0,
-    "cli_is_rate": lambda x: 0 <= x <= 1,
-    "solve_is_power": lambda x: x in (1, 2),
-    "solve_is_number": lambda x: True,
-    "solve_is_population": lambda x: 1 <= x <= 200_000_000 and x == int(x),
-}
-
-
-def check_numbers(given: dict[str, Any]) -> None:
-    """Every number by the table."""
-    for name, value in given.items():
-        if name not in NUMBERS or value is None:
-            continue
-        allowed, words = NUMBERS[name]
-        try:
-            real = float(value)
-        except (TypeError, ValueError):
-            real = math.nan
-        if not (math.isfinite(real) and ALLOWED[allowed](real)):
-            raise InputError(f"{name}: found {value!r}; allowed: {words}")
-        given[name] = real
-
-
-def check_readers(given: dict[str, Any], cost: str) -> None:
-    """An option that is given and read by nobody is refused: nobody should believe that it did something."""
-    for name, value in given.items():
-        if value is not None and value is not False and cost not in COSTS[name]:
-            readers = ", ".join(COSTS[name])
-            raise InputError(f"{name} does nothing with cost {cost}; it is read by: {readers}")
 
 
 class Game:
@@ -57,34 +22,23 @@ class Game:
 
     def __init__(self, ctx: Context, given: dict[str, Any]) -> None:
         names = listed(lib.mfpg_cost_name)
-        cost = names[choice(ctx, "cost", given["cost"], names)]
-        check_numbers(given)
-        check_readers(given, cost)
+        choice(ctx, "cost", given["cost"], names)
         self.keep: list[Any] = []
-        options = ffi.new("mfpg_game_options *", lib.mfpg_game_options_none())
-        options.players = choice(ctx, "players", given["players"] or "mean-field", PLAYERS)
-        for name, value in given.items():
-            if value is not None and name not in ("players", "out"):
-                self.put(options, name, value)
+        options = lib.mfpg_solve_options()
+        request = self.hold(ffi.gc(ffi.new("mfpg_solve_request *"), lambda made: lib.mfpg_options_clear(options, made)))
+        lib.mfpg_options_begin(options, request)
         self.posed = ffi.gc(ffi.new("mfpg_posed_game *"), lib.mfpg_posed_game_clear)
         with keywords():
-            ctx.check(lib.mfpg_game_pose(ctx.pointer, options, self.posed))
+            for name, value in given.items():
+                if name in ("beta", "weights", "actions") and not isinstance(value, (str, int, float, type(None))):
+                    out = getattr(request.game, name)
+                    out.value, out.count = self.array(name, value)
+                elif value is not None and value is not False:
+                    ctx.check(lib.mfpg_option_set(ctx.pointer, options, name.replace("_", "-").encode(), as_option(name, value),
+                                                  request))
+            ctx.check(lib.mfpg_solve_check(ctx.pointer, request, lib.MFPG_SOLVE_GAME))
+            ctx.check(lib.mfpg_game_pose(ctx.pointer, ffi.addressof(request, "game"), self.posed))
         self.c = ffi.addressof(self.posed, "game")
-
-    def put(self, options: Any, name: str, value: Any) -> None:
-        if name in ("beta", "weights", "actions"):
-            self.put_numbers(getattr(options, name), name, value)
-        elif name in NUMBERS or isinstance(value, bool):
-            setattr(options, name, value)
-        else:
-            setattr(options, name, self.hold(ffi.new("char[]", path_bytes(value))))
-
-    def put_numbers(self, out: Any, name: str, value: Any) -> None:
-        """A text of the command line, one number, or an array of one number a client or action."""
-        if isinstance(value, (str, int, float)):
-            out.text = self.hold(ffi.new("char[]", str(value).encode()))
-        else:
-            out.value, out.count = self.array(name, value)
 
     def hold(self, pointer: Any) -> Any:
         self.keep.append(pointer)

@@ -31,29 +31,6 @@ static int has_fact(const mfpg_game *game, int fact) {
     return (mfpg_cost_facts(game->cost) & fact) != 0;
 }
 
-mfpg_game_options mfpg_game_options_none(void) {
-    const double none = (double)NAN;
-    return (mfpg_game_options){.players = -1,
-        .population = none,
-        .curvature = none,
-        .dimension = none,
-        .personalisation = none,
-        .learning_rate = none,
-        .clip = none,
-        .privacy_power = none,
-        .own_cost = none,
-        .privacy_scale = none,
-        .optimum_norm2 = none,
-        .prior_variance = none,
-        .step = none,
-        .interaction = none,
-        .loss = none,
-        .offset = none,
-        .gradient_norm = none,
-        .variance_penalty = none,
-        .rounds = none};
-}
-
 /* ---- cost and constants ---- */
 
 static mfpg_status read_cost(mfpg_context *ctx, const mfpg_game_options *o, mfpg_game *game) {

@@ -28,6 +28,7 @@ static void put_nothing(const mfpg_option *option, void *fields) {
     case MFPG_OPTION_NUMBERS:
     case MFPG_OPTION_WHOLES:
     case MFPG_OPTION_GRID: *(mfpg_number_list *)field = (mfpg_number_list){0}; break;
+    case MFPG_OPTION_SERIES: *(mfpg_numbers *)field = (mfpg_numbers){0}; break;
     case MFPG_OPTION_TEXTS: *(mfpg_text_list *)field = (mfpg_text_list){0}; break;
     }
 }
@@ -40,6 +41,7 @@ static void clear_field(const mfpg_option *option, void *fields) {
     void *field = field_of(option, fields);
     switch (option->kind) {
     case MFPG_OPTION_TEXT:
+    case MFPG_OPTION_SERIES: /* its text comes first */
     case MFPG_OPTION_PATH: free(*(char **)field); break;
     case MFPG_OPTION_NUMBERS:
     case MFPG_OPTION_WHOLES:
@@ -67,6 +69,8 @@ int mfpg_option_is_given(const mfpg_option *option, const void *fields) {
     case MFPG_OPTION_NUMBERS:
     case MFPG_OPTION_WHOLES:
     case MFPG_OPTION_GRID: return ((const mfpg_number_list *)field)->value != NULL;
+    case MFPG_OPTION_SERIES:
+        return ((const mfpg_numbers *)field)->text || ((const mfpg_numbers *)field)->value;
     case MFPG_OPTION_TEXTS: return ((const mfpg_text_list *)field)->text != NULL;
     }
     return 0;
@@ -165,6 +169,7 @@ mfpg_status mfpg_option_set(
     switch (option->kind) {
     case MFPG_OPTION_FLAG: *(int *)field = 1; return MFPG_OK;
     case MFPG_OPTION_TEXT:
+    case MFPG_OPTION_SERIES:
     case MFPG_OPTION_PATH: return put_text(ctx, value, field);
     case MFPG_OPTION_TEXTS: return add_text(ctx, value, field);
     default: return put_value(ctx, option, value, field);

@@ -67,6 +67,7 @@ static void describe_kind(const mfpg_option *option, char *out, size_t size) {
     case MFPG_OPTION_NUMBERS: snprintf(out, size, "a list of numbers%s", range); break;
     case MFPG_OPTION_WHOLES: snprintf(out, size, "a list of whole numbers%s", range); break;
     case MFPG_OPTION_GRID: snprintf(out, size, "a list of ascending numbers%s", range); break;
+    case MFPG_OPTION_SERIES: snprintf(out, size, "numbers"); break;
     case MFPG_OPTION_TEXTS: snprintf(out, size, "a list of texts"); break;
     }
 }

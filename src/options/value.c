@@ -247,6 +247,7 @@ mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_option *option, const
         case MFPG_OPTION_WHOLE: status = parse_number(&in, node, &value); break;
         case MFPG_OPTION_FLAG:
         case MFPG_OPTION_TRUTH: status = parse_truth(&in, node, &value); break;
+        case MFPG_OPTION_SERIES:
         case MFPG_OPTION_TEXT: status = parse_text(&in, node, &value); break;
         case MFPG_OPTION_PATH: status = parse_path(&in, node, &value); break;
         case MFPG_OPTION_NUMBERS:

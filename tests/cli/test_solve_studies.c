@@ -110,7 +110,7 @@ static void test_what_does_not_go_together_is_refused(void **state) {
     REFUSED("solve --study limit --beta 0.5", "law of preferences");
     REFUSED("solve --study limit --beta uniform:2:1", "--beta", "LOW not above HIGH");
     REFUSED("solve --study limit --populations 64,32,16", "ascend");
-    REFUSED("solve --study limit --populations 64,x,16", "--populations", "x,16");
+    REFUSED("solve --study limit --populations 64,x,16", "--populations: found 'x'", "whole numbers from 1");
     REFUSED("solve --study limit --populations 64", "from 3");
     REFUSED("solve --study limit --repeats 1", "--repeats", "from 2");
     REFUSED("solve --study limit --seed nan", "--seed");

@@ -16,7 +16,8 @@ static mfpg_status ask(mfpg_question_kind kind, const char *const *words, mfpg_a
     mfpg_question *question = NULL;
     mfpg_status status = mfpg_question_create(ctx, kind, &question);
     for (; status == MFPG_OK && *words; words += 2)
-        status = mfpg_question_set(ctx, question, words[0], words[1][0] ? words[1] : NULL);
+        status = mfpg_option_set(
+            ctx, mfpg_question_options(kind), words[0], words[1][0] ? words[1] : NULL, question);
     if (status == MFPG_OK) status = mfpg_question_answer(ctx, question, out);
     mfpg_question_destroy(question);
     return status;
@@ -154,10 +155,12 @@ static void test_one_option_is_refused_with_what_is_allowed(void **state) {
         {"view", "finale", "did you mean final?"}, {"order", "2,0.5", "--order: found '0.5'"},
         {"step-size", "1", "unknown option \"step-size\""}, {"solve", "noise", "unknown option"},
         {"exogenous", "1", "takes no value"}, {"clip", NULL, "takes a value"}, {NULL, "1", "unknown option"}};
+    const mfpg_options *list = mfpg_question_options(MFPG_QUESTION_ACCOUNT);
     mfpg_question *question = NULL;
     CHECK_OK(ctx, mfpg_question_create(ctx, MFPG_QUESTION_ACCOUNT, &question));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(mfpg_question_set(ctx, question, wrong[i].option, wrong[i].value), MFPG_ERR_INPUT);
+        assert_int_equal(
+            mfpg_option_set(ctx, list, wrong[i].option, wrong[i].value, question), MFPG_ERR_INPUT);
         check_message((const char *const[]){wrong[i].part, NULL});
     }
     mfpg_answer answer = {.epsilon = 7};
@@ -179,7 +182,7 @@ static void test_the_table_is_whole(void **state) {
             assert_true(mfpg_option_section(list, i)[0] && option->help[0]);
             assert_int_equal(mfpg_option_find(list, option->name), i);
             int is_text = option->kind == MFPG_OPTION_TEXT || option->kind == MFPG_OPTION_TEXTS;
-            mfpg_status status = mfpg_question_set(ctx, question, option->name, "nan");
+            mfpg_status status = mfpg_option_set(ctx, list, option->name, "nan", question);
             assert_int_equal(status, is_text ? MFPG_OK : MFPG_ERR_INPUT);
             assert_null(strstr(mfpg_context_message(ctx), "unknown option"));
         }

@@ -67,11 +67,6 @@ void mfpg_question_destroy(mfpg_question *question) {
     free(question);
 }
 
-mfpg_status mfpg_question_set(
-    mfpg_context *ctx, mfpg_question *question, const char *option, const char *value) {
-    return mfpg_option_set(ctx, mfpg_question_options(question->kind), option, value, question);
-}
-
 const char *account_first_given(const mfpg_question *q, const char *const *names) {
     const mfpg_options *list = mfpg_question_options(q->kind);
     for (; *names; names++) {
