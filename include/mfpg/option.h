@@ -10,21 +10,35 @@
 
 #include "context.h"
 
-/** What an option may be, next to its words, and the type of its field. */
+/** What an option may be, next to its words. */
 typedef enum mfpg_option_kind {
-    MFPG_OPTION_WORD = 0, /* one of the words, nothing else; int, its number, -1 if not given */
-    MFPG_OPTION_NUMBER,   /* a finite number; double, NaN if not given */
-    MFPG_OPTION_WHOLE,    /* a whole number of at most 2^53; double, NaN if not given */
-    MFPG_OPTION_TRUTH,    /* true or false; int */
-    MFPG_OPTION_TEXT,     /* a text, whose bytes the range counts; char *, owned, NULL if not given */
-    MFPG_OPTION_PATH,     /* a file or folder; char *, owned, NULL if not given */
-    MFPG_OPTION_NUMBERS,  /* a list of numbers, or one number; mfpg_number_list */
-    MFPG_OPTION_WHOLES,   /* a list of whole numbers, or one; mfpg_number_list */
-    MFPG_OPTION_GRID,     /* numbers in ascending order, each once; mfpg_number_list */
-    MFPG_OPTION_TEXTS,    /* a list of texts, or one text; may be empty; mfpg_text_list */
-    MFPG_OPTION_SERIES,   /* numbers in a spelling of the option's own; mfpg_numbers, whose text is owned */
-    MFPG_OPTION_FLAG      /* takes no value; int, 1 if given */
+    MFPG_OPTION_WORD = 0, /* one of the words, nothing else */
+    MFPG_OPTION_NUMBER,   /* a finite number */
+    MFPG_OPTION_WHOLE,    /* a whole number of at most 2^53 */
+    MFPG_OPTION_TRUTH,    /* true or false */
+    MFPG_OPTION_TEXT,     /* a text, whose bytes the range counts */
+    MFPG_OPTION_PATH,     /* a file or folder */
+    MFPG_OPTION_NUMBERS,  /* a list of numbers, or one number */
+    MFPG_OPTION_WHOLES,   /* a list of whole numbers, or one */
+    MFPG_OPTION_GRID,     /* numbers in ascending order, each once */
+    MFPG_OPTION_TEXTS,    /* a list of texts, or one text; may be empty */
+    MFPG_OPTION_SERIES,   /* numbers in a spelling of the option's own */
+    MFPG_OPTION_FLAG      /* takes no value */
 } mfpg_option_kind;
+
+/** The type of the field that holds an option's value, and what it holds if nothing is given. */
+typedef enum mfpg_option_field {
+    MFPG_HOLDS_NONE = 0, /* there is no such field */
+    MFPG_HOLDS_INT,      /* int or an enumeration: the word's number, -1; or truth and flag, 0 */
+    MFPG_HOLDS_NUMBER,   /* double: NaN */
+    MFPG_HOLDS_WHOLE,    /* ptrdiff_t: 0 */
+    MFPG_HOLDS_CHAR,     /* char, the text's first: 0 */
+    MFPG_HOLDS_TEXT,     /* char *: NULL */
+    MFPG_HOLDS_NUMBERS,  /* mfpg_number_list */
+    MFPG_HOLDS_TEXTS,    /* mfpg_text_list */
+    MFPG_HOLDS_SERIES,   /* mfpg_numbers, whose text is owned */
+    MFPG_HOLDS_NAMES     /* const char *const *, borrowed, and a ptrdiff_t with their number */
+} mfpg_option_field;
 
 /** Owned; zeros if not given. */
 typedef struct mfpg_number_list {
@@ -69,7 +83,8 @@ typedef struct mfpg_option {
     const char *used;        /* the same in words, such as "with a game"; "" for always */
     const char *alternative; /* keys of one parent with different alternatives exclude each other; or NULL */
     const char *help;
-    size_t offset; /* of its field in the struct that the list fills */
+    mfpg_option_field field;     /* in the struct that the list fills */
+    size_t offset, count_offset; /* of the field; of the number of names */
 } mfpg_option;
 
 /** The title of the options from that line of the list's file on. */

@@ -10,30 +10,11 @@
 #include "base/memory.h"
 #include "internal.h"
 
-static void set_files(const mfpg_config *config, mfpg_data_options *options) {
-    const char *separator = mfpg_config_text(config, "data.separator");
-    options->directory = mfpg_config_text(config, "data.dir");
-    options->files = mfpg_config_texts(config, "data.files", &options->file_count);
-    options->labels = mfpg_config_texts(config, "data.labels", &options->label_file_count);
-    if (options->label_file_count == 0) options->labels = NULL;
-    if (!mfpg_config_is(config, "data.first_rows", "all"))
-        options->first_rows = (ptrdiff_t)mfpg_config_whole(config, "data.first_rows");
-    options->test_files = mfpg_config_texts(config, "data.test_files", &options->test_file_count);
-    options->test_labels = mfpg_config_texts(config, "data.test_labels", &options->test_label_file_count);
-    if (options->test_label_file_count == 0) options->test_labels = NULL;
-    options->header = mfpg_config_truth(config, "data.header");
-    options->columns = mfpg_config_texts(config, "data.columns", &options->column_count);
-    if (options->column_count == 0) options->columns = NULL;
-    options->separator = separator && strcmp(separator, "auto") != 0 ? separator[0] : 0;
-    options->label_column = mfpg_config_text(config, "data.label.column");
-    options->positive_above = mfpg_config_number(config, "data.label.positive_above");
-    options->positive = mfpg_config_text(config, "data.label.positive");
-    options->drop_columns = mfpg_config_texts(config, "data.drop_columns", &options->drop_count);
-    options->missing_values = mfpg_config_texts(config, "data.missing.values", &options->missing_count);
+/* What several keys say together. */
+static void set_rules(const mfpg_config *config, mfpg_data_options *options) {
     options->missing = mfpg_config_is(config, "data.missing.impute", "mean") ? MFPG_MISSING_MEAN
                        : mfpg_config_is(config, "data.missing.rows", "drop") ? MFPG_MISSING_DROP
                                                                              : MFPG_MISSING_ERROR;
-    options->bounds_file = mfpg_config_text(config, "data.scale.bounds");
     options->scale = options->bounds_file                                ? MFPG_SCALE_BOUNDS
                      : mfpg_config_is(config, "data.scale", "from-data") ? MFPG_SCALE_FROM_DATA
                                                                          : MFPG_SCALE_NONE;
@@ -53,22 +34,6 @@ static mfpg_status set_range(mfpg_context *ctx, const mfpg_config *config, mfpg_
     options->range[0] = range[0];
     options->range[1] = range[1];
     return MFPG_OK;
-}
-
-static void set_partition(const mfpg_config *config, mfpg_data_options *options) {
-    options->partition = (mfpg_partition_kind)mfpg_config_choice(config, "data.partition.kind");
-    options->partition_column = mfpg_config_text(config, "data.partition.column");
-    options->clients = (ptrdiff_t)mfpg_config_whole(config, "data.partition.clients");
-    options->alpha = mfpg_config_number(config, "data.partition.alpha");
-    options->shards_per_client = (ptrdiff_t)mfpg_config_whole(config, "data.partition.shards");
-}
-
-static void set_synthetic(const mfpg_config *config, mfpg_data_options *options) {
-    options->synthetic = (mfpg_synthetic_kind)mfpg_config_choice(config, "data.kind");
-    options->clients = (ptrdiff_t)mfpg_config_whole(config, "data.clients");
-    options->rows = (ptrdiff_t)mfpg_config_whole(config, "data.rows");
-    options->dimension = (ptrdiff_t)mfpg_config_whole(config, "data.dimension");
-    options->common_test_rows = (ptrdiff_t)mfpg_config_whole(config, "data.test_rows");
 }
 
 /* 1 where the message is about this file, which is not there. */
@@ -99,20 +64,12 @@ static void hint_at_folder(mfpg_context *ctx, const mfpg_config *config) {
 
 mfpg_status mfpg_setup_data(mfpg_context *ctx, mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
-    mfpg_data_options options = mfpg_data_options_default();
-    options.format = mfpg_config_text(config, "data.format");
-    options.test_fraction = mfpg_config_number(config, "data.test_fraction");
-    options.affine_file = mfpg_config_text(config, "data.affine");
-    double norm = mfpg_config_number(config, "data.norm");
-    options.norm = norm > 0.0 ? norm : 0.0;
+    mfpg_data_options options = mfpg_config_fill(config).data;
     options.other_file = experiment->other_file;
     options.binary_labels =
         (mfpg_model_facts(mfpg_config_text(config, "task.model")) & MFPG_MODEL_BINARY) != 0;
-    if (strcmp(options.format, "synthetic") == 0) {
-        set_synthetic(config, &options);
-    } else {
-        set_files(config, &options);
-        set_partition(config, &options);
+    if (strcmp(options.format, "synthetic") != 0) {
+        set_rules(config, &options);
         mfpg_status status = set_range(ctx, config, &options);
         if (status != MFPG_OK) return status;
     }

@@ -15,38 +15,14 @@ static mfpg_weights weights_of(const mfpg_config *config) {
     return MFPG_WEIGHTS_EXAMPLES;
 }
 
-static mfpg_evaluate evaluate_of(const mfpg_config *config) {
-    if (mfpg_config_is(config, "evaluate", "train")) return MFPG_EVALUATE_TRAIN;
-    if (mfpg_config_is(config, "evaluate", "none")) return MFPG_EVALUATE_NONE;
-    return MFPG_EVALUATE_TEST;
-}
-
-static void read_promise(const mfpg_config *config, mfpg_federation_options *o) {
-    o->promise.unit = (mfpg_unit)mfpg_config_choice(config, "privacy.unit");
-    o->promise.adjacency = (mfpg_adjacency)mfpg_config_choice(config, "privacy.adjacency");
-    o->promise.view = (mfpg_view)mfpg_config_choice(config, "privacy.view");
-    o->participants = mfpg_config_is(config, "privacy.observers", "participants");
-    o->delta = mfpg_config_number(config, "privacy.delta");
-    o->grid = fmax(mfpg_config_number(config, "noise.grid"), 0.0);
-    double limit = mfpg_config_number(config, "privacy.stop_at_epsilon");
-    o->stop_at_epsilon = limit > 0.0 ? limit : (double)INFINITY;
-}
-
 void mfpg_setup_promise(mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
     mfpg_federation_options *o = &experiment->options;
-    *o = mfpg_federation_options_default();
-    if (mfpg_mechanism_kind_of(experiment->method.mechanism).control != MFPG_CONTROL_NONE)
-        read_promise(config, o); /* else nothing is promised */
-    o->rounds = mfpg_config_whole(config, "train.rounds");
+    *o = mfpg_config_fill(config).federation;
+    double limit = mfpg_config_number(config, "privacy.stop_at_epsilon");
+    int noised = mfpg_mechanism_kind_of(experiment->method.mechanism).control != MFPG_CONTROL_NONE;
+    if (limit > 0.0 && noised) o->stop_at_epsilon = limit;
     o->weights = weights_of(config);
-    int64_t cohort = mfpg_config_whole(config, "train.clients_per_round");
-    o->clients_per_round = cohort > 0 ? (ptrdiff_t)cohort : 0;
-    o->client_rate = mfpg_config_number(config, "train.client_rate");
-    o->evaluate = evaluate_of(config);
-    o->evaluate_every = mfpg_config_whole(config, "evaluate_every");
-    o->free_energy = mfpg_mechanism_kind_of(experiment->method.mechanism).flow &&
-                     mfpg_config_truth(config, "entropic.free_energy");
     o->paper_accountant = experiment->method.paper_accountant;
     if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
         o->paper_accountant = NULL; /* the paper's formulas are about parameters */

@@ -245,21 +245,17 @@ static mfpg_status set_actions(mfpg_context *ctx, const mfpg_experiment *experim
     return MFPG_OK;
 }
 
-static void set_constants(const mfpg_experiment *experiment, mfpg_game *game) {
-    const mfpg_config *config = experiment->config;
-    game->cost = mfpg_config_cost(config);
-    game->players = experiment->method.players;
-    game->clients = experiment->data->clients;
-    game->dimension = (double)mfpg_model_parameters(experiment->model);
-    game->privacy_power = mfpg_config_number(config, "game.privacy_power");
-    game->prior_variance = mfpg_config_number(config, "entropic.prior_variance");
-    game->step = mfpg_config_number(config, "entropic.step");
-    game->optimum_norm2 = mfpg_config_number(config, "game.optimum_norm2");
-    game->interaction = mfpg_config_number(config, "game.interaction");
-    game->loss = mfpg_config_number(config, "game.loss");
-    game->offset = mfpg_config_number(config, "game.offset");
-    game->gradient_norm = mfpg_config_number(config, "game.gradient_norm");
-    game->variance_penalty = mfpg_config_number(config, "entropic.variance_penalty");
+static mfpg_game game_of(const mfpg_experiment *experiment) {
+    const mfpg_config_fields fields = mfpg_config_fill(experiment->config);
+    mfpg_game game = fields.game;
+    game.cost = mfpg_config_cost(experiment->config);
+    game.players = experiment->method.players;
+    game.clients = experiment->data->clients;
+    game.dimension = (double)mfpg_model_parameters(experiment->model);
+    game.prior_variance = fields.mechanism.prior_variance;
+    game.step = fields.mechanism.step;
+    game.variance_penalty = fields.mechanism.variance_penalty;
+    return game;
 }
 
 static mfpg_status allocate(mfpg_context *ctx, ptrdiff_t clients, game_setup *setup) {
@@ -293,12 +289,13 @@ static void share_numbers(game_setup *setup) {
 }
 
 mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *setup) {
-    *setup = (game_setup){.game = mfpg_game_default()};
+    *setup = (game_setup){0};
+    mfpg_status status = settle_cost(ctx, experiment);
+    if (status != MFPG_OK) return status;
+    setup->game = game_of(experiment);
     mfpg_game *game = &setup->game;
-    mfpg_status status = allocate(ctx, experiment->data->clients, setup);
+    status = allocate(ctx, game->clients, setup);
     if (status == MFPG_OK) status = set_preferences(ctx, experiment, setup->preference);
-    if (status == MFPG_OK) status = settle_cost(ctx, experiment);
-    set_constants(experiment, game);
     if (status == MFPG_OK) status = set_actions(ctx, experiment, setup);
     if (status == MFPG_OK) status = set_personalisation(ctx, experiment, game);
     if (status == MFPG_OK) status = set_curvature(ctx, experiment, game);

@@ -6,6 +6,7 @@
 
 #include "mfpg/experiment.h"
 
+#include "config/config_fields.h"
 #include "federation/checkpoint.h"
 
 /* What makes a run able to go on after an interruption. */

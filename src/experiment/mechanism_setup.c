@@ -23,24 +23,12 @@ static mfpg_noise_law noise_law(const mfpg_config *config) {
 
 static mfpg_mechanism_options shared_options(const mfpg_experiment *experiment) {
     const mfpg_config *config = experiment->config;
-    mfpg_mechanism_options o = mfpg_mechanism_options_default();
+    mfpg_mechanism_options o = mfpg_config_fill(config).mechanism;
     o.kind = experiment->method.mechanism;
     o.promise = experiment->options.promise;
     o.particles = mfpg_config_particles(config);
-    o.clip = mfpg_config_number(config, "privacy.clip");
-    o.clip_at = (mfpg_clip_at)mfpg_config_choice(config, "privacy.clip_at");
-    o.delta = mfpg_config_number(config, "privacy.delta");
+    o.delta = experiment->options.delta;
     o.law = noise_law(config);
-    o.learning_rate = mfpg_config_number(config, "train.learning_rate");
-    o.step = mfpg_config_number(config, "entropic.step");
-    o.prior_variance = mfpg_config_number(config, "entropic.prior_variance");
-    o.variance_penalty = mfpg_config_number(config, "entropic.variance_penalty");
-    o.scale = (mfpg_strength_scale)mfpg_config_choice(config, "entropic.scale");
-    o.regularisation.value = mfpg_config_number(config, "entropic.transport.regularisation");
-    o.regularisation.scale =
-        (mfpg_regularisation_scale)mfpg_config_choice(config, "entropic.transport.scale");
-    int64_t cap = mfpg_config_whole(config, "entropic.transport.cap");
-    o.transport_cap = cap > 0 ? (ptrdiff_t)cap : 0;
     o.grid = experiment->options.grid;
     o.sum_rounding = mfpg_model_sum_rounding(experiment->model);
     return o;

@@ -23,7 +23,7 @@
 #define EVERY         0
 
 #define HEADING(title)
-#define OPTION(title, form, allowed, between, placeholder, field, readers, read_by, says)                    \
+#define OPTION(title, form, allowed, between, placeholder, member, readers, read_by, says)                   \
     {.line = __LINE__,                                                                                       \
         .name = title,                                                                                       \
         .kind = MFPG_OPTION_##form,                                                                          \
@@ -35,7 +35,7 @@
         .costs = read_by,                                                                                    \
         .used = "",                                                                                          \
         .help = says,                                                                                        \
-        .offset = offsetof(mfpg_solve_request, field)},
+        FIELD(mfpg_solve_request, member)},
 static const mfpg_option options[] = {
 #include "solve.def"
 };

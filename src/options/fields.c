@@ -17,19 +17,14 @@ static void *field_of(const mfpg_option *option, void *fields) {
 
 static void put_nothing(const mfpg_option *option, void *fields) {
     void *field = field_of(option, fields);
-    switch (option->kind) {
-    case MFPG_OPTION_WORD: *(int *)field = -1; break;
-    case MFPG_OPTION_TRUTH:
-    case MFPG_OPTION_FLAG: *(int *)field = 0; break;
-    case MFPG_OPTION_NUMBER:
-    case MFPG_OPTION_WHOLE: *(double *)field = (double)NAN; break;
-    case MFPG_OPTION_TEXT:
-    case MFPG_OPTION_PATH: *(char **)field = NULL; break;
-    case MFPG_OPTION_NUMBERS:
-    case MFPG_OPTION_WHOLES:
-    case MFPG_OPTION_GRID: *(mfpg_number_list *)field = (mfpg_number_list){0}; break;
-    case MFPG_OPTION_SERIES: *(mfpg_numbers *)field = (mfpg_numbers){0}; break;
-    case MFPG_OPTION_TEXTS: *(mfpg_text_list *)field = (mfpg_text_list){0}; break;
+    switch (option->field) {
+    case MFPG_HOLDS_INT: *(int *)field = option->kind == MFPG_OPTION_WORD ? -1 : 0; break;
+    case MFPG_HOLDS_NUMBER: *(double *)field = (double)NAN; break;
+    case MFPG_HOLDS_TEXT: *(char **)field = NULL; break;
+    case MFPG_HOLDS_NUMBERS: *(mfpg_number_list *)field = (mfpg_number_list){0}; break;
+    case MFPG_HOLDS_TEXTS: *(mfpg_text_list *)field = (mfpg_text_list){0}; break;
+    case MFPG_HOLDS_SERIES: *(mfpg_numbers *)field = (mfpg_numbers){0}; break;
+    default: break;
     }
 }
 
@@ -37,43 +32,30 @@ void mfpg_options_begin(const mfpg_options *list, void *fields) {
     for (ptrdiff_t i = 0; i < list->count; i++) put_nothing(&list->option[i], fields);
 }
 
-static void clear_field(const mfpg_option *option, void *fields) {
-    void *field = field_of(option, fields);
-    switch (option->kind) {
-    case MFPG_OPTION_TEXT:
-    case MFPG_OPTION_SERIES: /* its text comes first */
-    case MFPG_OPTION_PATH: free(*(char **)field); break;
-    case MFPG_OPTION_NUMBERS:
-    case MFPG_OPTION_WHOLES:
-    case MFPG_OPTION_GRID: free(((mfpg_number_list *)field)->value); break;
-    case MFPG_OPTION_TEXTS: free(((mfpg_text_list *)field)->text); break;
-    default: break;
-    }
-    put_nothing(option, fields);
-}
-
 void mfpg_options_clear(const mfpg_options *list, void *fields) {
-    for (ptrdiff_t i = 0; i < list->count; i++) clear_field(&list->option[i], fields);
+    for (ptrdiff_t i = 0; i < list->count; i++) {
+        const mfpg_option *option = &list->option[i];
+        void *field = field_of(option, fields);
+        if (option->field == MFPG_HOLDS_TEXT) free(*(char **)field);
+        if (option->field == MFPG_HOLDS_NUMBERS) free(((mfpg_number_list *)field)->value);
+        if (option->field == MFPG_HOLDS_TEXTS) free(((mfpg_text_list *)field)->text);
+        if (option->field == MFPG_HOLDS_SERIES) free((char *)((mfpg_numbers *)field)->text);
+        put_nothing(option, fields);
+    }
 }
 
 int mfpg_option_is_given(const mfpg_option *option, const void *fields) {
     const void *field = (const char *)fields + option->offset;
-    switch (option->kind) {
-    case MFPG_OPTION_WORD: return *(const int *)field >= 0;
-    case MFPG_OPTION_TRUTH:
-    case MFPG_OPTION_FLAG: return *(const int *)field != 0;
-    case MFPG_OPTION_NUMBER:
-    case MFPG_OPTION_WHOLE: return !isnan(*(const double *)field);
-    case MFPG_OPTION_TEXT:
-    case MFPG_OPTION_PATH: return *(char *const *)field != NULL;
-    case MFPG_OPTION_NUMBERS:
-    case MFPG_OPTION_WHOLES:
-    case MFPG_OPTION_GRID: return ((const mfpg_number_list *)field)->value != NULL;
-    case MFPG_OPTION_SERIES:
+    switch (option->field) {
+    case MFPG_HOLDS_INT: return *(const int *)field > (option->kind == MFPG_OPTION_WORD ? -1 : 0);
+    case MFPG_HOLDS_NUMBER: return !isnan(*(const double *)field);
+    case MFPG_HOLDS_TEXT: return *(char *const *)field != NULL;
+    case MFPG_HOLDS_NUMBERS: return ((const mfpg_number_list *)field)->value != NULL;
+    case MFPG_HOLDS_TEXTS: return ((const mfpg_text_list *)field)->text != NULL;
+    case MFPG_HOLDS_SERIES:
         return ((const mfpg_numbers *)field)->text || ((const mfpg_numbers *)field)->value;
-    case MFPG_OPTION_TEXTS: return ((const mfpg_text_list *)field)->text != NULL;
+    default: return 0;
     }
-    return 0;
 }
 
 /* ---- what is typed ---- */
@@ -92,18 +74,13 @@ static mfpg_status split(mfpg_context *ctx, char *text, mfpg_yaml_node *out) {
     return MFPG_OK;
 }
 
-static int is_list(const mfpg_option *option) {
-    return option->kind == MFPG_OPTION_NUMBERS || option->kind == MFPG_OPTION_WHOLES ||
-           option->kind == MFPG_OPTION_GRID;
-}
-
 static mfpg_status parse_typed(
     mfpg_context *ctx, const mfpg_option *option, const char *text, mfpg_value *out) {
     char where[64], *copy = mfpg_text_copy(text, strlen(text));
     mfpg_yaml_node node = {.kind = MFPG_YAML_SCALAR, .plain = 1, .text = copy};
     snprintf(where, sizeof where, "--%s", option->name);
     mfpg_status status = copy ? MFPG_OK : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK && is_list(option)) status = split(ctx, copy, &node);
+    if (status == MFPG_OK && option->field == MFPG_HOLDS_NUMBERS) status = split(ctx, copy, &node);
     if (status == MFPG_OK) status = mfpg_value_parse(ctx, option, where, "", &node, out);
     free(node.child);
     free(copy);
@@ -138,13 +115,11 @@ static mfpg_status put_value(mfpg_context *ctx, const mfpg_option *option, const
     mfpg_value value = {0};
     mfpg_status status = parse_typed(ctx, option, text, &value);
     if (status != MFPG_OK) return status;
-    if (option->kind == MFPG_OPTION_WORD) {
-        *(int *)field = (int)value.choice;
-    } else if (option->kind == MFPG_OPTION_TRUTH) {
-        *(int *)field = value.number != 0;
-    } else if (is_list(option)) {
+    if (option->field == MFPG_HOLDS_NUMBERS) {
         free(((mfpg_number_list *)field)->value);
         *(mfpg_number_list *)field = (mfpg_number_list){value.numbers, value.count};
+    } else if (option->field == MFPG_HOLDS_INT) {
+        *(int *)field = (int)value.choice;
     } else {
         *(double *)field = value.number;
     }
@@ -166,12 +141,14 @@ mfpg_status mfpg_option_set(
     void *field = field_of(option, fields);
     if (!value != (option->kind == MFPG_OPTION_FLAG))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--%s takes %s", name, value ? "no value" : "a value");
-    switch (option->kind) {
-    case MFPG_OPTION_FLAG: *(int *)field = 1; return MFPG_OK;
-    case MFPG_OPTION_TEXT:
-    case MFPG_OPTION_SERIES:
-    case MFPG_OPTION_PATH: return put_text(ctx, value, field);
-    case MFPG_OPTION_TEXTS: return add_text(ctx, value, field);
+    if (option->kind == MFPG_OPTION_FLAG) {
+        *(int *)field = 1;
+        return MFPG_OK;
+    }
+    switch (option->field) {
+    case MFPG_HOLDS_TEXT:
+    case MFPG_HOLDS_SERIES: return put_text(ctx, value, field); /* the text of a series comes first */
+    case MFPG_HOLDS_TEXTS: return add_text(ctx, value, field);
     default: return put_value(ctx, option, value, field);
     }
 }

@@ -1,6 +1,10 @@
 /* The table of keys itself: every line is complete and consistent. */
 #include "fixture.h"
 
+#include <math.h>
+
+#include "experiment/config/config_fields.h"
+
 static int has_numbers(mfpg_option_kind kind) {
     return kind == MFPG_OPTION_NUMBER || kind == MFPG_OPTION_NUMBERS || kind == MFPG_OPTION_GRID;
 }
@@ -102,6 +106,31 @@ static void test_the_printed_table_holds_every_key(void **state) {
     free(text);
 }
 
+/* Values go into the fields that the list names: numbers, words, truths, texts and lists, a word in the place of a number as 0;
+ * a key that does not count leaves the default. */
+static void test_keys_fill_their_fields(void **state) {
+    (void)state;
+    static const char *const arguments[] = {"data.files=[a.csv, b.csv]", "data.labels=[]",
+        "data.header=false", "data.separator=;", "data.label.column=y", "data.norm=2",
+        "data.partition.kind=iid", "data.partition.clients=7", "data.rows=3", "method=mfep",
+        "entropic.step=0.5", "entropic.scale=sensitivity", "entropic.transport.cap=none",
+        "train.learning_rate=9", "evaluate=train"};
+    mfpg_config *config = NULL;
+    CHECK_OK(ctx, mfpg_config_create(ctx, &config));
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) set(config, arguments[i]);
+    const mfpg_config_fields f = mfpg_config_fill(config);
+    assert_true(f.data.file_count == 2 && !strcmp(f.data.files[1], "b.csv") && !f.data.labels);
+    assert_true(!f.data.header && f.data.separator == ';' && !strcmp(f.data.label_column, "y"));
+    assert_true(f.data.norm == 2 && f.data.clients == 7 && isnan(f.data.positive_above));
+    assert_int_equal(f.data.partition, MFPG_PARTITION_IID);
+    assert_true(f.data.rows == mfpg_data_options_default().rows); /* of made-up data only */
+    assert_true(f.mechanism.step == 0.5 && f.mechanism.transport_cap == 0);
+    assert_int_equal(f.mechanism.scale, MFPG_SCALE_SENSITIVITY);
+    assert_true(f.mechanism.learning_rate == mfpg_mechanism_options_default().learning_rate);
+    assert_int_equal(f.federation.evaluate, MFPG_EVALUATE_TRAIN);
+    mfpg_config_destroy(config);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_key_is_documented),
@@ -109,6 +138,7 @@ int main(void) {
         cmocka_unit_test(test_every_default_and_example_is_allowed),
         cmocka_unit_test(test_every_word_is_allowed_and_nothing_near_it),
         cmocka_unit_test(test_the_printed_table_holds_every_key),
+        cmocka_unit_test(test_keys_fill_their_fields),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -7,7 +7,7 @@
 #include "options/columns.h"
 #include "question.h"
 
-#define OPTION(title, form, allowed, between, placeholder, field, says)                                      \
+#define OPTION(title, form, allowed, between, placeholder, member, says)                                     \
     {.line = __LINE__,                                                                                       \
         .name = title,                                                                                       \
         .kind = MFPG_OPTION_##form,                                                                          \
@@ -17,7 +17,7 @@
         .argument = placeholder,                                                                             \
         .used = "",                                                                                          \
         .help = says,                                                                                        \
-        .offset = offsetof(mfpg_question, field)},
+        FIELD(mfpg_question, member)},
 #define HEADING(title)
 #define BOTH    OPTION
 #define ACCOUNT OPTION

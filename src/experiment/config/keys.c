@@ -1,3 +1,4 @@
+#include "config_fields.h"
 #include "keys.h"
 
 #include <assert.h>
@@ -68,7 +69,10 @@ static const char *certifying_accountant(ptrdiff_t index) {
 #define DEFAULT(text) text, NULL
 #define EXAMPLE(text) NULL, text
 #define SECTION(path, title)
-#define KEY(path, form, allowed, between, value, in, when, excludes, says)                                   \
+#define NOWHERE                   .field = MFPG_HOLDS_NONE
+#define INTO(member)              FIELD(mfpg_config_fields, member)
+#define INTO_LIST(member, number) INTO(member), .count_offset = offsetof(mfpg_config_fields, number)
+#define KEY(path, form, allowed, between, value, in, when, excludes, into, says)                             \
     {.line = __LINE__,                                                                                       \
         .name = path,                                                                                        \
         .kind = MFPG_OPTION_##form,                                                                          \
@@ -78,6 +82,7 @@ static const char *certifying_accountant(ptrdiff_t index) {
         .unit = in,                                                                                          \
         .facts = when,                                                                                       \
         .alternative = excludes,                                                                             \
+        into,                                                                                                \
         .help = says},
 
 static const mfpg_option keys[] = {
