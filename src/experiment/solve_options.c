@@ -59,7 +59,7 @@ const mfpg_options *mfpg_solve_options(void) {
 }
 
 mfpg_game_options mfpg_game_options_none(void) {
-    mfpg_solve_request none;
+    mfpg_solve_request none = {0};
     mfpg_options_begin(mfpg_solve_options(), &none);
     return none.game;
 }

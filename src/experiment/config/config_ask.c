@@ -126,7 +126,7 @@ static const char *accountant_of_mechanism(const char *mechanism) {
     return NULL;
 }
 
-void mfpg_config_settle(mfpg_config *config) {
+static void settle_method(mfpg_config *config) {
     config->method = (mfpg_method){0};
     if (mfpg_config_has(config, "method")) {
         config->method = *mfpg_method_get(mfpg_config_choice(config, "method"));
@@ -144,4 +144,9 @@ void mfpg_config_settle(mfpg_config *config) {
         mfpg_config_text(config, "method.players"));
     config->method = (mfpg_method){config->method_name, mechanism, (mfpg_players)players,
         accountant_of_mechanism(mechanism), "a mechanism and a game that have no name of their own"};
+}
+
+void mfpg_config_settle(mfpg_config *config) {
+    settle_method(config);
+    mfpg_config_find_facts(config);
 }

@@ -70,17 +70,16 @@ static uint64_t facts_of_game(const mfpg_config *config) {
     return facts;
 }
 
-static uint64_t facts_of(const mfpg_config *config) {
-    uint64_t facts = facts_of_data(config) | facts_of_mechanism(config) | facts_of_game(config);
+void mfpg_config_find_facts(mfpg_config *config) {
     int model = mfpg_model_facts(mfpg_config_text(config, "task.model"));
-    if (model & MFPG_MODEL_TAKES_CLASSES) facts |= MFPG_FACT_CLASSES;
-    if (model & MFPG_MODEL_TAKES_HIDDEN) facts |= MFPG_FACT_NETWORK;
-    return facts;
+    config->facts = facts_of_data(config) | facts_of_mechanism(config) | facts_of_game(config);
+    if (model & MFPG_MODEL_TAKES_CLASSES) config->facts |= MFPG_FACT_CLASSES;
+    if (model & MFPG_MODEL_TAKES_HIDDEN) config->facts |= MFPG_FACT_NETWORK;
+    config->cost_facts = (uint64_t)mfpg_cost_facts(mfpg_config_cost(config));
 }
 
 int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index) {
-    uint64_t cost = (uint64_t)mfpg_cost_facts(mfpg_config_cost(config));
-    return mfpg_option_counts(mfpg_settings_get(index), facts_of(config), cost);
+    return mfpg_option_counts(mfpg_settings_get(index), config->facts, config->cost_facts);
 }
 
 /* One warning for all that was given in vain; whoever gave what holds anyhow misses nothing. */

@@ -22,6 +22,7 @@ struct mfpg_config {
     int layer;
     mfpg_method method;
     char method_name[MFPG_METHOD_SIZE];
+    uint64_t facts, cost_facts; /* that hold, and of the cost that is played: they say which keys count */
 };
 
 /* Puts everything of a tree that stands at path ("": a whole document) into the configuration as one layer. On failure
@@ -29,8 +30,11 @@ struct mfpg_config {
 mfpg_status mfpg_config_assign(mfpg_context *ctx, mfpg_config *config, const mfpg_yaml_origin *origin,
     mfpg_value_origin kind, const char *directory, const char *path, const mfpg_yaml_node *tree);
 
-/* Works out the method in force after values changed. */
+/* Works out the method in force, and which keys count, after values changed. */
 void mfpg_config_settle(mfpg_config *config);
+
+/* The part of it about keys, config_check.c. */
+void mfpg_config_find_facts(mfpg_config *config);
 
 /* 1 where the key counts under the method, the game and the data in force. */
 int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index);
