@@ -30,7 +30,8 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_question *q) {
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--step belongs to --mechanism entropic");
     if (q->order.value && q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_ORDERS))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--order belongs to --accountant rdp");
-    if (account_given(q->width) && (q->order.value || (q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_WIDTH))))
+    if (account_given(q->width) &&
+        (q->order.value || (q->accountant && !has_fact(q, MFPG_ACCOUNTANT_TAKES_WIDTH))))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "--width belongs to --accountant exact");
     return MFPG_OK;
 }

@@ -24,38 +24,36 @@ static const char *certifying_accountant(ptrdiff_t index) {
 }
 
 /* When a key counts: facts of the configuration, facts of the cost that is played, and the same in words. */
-#define FACT(name)    MFPG_FACT_##name, 0
-#define PLAYED(costs) MFPG_FACT_GAME, costs
-#define ALWAYS        0, 0, ""
-#define CLASSES       FACT(CLASSES), "with models softmax and mlp"
-#define NETWORK       FACT(NETWORK), "with model mlp"
-#define FROM_FILES    FACT(FROM_FILES), "for data from files"
-#define BY_COLUMN     FACT(BY_COLUMN), "with partition kind column"
-#define BY_CHANCE     FACT(BY_CHANCE), "with partition kind iid, dirichlet or shards"
-#define BY_DIRICHLET  FACT(BY_DIRICHLET), "with partition kind dirichlet"
-#define BY_SHARDS     FACT(BY_SHARDS), "with partition kind shards"
-#define SYNTHETIC     FACT(SYNTHETIC), "with format synthetic"
-#define SHAPED        FACT(SHAPED), "with format synthetic of a kind other than clinics"
-#define NOISED        FACT(NOISED), "by private methods"
-#define ASSUMED       FACT(ASSUMED), "with privacy.assume"
-#define STOPPED       FACT(STOPPED), "with privacy.stop_at_epsilon"
-#define UPDATES       FACT(UPDATES), "where parameters are noised"
-#define NO_GAME       FACT(NO_GAME), "by private methods without a game"
-#define GRADIENT      FACT(GRADIENT), "by mechanisms gaussian, input and none, and by entropic over data"
-#define BUDGET        FACT(BUDGET), "by mechanisms gaussian and input"
-#define ENTROPIC      FACT(ENTROPIC), "by mechanism entropic"
-#define GAME          FACT(GAME), "with a game"
-#define EACH_ROUND    FACT(EACH_ROUND), "with game.update each-round"
-#define NOISY         FACT(NOISY), "with game.update each-round and selection noisy"
-#define EXPONENTIAL   FACT(EXPONENTIAL), "with game.update each-round and selection exponential"
-#define NOISY_GRADIENT                                                                                       \
-    FACT(NOISY_GRADIENT), "with game.update each-round, selection noisy and cost paper"
-#define OWN_NOISE PLAYED(MFPG_COST_READS_CURVATURE), "with a game of cost gaussian or entropic"
+#define FACT(name)     MFPG_FACT_##name, 0
+#define PLAYED(costs)  MFPG_FACT_GAME, costs
+#define ALWAYS         0, 0, ""
+#define CLASSES        FACT(CLASSES), "with models softmax and mlp"
+#define NETWORK        FACT(NETWORK), "with model mlp"
+#define FROM_FILES     FACT(FROM_FILES), "for data from files"
+#define BY_COLUMN      FACT(BY_COLUMN), "with partition kind column"
+#define BY_CHANCE      FACT(BY_CHANCE), "with partition kind iid, dirichlet or shards"
+#define BY_DIRICHLET   FACT(BY_DIRICHLET), "with partition kind dirichlet"
+#define BY_SHARDS      FACT(BY_SHARDS), "with partition kind shards"
+#define SYNTHETIC      FACT(SYNTHETIC), "with format synthetic"
+#define SHAPED         FACT(SHAPED), "with format synthetic of a kind other than clinics"
+#define NOISED         FACT(NOISED), "by private methods"
+#define ASSUMED        FACT(ASSUMED), "with privacy.assume"
+#define STOPPED        FACT(STOPPED), "with privacy.stop_at_epsilon"
+#define UPDATES        FACT(UPDATES), "where parameters are noised"
+#define NO_GAME        FACT(NO_GAME), "by private methods without a game"
+#define GRADIENT       FACT(GRADIENT), "by mechanisms gaussian, input and none, and by entropic over data"
+#define BUDGET         FACT(BUDGET), "by mechanisms gaussian and input"
+#define ENTROPIC       FACT(ENTROPIC), "by mechanism entropic"
+#define GAME           FACT(GAME), "with a game"
+#define EACH_ROUND     FACT(EACH_ROUND), "with game.update each-round"
+#define NOISY          FACT(NOISY), "with game.update each-round and selection noisy"
+#define EXPONENTIAL    FACT(EXPONENTIAL), "with game.update each-round and selection exponential"
+#define NOISY_GRADIENT FACT(NOISY_GRADIENT), "with game.update each-round, selection noisy and cost paper"
+#define OWN_NOISE      PLAYED(MFPG_COST_READS_CURVATURE), "with a game of cost gaussian or entropic"
 #define SCALED_LOSS                                                                                          \
     PLAYED(MFPG_COST_READS_PRIVACY_SCALE), "with a game of cost entropic, interaction or measured"
-#define GAUSSIAN_COST                                                                                        \
-    PLAYED(MFPG_COST_READS_PRIVACY_POWER), "with a game of cost gaussian or measured-budget"
-#define TABLE_COST PLAYED(MFPG_COST_TAKES_TABLE), "with a game of cost measured or measured-budget"
+#define GAUSSIAN_COST PLAYED(MFPG_COST_READS_PRIVACY_POWER), "with a game of cost gaussian or measured-budget"
+#define TABLE_COST    PLAYED(MFPG_COST_TAKES_TABLE), "with a game of cost measured or measured-budget"
 #define PERSONAL_COST                                                                                        \
     PLAYED(MFPG_COST_READS_PERSONALISATION | MFPG_COST_TAKES_TABLE),                                         \
         "with a game of cost gaussian or entropic, and where a loss table is made"
@@ -63,8 +61,7 @@ static const char *certifying_accountant(ptrdiff_t index) {
 #define INTERACTION_COST PLAYED(MFPG_COST_READS_INTERACTION), "with a game of cost interaction"
 #define PAPER_COST       PLAYED(MFPG_COST_READS_OFFSET), "with a game of cost paper"
 #define STRENGTH_COST    PLAYED(MFPG_COST_READS_OWN_COST), "with a game of cost entropic or interaction"
-#define LOSS_COST                                                                                            \
-    MFPG_FACT_CONSTANT_LOSS, MFPG_COST_READS_LOSS, "with a game of cost paper or measured"
+#define LOSS_COST        MFPG_FACT_CONSTANT_LOSS, MFPG_COST_READS_LOSS, "with a game of cost paper or measured"
 
 #define DEFAULT(text) text, NULL
 #define EXAMPLE(text) NULL, text
