@@ -77,6 +77,8 @@ static void list_clients(view *v, const run_record *run, json_t *charts) {
     view_column(v, chart, "", view_text("mu (Gaussian DP)"));
     view_column(v, chart, "", view_text("delta"));
     view_column(v, chart, "", view_text("rounds taken part"));
+    if (listed) view_column(v, chart, "", view_text("grid of what leaves"));
+    if (listed) view_column(v, chart, "", view_text("rounding of sums (share of the sensitivity)"));
     if (listed) view_column(v, chart, "", view_text("remark"));
     for (ptrdiff_t k = 0; k < run->clients.rows; k++) {
         char number[32];
@@ -89,6 +91,8 @@ static void list_clients(view *v, const run_record *run, json_t *charts) {
         view_cell(v, row, view_text(run_client_text(run, "mu", k)));
         view_cell(v, row, view_text(run_client_text(run, "delta", k)));
         view_cell(v, row, view_text(run_client_text(run, "rounds", k)));
+        if (listed) view_cell(v, row, entry_number(client, "grid"));
+        if (listed) view_cell(v, row, entry_number(client, "rounding"));
         if (listed) view_cell(v, row, stopped_text(client));
     }
 }
