@@ -9,7 +9,7 @@
 #include "game.h"
 #include "mechanisms/ops.h"
 
-/* Noise that is a sixteenth of its deviation or less from zero, a chance of 1/20, in all of so many entries: once in 10^10. */
+/* Noise on a grid of a quarter of its deviation rounds to zero with a chance of 0.0995, in all of so many entries once in 10^8. */
 enum { ENOUGH_ENTRIES = 8 };
 
 /* The nearest point of the grid around w, in steps. */
@@ -37,35 +37,6 @@ static mfpg_digits_kind kind_of(ptrdiff_t n, double grid, double slack, const fl
 
 mfpg_digits_kind mfpg_digits_of_sum(ptrdiff_t n, double grid, const float *w, const float *u) {
     return grid > 0.0 ? kind_of(n, grid, 0.0, w, u) : MFPG_DIGITS_FLOATS;
-}
-
-/* The model from which client k's release starts: w after the public terms of the step. NULL if there is no memory. */
-static float *start_of(const mfpg_audit_game *game, ptrdiff_t k, const float *w) {
-    const mfpg_mechanism *mechanism = game->mechanism[k];
-    ptrdiff_t n = mfpg_model_parameters(game->model);
-    float *start = mfpg_alloc_floats(n);
-    if (!start) return NULL;
-    memcpy(start, w, (size_t)n * sizeof *start);
-    if (mechanism->ops->drift) mechanism->ops->drift(mechanism, &game->law[k].release, n, start);
-    return start;
-}
-
-/* Several local steps each round the weights to floats once more; if the state is also multiplied between them, or projected, the
- * end is on no grid. */
-mfpg_status mfpg_digits_of_update(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, const float *w,
-    const float *u, mfpg_digits_kind *out) {
-    const mfpg_mechanism *mechanism = game->mechanism[k];
-    const mfpg_release *release = &game->law[k].release;
-    *out = MFPG_DIGITS_UNKNOWN;
-    if (!(release->grid > 0.0) || mfpg_mechanism_projects(mechanism) ||
-        (mechanism->ops->drift && release->steps > 1))
-        return MFPG_OK;
-    float *start = start_of(game, k, w);
-    if (!start) return mfpg_fail_memory(ctx);
-    double slack = (double)(release->steps - 1) * 0x1p-23;
-    *out = kind_of(mfpg_model_parameters(game->model), release->grid, slack, start, u);
-    free(start);
-    return MFPG_OK;
 }
 
 /* ---- which input is possible ---- */
@@ -116,24 +87,61 @@ static ptrdiff_t most_possible(const mfpg_release *release, ptrdiff_t n, ptrdiff
     return most;
 }
 
-signed char mfpg_digits_show(const mfpg_audit_game *game, ptrdiff_t k, ptrdiff_t directions, ptrdiff_t j,
-    const float *w, const float *u) {
-    const mfpg_audit_law *law = &game->law[k];
+/* The value in {-1, 0, 1} of the canary along direction j that explains the most entries; MFPG_SHOWS_NONE if two explain as many. */
+static signed char most_likely(const mfpg_audit_law *law, ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j,
+    const float *start, const float *u) {
     const mfpg_release *release = &law->release;
-    ptrdiff_t n = mfpg_model_parameters(game->model), most = -1;
-    signed char shown = MFPG_SHOWS_NONE;
-    if (game->input || release->steps > 1 || law->rate < 1.0 || mfpg_mechanism_projects(game->mechanism[k]))
-        return shown;
-    float *start = start_of(game, k, w);
-    if (!start) return shown;
     double entry = law->gap / (1.0 + release->rounding) *
                    fabs(mfpg_canary_entry(n, directions, j, mfpg_canary_first(n, directions, j)));
+    ptrdiff_t most = -1;
+    signed char shown = MFPG_SHOWS_NONE;
     for (int value = -1; value <= 1; value++) {
         ptrdiff_t count = most_possible(release, n, directions, j, value * entry, start, u);
         if (count == most) shown = MFPG_SHOWS_NONE;
         if (count > most) shown = (signed char)value;
         if (count > most) most = count;
     }
-    free(start);
     return shown;
+}
+
+/* ---- a release ---- */
+
+/* What the digits of u show, which starts at the model `start`. Input canaries are no known sum, several steps and drawn batches neither. */
+static void read_digits(
+    const mfpg_audit_game *game, ptrdiff_t k, const float *start, const float *u, mfpg_transcript *s) {
+    const mfpg_audit_law *law = &game->law[k];
+    ptrdiff_t n = mfpg_model_parameters(game->model), plane = (ptrdiff_t)game->rounds * game->clients,
+              at = (ptrdiff_t)s->rounds * game->clients + k;
+    /* Of several local steps each rounds the weights to floats once more. */
+    s->digits[at] = kind_of(n, law->release.grid, (double)(law->release.steps - 1) * 0x1p-23, start, u);
+    if (s->digits[at] != MFPG_DIGITS_FLOATS || game->input || law->release.steps > 1 || law->rate < 1.0)
+        return;
+    for (ptrdiff_t j = 0; j < s->planes; j++)
+        s->shown[j * plane + at] =
+            most_likely(law, n, s->directions, mfpg_plane_direction(s, k, j), start, u);
+}
+
+/* If the state is projected, or multiplied between several steps, the end is on no grid. */
+mfpg_status mfpg_digits_of_update(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, const float *w,
+    const float *u, mfpg_transcript *s) {
+    const mfpg_mechanism *mechanism = game->mechanism[k];
+    const mfpg_release *release = &game->law[k].release;
+    const mfpg_mechanism_ops *ops = mechanism->ops;
+    ptrdiff_t n = mfpg_model_parameters(game->model);
+    ptrdiff_t plane = (ptrdiff_t)game->rounds * game->clients, at = (ptrdiff_t)s->rounds * game->clients + k;
+    s->digits[at] = MFPG_DIGITS_UNKNOWN;
+    for (ptrdiff_t j = 0; j < s->planes; j++) s->shown[j * plane + at] = MFPG_SHOWS_NONE;
+    if (!(release->grid > 0.0) || mfpg_mechanism_projects(mechanism) || (ops->drift && release->steps > 1))
+        return MFPG_OK;
+    if (!ops->drift) {
+        read_digits(game, k, w, u, s);
+        return MFPG_OK;
+    }
+    float *start = mfpg_alloc_floats(n); /* the model after the public terms of the step */
+    if (!start) return mfpg_fail_memory(ctx);
+    memcpy(start, w, (size_t)n * sizeof *start);
+    ops->drift(mechanism, release, n, start);
+    read_digits(game, k, start, u, s);
+    free(start);
+    return MFPG_OK;
 }

@@ -86,16 +86,14 @@ typedef mfpg_status (*mfpg_audit_play)(mfpg_context *ctx, const mfpg_audit_game 
 mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_key *key,
     mfpg_canary_data *canaries, mfpg_transcript *transcript, void *arg);
 
-/* digits.c: what the digits of u say, which client k is said to have released from the model w, or which the sum of all clients made of it
- * on that grid (0: in floats). MFPG_ERR_MEMORY. */
+/* digits.c: fills digits and shown of the transcript's round with what the digits of u say, which client k is said to have released from the
+ * model w. shown is the value in {-1, 0, 1} of a plane's canary that explains the most entries of u, each as a possible output bit for bit;
+ * they are MFPG_DIGITS_UNKNOWN and MFPG_SHOWS_NONE if nothing can be told. MFPG_ERR_MEMORY. */
 mfpg_status mfpg_digits_of_update(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, const float *w,
-    const float *u, mfpg_digits_kind *out);
-mfpg_digits_kind mfpg_digits_of_sum(ptrdiff_t n, double grid, const float *w, const float *u);
+    const float *u, mfpg_transcript *transcript);
 
-/* digits.c: the value in {-1, 0, 1} of the canary along direction j that explains the most entries of u, each as a possible output bit for
- * bit; MFPG_SHOWS_NONE if two explain as many, or if client k's releases are not of one step of a known sum. */
-signed char mfpg_digits_show(const mfpg_audit_game *game, ptrdiff_t k, ptrdiff_t directions, ptrdiff_t j,
-    const float *w, const float *u);
+/* The same of what the sum of all clients made of w on that grid (0: in floats). */
+mfpg_digits_kind mfpg_digits_of_sum(ptrdiff_t n, double grid, const float *w, const float *u);
 
 /* attack.c: the score of client k, signs those of the pattern; positive where arm 1 is likelier. The per-round one of round t.
  * The digits score counts the rounds in which the last digits show arm 1, less those in which they show arm 0. The cross score is of k against other. The input score is that of constant signs for input canaries. */

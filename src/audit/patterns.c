@@ -312,13 +312,20 @@ static mfpg_audit_pattern pattern_of(const audit *a, ptrdiff_t series) {
     return a->game->records && series == MFPG_LOOK_ALL ? MFPG_PATTERN_LOOKS : MFPG_PATTERN_CROSS;
 }
 
-static mfpg_status judge_digits(mfpg_context *ctx, const audit *a, ptrdiff_t k, int worker) {
-    const mfpg_series series = {.score = a->digits + k * (ptrdiff_t)a->runs,
+/* Scores of client k in the runs of the pattern at hand. */
+static mfpg_series series_of(
+    const audit *a, ptrdiff_t k, const double *score, mfpg_audit_pattern pattern, double alpha) {
+    return (mfpg_series){.score = score,
         .arm = a->arm + k * (ptrdiff_t)a->runs,
         .tie = a->tie,
         .runs = a->runs,
-        .pattern = MFPG_PATTERN_DIGITS,
-        .alpha = alpha_of(a, SHARE_DIGITS)};
+        .pattern = pattern,
+        .alpha = alpha};
+}
+
+static mfpg_status judge_digits(mfpg_context *ctx, const audit *a, ptrdiff_t k, int worker) {
+    const mfpg_series series =
+        series_of(a, k, a->digits + k * (ptrdiff_t)a->runs, MFPG_PATTERN_DIGITS, alpha_of(a, SHARE_DIGITS));
     return mfpg_verdict_add(
         ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
 }
@@ -331,12 +338,8 @@ static mfpg_status judge_client(mfpg_context *ctx, ptrdiff_t k, int worker, void
         if (!has_series(a, k, o)) continue;
         double cross = alpha_of(a, SHARE_CROSS) / (double)((a->series - 1) * (1 + a->alternates));
         double own = alpha_of(a, alternating ? SHARE_ALTERNATING : SHARE_CONSTANT);
-        const mfpg_series series = {.score = a->score + (k * a->series + o) * (ptrdiff_t)a->runs,
-            .arm = a->arm + k * (ptrdiff_t)a->runs,
-            .tie = a->tie,
-            .runs = a->runs,
-            .pattern = pattern_of(a, o),
-            .alpha = o > 0 ? cross : own};
+        const mfpg_series series = series_of(
+            a, k, a->score + (k * a->series + o) * (ptrdiff_t)a->runs, pattern_of(a, o), o > 0 ? cross : own);
         status = mfpg_verdict_add(
             ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
     }
@@ -388,12 +391,8 @@ static mfpg_status turn_to_input(mfpg_context *ctx, audit *a) {
 static mfpg_status judge_input(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     audit *a = arg;
     double sum[2] = {0.0, 0.0}, count = 0.0;
-    const mfpg_series series = {.score = a->score + k * a->series * (ptrdiff_t)a->runs,
-        .arm = a->arm + k * (ptrdiff_t)a->runs,
-        .tie = a->tie,
-        .runs = a->runs,
-        .pattern = MFPG_PATTERN_INPUT,
-        .alpha = alpha_of(a, SHARE_INPUT)};
+    const mfpg_series series = series_of(
+        a, k, a->score + k * a->series * (ptrdiff_t)a->runs, MFPG_PATTERN_INPUT, alpha_of(a, SHARE_INPUT));
     for (int64_t i = 0; i < a->runs; i++) {
         const double *pull = a->pull + 2 * ((ptrdiff_t)i * a->game->clients + k);
         if (isnan(pull[0])) continue;

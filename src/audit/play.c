@@ -24,19 +24,6 @@ typedef struct watch {
     int failed;    /* 1: out of memory */
 } watch;
 
-/* What the last digits of a client's release show: how it was noised and, if not on the grid, which canary was sent. */
-static void see_digits_of_update(watch *w, ptrdiff_t client, const float *model) {
-    const mfpg_audit_game *game = w->game;
-    mfpg_transcript *s = w->transcript;
-    ptrdiff_t at = (ptrdiff_t)s->rounds * game->clients + client,
-              plane = (ptrdiff_t)game->rounds * game->clients;
-    if (mfpg_digits_of_update(w->ctx, game, client, w->before, model, &s->digits[at]) != MFPG_OK)
-        w->failed = 1;
-    for (ptrdiff_t j = 0; j < s->planes && s->digits[at] == MFPG_DIGITS_FLOATS; j++)
-        s->shown[j * plane + at] = mfpg_digits_show(
-            game, client, s->directions, mfpg_plane_direction(s, client, j), w->before, model);
-}
-
 static void see(void *user, ptrdiff_t client, double weight, const float *model) {
     watch *w = user;
     mfpg_transcript *s = w->transcript;
@@ -45,8 +32,9 @@ static void see(void *user, ptrdiff_t client, double weight, const float *model)
     for (ptrdiff_t j = 0; j < s->planes && !w->game->records; j++)
         s->local[j * plane + at] = project(w->game, s, mfpg_plane_direction(s, client, j), model);
     s->weight[at] = weight;
-    if (w->before && w->game->federation->promise.view == MFPG_VIEW_LOCAL)
-        see_digits_of_update(w, client, model);
+    if (w->before && w->game->federation->promise.view == MFPG_VIEW_LOCAL &&
+        mfpg_digits_of_update(w->ctx, w->game, client, w->before, model, s) != MFPG_OK)
+        w->failed = 1;
 }
 
 /* Whether the digits of releases are looked at: of parameters that are not projected, in views of every round. */

@@ -20,11 +20,14 @@ static void put_nothing(const mfpg_option *option, void *fields) {
     switch (option->field) {
     case MFPG_HOLDS_INT: *(int *)field = option->kind == MFPG_OPTION_WORD ? -1 : 0; break;
     case MFPG_HOLDS_NUMBER: *(double *)field = (double)NAN; break;
+    case MFPG_HOLDS_WHOLE: *(ptrdiff_t *)field = 0; break;
+    case MFPG_HOLDS_CHAR: *(char *)field = 0; break;
     case MFPG_HOLDS_TEXT: *(char **)field = NULL; break;
     case MFPG_HOLDS_NUMBERS: *(mfpg_number_list *)field = (mfpg_number_list){0}; break;
     case MFPG_HOLDS_TEXTS: *(mfpg_text_list *)field = (mfpg_text_list){0}; break;
     case MFPG_HOLDS_SERIES: *(mfpg_numbers *)field = (mfpg_numbers){0}; break;
-    default: break;
+    case MFPG_HOLDS_NONE:
+    case MFPG_HOLDS_NAMES: break; /* of configurations only */
     }
 }
 
@@ -49,6 +52,8 @@ int mfpg_option_is_given(const mfpg_option *option, const void *fields) {
     switch (option->field) {
     case MFPG_HOLDS_INT: return *(const int *)field > (option->kind == MFPG_OPTION_WORD ? -1 : 0);
     case MFPG_HOLDS_NUMBER: return !isnan(*(const double *)field);
+    case MFPG_HOLDS_WHOLE: return *(const ptrdiff_t *)field != 0;
+    case MFPG_HOLDS_CHAR: return *(const char *)field != 0;
     case MFPG_HOLDS_TEXT: return *(char *const *)field != NULL;
     case MFPG_HOLDS_NUMBERS: return ((const mfpg_number_list *)field)->value != NULL;
     case MFPG_HOLDS_TEXTS: return ((const mfpg_text_list *)field)->text != NULL;
@@ -120,6 +125,11 @@ static mfpg_status put_value(mfpg_context *ctx, const mfpg_option *option, const
         *(mfpg_number_list *)field = (mfpg_number_list){value.numbers, value.count};
     } else if (option->field == MFPG_HOLDS_INT) {
         *(int *)field = (int)value.choice;
+    } else if (option->field == MFPG_HOLDS_WHOLE) {
+        *(ptrdiff_t *)field = (ptrdiff_t)value.number;
+    } else if (option->field == MFPG_HOLDS_CHAR) {
+        *(char *)field = value.text[0];
+        mfpg_value_clear(&value);
     } else {
         *(double *)field = value.number;
     }

@@ -92,7 +92,7 @@ static inline mfpg_status play_by_hand(mfpg_context *ctx, const mfpg_audit_game 
             s->digits[at] = MFPG_DIGITS_FLOATS; /* sums by hand are floats */
             s->shown[at] = MFPG_SHOWS_NONE;
             if (game->federation->promise.view == MFPG_VIEW_LOCAL && status == MFPG_OK)
-                status = mfpg_digits_of_update(ctx, game, k, w, u, &s->digits[at]);
+                status = mfpg_digits_of_update(ctx, game, k, w, u, s);
             for (ptrdiff_t i = 0; i < n; i++) sum[i] += (double)u[i] / (double)clients;
         }
         for (ptrdiff_t i = 0; i < n; i++) w[i] = (float)sum[i];

@@ -45,11 +45,10 @@ static mfpg_status play_double(mfpg_context *ctx, const mfpg_audit_game *game, c
                 sum[i] += (double)u[i] / (double)game->clients;
             }
             s->weight[at] = 1.0 / (double)game->clients;
-            status = mfpg_digits_of_update(ctx, game, k, w, u, &s->digits[at]);
+            status = mfpg_digits_of_update(ctx, game, k, w, u, s);
             for (ptrdiff_t j = 0; j < s->planes; j++) {
                 ptrdiff_t direction = mfpg_plane_direction(s, k, j);
                 s->local[j * plane + at] = mfpg_canary_project_on(n, s->directions, direction, u);
-                s->shown[j * plane + at] = mfpg_digits_show(game, k, s->directions, direction, w, u);
             }
         }
         for (ptrdiff_t i = 0; i < n; i++) w[i] = (float)sum[i];
