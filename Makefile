@@ -12,7 +12,7 @@ export MFPG_SHARED := $(shell realpath -m -- "$(MFPG_SHARED)")
 endif
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 build = cmake --preset $(1) --log-level=NOTICE && cmake --build --preset $(1)
-SOURCES = find $(wildcard include src cli tests bench fuzz examples) -name '*.[ch]' -print0
+SOURCES = find $(wildcard include src reproduction cli tests bench fuzz examples) -name '*.[ch]' -print0
 
 help: ## list the targets
 	@echo 'usage: make TARGET'

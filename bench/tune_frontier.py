@@ -3,7 +3,7 @@
 
 For every (unit, view, target epsilon) each point of a small grid is trained with dp-sgd, mapg-dp and mfpg on seeds 1001
 to 1008; the best eight points are trained again on seeds 2001 to 2048, and the one with the best mean test accuracy over
-the methods is printed as a line of src/experiment/bench/frontier.def. View final, where only the entropic methods gain, has a grid of
+the methods is printed as a line of src/reproduction/frontier.def. View final, where only the entropic methods gain, has a grid of
 its own with more rounds and steps that its assumption allows; it is trained once, with mfep on seeds 2001 to 2012.
 
     bench/tune_frontier.py build/release/mfpg          about ten minutes on two cores

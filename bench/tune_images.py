@@ -2,7 +2,7 @@
 """Chooses rounds, step, clip (and batch) of the frontier suite's image panels on seeds that the suite never reports.
 
 Every point of a small grid is trained with dp-sgd on seed 1001, the best four again on seeds 2001 to 2003; the one with
-the best mean test accuracy is printed as a line of src/experiment/bench/frontier.def. The test images choose: the
+the best mean test accuracy is printed as a line of src/reproduction/frontier.def. The test images choose: the
 accuracies that the suite reports for its own seeds are of the same images.
 
     bench/tune_images.py build/release/mfpg small      2000 images, about fifteen minutes on two cores

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mfpg/bench.h"
+#include "reproduction/bench_suites.h"
 #include "mfpg/experiment.h"
 
 #include "draw.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "mfpg/accountant.h"
-#include "mfpg/bench.h"
+#include "reproduction/bench_suites.h"
 #include "mfpg/config.h"
 #include "mfpg/mechanism.h"
 #include "mfpg/model.h"

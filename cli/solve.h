@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "mfpg/posed_game.h"
+#include "mfpg/game_from_options.h"
 #include "mfpg/solution.h"
 
 #include "options.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mfpg/names.h"
-#include "mfpg/population.h"
+#include "mfpg/preference_law.h"
 
 #include "options.h"
 #include "solve.h"

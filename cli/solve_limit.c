@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mfpg/study.h"
+#include "reproduction/games.h"
 
 #include "options.h"
 #include "solve.h"

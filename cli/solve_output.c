@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "mfpg/study.h"
+#include "reproduction/games.h"
 
 #include "options.h"
 #include "solve.h"

@@ -7,7 +7,7 @@ if(NOT MFPG_CHART_JS)
                       "-DMFPG_CHART_JS=FILE")
 endif()
 file(GLOB MFPG_EMBEDDED_FILES CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/src/experiment/report/page/* ${CMAKE_SOURCE_DIR}/src/experiment/*/plots/*)
+  ${CMAKE_SOURCE_DIR}/src/report/page/* ${CMAKE_SOURCE_DIR}/src/report/plots/* ${CMAKE_SOURCE_DIR}/reproduction/plots/*)
 list(APPEND MFPG_EMBEDDED_FILES ${MFPG_CHART_JS})
 set(MFPG_EMBEDDED ${CMAKE_BINARY_DIR}/embedded_files.c)
 add_custom_command(OUTPUT ${MFPG_EMBEDDED}

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/embedded.h"
-#include "experiment/report/template.h"
-#include "experiment/report/view.h"
+#include "report/template.h"
+#include "report/view.h"
 
 #define ROUNDS                                                                                               \
     "round,loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta,metrics\n"            \

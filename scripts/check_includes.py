@@ -4,7 +4,7 @@ draws floating-point noise (mfpg_stream_gaussian): what leaves there is noised o
 
 The order of the folders:
 
-    base <- numerics, options <- data, models <- games | mechanisms | accountants <- federation <- audit <- experiment <- cli
+    base <- numerics, options <- data, models <- games | mechanisms | accountants <- federation <- audit <- answers <- experiment <- report <- reproduction <- cli
 
 A folder may use what stands below it, never what stands beside or above it. A public header belongs to the folder
 that implements it and follows the same rule. Run it without arguments for this tree, with a folder for another."""
@@ -13,15 +13,17 @@ import re
 import sys
 
 HEIGHT = {"base": 0, "options": 1, "numerics": 1, "data": 2, "models": 2, "games": 3, "mechanisms": 3, "accountants": 3,
-          "federation": 4, "audit": 5, "experiment": 6, "cli": 7}
+          "federation": 4, "audit": 5, "answers": 6, "experiment": 7, "report": 8, "reproduction": 9, "cli": 10}
+# Folders beside src, which belong to the program and not to the library.
+OUTSIDE = {"reproduction", "cli"}
 # Public header -> folder that implements it; a new header needs a word here.
 OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "grid": "base", "group": "base", "names": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
-         "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "experiment", "posed_game": "experiment", "filter": "accountants",
+         "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "answers", "game_from_options": "answers", "filter": "accountants",
          "hidden_state": "accountants",
          "federation": "federation", "run_fields": "federation", "audit": "audit", "audit_bounds": "audit", "inversion": "audit", "config": "experiment",
-         "experiment": "experiment", "solution": "experiment", "population": "experiment", "loss_table": "experiment",
-         "bench": "experiment", "report": "experiment", "study": "experiment", "mfpg": "cli"}
+         "experiment": "experiment", "solution": "answers", "preference_law": "answers", "loss_table": "experiment",
+         "report": "report", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.
 BESIDE = {("models", "dataset")}
 # Folders whose numbers are private until they are noised; the last digits of floating-point noise would betray them.
@@ -45,15 +47,15 @@ def complaint(root, file, folder, name):
         below = OWNER[stem] == user or HEIGHT[OWNER[stem]] < HEIGHT[user] or (user, stem) in BESIDE
         return None if below else f"belongs to {OWNER[stem]}, which {user} must not use"
     if first in HEIGHT and rest:  # a private header of some folder, from src/
-        if folder == "cli":
-            return "is private; cli uses public headers and its own"
+        if folder == "cli" and first != "reproduction":
+            return "is private; cli uses public headers, those of reproduction and its own"
         allowed = first == folder or HEIGHT[first] < HEIGHT[folder]
         return None if allowed else f"belongs to {first}, which {folder} must not use"
     return None if ".." not in name and (file.parent / name).exists() else "is not found from its own folder"
 
 
 def check(root):
-    places = [(folder, root / ("cli" if folder == "cli" else f"src/{folder}")) for folder in HEIGHT]
+    places = [(folder, root / (folder if folder in OUTSIDE else f"src/{folder}")) for folder in HEIGHT]
     places.append(("include", root / "include/mfpg"))
     problems, count = [], 0
     strangers = [p for p in (root / "src").iterdir() if p.is_dir() and p.name not in HEIGHT]

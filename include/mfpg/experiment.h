@@ -110,7 +110,15 @@ const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdif
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
 
 /** The fields of "game" in summary.json; their record is private. */
+/** The loss that is reported from now on is the sum of the clients' own losses, not their mean. Call it before the run. After a
+ *  failure the experiment can only be destroyed.
+ *  @return MFPG_OK, or as mfpg_experiment_create. */
+mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *experiment);
+
 extern const mfpg_fields mfpg_game_fields;
+
+/* The place (mfpg/fields.h) of the fields of a game that are compared between runs. */
+enum { MFPG_GAME_COMPARED = 1 << 8 };
 
 /** Attacks what the experiment promises its clients (mfpg/audit.h), before or after its run, which it leaves as it is.
  *  @param[out] client  one entry a client

@@ -7,6 +7,23 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "internal.h"
+#include "mfpg/game_from_options.h"
+#include "mfpg/preference_law.h"
+
+int mfpg_plays_loss_table(const mfpg_config *config) {
+    return mfpg_config_method(config).players != MFPG_PLAYERS_NONE &&
+           (mfpg_cost_facts(mfpg_config_cost(config)) & MFPG_COST_TAKES_TABLE) &&
+           mfpg_config_has(config, "game.loss_table");
+}
+
+mfpg_status mfpg_setup_loss_table(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
+    const mfpg_config *config = experiment->config;
+    if (!mfpg_plays_loss_table(config)) return MFPG_OK;
+    const char *path = mfpg_config_text(config, "game.loss_table");
+    mfpg_status status = mfpg_loss_table_read(ctx, path, &setup->game, &setup->loss_table);
+    setup->game.loss_table = setup->loss_table;
+    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "game.loss_table");
+}
 
 static mfpg_status resolve_number(
     mfpg_context *ctx, mfpg_experiment *experiment, const char *path, double value, const char *why) {
@@ -30,17 +47,17 @@ static mfpg_status list_preferences(mfpg_context *ctx, const mfpg_experiment *ex
 
 static mfpg_status file_preferences(mfpg_context *ctx, const mfpg_experiment *experiment, double *out) {
     const char *path = mfpg_config_text(experiment->config, "game.preferences.file");
-    ptrdiff_t count = 0, clients = experiment->data->clients;
-    double *list = NULL;
-    mfpg_status status = mfpg_read_preferences(
-        ctx, path, mfpg_config_text(experiment->config, "game.preferences.column"), &count, &list);
+    ptrdiff_t clients = experiment->data->clients;
+    mfpg_population found;
+    mfpg_status status = mfpg_population_read(
+        ctx, path, mfpg_config_text(experiment->config, "game.preferences.column"), &found);
     if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "game.preferences");
-    if (count == clients)
-        memcpy(out, list, (size_t)clients * sizeof *out);
+    if (found.count == clients)
+        memcpy(out, found.list, (size_t)clients * sizeof *out);
     else
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: has %td rows for %td clients; one row a client is needed", path, count, clients);
-    free(list);
+            "%s: has %td rows for %td clients; one row a client is needed", path, found.count, clients);
+    mfpg_population_clear(&found);
     return status;
 }
 

@@ -74,9 +74,6 @@ struct mfpg_experiment {
     int interrupted;
 };
 
-/* experiment.c: the loss reported from now on is the sum of the clients' own losses; before the run. */
-mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *experiment);
-
 /* experiment.c: everything that a run of the configuration needs, but that all clients share one action, whatever the game;
  * nobody stops and nothing is evaluated. For studies of public data. */
 mfpg_status mfpg_experiment_create_shared(
@@ -107,7 +104,7 @@ mfpg_status mfpg_checkpoints_take(mfpg_context *ctx, mfpg_experiment *experiment
 void mfpg_checkpoints_erase(mfpg_experiment *experiment);
 void mfpg_checkpoints_clear(run_checkpoints *checkpoints); /* frees */
 
-/* agreement.c, collective: MFPG_ERR_INPUT where a process has another configuration, other data, another first model or other
+/* rank_check.c, collective: MFPG_ERR_INPUT where a process has another configuration, other data, another first model or other
  * actions than the first. */
 mfpg_status mfpg_experiment_compare_ranks(mfpg_context *ctx, mfpg_experiment *experiment);
 
@@ -131,11 +128,7 @@ mfpg_status mfpg_solve_scaled(mfpg_context *ctx, const mfpg_experiment *experime
     double factor, mfpg_equilibrium *out);
 void mfpg_game_setup_clear(game_setup *setup);
 
-/* preferences.c: positive numbers from a column of a CSV file (its only column where column is NULL); free the list. */
-mfpg_status mfpg_read_preferences(
-    mfpg_context *ctx, const char *path, const char *column, ptrdiff_t *count, double **out);
-
-/* loss_table_file.c: whether the run's game plays game.loss_table, which is then read into the setup for the actions of its
+/* Whether the run's game plays game.loss_table, which is then read into the setup for the actions of its
  * grid. */
 int mfpg_plays_loss_table(const mfpg_config *config);
 mfpg_status mfpg_setup_loss_table(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup);
@@ -156,20 +149,11 @@ mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment
 /* hidden_setup.c: privacy.assume and its smoothness, checked against the model. */
 mfpg_status mfpg_setup_hidden(mfpg_context *ctx, mfpg_experiment *experiment);
 
-/* solution_print.c: what follows the table of a solution. */
-void mfpg_print_sentences(const mfpg_solution *solution, FILE *out);
-
 /* assumptions.c */
 mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment);
 
 /* summary.c: a new object, or NULL when memory runs out; everybody: clients are listed however many there are. */
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *experiment);
-
-/* The object, indented, as text (free it); MFPG_ERR_MEMORY for NULL too. */
-mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text);
-
-/* The place of the fields of a game that are compared between runs. */
-enum { MFPG_GAME_COMPARED = 1 << 8 };
 
 /* projections.c: 1 where states are projected; the projections of all rounds and what warns of them for summary.json (null where
  * there are none) and for print. */
@@ -179,8 +163,5 @@ void mfpg_print_transport(const mfpg_experiment *experiment, FILE *out);
 
 /* summary_clients.c: each client, or the quantiles of more than 1000. */
 json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *experiment);
-
-/* The value; NULL, and nothing is left of it, if it is not complete. */
-json_t *mfpg_json_if_complete(json_t *value, int complete);
 
 #endif

@@ -12,7 +12,7 @@
 #include "federation/run_folder.h"
 #include "internal.h"
 #include "inversion_json.h"
-#include "report/json_file.h"
+#include "base/json_file.h"
 
 /* Files of the MNIST format hold square pictures. */
 static ptrdiff_t width_of(const mfpg_experiment *e) {

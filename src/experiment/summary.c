@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/memory.h"
+#include "base/json_file.h"
 #include "federation/run_folder.h"
 #include "internal.h"
 
@@ -195,44 +196,6 @@ json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
         certificate, "odometer", odometer, "ledger", ledger_json(e), "stop", stop_json(ctx, e), "clients",
         mfpg_clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport", mfpg_transport_json(e), "game",
         game_json(e), "data", data_json(e), "assumptions", assumptions_json(e));
-}
-
-/* A text in memory that remembers whether a part of it is missing: Jansson writes on after a key that could not be
- * written, and json_dumps then returns an object without it. */
-typedef struct growing_text {
-    char *text;
-    size_t used, room;
-    int failed;
-} growing_text;
-
-static int append_text(const char *bytes, size_t length, void *user) {
-    growing_text *out = user;
-    if (out->failed) return -1;
-    if (out->room - out->used < length) {
-        size_t room = 2 * (out->room + length) + 1024;
-        char *larger = mfpg_resize(out->text, (ptrdiff_t)room, 1);
-        if (!larger) {
-            out->failed = 1;
-            return -1;
-        }
-        out->text = larger;
-        out->room = room;
-    }
-    memcpy(out->text + out->used, bytes, length);
-    out->used += length;
-    return 0;
-}
-
-mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text) {
-    growing_text out = {.failed = !object};
-    if (object && json_dump_callback(object, append_text, &out, JSON_INDENT(2)) != 0) out.failed = 1;
-    if (!out.failed) out.failed = append_text("", 1, &out) != 0; /* the closing 0 */
-    if (out.failed) {
-        free(out.text);
-        return mfpg_fail_memory(ctx);
-    }
-    *text = out.text;
-    return MFPG_OK;
 }
 
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json) {

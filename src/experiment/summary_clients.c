@@ -9,16 +9,11 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/memory.h"
+#include "base/json_file.h"
 #include "federation/run_folder.h"
 #include "internal.h"
 
 enum { MOST_LISTED = 1000, LEVELS = 21 }; /* as mfpg solve; quantiles at 0, 0.05, ..., 1 */
-
-json_t *mfpg_json_if_complete(json_t *value, int complete) {
-    if (complete) return value;
-    json_decref(value);
-    return NULL;
-}
 
 /* Under which name epsilon for the other adjacency is told. */
 static int other_place(const mfpg_experiment *e) {

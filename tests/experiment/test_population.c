@@ -1,6 +1,6 @@
 /* Populations: what texts mean, and that a law's stand-ins have its mean. */
 #include "failing_memory.h"
-#include "mfpg/population.h"
+#include "mfpg/preference_law.h"
 
 static void fill_of(mfpg_context *ctx, const char *text, ptrdiff_t clients, double *out) {
     mfpg_population population;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "failing_memory.h"
-#include "mfpg/posed_game.h"
+#include "mfpg/game_from_options.h"
 
 static mfpg_game_options of_cost(const char *cost) {
     mfpg_game_options options = mfpg_game_options_none();

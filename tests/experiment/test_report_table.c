@@ -1,7 +1,7 @@
 /* The CSV files of a run folder, read back: every cell as it stands, and nothing that no run has written. */
 #include "experiment/report.h"
 
-#include "experiment/report/run_table.h"
+#include "report/run_table.h"
 
 static const mfpg_record_field columns[] = {{"round", MFPG_FIELD_COUNT, 1, 0, ""},
     {"loss", MFPG_FIELD_NUMBER, 1, 0, ""}, {"other", MFPG_FIELD_NUMBER, 2, 0, ""}};

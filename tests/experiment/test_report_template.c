@@ -1,7 +1,7 @@
 /* Templates: sections, names from the inside out, and text that means nothing to a browser. */
 #include "experiment/fixture.h"
 
-#include "experiment/report/template.h"
+#include "report/template.h"
 
 /* What the template makes of values, which are consumed; free it. */
 static char *fill(const char *text, json_t *values, mfpg_status expected) {

@@ -1,7 +1,7 @@
 /* Every allocation of the studies fails once: an error, nothing left behind, nothing half built. */
 #include "failing_memory.h"
 
-#include "mfpg/study.h"
+#include "reproduction/games.h"
 
 static mfpg_context *ctx;
 

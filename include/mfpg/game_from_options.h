@@ -1,0 +1,100 @@
+/** Games posed by options: what `mfpg solve --cost NAME` makes of its options, as a call. */
+#ifndef MFPG_POSED_GAME_H
+#define MFPG_POSED_GAME_H
+
+#include <stddef.h>
+
+#include "context.h"
+#include "game.h"
+#include "option.h"
+
+/** The options of the same names. Numbers are NaN and texts NULL where they are not given; then the default counts that the
+ *  help of the command names. Borrowed. */
+typedef struct mfpg_game_options {
+    const char *cost; /* name in costs.def */
+    int players;      /* 0: finite; 1, and -1 (not given): mean-field */
+    double population;
+    mfpg_numbers
+        beta; /* "B", "B,B,...", "LOW:HIGH", "uniform:LOW:HIGH", "lognormal:MEDIAN:SD"; or one number a client */
+    const char *beta_file, *column;
+    mfpg_numbers weights; /* one a client */
+    mfpg_numbers actions; /* "A,B,...", "LOW:HIGH", "continuous"; or an ascending grid */
+    double curvature, dimension, personalisation, learning_rate, clip, privacy_power, own_cost, privacy_scale;
+    double optimum_norm2, prior_variance, step, interaction, loss;
+    const char *loss_table; /* a file */
+    double offset, gradient_norm, variance_penalty, rounds;
+    int no_optimum;
+    int price; /* 1: the corrective price will be asked for, which needs the optimum */
+} mfpg_game_options;
+
+/** Of which nothing is given. */
+mfpg_game_options mfpg_game_options_none(void);
+
+/** Everything that `mfpg solve` takes: the options of a game, and those of studies. Numbers are NaN, words -1, texts NULL
+ *  and flags 0 if they are not given. Filled by mfpg_option_set with mfpg_solve_options(). */
+typedef struct mfpg_solve_request {
+    mfpg_game_options game;
+    char *out, *study;
+    double seed;
+    int shape, scheme;
+    double running_curvature, well_position, well_barrier, privacy_rate, privacy_offset, horizon, start_mean;
+    double start_variance, nodes, time_steps, iterations, particles;
+    char *domain;
+    int is_public;
+    double reference, measured_rounds, draws, repeats;
+    mfpg_number_list populations;
+} mfpg_solve_request;
+
+/** The options of `mfpg solve`. Threads: safe. */
+const mfpg_options *mfpg_solve_options(void);
+
+/** Who reads options: a game by options, a game of a configuration, or a study. */
+typedef enum mfpg_solve_reader {
+    MFPG_SOLVE_GAME = 0,
+    MFPG_SOLVE_CONFIGURATION,
+    MFPG_SOLVE_COSTS,
+    MFPG_SOLVE_CONTINUOUS,
+    MFPG_SOLVE_LIMIT,
+    MFPG_SOLVE_FIGURE,
+    MFPG_SOLVE_OUTPUT
+} mfpg_solve_reader;
+
+/** MFPG_ERR_INPUT with the first option that was given and that this reader, or the cost that was named, does not read, and
+ *  with those who do. A game whose cost is missing or unknown is refused by mfpg_game_pose. */
+mfpg_status mfpg_solve_check(mfpg_context *ctx, const mfpg_solve_request *request, mfpg_solve_reader reader);
+
+/** A game with the arrays that it borrows. */
+typedef struct mfpg_posed_game {
+    mfpg_game game;
+    double *preference, *weight, *grid, *loss_table; /* owned; NULL: none, or the caller's own are borrowed */
+    int named_population; /* 1: population was given, so that the limit of many clients can be played among these too */
+} mfpg_posed_game;
+
+/** From options to a game, with everything checked that does not need the solver. Whether the cost reads an option is not
+ *  looked at.
+ *  @param[out] out  borrows the numbers of the options; free with mfpg_posed_game_clear; set on success only
+ *  @return MFPG_OK; MFPG_ERR_INPUT with the option, as the command line writes it, and what is allowed; MFPG_ERR_DOMAIN,
+ *  MFPG_ERR_IO of files, MFPG_ERR_MEMORY */
+mfpg_status mfpg_game_pose(mfpg_context *ctx, const mfpg_game_options *options, mfpg_posed_game *out);
+void mfpg_posed_game_clear(mfpg_posed_game *posed);
+
+/** The part of it that reads a set of actions, with the text that stands for those that are not given.
+ *  @param[out] grid  owned where the text lists actions, else NULL; free it in any case */
+mfpg_status mfpg_actions_read(mfpg_context *ctx, const mfpg_numbers *actions, const char *fallback,
+    mfpg_action_set *out, double **grid);
+
+/** The numbers of a list "A,B,...", every one finite and above 0, or with_zero from 0.
+ *  @param[in]  option  whose they are, for messages; words: what is allowed
+ *  @param[out] values  count numbers; borrowed, or *owned, which is to be freed in any case */
+mfpg_status mfpg_numbers_read(mfpg_context *ctx, const char *option, const mfpg_numbers *numbers,
+    int with_zero, const char *words, const double **values, ptrdiff_t *count, double **owned);
+
+/** Reads the losses of a game's actions from a file (csv, columns action and loss; control, where it is there, must be the
+ *  cost's: budget or strength; other columns are passed over).
+ *  @param[in]  game  its cost and its grid of actions are looked at
+ *  @param[out] out   actions.count numbers for mfpg_game.loss_table, which do not fall with the own noise; free them; set only
+ *                    on success
+ *  @return MFPG_OK, MFPG_ERR_INPUT with file and line, MFPG_ERR_IO, MFPG_ERR_MEMORY. */
+mfpg_status mfpg_loss_table_read(mfpg_context *ctx, const char *path, const mfpg_game *game, double **out);
+
+#endif

@@ -1,0 +1,132 @@
+/* What suites and the bench runner tell each other. A suite is one file and one line in suites.def. */
+#ifndef MFPG_REPRODUCTION_BENCH_H
+#define MFPG_REPRODUCTION_BENCH_H
+
+#include <stdio.h>
+
+#include "bench_suites.h"
+#include "mfpg/experiment.h"
+
+enum { BENCH_SETTINGS = 32, BENCH_CLIENTS = 16 };
+
+/* An attack on what a cell's configuration promises, before the cell is trained. Of all clients; bounds hold together. */
+typedef struct bench_attack {
+    int64_t runs; /* of each pattern; 0: no attack */
+    /* results */
+    double mu, mu_proved;           /* the largest promised, the largest proved */
+    double epsilon, epsilon_proved; /* likewise; epsilon_proved is what mu_proved means for Gaussian noise */
+    double epsilon_direct;          /* proved without any assumption */
+    double distance,
+        distance_proved;   /* total variation; proved without any assumption, the most of a client */
+    double distance_least; /* and the least */
+    ptrdiff_t broken;      /* clients whose promise is */
+} bench_attack;
+
+/* One training run: which cell it is, the settings that make it, and what came out. */
+typedef struct bench_cell {
+    const char *suite, *task, *method;
+    double target_epsilon; /* NAN without a target */
+    int64_t seed;
+    char settings[BENCH_SETTINGS][64]; /* KEY=VALUE */
+    int setting_count;
+    const char *data_folder;  /* data.dir, or NULL */
+    int client_sum;           /* the loss is the sum of the clients' own losses */
+    int figure;               /* of suite figures; else 0 */
+    double swept;             /* the figure's number on the axis */
+    int keep_rounds;          /* 1: every round is wanted */
+    const volatile int *stop; /* of the bench, for attacks; NULL: never */
+    bench_attack attack;
+    /* results */
+    ptrdiff_t clients, rows;
+    int64_t rounds;
+    mfpg_promise promise;
+    const char *accountant; /* accountants.def */
+    double loss, accuracy;
+    double epsilon, epsilon_min, epsilon_mean, mu, delta, paper_epsilon, paper_delta, mean_action;
+    double client_epsilon[BENCH_CLIENTS]; /* of the first clients */
+    double epsilon_replace;               /* the largest client's, were adjacency replace */
+    mfpg_round_report *report;            /* where rounds are kept: report_count, owned by the list */
+    ptrdiff_t report_count;
+} bench_cell;
+
+/* A growing list of cells. */
+typedef struct bench_list {
+    bench_cell *cell;
+    ptrdiff_t count, room;
+} bench_list;
+
+/* The image task's four files: a training and a test set in the format of MNIST. */
+typedef struct bench_images {
+    const char *folder;
+    const char *suffix; /* ".gz", or "" */
+} bench_images;
+
+/* What a suite plans: one task, that many draws of every cell. */
+typedef struct bench_plan {
+    const char *task; /* as users type it */
+    int64_t seeds;
+    bench_images images; /* task images only */
+    int64_t runs;        /* of each pattern of an attack; 0: the suite's own number */
+} bench_plan;
+
+typedef struct bench_suite {
+    const char *name, *help;
+    int64_t seeds, image_seeds; /* by default */
+    int images_on_request;      /* 1: a long study, which runs only where the task is named */
+    /* Adds the cells of a task; a task the suite does not have adds none. */
+    mfpg_status (*plan)(mfpg_context *ctx, const bench_plan *plan, bench_list *list);
+    /* Prints the tables of the suite's own cells, which stand together in the order of plan. */
+    void (*print)(const bench_cell *cells, ptrdiff_t count, FILE *out);
+    /* Files beside full_benchmark.csv, of the same cells; NULL: none. */
+    mfpg_status (*write)(mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count);
+} bench_suite;
+
+/* A new cell at the end of the list, or NULL when memory runs out; valid until the next one. */
+bench_cell *bench_add(
+    bench_list *list, const char *suite, const char *task, const char *method, int64_t seed);
+
+/* Adds a setting; format makes KEY=VALUE. */
+void bench_set(bench_cell *cell, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds the words of one text, separated by blanks. */
+void bench_set_all(bench_cell *cell, const char *settings);
+
+/* The paper's settings of the cell's task and method; images: where the task has them. */
+void bench_set_paper(bench_cell *cell, const bench_images *images);
+
+/* A cell of the frontier (logistic, unit example, view local) at any target epsilon, with the settings chosen for the target
+ * nearest to it; NULL when memory runs out. */
+bench_cell *bench_add_frontier(
+    bench_list *list, const char *suite, const char *method, double target, int64_t seed);
+
+/* What the paper's table prints of a task and method, as text: its epsilon, or its delta; NULL where it has nothing. */
+const char *bench_printed_epsilon(const char *task, const char *method);
+const char *bench_printed_delta(const char *task, const char *method);
+
+/* Attacks the experiment with the seed of the cell, and fills in cell->attack. */
+mfpg_status bench_attack_run(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell);
+
+/* Finds the files of the image task in a folder (NULL: where Debian's dataset-fashion-mnist puts them). Sets suffix
+ * to NULL where they are not there. */
+bench_images bench_images_find(const char *folder);
+
+/* The error of a task images whose files are not there. */
+mfpg_status bench_images_fail(mfpg_context *ctx, const bench_images *images);
+
+/* The settings of the network and of the first rows images, dealt to that many clients. */
+void bench_set_images(bench_cell *cell, const bench_images *images, int clients, int rows);
+
+/* Mean and standard error of a column over the cells [first, first + count). */
+typedef struct bench_mean {
+    double mean, error;
+    ptrdiff_t count;
+} bench_mean;
+bench_mean bench_average(const bench_cell *first, ptrdiff_t count, double (*column)(const bench_cell *cell));
+
+/* The table of privacy against the number of rounds, from formulas alone. */
+void bench_print_rounds(FILE *out);
+
+/* full_benchmark.csv */
+mfpg_status bench_write_csv(mfpg_context *ctx, const char *folder, const bench_list *list);
+
+#endif

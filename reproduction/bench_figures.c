@@ -1,0 +1,255 @@
+/* Suite figures: the data of the paper's five figures, with the gnuplot scripts that draw them beside the CSV files.
+ * Figures 1 to 3 are the paper's runs round by round; 4 is the equilibrium under several readings of the best response; 5
+ * sweeps privacy, once by each method's own number as the paper does, once by what is certified. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv_writer.h"
+#include "base/embedded.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "bench.h"
+#include "report/figure_files.h"
+#include "games.h"
+
+enum { EQUILIBRIUM = 4, FRONTIER = 5, FIGURES = 5 };
+
+static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+/* The paper's range, and points of it. */
+static const double sweep[] = {0.1, 0.2, 0.5, 1.0, 2.0, 5.0};
+enum { POINTS = sizeof sweep / sizeof sweep[0] };
+
+/* ---- cells ---- */
+
+static int figure_of(const char *task) {
+    return strcmp(task, "quadratic") == 0 ? 1 : strcmp(task, "logistic") == 0 ? 2 : 3;
+}
+
+/* The paper's settings, looked at after every round. */
+static mfpg_status plan_rounds(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
+    for (int m = 0; m < METHODS; m++)
+        for (int64_t seed = 1; seed <= plan->seeds; seed++) {
+            bench_cell *cell = bench_add(list, "figures", plan->task, methods[m], seed);
+            if (!cell) return mfpg_fail_memory(ctx);
+            bench_set_paper(cell, &plan->images);
+            bench_set_all(cell, "evaluate_every=1");
+            cell->figure = figure_of(plan->task);
+            cell->keep_rounds = 1;
+        }
+    return MFPG_OK;
+}
+
+static int is_game(const char *method) {
+    return strcmp(method, "mapg-dp") == 0 || strcmp(method, "mfpg") == 0;
+}
+
+/* A budget for two methods, a strength for the others, called by the same letter: labels can be learnt, all else is the
+ * paper's. A game is offered that action alone, so that its number is the same kind of number. */
+static mfpg_status plan_own_numbers(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
+    for (int m = 0; m < METHODS; m++)
+        for (int i = 0; i < POINTS; i++)
+            for (int64_t seed = 1; seed <= plan->seeds; seed++) {
+                bench_cell *cell = bench_add(list, "figures", plan->task, methods[m], seed);
+                if (!cell) return mfpg_fail_memory(ctx);
+                bench_set_paper(cell, &plan->images);
+                bench_set_all(cell, "data.kind=logistic");
+                bench_set(cell, is_game(methods[m]) ? "game.actions=[%g]" : "noise.action=%g", sweep[i]);
+                cell->figure = FRONTIER;
+                cell->swept = sweep[i];
+            }
+    return MFPG_OK;
+}
+
+static mfpg_status plan_certified(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
+    for (int m = 0; m < METHODS; m++)
+        for (int i = 0; i < POINTS; i++)
+            for (int64_t seed = 1; seed <= plan->seeds; seed++) {
+                bench_cell *cell = bench_add_frontier(list, "figures", methods[m], sweep[i], seed);
+                if (!cell) return mfpg_fail_memory(ctx);
+                cell->figure = FRONTIER;
+                cell->swept = sweep[i];
+            }
+    return MFPG_OK;
+}
+
+static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
+    mfpg_status status = plan_rounds(ctx, plan, list);
+    if (status != MFPG_OK || strcmp(plan->task, "logistic") != 0) return status;
+    status = plan_own_numbers(ctx, plan, list);
+    return status == MFPG_OK ? plan_certified(ctx, plan, list) : status;
+}
+
+/* ---- groups: the seeds of one point, which stand together ---- */
+
+static int same_group(const bench_cell *a, const bench_cell *b) {
+    return a->figure == b->figure && strcmp(a->method, b->method) == 0 && a->swept == b->swept &&
+           isnan(a->target_epsilon) == isnan(b->target_epsilon);
+}
+
+static ptrdiff_t group_size(const bench_cell *cells, ptrdiff_t count) {
+    ptrdiff_t size = 1;
+    while (size < count && same_group(&cells[0], &cells[size])) size++;
+    return size;
+}
+
+static double accuracy_of(const bench_cell *c) {
+    return c->accuracy;
+}
+
+/* Mean and standard error of a round over the seeds. */
+static bench_mean round_mean(
+    const bench_cell *group, ptrdiff_t count, ptrdiff_t round, double (*column)(const mfpg_round_report *)) {
+    double sum = 0.0, squares = 0.0;
+    for (ptrdiff_t i = 0; i < count; i++) sum += column(&group[i].report[round]);
+    double mean = sum / (double)count;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double off = column(&group[i].report[round]) - mean;
+        squares += off * off;
+    }
+    double error = count > 1 ? sqrt(squares / (double)(count - 1) / (double)count) : (double)NAN;
+    return (bench_mean){.mean = mean, .error = error, .count = count};
+}
+
+static double loss_in(const mfpg_round_report *r) {
+    return r->loss;
+}
+static double accuracy_in(const mfpg_round_report *r) {
+    return r->accuracy;
+}
+
+/* ---- CSV files ---- */
+
+static void write_rounds(mfpg_csv *csv, const bench_cell *group, ptrdiff_t count) {
+    for (ptrdiff_t t = 0; t < group->report_count; t++) {
+        bench_mean loss = round_mean(group, count, t, loss_in),
+                   accuracy = round_mean(group, count, t, accuracy_in);
+        mfpg_csv_text(csv, group->method);
+        mfpg_csv_integer(csv, group->report[t].round);
+        mfpg_csv_integer(csv, count);
+        mfpg_csv_number(csv, loss.mean);
+        mfpg_csv_number(csv, loss.error);
+        mfpg_csv_number(csv, accuracy.mean);
+        mfpg_csv_number(csv, accuracy.error);
+        mfpg_csv_number(csv, group->report[t].epsilon);
+        mfpg_csv_number(csv, group->report[t].paper_epsilon);
+        mfpg_csv_number(csv, group->report[t].paper_delta);
+        mfpg_csv_end_row(csv);
+    }
+}
+
+static void write_point(mfpg_csv *csv, const bench_cell *group, ptrdiff_t count) {
+    bench_mean accuracy = bench_average(group, count, accuracy_of);
+    mfpg_csv_text(csv, isnan(group->target_epsilon) ? "own" : "certified");
+    mfpg_csv_text(csv, group->method);
+    mfpg_csv_number(csv, group->swept);
+    mfpg_csv_integer(csv, count);
+    mfpg_csv_number(csv, accuracy.mean);
+    mfpg_csv_number(csv, accuracy.error);
+    mfpg_csv_number(csv, group->epsilon);
+    mfpg_csv_end_row(csv);
+}
+
+/* The figure's groups, in the order of plan. */
+static mfpg_status write_figure(
+    mfpg_context *ctx, const char *path, int figure, const bench_cell *cells, ptrdiff_t count) {
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv,
+        figure == FRONTIER
+            ? "panel,method,x,runs,accuracy,accuracy_error,epsilon"
+            : "method,round,runs,loss,loss_error,accuracy,accuracy_error,epsilon,paper_epsilon,paper_delta");
+    for (ptrdiff_t i = 0; i < count;) {
+        ptrdiff_t size = group_size(cells + i, count - i);
+        if (cells[i].figure == figure)
+            (figure == FRONTIER ? write_point : write_rounds)(&csv, cells + i, size);
+        i += size;
+    }
+    return mfpg_file_commit(ctx, &file);
+}
+
+static mfpg_status write_equilibrium(mfpg_context *ctx, const char *path) {
+    mfpg_figure figure;
+    mfpg_status status = mfpg_study_figure(ctx, NULL, 0, NULL, &figure);
+    if (status != MFPG_OK) return status;
+    status = mfpg_figure_write(ctx, &figure, path);
+    mfpg_figure_clear(&figure);
+    return status;
+}
+
+static int has_figure(int figure, const bench_cell *cells, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (cells[i].figure == figure) return 1;
+    return figure == EQUILIBRIUM; /* nothing is trained for it */
+}
+
+/* A figure whose task was not run goes, with its pictures, if an earlier run left it there. */
+static mfpg_status write_one(
+    mfpg_context *ctx, const char *folder, int figure, const bench_cell *cells, ptrdiff_t count) {
+    char name[32];
+    snprintf(name, sizeof name, "figure%d", figure);
+    mfpg_status status = mfpg_figure_remove(ctx, folder, name);
+    if (status != MFPG_OK || !has_figure(figure, cells, count)) return status;
+    snprintf(name, sizeof name, "figure%d.csv", figure);
+    char *path = mfpg_path_join(folder, name);
+    if (!path) return mfpg_fail_memory(ctx);
+    status =
+        figure == EQUILIBRIUM ? write_equilibrium(ctx, path) : write_figure(ctx, path, figure, cells, count);
+    free(path);
+    snprintf(name, sizeof name, "figure%d.gp", figure);
+    return status == MFPG_OK ? mfpg_embedded_write(ctx, folder, name) : status;
+}
+
+static mfpg_status write(mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count) {
+    mfpg_status status = mfpg_embedded_write(ctx, folder, "style.gp");
+    if (status == MFPG_OK) status = mfpg_embedded_write(ctx, folder, "rounds.gp");
+    for (int figure = 1; figure <= FIGURES && status == MFPG_OK; figure++)
+        status = write_one(ctx, folder, figure, cells, count);
+    return status;
+}
+
+/* ---- tables ---- */
+
+static void print_certified(const bench_cell *cells, ptrdiff_t count, FILE *out) {
+    const char *last = NULL;
+    fprintf(out, "| method |");
+    for (int i = 0; i < POINTS; i++) fprintf(out, " epsilon %g |", sweep[i]);
+    fprintf(out, "\n|---|%s", "---|---|---|---|---|---|");
+    for (ptrdiff_t i = 0; i < count;) {
+        ptrdiff_t size = group_size(cells + i, count - i);
+        if (cells[i].figure == FRONTIER && !isnan(cells[i].target_epsilon)) {
+            bench_mean accuracy = bench_average(cells + i, size, accuracy_of);
+            if (last != cells[i].method) fprintf(out, "\n| %s |", last = cells[i].method);
+            fprintf(out, " %.3f |", accuracy.mean);
+        }
+        i += size;
+    }
+    fprintf(out, "\n\n");
+}
+
+static void print(const bench_cell *cells, ptrdiff_t count, FILE *out) {
+    fprintf(out, "### The paper's figures\n\n");
+    for (int figure = 1; figure <= FIGURES; figure++)
+        fprintf(out, "- figure %d: %s\n", figure,
+            has_figure(figure, cells, count) ? (figure == EQUILIBRIUM ? "solved" : "trained")
+                                             : "left out, its task was not run");
+    fprintf(out, "\n");
+    if (!has_figure(FRONTIER, cells, count)) return;
+    fprintf(out, "Figure 5 on one scale: accuracy at a certified epsilon, mean over the seeds (unit example, "
+                 "view local).\n\n");
+    print_certified(cells, count, out);
+}
+
+const bench_suite bench_suite_figures = {
+    .name = "figures",
+    .help = "the data of the paper's five figures and the gnuplot scripts that draw them",
+    .seeds = 5,
+    .image_seeds = 1,
+    .plan = plan,
+    .print = print,
+    .write = write,
+};
