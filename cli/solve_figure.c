@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
 
 #include "options.h"
 #include "solve.h"
@@ -197,7 +197,7 @@ static json_t *answer_json(const mfpg_figure_options *options, const mfpg_figure
 
 static int tell(mfpg_context *ctx, const solve_settings *chosen, const mfpg_figure_options *options,
     const mfpg_figure *of) {
-    mfpg_status status = chosen->asked.out ? mfpg_figure_write(ctx, of, chosen->asked.out) : MFPG_OK;
+    mfpg_status status = chosen->asked.out ? mfpg_figure_write(ctx, of, NULL, chosen->asked.out) : MFPG_OK;
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
     if (chosen->common.json) return cli_json_print("solve", answer_json(options, of));
     print_words(options, of);

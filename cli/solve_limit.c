@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
 
 #include "options.h"
 #include "solve.h"
@@ -177,7 +177,8 @@ static json_t *answer_json(
 static int tell(mfpg_context *ctx, const solve_settings *chosen, const limit_request *request,
     const mfpg_convergence *of, const mfpg_convergence *chaos) {
     const mfpg_convergence *const all[] = {of, chaos};
-    mfpg_status status = chosen->asked.out ? mfpg_convergence_write(ctx, all, 2, chosen->asked.out) : MFPG_OK;
+    mfpg_status status =
+        chosen->asked.out ? mfpg_convergence_write(ctx, all, 2, NULL, chosen->asked.out) : MFPG_OK;
     if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
     if (chosen->common.json) return cli_json_print("solve", answer_json(request, of, chaos));
     print_words(request, of, chaos);

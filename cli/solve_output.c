@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
 
 #include "options.h"
 #include "solve.h"

@@ -1,4 +1,5 @@
-# cmake -DOUT=FILE.c -DFILES=a;b;... -P embed.cmake: a C file that holds the files, as src/base/embedded.h declares it.
+# cmake -DOUT=FILE.c -DFILES=a;b;... -DINCLUDE=... -DTYPE=... -DNAME=... -P embed.cmake: a C file that holds the files, as
+# the header INCLUDE declares the array NAME of the struct TYPE: name, bytes, size; a name of NULL ends it.
 set(arrays "")
 set(entries "")
 set(number 0)
@@ -12,5 +13,5 @@ foreach(file ${FILES})
   string(APPEND entries "    {\"${name}\", (const char *)file_${number}, sizeof file_${number} - 1},\n")
   math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "#include \"base/embedded.h\"\n\n${arrays}\nconst mfpg_embedded mfpg_embedded_files[] = {\n"
+file(WRITE ${OUT} "#include \"${INCLUDE}\"\n\n${arrays}\nconst ${TYPE} ${NAME}[] = {\n"
   "${entries}    {0}};\n")

@@ -7,10 +7,19 @@ if(NOT MFPG_CHART_JS)
                       "-DMFPG_CHART_JS=FILE")
 endif()
 file(GLOB MFPG_EMBEDDED_FILES CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/src/report/page/* ${CMAKE_SOURCE_DIR}/src/report/plots/* ${CMAKE_SOURCE_DIR}/reproduction/plots/*)
+  ${CMAKE_SOURCE_DIR}/src/report/page/* ${CMAKE_SOURCE_DIR}/src/report/plots/*)
 list(APPEND MFPG_EMBEDDED_FILES ${MFPG_CHART_JS})
+function(mfpg_embed out include type name files)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} "-DFILES=${files}" -DINCLUDE=${include} -DTYPE=${type} -DNAME=${name}
+      -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    COMMENT "Embedding files in ${name}" VERBATIM)
+endfunction()
 set(MFPG_EMBEDDED ${CMAKE_BINARY_DIR}/embedded_files.c)
-add_custom_command(OUTPUT ${MFPG_EMBEDDED}
-  COMMAND ${CMAKE_COMMAND} -DOUT=${MFPG_EMBEDDED} "-DFILES=${MFPG_EMBEDDED_FILES}" -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-  DEPENDS ${MFPG_EMBEDDED_FILES} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-  COMMENT "Embedding the page of mfpg report" VERBATIM)
+mfpg_embed(${MFPG_EMBEDDED} base/embedded.h mfpg_embedded mfpg_embedded_files "${MFPG_EMBEDDED_FILES}")
+
+# What the suites of reproduction/ write beside their tables.
+file(GLOB MFPG_SCRIPTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/reproduction/plots/* ${CMAKE_SOURCE_DIR}/src/report/plots/style.gp)
+set(MFPG_REPRODUCTION_EMBEDDED ${CMAKE_BINARY_DIR}/embedded_scripts.c)
+mfpg_embed(${MFPG_REPRODUCTION_EMBEDDED} reproduction/support.h reproduction_script reproduction_scripts "${MFPG_SCRIPTS}")

@@ -3,17 +3,13 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
-#include "base/names.h"
-#include "base/tasks.h"
-#include "experiment/internal.h"
+#include "mfpg/names.h"
+
+#include "support.h"
 
 #define ENTRY(name) extern const bench_suite bench_suite_##name;
 #include "suites.def"
@@ -42,107 +38,63 @@ mfpg_bench_options mfpg_bench_options_default(void) {
     return (mfpg_bench_options){.suites = "paper,frontier"};
 }
 
-/* ---- the list of cells ---- */
-
-bench_cell *bench_add(
-    bench_list *list, const char *suite, const char *task, const char *method, int64_t seed) {
-    if (list->count == list->room) {
-        ptrdiff_t room = list->room ? 2 * list->room : 64;
-        bench_cell *larger = mfpg_resize(list->cell, room, sizeof *larger);
-        if (!larger) return NULL;
-        list->cell = larger;
-        list->room = room;
-    }
-    bench_cell *cell = &list->cell[list->count++];
-    *cell = (bench_cell){
-        .suite = suite, .task = task, .method = method, .seed = seed, .target_epsilon = (double)NAN};
-    bench_set(cell, "method=%s", method);
-    bench_set(cell, "seed=%lld", (long long)seed);
-    return cell;
-}
-
-void bench_set(bench_cell *cell, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    if (cell->setting_count < BENCH_SETTINGS)
-        vsnprintf(cell->settings[cell->setting_count++], sizeof cell->settings[0], format, args);
-    va_end(args);
-}
-
-void bench_set_all(bench_cell *cell, const char *settings) {
-    while (*settings) {
-        size_t length = strcspn(settings, " ");
-        if (length > 0) bench_set(cell, "%.*s", (int)length, settings);
-        settings += length + (settings[length] == ' ');
-    }
-}
-
 /* ---- one cell ---- */
 
 static mfpg_status read_clients(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell) {
-    int replace = experiment->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
+    int replace = strcmp(cell->promise.adjacency, mfpg_adjacency_name(MFPG_ADJACENCY_REPLACE)) == 0;
     cell->epsilon_min = (double)INFINITY;
     for (ptrdiff_t k = 0; k < cell->clients; k++) {
-        mfpg_client_report c;
-        mfpg_status status = mfpg_experiment_client(ctx, experiment, k, &c);
+        mfpg_client_record client;
+        mfpg_status status = mfpg_experiment_client_record(ctx, experiment, k, &client);
         if (status != MFPG_OK) return status;
-        cell->epsilon = fmax(cell->epsilon, c.epsilon);
-        cell->epsilon_min = fmin(cell->epsilon_min, c.epsilon);
-        cell->epsilon_replace = fmax(cell->epsilon_replace, replace ? c.epsilon : c.epsilon_other);
-        cell->epsilon_mean += c.epsilon / (double)cell->clients;
-        cell->mu = fmax(cell->mu, c.mu);
-        if (k < BENCH_CLIENTS) cell->client_epsilon[k] = c.epsilon;
+        const mfpg_client_report *c = &client.report;
+        cell->rows += client.rows;
+        cell->epsilon = fmax(cell->epsilon, c->epsilon);
+        cell->epsilon_min = fmin(cell->epsilon_min, c->epsilon);
+        cell->epsilon_replace = fmax(cell->epsilon_replace, replace ? c->epsilon : c->epsilon_other);
+        cell->epsilon_mean += c->epsilon / (double)cell->clients;
+        cell->mu = fmax(cell->mu, c->mu);
+        if (k < BENCH_CLIENTS) cell->client_epsilon[k] = c->epsilon;
     }
     return MFPG_OK;
 }
 
-/* Accuracy comes from the common test set where there is one, whatever rows the loss is of. */
-static mfpg_status read_accuracy(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell) {
-    const mfpg_dataset *test = &experiment->data->common_test;
-    if (test->rows == 0) return MFPG_OK;
-    mfpg_metrics metrics;
-    mfpg_status status = mfpg_model_evaluate(
-        ctx, experiment->model, mfpg_federation_model(experiment->federation), test, &metrics);
-    cell->accuracy = metrics.accuracy;
-    return status;
-}
-
+/* Accuracy is that on the common test set, if there is one, whatever rows the loss is of. */
 static mfpg_status read_results(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell) {
     mfpg_round_report last = mfpg_experiment_last_round(experiment);
-    cell->clients = experiment->data->clients;
-    cell->rows = 0;
-    for (ptrdiff_t k = 0; k < cell->clients; k++) cell->rows += experiment->data->client[k].train.rows;
+    mfpg_client_record first;
+    mfpg_metrics test;
+    cell->clients = mfpg_experiment_clients(experiment);
     cell->rounds = last.round;
-    cell->promise = experiment->options.promise;
-    cell->accountant = experiment->options.accountant;
-    cell->delta = experiment->options.delta;
     cell->loss = last.loss;
-    cell->accuracy = last.accuracy;
     cell->paper_epsilon = last.paper_epsilon;
     cell->paper_delta = last.paper_delta;
     cell->mean_action = last.mean_action;
-    mfpg_status status = read_clients(ctx, experiment, cell);
-    return status == MFPG_OK ? read_accuracy(ctx, experiment, cell) : status;
+    mfpg_status status = mfpg_experiment_client_record(ctx, experiment, 0, &first);
+    if (status != MFPG_OK) return status;
+    cell->promise = first.promised;
+    status = read_clients(ctx, experiment, cell);
+    if (status == MFPG_OK) status = mfpg_experiment_test_metrics(ctx, experiment, &test);
+    if (status == MFPG_OK) cell->accuracy = test.rows > 0 ? test.accuracy : last.accuracy;
+    return status;
 }
 
-static void keep_round(void *user, const mfpg_round_report *report, int64_t rounds) {
-    bench_cell *cell = user;
-    (void)rounds;
-    cell->report[cell->report_count++] = *report;
+static mfpg_status keep_rounds(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell) {
+    const mfpg_round_report *rounds = mfpg_experiment_rounds(experiment, &cell->report_count);
+    cell->report = reproduction_alloc(cell->report_count, sizeof *cell->report);
+    if (!cell->report) return mfpg_fail_memory(ctx);
+    if (cell->report_count > 0) memcpy(cell->report, rounds, (size_t)cell->report_count * sizeof *rounds);
+    return MFPG_OK;
 }
 
 static mfpg_status run_experiment(mfpg_context *ctx, const mfpg_config *config, bench_cell *cell) {
     mfpg_experiment *experiment = NULL;
-    mfpg_run_options run = {.progress = cell->keep_rounds ? keep_round : NULL, .progress_user = cell};
     mfpg_status status = mfpg_experiment_create(ctx, config, &experiment);
     if (status == MFPG_OK && cell->client_sum) status = mfpg_experiment_sum_losses(ctx, experiment);
-    if (status == MFPG_OK && cell->keep_rounds) {
-        cell->report = mfpg_alloc((ptrdiff_t)experiment->options.rounds, sizeof *cell->report);
-        if (!cell->report) status = mfpg_fail_memory(ctx);
-    }
     if (status == MFPG_OK && cell->attack.runs > 0) status = bench_attack_run(ctx, experiment, cell);
-    if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &run);
+    if (status == MFPG_OK) status = mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){0});
     if (status == MFPG_OK) status = read_results(ctx, experiment, cell);
+    if (status == MFPG_OK && cell->keep_rounds) status = keep_rounds(ctx, experiment, cell);
     mfpg_experiment_destroy(experiment);
     return status;
 }
@@ -185,19 +137,13 @@ static mfpg_status run_cell(mfpg_context *ctx, ptrdiff_t index, int worker, void
 /* Marks the names of a comma-separated list; errors name what is unknown. */
 static mfpg_status choose(mfpg_context *ctx, const char *what, const char *list, const char *const *names,
     int count, unsigned char *chosen) {
-    char copy[256], *rest = copy, allowed[256];
+    char copy[256], *rest = copy;
     snprintf(copy, sizeof copy, "%s", list);
     for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
         int i = 0;
         while (i < count && strcmp(names[i], word) != 0) i++;
-        if (i < count) {
-            chosen[i] = 1;
-            continue;
-        }
-        const char *nearest = mfpg_names_nearest(word, names, count);
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: there is no '%s'; allowed: %s%s%s%s", what, word,
-            mfpg_names_join(names, count, allowed, sizeof allowed), nearest ? "; did you mean '" : "",
-            nearest ? nearest : "", nearest ? "'?" : "");
+        if (i == count) return mfpg_names_unknown(ctx, what, word, names, count);
+        chosen[i] = 1;
     }
     return MFPG_OK;
 }
@@ -228,9 +174,9 @@ static mfpg_status plan_suites(
     const char *names[SUITES];
     unsigned char with_suite[SUITES] = {0}, with_task[TASKS] = {0};
     for (int i = 0; i < SUITES; i++) names[i] = suites[i]->name;
-    mfpg_status status = choose(ctx, "--suite", options->suites, names, SUITES, with_suite);
+    mfpg_status status = choose(ctx, "suite", options->suites, names, SUITES, with_suite);
     if (status == MFPG_OK && options->tasks)
-        status = choose(ctx, "--task", options->tasks, tasks, TASKS, with_task);
+        status = choose(ctx, "task", options->tasks, tasks, TASKS, with_task);
     for (int i = 0; i < SUITES && status == MFPG_OK; i++) {
         first[i] = list->count;
         for (int t = 0; t < TASKS && status == MFPG_OK; t++)
@@ -243,17 +189,34 @@ static mfpg_status plan_suites(
     return status;
 }
 
-/* A folder that cannot be written in is told before hours of work, as are earlier results that will be replaced. */
+/* A folder that cannot be written to is found before hours of work, and so are earlier results that will be replaced. */
 static mfpg_status open_folder(mfpg_context *ctx, const char *folder) {
-    char *path = mfpg_path_join(folder, "full_benchmark.csv");
-    mfpg_status status = path ? mfpg_folder_create(ctx, folder) : mfpg_fail_memory(ctx);
+    char path[4200];
+    snprintf(path, sizeof path, "%s/full_benchmark.csv", folder);
+    mfpg_status status = mfpg_folder_create(ctx, folder);
     if (status == MFPG_OK && access(folder, W_OK | X_OK) != 0)
         status = mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
     if (status == MFPG_OK && access(path, F_OK) == 0)
         mfpg_warn(
             ctx, "%s holds the results of an earlier time and will be replaced; --out keeps both", path);
-    free(path);
     return status;
+}
+
+/* One row a training run. */
+static mfpg_status write_cells(mfpg_context *ctx, const char *folder, const bench_list *list) {
+    mfpg_table_file *file;
+    mfpg_status status = mfpg_table_file_open(ctx, folder, "full_benchmark.csv",
+        "suite,task,method,target_epsilon,seed,clients,rows,rounds,unit,adjacency,view,accountant,loss,"
+        "loss_kind,accuracy,epsilon,epsilon_min,epsilon_mean,mu,delta,paper_epsilon,paper_delta,mean_action",
+        &file);
+    if (status != MFPG_OK) return status;
+    for (const bench_cell *c = list->cell; c < list->cell + list->count; c++)
+        mfpg_table_file_row(file, "tttniiiittttntnnnnnnnnn", c->suite, c->task, c->method, c->target_epsilon,
+            c->seed, (int64_t)c->clients, (int64_t)c->rows, c->rounds, c->promise.unit, c->promise.adjacency,
+            c->promise.view, c->promise.accountant, c->loss, c->client_sum ? "client-sum" : "mean",
+            c->accuracy, c->epsilon, c->epsilon_min, c->epsilon_mean, c->mu, c->promise.delta,
+            c->paper_epsilon, c->paper_delta, c->mean_action);
+    return mfpg_table_file_close(ctx, file);
 }
 
 mfpg_status mfpg_bench_run(mfpg_context *ctx, const mfpg_bench_options *options, FILE *out) {
@@ -263,7 +226,7 @@ mfpg_status mfpg_bench_run(mfpg_context *ctx, const mfpg_bench_options *options,
     bench_run run = {.list = &list, .options = options};
     if (status == MFPG_OK && options->folder) status = open_folder(ctx, options->folder);
     if (status == MFPG_OK) status = mfpg_tasks_run(ctx, list.count, run_cell, &run);
-    if (status == MFPG_OK && options->folder) status = bench_write_csv(ctx, options->folder, &list);
+    if (status == MFPG_OK && options->folder) status = write_cells(ctx, options->folder, &list);
     for (int i = 0; i < SUITES && status == MFPG_OK && options->folder; i++)
         if (first[i + 1] > first[i] && suites[i]->write)
             status = suites[i]->write(ctx, options->folder, list.cell + first[i], first[i + 1] - first[i]);
@@ -274,13 +237,4 @@ mfpg_status mfpg_bench_run(mfpg_context *ctx, const mfpg_bench_options *options,
     for (ptrdiff_t i = 0; i < list.count; i++) free(list.cell[i].report);
     free(list.cell);
     return status;
-}
-
-bench_mean bench_average(const bench_cell *first, ptrdiff_t count, double (*column)(const bench_cell *cell)) {
-    double sum = 0.0, squares = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) sum += column(&first[i]);
-    double mean = sum / (double)count;
-    for (ptrdiff_t i = 0; i < count; i++) squares += (column(&first[i]) - mean) * (column(&first[i]) - mean);
-    double error = count > 1 ? sqrt(squares / (double)(count - 1) / (double)count) : (double)NAN;
-    return (bench_mean){.mean = mean, .error = error, .count = count};
 }

@@ -6,6 +6,7 @@
 
 #include "bench_suites.h"
 #include "mfpg/experiment.h"
+#include "mfpg/program.h"
 
 enum { BENCH_SETTINGS = 32, BENCH_CLIENTS = 16 };
 
@@ -39,13 +40,12 @@ typedef struct bench_cell {
     /* results */
     ptrdiff_t clients, rows;
     int64_t rounds;
-    mfpg_promise promise;
-    const char *accountant; /* accountants.def */
+    mfpg_promise_record promise;
     double loss, accuracy;
-    double epsilon, epsilon_min, epsilon_mean, mu, delta, paper_epsilon, paper_delta, mean_action;
+    double epsilon, epsilon_min, epsilon_mean, mu, paper_epsilon, paper_delta, mean_action;
     double client_epsilon[BENCH_CLIENTS]; /* of the first clients */
     double epsilon_replace;               /* the largest client's, were adjacency replace */
-    mfpg_round_report *report;            /* where rounds are kept: report_count, owned by the list */
+    mfpg_round_report *report;            /* if rounds are kept: report_count, owned by the list */
     ptrdiff_t report_count;
 } bench_cell;
 
@@ -103,7 +103,7 @@ bench_cell *bench_add_frontier(
 const char *bench_printed_epsilon(const char *task, const char *method);
 const char *bench_printed_delta(const char *task, const char *method);
 
-/* Attacks the experiment with the seed of the cell, and fills in cell->attack. */
+/* attack.c: attacks the experiment with the seed of the cell, and fills in cell->attack. */
 mfpg_status bench_attack_run(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell);
 
 /* Finds the files of the image task in a folder (NULL: where Debian's dataset-fashion-mnist puts them). Sets suffix
@@ -122,11 +122,5 @@ typedef struct bench_mean {
     ptrdiff_t count;
 } bench_mean;
 bench_mean bench_average(const bench_cell *first, ptrdiff_t count, double (*column)(const bench_cell *cell));
-
-/* The table of privacy against the number of rounds, from formulas alone. */
-void bench_print_rounds(FILE *out);
-
-/* full_benchmark.csv */
-mfpg_status bench_write_csv(mfpg_context *ctx, const char *folder, const bench_list *list);
 
 #endif

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/tasks.h"
 #include "mfpg/random.h"
-#include "study.h"
+#include "convergence.h"
 
 enum { MEAN, VARIANCE, PATH, LINES };
 
@@ -99,7 +96,7 @@ static mfpg_status find_law(
     fine.nodes = 2 * grid->nodes - 1;
     fine.steps = 2 * grid->steps;
     if (!status) status = solve_law(ctx, model, &fine, &finer);
-    if (!status && !(out->path = mfpg_alloc(grid->steps + 1, sizeof *out->path)))
+    if (!status && !(out->path = reproduction_alloc(grid->steps + 1, sizeof *out->path)))
         status = mfpg_fail_memory(ctx);
     if (!status) extrapolate(model, finer, out);
     mfpg_pde_solution_destroy(finer);
@@ -123,7 +120,7 @@ static mfpg_status follow(mfpg_context *ctx, ptrdiff_t index, int worker, void *
     const mfpg_chaos_options *options = study->options;
     ptrdiff_t slot = options->rungs * options->repeats - 1 - index, steps = study->law->solution->steps;
     (void)worker;
-    double largest = 0.0, *mean = mfpg_alloc(2 * (steps + 1), sizeof *mean);
+    double largest = 0.0, *mean = reproduction_alloc(2 * (steps + 1), sizeof *mean);
     if (!mean) return mfpg_fail_memory(ctx);
     double *variance = mean + steps + 1;
     mfpg_pde_particles_options particles = {.count = study->out->population[slot / options->repeats],
@@ -183,7 +180,7 @@ mfpg_status mfpg_study_chaos(mfpg_context *ctx, const mfpg_pde_model *model,
     ptrdiff_t draws = options->rungs * options->repeats;
     chaos_study study = {.model = model, .options = options, .law = &law, .out = &made};
     study.key = mfpg_key_from_seed(options->seed);
-    study.gap[0] = mfpg_alloc(LINES * draws, sizeof(double));
+    study.gap[0] = reproduction_alloc(LINES * draws, sizeof(double));
     if (!study.gap[0]) return mfpg_fail_memory(ctx);
     for (int i = 1; i < LINES; i++) study.gap[i] = study.gap[0] + i * draws;
     status = mfpg_convergence_create(

@@ -1,11 +1,9 @@
-/* Results along a ladder of populations. */
+/* Results along a ladder of populations, and the slope of the power law that fits them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "study.h"
+#include "convergence.h"
 
 enum { MOST_RUNGS = 64 };
 
@@ -30,8 +28,8 @@ mfpg_status mfpg_convergence_create(mfpg_context *ctx, const ptrdiff_t *populati
     const mfpg_line_plan *plans, ptrdiff_t count, ptrdiff_t repeats, mfpg_convergence *out) {
     mfpg_convergence made = {.rungs = rungs, .limit = NAN, .limit_error = NAN};
     int whole = 1;
-    made.population = mfpg_alloc(rungs, sizeof *made.population);
-    made.line = mfpg_alloc(count, sizeof *made.line);
+    made.population = reproduction_alloc(rungs, sizeof *made.population);
+    made.line = reproduction_alloc(count, sizeof *made.line);
     if (made.line) made.line_count = count;
     for (ptrdiff_t i = 0; i < made.line_count; i++) {
         mfpg_convergence_line *line = &made.line[i];
@@ -39,8 +37,8 @@ mfpg_status mfpg_convergence_create(mfpg_context *ctx, const ptrdiff_t *populati
         line->says = plans[i].says;
         line->repeats = plans[i].random ? repeats : 0;
         line->slope = (mfpg_slope){.expected = plans[i].expected, .window = plans[i].window};
-        line->value = mfpg_alloc(rungs, sizeof *line->value);
-        line->standard_error = mfpg_alloc(rungs, sizeof *line->standard_error);
+        line->value = reproduction_alloc(rungs, sizeof *line->value);
+        line->standard_error = reproduction_alloc(rungs, sizeof *line->standard_error);
         whole = whole && line->value && line->standard_error;
     }
     if (!made.population || !made.line || !whole) {
@@ -82,4 +80,64 @@ void mfpg_fit_line(mfpg_convergence *of, ptrdiff_t number) {
         usable[i - line->first] = line->value[i] >= line->floor ? line->value[i] : (double)NAN;
     line->slope = mfpg_slope_fit(of->population + line->first, usable, of->rungs - line->first,
         line->slope.expected, line->slope.window);
+}
+
+mfpg_status mfpg_convergence_write(mfpg_context *ctx, const mfpg_convergence *const *convergence,
+    ptrdiff_t count, const char *folder, const char *name) {
+    mfpg_table_file *file;
+    mfpg_status status =
+        mfpg_table_file_open(ctx, folder, name, "line,population,repeats,value,standard_error,fitted", &file);
+    if (status != MFPG_OK) return status;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const mfpg_convergence *of = convergence[i];
+        for (const mfpg_convergence_line *line = of->line; line < of->line + of->line_count; line++)
+            for (ptrdiff_t r = 0; r < of->rungs; r++) {
+                int fitted = r >= line->first && line->value[r] > 0.0 && line->value[r] >= line->floor;
+                mfpg_table_file_row(file, "tiinni", line->name, (int64_t)of->population[r],
+                    (int64_t)line->repeats, line->value[r], line->standard_error[r], (int64_t)fitted);
+            }
+    }
+    return mfpg_table_file_close(ctx, file);
+}
+
+const char *mfpg_verdict_name(mfpg_verdict verdict) {
+    static const char *const names[] = {"-", "holds", "fails", "undecided"};
+    return names[verdict];
+}
+
+/* Two standard errors on either side: inside what theory allows, apart from it, or neither. A fit whose error is not known
+ * decides nothing. */
+static mfpg_verdict judge(const mfpg_slope *fit) {
+    double low = fit->slope - 2.0 * fit->standard_error, high = fit->slope + 2.0 * fit->standard_error;
+    double least = fit->expected - fit->window, most = fit->expected + fit->window;
+    if (!(low <= high)) return MFPG_VERDICT_UNDECIDED;
+    if (low >= least && high <= most) return MFPG_VERDICT_HOLDS;
+    return high < least || low > most ? MFPG_VERDICT_FAILS : MFPG_VERDICT_UNDECIDED;
+}
+
+mfpg_slope mfpg_slope_fit(
+    const ptrdiff_t *population, const double *value, ptrdiff_t count, double expected, double window) {
+    mfpg_slope fit = {.slope = NAN, .standard_error = NAN, .expected = expected, .window = window};
+    double x_sum = 0.0, y_sum = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        if (!(value[i] > 0.0) || isinf(value[i])) continue;
+        fit.points++;
+        x_sum += log((double)population[i]);
+        y_sum += log(value[i]);
+    }
+    double points = (double)fit.points, x_mean = x_sum / points, y_mean = y_sum / points;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        if (!(value[i] > 0.0) || isinf(value[i])) continue;
+        double x = log((double)population[i]) - x_mean, y = log(value[i]) - y_mean;
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    if (fit.points >= 3 && xx > 0.0) {
+        fit.slope = xy / xx;
+        double rest = fmax(0.0, yy - fit.slope * xy); /* sum of squares that the line leaves */
+        fit.standard_error = sqrt(rest / (points - 2.0) / xx);
+    }
+    fit.verdict = judge(&fit);
+    return fit;
 }

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/number.h"
-#include "base/tasks.h"
 #include "mfpg/random.h"
 #include "readings.h"
 
@@ -36,10 +32,9 @@ static mfpg_status check_whole(
 }
 
 static mfpg_status check_range(mfpg_context *ctx, const char *what, double low, double high) {
-    char found[MFPG_NUMBER_SIZE], to[MFPG_NUMBER_SIZE];
     if (low > 0.0 && high > low && isfinite(high)) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s: found %s to %s; allowed: two positive numbers that ascend",
-        what, mfpg_number_format(low, found), mfpg_number_format(high, to));
+    return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s: found %g to %g; allowed: two positive numbers that ascend",
+        what, low, high);
 }
 
 static mfpg_status check_options(mfpg_context *ctx, const mfpg_figure_options *options) {
@@ -175,7 +170,7 @@ static mfpg_status study_draw(mfpg_context *ctx, ptrdiff_t draw, int worker, voi
     ptrdiff_t clients = study->options->clients, statements = statement_count();
     reading_evidence evidence = {.reading = study->reading, .options = study->options};
     (void)worker;
-    double *block = mfpg_alloc(2 * clients, sizeof *block);
+    double *block = reproduction_alloc(2 * clients, sizeof *block);
     if (!block) return mfpg_fail_memory(ctx);
     double *beta = block, *gradient = block + clients;
     reading_crowd crowd = {.reading = study->reading, .clients = clients, .beta = beta, .gradient = gradient};
@@ -239,9 +234,9 @@ static mfpg_status create_panels(
     out->draws = draws;
     double **arrays[] = {&out->mean, &out->mean_error, &out->delta, &out->delta_error, &out->at_mean,
         &out->at_mean_error, &out->privacy, &out->privacy_error};
-    int whole = (out->finding = mfpg_alloc(statement_count(), sizeof *out->finding)) != NULL;
+    int whole = (out->finding = reproduction_alloc(statement_count(), sizeof *out->finding)) != NULL;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        whole = (*arrays[i] = mfpg_alloc(points, sizeof(double))) && whole;
+        whole = (*arrays[i] = reproduction_alloc(points, sizeof(double))) && whole;
     return whole ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
@@ -252,10 +247,10 @@ static mfpg_status study_reading(mfpg_context *ctx, const mfpg_reading *reading,
     reading_study study = {.reading = reading, .options = options, .beta = beta, .number = number};
     mfpg_status status = create_panels(ctx, reading, draws, points, out);
     if (!status) {
-        study.mean = mfpg_alloc(4 * draws * points, sizeof(double)); /* at most 4e8 */
-        study.spread = mfpg_alloc(draws, sizeof *study.spread);
-        study.answer = mfpg_alloc(draws * statements, sizeof *study.answer);
-        study.exploitability = mfpg_alloc(draws, sizeof(double));
+        study.mean = reproduction_alloc(4 * draws * points, sizeof(double)); /* at most 4e8 */
+        study.spread = reproduction_alloc(draws, sizeof *study.spread);
+        study.answer = reproduction_alloc(draws * statements, sizeof *study.answer);
+        study.exploitability = reproduction_alloc(draws, sizeof(double));
         if (!study.mean || !study.spread || !study.answer || !study.exploitability)
             status = mfpg_fail_memory(ctx);
     }
@@ -292,9 +287,9 @@ void mfpg_figure_clear(mfpg_figure *figure) {
 
 static mfpg_status build(mfpg_context *ctx, const mfpg_reading *const *readings,
     const mfpg_figure_options *options, mfpg_figure *made) {
-    made->beta = mfpg_alloc(made->beta_count, sizeof *made->beta);
-    made->panels = mfpg_alloc(made->reading_count, sizeof *made->panels);
-    made->corner = mfpg_alloc(made->reading_count, sizeof *made->corner);
+    made->beta = reproduction_alloc(made->beta_count, sizeof *made->beta);
+    made->panels = reproduction_alloc(made->reading_count, sizeof *made->panels);
+    made->corner = reproduction_alloc(made->reading_count, sizeof *made->corner);
     if (!made->beta || !made->panels || !made->corner) return mfpg_fail_memory(ctx);
     double ratio = log(options->beta_high / options->beta_low) / (double)(made->beta_count - 1);
     for (ptrdiff_t i = 0; i < made->beta_count; i++)
@@ -390,4 +385,30 @@ mfpg_status mfpg_study_corner(
         out->at_largest += largest_is_best(&drawn, beta, action);
     }
     return MFPG_OK;
+}
+
+static void write_panel(mfpg_table_file *file, const char *panel, const char *reading, const double *x,
+    const double *value, const double *error, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count; i++)
+        mfpg_table_file_row(file, "ttnnn", panel, reading, x[i], value[i], error[i]);
+}
+
+mfpg_status mfpg_figure_write(
+    mfpg_context *ctx, const mfpg_figure *figure, const char *folder, const char *name) {
+    mfpg_table_file *file;
+    mfpg_status status =
+        mfpg_table_file_open(ctx, folder, name, "panel,reading,x,value,standard_error", &file);
+    if (status != MFPG_OK) return status;
+    for (ptrdiff_t i = 0; i < figure->reading_count; i++) {
+        const mfpg_panels *p = &figure->panels[i];
+        const char *reading = p->reading.name;
+        ptrdiff_t points = figure->beta_count;
+        write_panel(file, "mean", reading, figure->beta, p->mean, p->mean_error, points);
+        write_panel(file, "delta", reading, figure->beta, p->delta, p->delta_error, points);
+        write_panel(file, "delta_at_mean", reading, figure->beta, p->at_mean, p->at_mean_error, points);
+        write_panel(file, "privacy", reading, figure->beta, p->privacy, p->privacy_error, points);
+        write_panel(
+            file, "histogram", reading, mfpg_reading_action, p->count, p->count_error, MFPG_READING_ACTIONS);
+    }
+    return mfpg_table_file_close(ctx, file);
 }

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/tasks.h"
 #include "mfpg/random.h"
-#include "study.h"
+#include "convergence.h"
 
 /* The limit's answers to the types of a rung come from at least this share of the law's own types. */
 enum { POLICY_SHARE = 16 };
@@ -101,7 +98,7 @@ static void space_evenly(const mfpg_population *law, ptrdiff_t clients, double *
 /* The limit's equilibrium where `types` mid-quantiles of the law are the types. */
 static mfpg_status solve_law(mfpg_context *ctx, const mfpg_game *alike, const mfpg_population *law,
     ptrdiff_t types, mfpg_equilibrium *out) {
-    double *preference = mfpg_alloc(types, sizeof *preference);
+    double *preference = reproduction_alloc(types, sizeof *preference);
     if (!preference) return mfpg_fail_memory(ctx);
     space_evenly(law, types, preference);
     mfpg_game game = game_of(alike, MFPG_PLAYERS_MEAN_FIELD, preference, types);
@@ -174,7 +171,7 @@ static mfpg_status study_even(mfpg_context *ctx, const limit_study *study, ptrdi
     ptrdiff_t clients = out->population[rung];
     mfpg_equilibrium nash = {0};
     double max = 0.0, mean = 0.0;
-    double *block = mfpg_alloc(2 * clients, sizeof *block);
+    double *block = reproduction_alloc(2 * clients, sizeof *block);
     if (!block) return mfpg_fail_memory(ctx);
     double *policy = block, *preference = block + clients;
     space_evenly(&study->options->types, clients, preference);
@@ -217,7 +214,7 @@ static mfpg_status study_random(
     mfpg_context *ctx, const limit_study *study, ptrdiff_t rung, ptrdiff_t repeat) {
     const mfpg_convergence *out = study->out;
     ptrdiff_t clients = out->population[rung], slot = rung * study->options->repeats + repeat;
-    double nash, field, *preference = mfpg_alloc(clients, sizeof *preference);
+    double nash, field, *preference = reproduction_alloc(clients, sizeof *preference);
     if (!preference) return mfpg_fail_memory(ctx);
     draw_types(study->options, clients, repeat, preference);
     mfpg_game finite = game_of(study->game, MFPG_PLAYERS_FINITE, preference, clients);
@@ -280,7 +277,7 @@ mfpg_status mfpg_study_limit(
         ctx, options->population, options->rungs, plans, LINES, options->repeats, &made);
     for (int i = 0; i < LINES && !status; i++) {
         if (!plans[i].random) continue;
-        study.gap[i] = mfpg_alloc(draws, sizeof(double));
+        study.gap[i] = reproduction_alloc(draws, sizeof(double));
         if (!study.gap[i]) status = mfpg_fail_memory(ctx);
     }
     if (!status) status = find_limit(ctx, game, options, &made);

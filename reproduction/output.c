@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
 #include "mfpg/random.h"
-#include "numerics/linalg/symmetric.h"
-#include "games.h"
+#include "symmetric.h"
+#include "studies.h"
+#include "support.h"
 
 enum { STREAM_INSTANCE = 1 << 30, STREAM_PROFILE = (1 << 30) + 1, MOST_DIMENSION = 64 };
 
@@ -219,7 +218,7 @@ mfpg_status mfpg_study_output(mfpg_context *ctx, const mfpg_output_game *game, p
     ptrdiff_t d = game->dimension;
     mfpg_output_report made = {.client = client, .profiles = profiles};
     double model[MOST_DIMENSION], own[MOST_DIMENSION], zero[MOST_DIMENSION] = {0}, u[MOST_DIMENSION];
-    double *block = mfpg_alloc(2 * game->clients * d, sizeof *block);
+    double *block = reproduction_alloc(2 * game->clients * d, sizeof *block);
     if (!block) return mfpg_fail_memory(ctx);
     profile played = {.model = block, .perturbation = block + game->clients * d};
     client_view of = view_of(game, client);

@@ -2,7 +2,8 @@
 #ifndef MFPG_REPRODUCTION_READINGS_H
 #define MFPG_REPRODUCTION_READINGS_H
 
-#include "games.h"
+#include "studies.h"
+#include "support.h"
 
 enum { MFPG_MOST_BETAS = 1000 }; /* of the sweep */
 

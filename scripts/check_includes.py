@@ -17,7 +17,7 @@ HEIGHT = {"base": 0, "options": 1, "numerics": 1, "data": 2, "models": 2, "games
 # Folders beside src, which belong to the program and not to the library.
 OUTSIDE = {"reproduction", "cli"}
 # Public header -> folder that implements it; a new header needs a word here.
-OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "grid": "base", "group": "base", "names": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
+OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "grid": "base", "group": "base", "names": "base", "program": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "answers", "game_from_options": "answers", "filter": "accountants",
          "hidden_state": "accountants",
@@ -47,8 +47,8 @@ def complaint(root, file, folder, name):
         below = OWNER[stem] == user or HEIGHT[OWNER[stem]] < HEIGHT[user] or (user, stem) in BESIDE
         return None if below else f"belongs to {OWNER[stem]}, which {user} must not use"
     if first in HEIGHT and rest:  # a private header of some folder, from src/
-        if folder == "cli" and first != "reproduction":
-            return "is private; cli uses public headers, those of reproduction and its own"
+        if folder == "reproduction" or (folder == "cli" and first != "reproduction"):
+            return f"is private; {folder} uses public headers{', those of reproduction' if folder == 'cli' else ''} and its own"
         allowed = first == folder or HEIGHT[first] < HEIGHT[folder]
         return None if allowed else f"belongs to {first}, which {folder} must not use"
     return None if ".." not in name and (file.parent / name).exists() else "is not found from its own folder"

@@ -88,6 +88,10 @@ mfpg_round_report mfpg_experiment_last_round(const mfpg_experiment *experiment);
 mfpg_status mfpg_experiment_metrics(
     mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_metrics *out);
 
+/** After the run: the metrics on the test set that all clients share, whatever `evaluate` chose; 0 rows if there is none. */
+mfpg_status mfpg_experiment_test_metrics(
+    mfpg_context *ctx, const mfpg_experiment *experiment, mfpg_metrics *out);
+
 /** After the run: one client with its name, rows and preference; its promise is mfpg_experiment_promise. */
 mfpg_status mfpg_experiment_client_record(
     mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t client, mfpg_client_record *out);
@@ -109,12 +113,12 @@ const char *mfpg_experiment_assumption(const mfpg_experiment *experiment, ptrdif
 /** What summary.json holds, as text (free it): of more than 1000 clients quantiles, and mfpg_experiment_client tells each. */
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json);
 
-/** The fields of "game" in summary.json; their record is private. */
 /** The loss that is reported from now on is the sum of the clients' own losses, not their mean. Call it before the run. After a
  *  failure the experiment can only be destroyed.
  *  @return MFPG_OK, or as mfpg_experiment_create. */
 mfpg_status mfpg_experiment_sum_losses(mfpg_context *ctx, mfpg_experiment *experiment);
 
+/** The fields of "game" in summary.json; their record is private. */
 extern const mfpg_fields mfpg_game_fields;
 
 /* The place (mfpg/fields.h) of the fields of a game that are compared between runs. */

@@ -30,6 +30,7 @@
 #include "preference_law.h"
 #include "private_action.h"
 #include "privatise.h"
+#include "program.h"
 #include "random.h"
 #include "release.h"
 #include "report.h"

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "mfpg/context.h"
+#include "mfpg/program.h"
 
 typedef struct mfpg_embedded {
     const char *name;  /* without its folder; NULL: the end of the list */
@@ -17,7 +17,7 @@ extern const mfpg_embedded mfpg_embedded_files[];
 /* The file of that name, which the build has put there: a name that is not there is a fault of the program. */
 const mfpg_embedded *mfpg_embedded_find(const char *name);
 
-/* A copy of it in a folder, whole or absent. */
+/* Writes a copy of that file into a folder, whole or absent. */
 mfpg_status mfpg_embedded_write(mfpg_context *ctx, const char *folder, const char *name);
 
 #endif

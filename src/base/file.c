@@ -227,3 +227,12 @@ mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path) {
     free(partial);
     return code ? fail_system(ctx, "make the folder", path, code) : MFPG_OK;
 }
+
+mfpg_status mfpg_file_write(
+    mfpg_context *ctx, const char *folder, const char *name, const void *bytes, size_t size) {
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
+    if (status != MFPG_OK) return status;
+    fwrite(bytes, 1, size, file.stream); /* an error stays in the stream, and the commit finds it */
+    return mfpg_file_commit(ctx, &file);
+}

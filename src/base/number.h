@@ -2,7 +2,7 @@
 #ifndef MFPG_BASE_NUMBER_H
 #define MFPG_BASE_NUMBER_H
 
-#include <stddef.h>
+#include "mfpg/program.h"
 
 enum { MFPG_NUMBER_SIZE = 32 };
 
@@ -13,8 +13,5 @@ int mfpg_number_parse(const char *text, size_t length, double *value);
 
 /* Writes the shortest decimal text that reads back to the same double; "inf", "-inf", "nan" for those. Returns buffer. */
 char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]);
-
-/* The smallest number of that many decimals that is not below value: what a promise is printed as. Infinity stays. */
-double mfpg_number_up(double value, int decimals);
 
 #endif

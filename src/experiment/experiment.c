@@ -245,6 +245,15 @@ mfpg_status mfpg_experiment_metrics(
     return mfpg_federation_metrics(ctx, experiment->federation, client, out);
 }
 
+mfpg_status mfpg_experiment_test_metrics(
+    mfpg_context *ctx, const mfpg_experiment *experiment, mfpg_metrics *out) {
+    const mfpg_dataset *test = &experiment->data->common_test;
+    *out = (mfpg_metrics){0};
+    if (test->rows == 0) return MFPG_OK;
+    return mfpg_model_evaluate(
+        ctx, experiment->model, mfpg_federation_model(experiment->federation), test, out);
+}
+
 const mfpg_round_report *mfpg_experiment_rounds(const mfpg_experiment *experiment, ptrdiff_t *count) {
     *count = experiment->round_count;
     return experiment->rounds;

@@ -1,7 +1,7 @@
 /* The game of perturbed models: its report against closed forms, and verdicts that can turn. */
 #include "testing.h"
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
 
 enum { CLIENTS = 3, ROWS = 20, DIMENSION = 4, SIZE = CLIENTS * ROWS * DIMENSION };
 

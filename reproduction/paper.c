@@ -2,8 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/number.h"
 #include "bench.h"
 
 static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};

@@ -1,7 +1,7 @@
 /* The equilibrium figure: reference numbers, the game solvers as the second route, and verdicts that can turn. */
 #include "testing.h"
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
 
 enum { READINGS = 7, CLIENTS = 20 };
 

@@ -1,8 +1,9 @@
 /* What the files of the studies share. */
-#ifndef MFPG_REPRODUCTION_STUDY_H
-#define MFPG_REPRODUCTION_STUDY_H
+#ifndef MFPG_REPRODUCTION_CONVERGENCE_H
+#define MFPG_REPRODUCTION_CONVERGENCE_H
 
-#include "games.h"
+#include "studies.h"
+#include "support.h"
 
 /* A line of the study, all of whose values are NAN. names: text that lives as long as the program. */
 typedef struct mfpg_line_plan {

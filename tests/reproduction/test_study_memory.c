@@ -1,7 +1,12 @@
 /* Every allocation of the studies fails once: an error, nothing left behind, nothing half built. */
 #include "failing_memory.h"
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
+#include "reproduction/support.h"
+
+void *reproduction_alloc(ptrdiff_t count, size_t size) {
+    return mfpg_alloc(count, size);
+}
 
 static mfpg_context *ctx;
 

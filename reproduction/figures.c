@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv_writer.h"
-#include "base/embedded.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "bench.h"
-#include "report/figure_files.h"
-#include "games.h"
+#include "studies.h"
+#include "support.h"
 
 enum { EQUILIBRIUM = 4, FRONTIER = 5, FIGURES = 5 };
 
@@ -122,61 +118,46 @@ static double accuracy_in(const mfpg_round_report *r) {
 
 /* ---- CSV files ---- */
 
-static void write_rounds(mfpg_csv *csv, const bench_cell *group, ptrdiff_t count) {
+static void write_rounds(mfpg_table_file *file, const bench_cell *group, ptrdiff_t count) {
     for (ptrdiff_t t = 0; t < group->report_count; t++) {
         bench_mean loss = round_mean(group, count, t, loss_in),
                    accuracy = round_mean(group, count, t, accuracy_in);
-        mfpg_csv_text(csv, group->method);
-        mfpg_csv_integer(csv, group->report[t].round);
-        mfpg_csv_integer(csv, count);
-        mfpg_csv_number(csv, loss.mean);
-        mfpg_csv_number(csv, loss.error);
-        mfpg_csv_number(csv, accuracy.mean);
-        mfpg_csv_number(csv, accuracy.error);
-        mfpg_csv_number(csv, group->report[t].epsilon);
-        mfpg_csv_number(csv, group->report[t].paper_epsilon);
-        mfpg_csv_number(csv, group->report[t].paper_delta);
-        mfpg_csv_end_row(csv);
+        const mfpg_round_report *r = &group->report[t];
+        mfpg_table_file_row(file, "tiinnnnnnn", group->method, r->round, (int64_t)count, loss.mean,
+            loss.error, accuracy.mean, accuracy.error, r->epsilon, r->paper_epsilon, r->paper_delta);
     }
 }
 
-static void write_point(mfpg_csv *csv, const bench_cell *group, ptrdiff_t count) {
+static void write_point(mfpg_table_file *file, const bench_cell *group, ptrdiff_t count) {
     bench_mean accuracy = bench_average(group, count, accuracy_of);
-    mfpg_csv_text(csv, isnan(group->target_epsilon) ? "own" : "certified");
-    mfpg_csv_text(csv, group->method);
-    mfpg_csv_number(csv, group->swept);
-    mfpg_csv_integer(csv, count);
-    mfpg_csv_number(csv, accuracy.mean);
-    mfpg_csv_number(csv, accuracy.error);
-    mfpg_csv_number(csv, group->epsilon);
-    mfpg_csv_end_row(csv);
+    mfpg_table_file_row(file, "ttninnn", isnan(group->target_epsilon) ? "own" : "certified", group->method,
+        group->swept, (int64_t)count, accuracy.mean, accuracy.error, group->epsilon);
 }
 
 /* The figure's groups, in the order of plan. */
-static mfpg_status write_figure(
-    mfpg_context *ctx, const char *path, int figure, const bench_cell *cells, ptrdiff_t count) {
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create(ctx, path, &file);
-    if (status != MFPG_OK) return status;
-    mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv,
+static mfpg_status write_trained(mfpg_context *ctx, const char *folder, const char *name, int figure,
+    const bench_cell *cells, ptrdiff_t count) {
+    mfpg_table_file *file;
+    mfpg_status status = mfpg_table_file_open(ctx, folder, name,
         figure == FRONTIER
             ? "panel,method,x,runs,accuracy,accuracy_error,epsilon"
-            : "method,round,runs,loss,loss_error,accuracy,accuracy_error,epsilon,paper_epsilon,paper_delta");
+            : "method,round,runs,loss,loss_error,accuracy,accuracy_error,epsilon,paper_epsilon,paper_delta",
+        &file);
+    if (status != MFPG_OK) return status;
     for (ptrdiff_t i = 0; i < count;) {
         ptrdiff_t size = group_size(cells + i, count - i);
         if (cells[i].figure == figure)
-            (figure == FRONTIER ? write_point : write_rounds)(&csv, cells + i, size);
+            (figure == FRONTIER ? write_point : write_rounds)(file, cells + i, size);
         i += size;
     }
-    return mfpg_file_commit(ctx, &file);
+    return mfpg_table_file_close(ctx, file);
 }
 
-static mfpg_status write_equilibrium(mfpg_context *ctx, const char *path) {
+static mfpg_status write_equilibrium(mfpg_context *ctx, const char *folder, const char *name) {
     mfpg_figure figure;
     mfpg_status status = mfpg_study_figure(ctx, NULL, 0, NULL, &figure);
     if (status != MFPG_OK) return status;
-    status = mfpg_figure_write(ctx, &figure, path);
+    status = mfpg_figure_write(ctx, &figure, folder, name);
     mfpg_figure_clear(&figure);
     return status;
 }
@@ -188,27 +169,24 @@ static int has_figure(int figure, const bench_cell *cells, ptrdiff_t count) {
 }
 
 /* A figure whose task was not run goes, with its pictures, if an earlier run left it there. */
-static mfpg_status write_one(
+static mfpg_status write_figure(
     mfpg_context *ctx, const char *folder, int figure, const bench_cell *cells, ptrdiff_t count) {
-    char name[32];
+    char name[32], table[40], script[40];
     snprintf(name, sizeof name, "figure%d", figure);
-    mfpg_status status = mfpg_figure_remove(ctx, folder, name);
-    if (status != MFPG_OK || !has_figure(figure, cells, count)) return status;
-    snprintf(name, sizeof name, "figure%d.csv", figure);
-    char *path = mfpg_path_join(folder, name);
-    if (!path) return mfpg_fail_memory(ctx);
-    status =
-        figure == EQUILIBRIUM ? write_equilibrium(ctx, path) : write_figure(ctx, path, figure, cells, count);
-    free(path);
-    snprintf(name, sizeof name, "figure%d.gp", figure);
-    return status == MFPG_OK ? mfpg_embedded_write(ctx, folder, name) : status;
+    snprintf(table, sizeof table, "%s.csv", name);
+    snprintf(script, sizeof script, "%s.gp", name);
+    reproduction_remove_figure(folder, name);
+    if (!has_figure(figure, cells, count)) return MFPG_OK;
+    mfpg_status status = figure == EQUILIBRIUM ? write_equilibrium(ctx, folder, table)
+                                               : write_trained(ctx, folder, table, figure, cells, count);
+    return status == MFPG_OK ? reproduction_write_script(ctx, folder, script) : status;
 }
 
 static mfpg_status write(mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count) {
-    mfpg_status status = mfpg_embedded_write(ctx, folder, "style.gp");
-    if (status == MFPG_OK) status = mfpg_embedded_write(ctx, folder, "rounds.gp");
+    mfpg_status status = reproduction_write_script(ctx, folder, "style.gp");
+    if (status == MFPG_OK) status = reproduction_write_script(ctx, folder, "rounds.gp");
     for (int figure = 1; figure <= FIGURES && status == MFPG_OK; figure++)
-        status = write_one(ctx, folder, figure, cells, count);
+        status = write_figure(ctx, folder, figure, cells, count);
     return status;
 }
 

@@ -1,8 +1,8 @@
 /** Studies: what is said about the games, measured. The limit of many clients, the paper's equilibrium figure under every
  *  reading of its formulas, and the game in which clients perturb the model that they send. No verdict is written down
  *  anywhere: each is computed from numbers that stand beside it. */
-#ifndef MFPG_REPRODUCTION_GAMES_H
-#define MFPG_REPRODUCTION_GAMES_H
+#ifndef MFPG_REPRODUCTION_STUDIES_H
+#define MFPG_REPRODUCTION_STUDIES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +11,7 @@
 #include "mfpg/game.h"
 #include "mfpg/pde.h"
 #include "mfpg/preference_law.h"
+#include "mfpg/program.h"
 
 typedef enum mfpg_verdict {
     MFPG_VERDICT_NONE = 0, /* the question does not arise */
@@ -56,9 +57,9 @@ typedef struct mfpg_convergence {
 
 void mfpg_convergence_clear(mfpg_convergence *convergence);
 
-/** A CSV file, whole or absent: line,population,repeats,value,standard_error,fitted (1 where the slope is fitted to it). */
-mfpg_status mfpg_convergence_write(
-    mfpg_context *ctx, const mfpg_convergence *const *convergence, ptrdiff_t count, const char *path);
+/** The CSV file FOLDER/NAME (folder NULL: name is its path), whole or absent: line,population,repeats,value,standard_error,fitted (1 where the slope is fitted to it). */
+mfpg_status mfpg_convergence_write(mfpg_context *ctx, const mfpg_convergence *const *convergence,
+    ptrdiff_t count, const char *folder, const char *name);
 
 typedef struct mfpg_limit_options {
     mfpg_population types;       /* uniform (LOW:HIGH too) or lognormal: a law with a spread */
@@ -229,9 +230,11 @@ void mfpg_figure_clear(mfpg_figure *figure);
 mfpg_status mfpg_study_figure(mfpg_context *ctx, const mfpg_reading *readings, ptrdiff_t count,
     const mfpg_figure_options *options, mfpg_figure *out);
 
-/** A CSV file of the panels, whole or absent: panel,reading,x,value,standard_error. Panels mean, delta, delta_at_mean and
+/** The CSV file FOLDER/NAME (folder NULL: name is its path) of the panels, whole or absent: panel,reading,x,value,
+ *  standard_error. Panels mean, delta, delta_at_mean and
  *  privacy have a row for every beta x, histogram one for every action x. */
-mfpg_status mfpg_figure_write(mfpg_context *ctx, const mfpg_figure *figure, const char *path);
+mfpg_status mfpg_figure_write(
+    mfpg_context *ctx, const mfpg_figure *figure, const char *folder, const char *name);
 
 /** Draws settings (every constant of the reading's forms, beta and the set of five actions) and enumerates the actions. */
 mfpg_status mfpg_study_corner(

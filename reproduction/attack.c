@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/memory.h"
-#include "base/number.h"
-#include "bench_attack.h"
-#include "experiment/internal.h"
+#include "bench.h"
+#include "support.h"
 
 static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
 enum { METHODS = sizeof methods / sizeof methods[0] };
@@ -22,11 +19,11 @@ enum { EXAMPLE_RUNS = 4000, TABLE_RUNS = 20000, IMAGE_RUNS = 1000 };
 
 /* ---- cells ---- */
 
-int bench_attack_is_example(const bench_cell *cell) {
+static int is_example(const bench_cell *cell) {
     return cell->swept > 0.0;
 }
 
-int bench_attack_is_entropic(const bench_cell *cell) {
+static int is_entropic(const bench_cell *cell) {
     return strcmp(cell->method, "mfep") == 0 || strcmp(cell->method, "mfpg") == 0;
 }
 
@@ -59,7 +56,7 @@ static mfpg_status plan_table(mfpg_context *ctx, const bench_plan *plan, bench_l
             bench_cell *cell = bench_add(list, "attack", plan->task, methods[m], seed);
             if (!cell) return mfpg_fail_memory(ctx);
             bench_set_paper(cell, &plan->images);
-            if (bench_attack_is_entropic(cell))
+            if (is_entropic(cell))
                 bench_set_all(
                     cell, "entropic.transport.regularisation=0 privacy.view=final privacy.adjacency=replace");
             cell->attack.runs = plan->runs > 0 ? plan->runs : images ? IMAGE_RUNS : TABLE_RUNS;
@@ -89,7 +86,7 @@ static void add_client(const mfpg_audit_client *c, bench_attack *sums) {
 mfpg_status bench_attack_run(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell) {
     mfpg_audit_options options = mfpg_audit_options_default();
     ptrdiff_t clients = mfpg_experiment_clients(experiment);
-    mfpg_audit_client *client = mfpg_alloc(clients, sizeof *client);
+    mfpg_audit_client *client = reproduction_alloc(clients, sizeof *client);
     options.runs = cell->attack.runs;
     options.seed = (uint64_t)cell->seed;
     options.stop = cell->stop;
@@ -109,13 +106,13 @@ mfpg_status bench_attack_run(mfpg_context *ctx, const mfpg_experiment *experimen
 
 /* Theory S1.2 with h = 0 and the noise of every client in the mean: the last models of two runs that differ in one client's gradient
  * are normal with one variance. */
-double bench_attack_exact(double rounds) {
+static double exact_distance(double rounds) {
     double a = 1.0 - STEP * STRENGTH, gap = STEP * (2.0 / CLIENTS) * (1.0 - pow(a, rounds)) / (1.0 - a);
     double variance = 2.0 * STRENGTH * STEP / CLIENTS * (1.0 - pow(a, 2.0 * rounds)) / (1.0 - a * a);
     return erf(gap / sqrt(variance) / (2.0 * sqrt(2.0))); /* 2 Phi(mu/2) - 1 */
 }
 
-double bench_attack_paper(double rounds) {
+static double paper_distance(double rounds) {
     mfpg_paper_bound paper = mfpg_accountant_options_default().paper;
     paper.dimension = 1.0;
     paper.clients = CLIENTS;
@@ -123,11 +120,35 @@ double bench_attack_paper(double rounds) {
     return fmin(mfpg_paper_lsi_delta(&paper, STRENGTH, rounds), 1.0);
 }
 
-double bench_attack_distance(double mu) {
+static double distance_of(double mu) {
     return erf(mu / (2.0 * sqrt(2.0)));
 }
 
 /* ---- tables ---- */
+
+/* What is claimed in a setting: a total variation, or an epsilon. */
+typedef struct attack_claim {
+    const char *printed;    /* in the paper's table; NULL: nothing */
+    double formula;         /* by the paper's formula, here */
+    double proved;          /* without any assumption */
+    double proved_gaussian; /* for Gaussian noise */
+    double certified;
+} attack_claim;
+
+static attack_claim claim_of(const bench_cell *c) {
+    const bench_attack *a = &c->attack;
+    if (is_entropic(c))
+        return (attack_claim){.printed = bench_printed_delta(c->task, c->method),
+            .formula = c->paper_delta,
+            .proved = a->distance_proved,
+            .proved_gaussian = distance_of(a->mu_proved),
+            .certified = a->distance};
+    return (attack_claim){.printed = bench_printed_epsilon(c->task, c->method),
+        .formula = c->paper_epsilon,
+        .proved = a->epsilon_direct,
+        .proved_gaussian = a->epsilon_proved,
+        .certified = a->epsilon};
+}
 
 static double down(double value, int decimals) {
     return fmax(-mfpg_number_up(-value, decimals), 0.0);
@@ -159,9 +180,9 @@ static void print_example(const bench_cell *cells, ptrdiff_t count, FILE *out) {
     for (ptrdiff_t i = 0; i < count; i++) {
         const bench_cell *c = &cells[i];
         const bench_attack *a = &c->attack;
-        if (!bench_attack_is_example(c)) continue;
+        if (!is_example(c)) continue;
         fprintf(out, "| %.0f | %.4f | %.3g, %s | %.4f to %.4f | %.4f, %s |\n", c->swept,
-            bench_attack_exact(c->swept), c->paper_delta, refutation(c->paper_delta, a->distance_proved, 0.0),
+            exact_distance(c->swept), c->paper_delta, refutation(c->paper_delta, a->distance_proved, 0.0),
             down(a->distance_least, 4), down(a->distance_proved, 4), mfpg_number_up(a->distance, 4),
             verdict_of(c));
     }
@@ -170,17 +191,18 @@ static void print_example(const bench_cell *cells, ptrdiff_t count, FILE *out) {
 
 /* A number that the paper prints, and what became of it. */
 static void print_printed(const char *text, double proved, double proved_gaussian, FILE *out) {
-    double claimed;
-    if (!text || !mfpg_number_parse(text, strlen(text), &claimed))
+    char *end;
+    double claimed = text ? strtod(text, &end) : 0.0;
+    if (!text || end == text || *end)
         fprintf(out, "| ");
     else
         fprintf(out, "| %s, %s ", text, refutation(claimed, proved, proved_gaussian));
 }
 
 static void print_setting(const bench_cell *c, FILE *out) {
-    bench_claim claim = bench_attack_claim(c);
+    attack_claim claim = claim_of(c);
     fprintf(out, "| %s | %s | %s ", c->task, c->method,
-        bench_attack_is_entropic(c) ? "total variation, final, replace" : "epsilon, local, zero-out");
+        is_entropic(c) ? "total variation, final, replace" : "epsilon, local, zero-out");
     print_printed(claim.printed, claim.proved, claim.proved_gaussian, out);
     fprintf(out, "| %.4g, %s | %.4f | %.4f | %.4f, %s |\n", claim.formula,
         refutation(claim.formula, claim.proved, claim.proved_gaussian), down(claim.proved, 4),
@@ -196,7 +218,7 @@ static void print_table(const bench_cell *cells, ptrdiff_t count, FILE *out) {
                  "its epsilon is one of every update\n(zero-out, delta 1e-05). Its projections are left out. "
                  "Runs of each pattern: ");
     ptrdiff_t first = 0;
-    while (first < count && bench_attack_is_example(&cells[first])) first++;
+    while (first < count && is_example(&cells[first])) first++;
     fprintf(out, "%lld", (long long)cells[first].attack.runs);
     if (cells[count - 1].attack.runs != cells[first].attack.runs)
         fprintf(out, ", images %lld", (long long)cells[count - 1].attack.runs);
@@ -204,28 +226,66 @@ static void print_table(const bench_cell *cells, ptrdiff_t count, FILE *out) {
                  "for Gaussian noise | our "
                  "certificate |\n|---|---|---|---|---|---|---|---|\n");
     for (ptrdiff_t i = first; i < count; i++)
-        if (!bench_attack_is_example(&cells[i])) print_setting(&cells[i], out);
+        if (!is_example(&cells[i])) print_setting(&cells[i], out);
     fprintf(out, "\n");
 }
 
 static void print(const bench_cell *cells, ptrdiff_t count, FILE *out) {
-    if (bench_attack_is_example(&cells[0])) print_example(cells, count, out);
+    if (is_example(&cells[0])) print_example(cells, count, out);
     print_table(cells, count, out);
 }
 
-bench_claim bench_attack_claim(const bench_cell *c) {
-    const bench_attack *a = &c->attack;
-    if (bench_attack_is_entropic(c))
-        return (bench_claim){.printed = bench_printed_delta(c->task, c->method),
-            .formula = c->paper_delta,
-            .proved = a->distance_proved,
-            .proved_gaussian = bench_attack_distance(a->mu_proved),
-            .certified = a->distance};
-    return (bench_claim){.printed = bench_printed_epsilon(c->task, c->method),
-        .formula = c->paper_epsilon,
-        .proved = a->epsilon_direct,
-        .proved_gaussian = a->epsilon_proved,
-        .certified = a->epsilon};
+/* ---- files: the tables as CSV, and the gnuplot scripts that draw them ---- */
+
+enum { CURVE = 121 }; /* points of the exact curve and of the paper's, from 1 to 1000 rounds */
+
+static mfpg_status write_example(
+    mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count) {
+    mfpg_table_file *file;
+    mfpg_status status = mfpg_table_file_open(
+        ctx, folder, "attack.csv", "kind,rounds,seed,exact,paper,proved_least,proved_most,certified", &file);
+    if (status != MFPG_OK) return status;
+    double last = 0.0;
+    for (int i = 0; i < CURVE; i++) {
+        double rounds = round(pow(1000.0, (double)i / (CURVE - 1)));
+        if (rounds == last) continue;
+        last = rounds;
+        mfpg_table_file_row(file, "tntnnttt", "curve", rounds, NULL, exact_distance(rounds),
+            paper_distance(rounds), NULL, NULL, NULL);
+    }
+    for (const bench_cell *c = cells; c < cells + count; c++)
+        if (is_example(c))
+            mfpg_table_file_row(file, "tninnnnn", "attack", c->swept, c->seed, exact_distance(c->swept),
+                c->paper_delta, c->attack.distance_least, c->attack.distance_proved, c->attack.distance);
+    status = mfpg_table_file_close(ctx, file);
+    return status == MFPG_OK ? reproduction_write_script(ctx, folder, "attack.gp") : status;
+}
+
+/* place: the position of a setting's bars, counted from 0 by quantity. */
+static mfpg_status write_table(
+    mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count) {
+    mfpg_table_file *file;
+    int64_t place[2] = {0, 0};
+    mfpg_status status = mfpg_table_file_open(ctx, folder, "attack-table.csv",
+        "quantity,place,task,method,seed,runs,printed,formula,proved,proved_gaussian,certified", &file);
+    if (status != MFPG_OK) return status;
+    for (const bench_cell *c = cells; c < cells + count; c++) {
+        if (is_example(c)) continue;
+        const attack_claim claim = claim_of(c);
+        mfpg_table_file_row(file, "tittiitnnnn", is_entropic(c) ? "distance" : "epsilon",
+            place[is_entropic(c)]++, c->task, c->method, c->seed, c->attack.runs, claim.printed,
+            claim.formula, claim.proved, claim.proved_gaussian, claim.certified);
+    }
+    status = mfpg_table_file_close(ctx, file);
+    return status == MFPG_OK ? reproduction_write_script(ctx, folder, "attack-table.gp") : status;
+}
+
+static mfpg_status write(mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count) {
+    reproduction_remove_figure(folder, "attack");
+    reproduction_remove_figure(folder, "attack-table");
+    mfpg_status status = reproduction_write_script(ctx, folder, "style.gp");
+    if (status == MFPG_OK && is_example(&cells[0])) status = write_example(ctx, folder, cells, count);
+    return status == MFPG_OK ? write_table(ctx, folder, cells, count) : status;
 }
 
 const bench_suite bench_suite_attack = {
@@ -237,5 +297,5 @@ const bench_suite bench_suite_attack = {
     .images_on_request = 1,
     .plan = plan,
     .print = print,
-    .write = bench_attack_write,
+    .write = write,
 };

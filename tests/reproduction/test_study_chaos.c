@@ -1,7 +1,7 @@
 /* Propagation of chaos: the law against closed forms, the particles' scatter against its own, the slope. */
 #include "testing.h"
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
 
 enum { RUNGS = 6 };
 static const ptrdiff_t ladder[RUNGS] = {16, 32, 64, 128, 256, 512};

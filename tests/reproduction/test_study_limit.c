@@ -1,7 +1,7 @@
 /* The study of the limit: its slopes, its limit against closed forms, its parts against each other. */
 #include "testing.h"
 
-#include "reproduction/games.h"
+#include "reproduction/studies.h"
 
 enum { RUNGS = 6 };
 static const ptrdiff_t ladder[RUNGS] = {32, 64, 128, 256, 512, 1024};

@@ -1,7 +1,7 @@
 /* Small symmetric systems and eigenvalues. */
 #include "testing.h"
 
-#include "numerics/linalg/symmetric.h"
+#include "reproduction/symmetric.h"
 
 static double next(uint64_t *state) { /* splitmix64, on [-1, 1) */
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
