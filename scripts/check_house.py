@@ -2,7 +2,7 @@
 """Fails if the house is not in order: a header of src that only one file beside its own .c includes, a circle of calls between the
 files of one folder, two files of src with one basename, or a comment that names a source file that does not exist.
 
-    check_house.py [--list] [FOLDER]     (--list: every finding, by place; FOLDER: another tree)
+    check_house.py [--list] [--counts] [FOLDER]     (--list: succeed with findings; --counts: sizes; FOLDER: another tree)
 
 A header with one user hides nothing: its declarations belong into the file that uses them, or both files are one. A circle of
 calls says that a file was cut by its size and not along a joint."""
@@ -107,13 +107,31 @@ def missing_files(root, files):
                     yield f"{file.relative_to(root)}:{line}: a comment names {name}, which does not exist"
 
 
+def print_counts(root, files):
+    """The sizes that are to stay small: lines by folder, files, and functions of the public headers."""
+    headers = sorted((root / "include").rglob("*.h"))
+    total = 0
+    for folder in [root / name for name in ("cli", "include", "reproduction")] + sorted(p for p in (root / "src").iterdir() if p.is_dir()):
+        members = [p for p in files + headers if folder in p.parents]
+        lines = sum(len(p.read_text(encoding="utf-8").splitlines()) for p in members)
+        total += lines
+        print(f"{lines:7} lines {len(members):4} files  {folder.relative_to(root)}")
+    functions = set()
+    for header in headers:
+        functions.update(re.findall(r"^(?!typedef|static|#)[a-z][^\n(;]*?\b(mfpg_\w+)\(", COMMENT.sub("", header.read_text(encoding="utf-8")), re.MULTILINE))
+    print(f"{total:7} lines of src, cli, include and reproduction; {len(functions)} public functions")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--list", action="store_true", help="print every finding and succeed")
+    parser.add_argument("--counts", action="store_true", help="print the sizes of folders and of the public headers")
     parser.add_argument("folder", nargs="?", default=pathlib.Path(__file__).parent.parent, type=pathlib.Path)
     arguments = parser.parse_args()
     root = arguments.folder.resolve()
     files = code_files(root)
+    if arguments.counts:
+        return print_counts(root, files)
     kinds = {"headers with one user": list(single_users(root, files)), "circles of calls": list(circles(root, files)),
              "basenames used twice": list(twins(root, files)), "comments that name missing files": list(missing_files(root, files))}
     found = [line for lines in kinds.values() for line in lines]
