@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "inversion.h"
-#include "numerics/assignment.h"
+#include "numerics/sorting.h"
 #include "numerics/linalg/linalg.h"
 
 struct mfpg_inversion {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "numerics/transport/transport_report.h"
 
 /* What a strength is multiplied by to give e: 1, or S^2 under the promise's adjacency. */
 static double unit_of_strength(const mfpg_mechanism *mechanism, ptrdiff_t rows) {

@@ -2,7 +2,7 @@
 #include "mechanisms/fixture.h"
 #include "local_round.h"
 
-#include "mfpg/transport.h"
+#include "numerics/transport/transport_report.h"
 
 enum { FEATURES = 784, UNITS = 128, CLASSES = 10, ROWS = 4, TENSORS = 4 }; /* 784 x 128 = 100,352 weights */
 
