@@ -14,6 +14,7 @@
 #include "base/ranks.h"
 #include "base/tasks.h"
 #include "internal.h"
+#include "models/losses.h"
 #include "numerics/sorting.h"
 
 static const double LOG_TWO_PI = 1.8378770664093454836;

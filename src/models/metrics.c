@@ -1,4 +1,5 @@
-#include "mfpg/model.h"
+/* Loss, accuracy, AUC and majority rate of a set. */
+#include "model_ops.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
-#include "ops.h"
 
 typedef struct ranked {
     float score;
