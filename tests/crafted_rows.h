@@ -4,7 +4,7 @@
 
 #include "models/fixture.h"
 
-#include "models/ops.h"
+#include "models/model_ops.h"
 
 /* Rows that move one entry of the gradient by `step` 2^10 each, with signals of 1/2: the others' entries are next to
  * nothing. Labels and features give either sign: a network needs features above zero. */
@@ -13,7 +13,7 @@ static inline void craft_row(const mfpg_model *model, mfpg_dataset *data, ptrdif
     int network = strcmp(kind, "mlp") == 0;
     data->x[row] = (float)(0x1p11 * (network ? fabs(step) : step));
     data->y[row] = network ? step > 0 : strcmp(kind, "softmax") == 0;
-    if (!mfpg_model_is_classifier(model)) data->y[row] = -0.5F;
+    if (!(model->classes > 0)) data->y[row] = -0.5F;
     data->norm2[row] = (double)data->x[row] * (double)data->x[row];
 }
 

@@ -1,7 +1,7 @@
 /** Mean-field games of one scalar state in which every player controls its own noise: a backward equation for the value
  *  of a type (Hamilton, Jacobi, Bellman), a forward equation for its law (Fokker, Planck, Kolmogorov), and the path of
  *  the population's mean that ties the types together. The equations are those of section "HJB-FPK characterisation" of
- *  the paper, the forward one in the form of its appendix; docs/continuous.md writes them out.
+ *  the paper, the forward one in the form of its appendix; docs/continuous.md has them.
  *
  *  A player of type k in state X picks a control e:
  *      dX = b dt + sqrt(2 e) dW,   b = -L'(X) - e X / prior_variance - attraction (X - m(t)),
@@ -29,10 +29,6 @@ mfpg_pde_polynomial mfpg_pde_quadratic(double curvature);
 /** barrier ((x / position)^2 - 1)^2: two wells at +-position, a hill of that height between them. */
 mfpg_pde_polynomial mfpg_pde_double_well(double position, double barrier);
 
-/** Its value and its derivative at x. */
-double mfpg_pde_value(const mfpg_pde_polynomial *p, double x);
-double mfpg_pde_slope(const mfpg_pde_polynomial *p, double x);
-
 /** Exponential running cost on the control: scale exp(-rate (e - offset)), scale >= 0, rate > 0. */
 typedef struct mfpg_pde_cost {
     double scale, rate, offset;
@@ -56,9 +52,9 @@ typedef struct mfpg_pde_model {
 } mfpg_pde_model;
 
 /** The control of [low, high] that minimises weight c(e) + e slope, where slope is M = V_xx - V_x x / prior_variance:
- *  offset + log(rate weight scale / slope) / rate, cut to the interval. high where slope <= 0 (more noise costs
- *  nothing), low where the logarithm's argument is small. Equation (epsstar) of the paper; increasing in the weight,
- *  falling in the slope. NaN where the slope is. */
+ *  offset + log(rate weight scale / slope) / rate, cut to the interval; high if slope <= 0 (more noise costs nothing),
+ *  low if the logarithm's argument is small, NaN if the slope is NaN. Equation (epsstar) of the paper; increasing in the
+ *  weight, falling in the slope. */
 double mfpg_pde_optimal_control(
     const mfpg_pde_cost *cost, double weight, double slope, double low, double high);
 
@@ -66,14 +62,15 @@ double mfpg_pde_optimal_control(
 
 /** How the drift is discretised. Both give a Markov chain on the nodes whatever the step. */
 typedef enum mfpg_pde_scheme {
-    MFPG_PDE_HYBRID, /* central where the noise carries it, else upwind (Spalding): second order in the step */
+    MFPG_PDE_HYBRID, /* central if the noise carries it, else upwind (Spalding): second order in the step */
     MFPG_PDE_UPWIND  /* first order: the step's half times the drift is added to the noise */
 } mfpg_pde_scheme;
 
 /** How the path of the mean is iterated. */
 typedef enum mfpg_pde_method {
-    MFPG_PDE_AUTO, /* full steps while they contract, else Anderson, shorter from the best path where that led
-                      away; after half of the iterations fictitious play from there */
+    /* Full steps while they contract, else Anderson's, shorter ones from the best path if that led away; after half of the
+     * iterations fictitious play from there. */
+    MFPG_PDE_AUTO,
     MFPG_PDE_PICARD,    /* the path becomes the mean of the flow of the replies to it */
     MFPG_PDE_FICTITIOUS /* the path moves 1/(k+1) of the way: slow, never wild */
 } mfpg_pde_method;
@@ -89,15 +86,15 @@ typedef struct mfpg_pde_options {
 } mfpg_pde_options;
 
 /** -8 to 8, 401 nodes, 200 steps, hybrid, auto, 200 iterations, 1e-10: controls are known to 1e-7 (a
- *  reply stays where another gains less than rounding), so that paths below 1e-11 of the domain tremble. */
+ *  reply stays if another gains less than rounding), so that paths below 1e-11 of the domain tremble. */
 mfpg_pde_options mfpg_pde_options_default(void);
 
 typedef struct mfpg_pde_moments {
     double mean, variance, mean_control;
     double mass; /* 1 to rounding */
-    double
-        free_energy; /* E L + eps KL(law | N(0, prior_variance)) + attraction/2 E (X - m)^2 at the mean control eps; the
-                           weighted sum over types is the population's. Without a prior KL is int law log law */
+    /* E L + eps KL(law | N(0, prior_variance)) + attraction/2 E (X - m)^2 at the mean control eps; the weighted sum over types
+     * is the population's. Without a prior KL is int law log law. */
+    double free_energy;
     double paper_mass; /* what the law's mass would be by the paper's printed equation, eps Laplace(mu) */
 } mfpg_pde_moments;
 
@@ -114,16 +111,17 @@ typedef struct mfpg_pde_solution {
     int fictitious;  /* 1: Anderson's half was not enough */
     double residual; /* max over time of |mean of the flow - path replied to|: the consistency gap */
     double cost;     /* mean over the population of what it pays */
-    double
-        exploitability; /* mean over types, by share, of what a player can still gain against mean_path, in the same
-                              discrete operators: >= 0 to rounding, 0 exactly at an equilibrium of them */
+    /* Mean over types, by share, of what a player can still gain against mean_path, in the same discrete operators: >= 0 to
+     * rounding, 0 exactly at an equilibrium of them. */
+    double exploitability;
     double exploitability_largest; /* over types */
     double mass_error;             /* max |mass - 1| over types and times */
     double least_density;
     int policy_rounds;           /* most rounds of policy iteration in a step of time */
     ptrdiff_t policy_unfinished; /* steps in which the cap of 50 rounds ended it */
-    double edge_mass;   /* density at the two ends times the law's standard deviation, the most over types and
-                                    times: about the mass that the ends hold back; 1e-4 moves a variance by 1e-3 */
+    /* Density at the two ends times the law's standard deviation, the most over types and times: about the mass that the
+     * ends hold back; 1e-4 moves a variance by 1e-3. */
+    double edge_mass;
     double added_noise; /* noise added by the scheme, as a share of the control, mean over law and time */
     double drift_step;  /* time_step times the mean |db/dx| over the law, largest over types and times */
 } mfpg_pde_solution;
@@ -146,7 +144,7 @@ typedef struct mfpg_pde_exact {
     double mean, variance;
 } mfpg_pde_exact;
 
-/** The equilibrium in closed form, where there is one: both losses quadratic around 0, no prior, controls an interval.
+/** The equilibrium in closed form, if both losses are quadratic around 0, there is no prior and controls are an interval.
  *  @return 1 with out filled (the variance by an integral, to some 1e-8), or 0. The model is one that solve accepts. */
 int mfpg_pde_closed_form(const mfpg_pde_model *model, ptrdiff_t type, double t, mfpg_pde_exact *out);
 
@@ -159,38 +157,14 @@ void mfpg_pde_solution_destroy(mfpg_pde_solution *solution);
 mfpg_status mfpg_pde_solution_write(
     mfpg_context *ctx, const mfpg_pde_solution *solution, const mfpg_pde_model *model, const char *folder);
 
-/* ---- the forward equation alone ---- */
-
-/** Which forward equation. */
-typedef enum mfpg_pde_form {
-    MFPG_PDE_ADJOINT, /* Laplace(eps mu), as the paper's appendix derives it */
-    MFPG_PDE_PAPER /* eps Laplace(mu), as the paper prints it: loses mass unless eps is constant in space */
-} mfpg_pde_form;
-
-/** A flow whose drift and noise depend on the node alone. */
-typedef struct mfpg_pde_flow {
-    double low, high;              /* the domain, closed by reflection */
-    ptrdiff_t nodes;               /* 5 to 100001 */
-    const double *drift, *control; /* nodes numbers each; control >= 0 */
-    double horizon;                /* T > 0 */
-    ptrdiff_t steps;               /* 1 to 1e7, implicit Euler */
-    mfpg_pde_scheme scheme;
-    mfpg_pde_form form;
-} mfpg_pde_flow;
-
-/** Carries a density over [0, T].
- *  @param[in,out] density  nodes numbers >= 0; unchanged on error
- *  @return MFPG_OK, MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY, or MFPG_ERR_NUMERIC where the printed form has no solution. */
-mfpg_status mfpg_pde_forward(mfpg_context *ctx, const mfpg_pde_flow *flow, double *density);
-
-/* ---- the particles behind the law ---- */
+/* ---- particles, whose law the equations describe ---- */
 
 typedef struct mfpg_pde_particles_options {
     ptrdiff_t count;      /* particles, 1 to 2^31; types get them by share, by largest remainder */
-    ptrdiff_t steps;      /* of time, a multiple of the solution's where there is one; at most 1e7 */
+    ptrdiff_t steps;      /* of time, a multiple of the solution's, if there is one; at most 1e7 */
     uint64_t repeat;      /* draws of different numbers are independent */
     const mfpg_key *key;  /* of the random streams */
-    double fixed_control; /* what all play where there is no solution */
+    double fixed_control; /* what all play if there is no solution */
 } mfpg_pde_particles_options;
 
 /** Euler-Maruyama for count particles that feel the mean of all of them, each playing its type's control: the
@@ -199,7 +173,7 @@ typedef struct mfpg_pde_particles_options {
  *  @param[in]  solution  of the same model, or NULL
  *  @param[out] mean, variance  steps+1 numbers each: over all particles, the variance divided by count;
  *                             on error their content is undefined
- *  @return MFPG_OK, MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY, MFPG_ERR_NUMERIC where a particle left the range of numbers.
+ *  @return MFPG_OK, MFPG_ERR_DOMAIN, MFPG_ERR_MEMORY, MFPG_ERR_NUMERIC if a particle left the range of numbers.
  *  Threads: the same bits for any number. */
 mfpg_status mfpg_pde_particles(mfpg_context *ctx, const mfpg_pde_model *model,
     const mfpg_pde_solution *solution, const mfpg_pde_particles_options *options, double *mean,

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "numerics/special/crossing.h"
+#include "numerics/special/roots.h"
 #include "release_check.h"
 
 /* ---- one Gaussian release, in closed form ---- */

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "mechanisms/ops.h"
 #include "models/clip_factor.h"
-#include "models/ops.h"
+#include "models/model_ops.h"
 
 /* ---- the directions ---- */
 

@@ -7,7 +7,7 @@
 #include "input.h"
 #include "records.h"
 #include "mfpg/audit.h"
-#include "numerics/special/rank_sum.h"
+#include "numerics/special/laws.h"
 
 /* What was promised to a client, as it is printed. */
 typedef struct mfpg_audit_promise {

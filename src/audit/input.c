@@ -18,7 +18,7 @@ static double clip_of(const mfpg_mechanism *mechanism) {
 static void choose_size(
     mfpg_input_canary *input, const mfpg_model *model, const mfpg_mechanism *mechanism, double spread) {
     double clip = clip_of(mechanism), bias = input->glm->bias ? 1.0 : 0.0;
-    if (mfpg_model_is_classifier(model)) {
+    if (model->classes > 0) {
         double size = spread > 0.0 ? 1.0 / spread : (double)INFINITY;
         input->norm = fmax(fmin(fmax(size, 4.0 * clip), 20.0 * clip), 2.0 * bias);
         input->label[1] = 1.0F;

@@ -4,7 +4,7 @@
 #define MFPG_AUDIT_INPUT_H
 
 #include "canary.h"
-#include "models/ops.h"
+#include "models/model_ops.h"
 
 /* The row x with one label or the other. Of a generalised linear model, the gradient is residual(margin, y) x~, x~ = (x, 1)
  * where there is a bias: along one direction v = x~/|x~|, and of either sign by the label. The margin is |x~| <w, v>. */

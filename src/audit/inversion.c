@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "inversion.h"
-#include "numerics/assignment.h"
+#include "numerics/sorting.h"
 #include "numerics/linalg/linalg.h"
 
 struct mfpg_inversion {
@@ -328,7 +328,7 @@ static void summarise(study *s, double *room) {
         level->optimisation = (mfpg_likeness_pair){nothing, nothing};
         if (r->optimised) level->optimisation = likeness_pair(all, s->optimised + l * all, room);
     }
-    int told = o->batch > 1 || mfpg_model_classes(subject->model) == 0;
+    int told = o->batch > 1 || subject->model->classes == 0;
     r->summary = (mfpg_inversion_summary){.client = subject->client,
         .examples = all,
         .batch = o->batch,

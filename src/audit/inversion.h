@@ -7,7 +7,7 @@
 #include "mfpg/inversion.h"
 
 #include "base/tasks.h"
-#include "models/ops.h"
+#include "models/model_ops.h"
 
 /* What does not depend on the level. */
 typedef struct mfpg_inversion_subject {

@@ -12,7 +12,7 @@
 #include "inversion.h"
 #include "mfpg/audit_bounds.h"
 #include "numerics/linalg/linalg.h"
-#include "numerics/special/binomial.h"
+#include "numerics/special/laws.h"
 
 enum { TOGETHER = 8 }; /* trials */
 

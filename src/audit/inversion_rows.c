@@ -137,10 +137,9 @@ ptrdiff_t mfpg_inversion_exclusive_rows(const mfpg_inversion_subject *subject, c
 /* Of softmax and cross-entropy the biases' gradient is p - e_label, the last entries: negative at the label alone. Of logistic
  * regression it is p - y, the last entry. */
 float mfpg_inversion_label(const mfpg_inversion_subject *subject, const float *gradient) {
-    ptrdiff_t classes = mfpg_model_classes(subject->model), label = 0;
+    ptrdiff_t classes = subject->model->classes, label = 0;
     if (classes == 0) return NAN;
-    if (mfpg_model_tensors(subject->model) == 1)
-        return gradient[subject->parameters - 1] < 0.0F ? 1.0F : 0.0F;
+    if (subject->model->tensors == 1) return gradient[subject->parameters - 1] < 0.0F ? 1.0F : 0.0F;
     const float *bias = gradient + subject->parameters - classes;
     for (ptrdiff_t c = 1; c < classes; c++)
         if (bias[c] < bias[label]) label = c;

@@ -211,7 +211,7 @@ mfpg_status mfpg_inversion_subject_create(mfpg_context *ctx, const mfpg_inversio
         .model = model,
         .w = w,
         .parameters = mfpg_model_parameters(model),
-        .features = mfpg_model_features(model),
+        .features = model->features,
         .key = mfpg_key_from_seed(options->seed)};
     mfpg_status status = check_options(ctx, options, model);
     if (status == MFPG_OK) status = choose_client(ctx, data, mechanism, action, &s.client);

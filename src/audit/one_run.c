@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "numerics/special/binomial.h"
+#include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
 #include "numerics/special/roots.h"
 #include "outward.h"

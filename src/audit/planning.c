@@ -3,10 +3,8 @@
 
 #include <math.h>
 
-#include "numerics/special/binomial.h"
-#include "numerics/special/chi_square.h"
+#include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
-#include "numerics/special/rank_sum.h"
 #include "numerics/special/roots.h"
 #include "outward.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "numerics/special/normal.h"
-#include "numerics/special/rank_sum.h"
+#include "numerics/special/laws.h"
 #include "numerics/special/roots.h"
 #include "outward.h"
 

@@ -8,6 +8,7 @@
 #include "federation/internal.h"
 #include "game.h"
 #include "mechanisms/ops.h"
+#include "models/losses.h"
 #include "numerics/special/geometric.h"
 
 /* One step is x - rate (decay x + penalty (x - mean x)) + displacement + noise. The direction has mean 0 but for a single
@@ -64,8 +65,7 @@ mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg
 
 mfpg_status mfpg_audit_canaries(mfpg_context *ctx, const mfpg_audit_game *game, mfpg_canary_data *out) {
     if (game->records)
-        return mfpg_record_data_create(
-            ctx, mfpg_model_features(game->model), game->data, game->mechanism, out);
+        return mfpg_record_data_create(ctx, game->model->features, game->data, game->mechanism, out);
     if (game->input) return mfpg_input_data_create(ctx, game->input, game->data, game->mechanism, out);
     return mfpg_canary_data_create(ctx, game->data, game->mechanism, game->excess, out);
 }

@@ -4,8 +4,7 @@
 #include "base/error.h"
 #include "game.h"
 #include "mfpg/accountant.h"
-#include "numerics/special/binomial.h"
-#include "numerics/special/rank_sum.h"
+#include "numerics/special/laws.h"
 #include "outward.h"
 
 /* Of the alpha of a series: ranks are the main route, guesses win for broken mechanisms, error rates alone say something about

@@ -120,6 +120,29 @@ mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file) {
     return status;
 }
 
+mfpg_status mfpg_file_write_npy(mfpg_context *ctx, const char *folder, const char *name, const char *type,
+    const void *values, const ptrdiff_t *shape, int rank) {
+    enum { PREAMBLE = 10, HEADER = 118 }; /* 128 bytes, in which three sizes of 19 digits fit */
+    char header[HEADER + 1];
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
+    if (status != MFPG_OK) return status;
+    size_t count = 1;
+    int used = snprintf(header, HEADER, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+    for (int i = 0; i < rank; i++) {
+        count *= (size_t)shape[i];
+        used += snprintf(header + used, (size_t)(HEADER - used), "%s%td%s", i ? " " : "", shape[i],
+            i + 1 < rank || rank == 1 ? "," : "");
+    }
+    used += snprintf(header + used, (size_t)(HEADER - used), "), }");
+    memset(header + used, ' ', (size_t)(HEADER - used));
+    header[HEADER - 1] = '\n';
+    fwrite("\x93NUMPY\x01\x00\x76\x00", 1, PREAMBLE, file.stream);
+    fwrite(header, 1, HEADER, file.stream);
+    fwrite(values, (size_t)(type[2] - '0'), count, file.stream);
+    return mfpg_file_commit(ctx, &file);
+}
+
 void mfpg_file_abandon(mfpg_file *file) {
     if (file->stream) {
         fclose(file->stream);

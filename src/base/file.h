@@ -28,6 +28,11 @@ mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file);
 /* Removes the temporary file and frees; harmless after commit and on a zeroed struct. */
 void mfpg_file_abandon(mfpg_file *file);
 
+/* A file of a folder as NumPy reads it (format 1.0; the numbers begin at a multiple of 64). type: "<f4" or "<f8", what values
+ * holds, in C order; rank 1 to 3. */
+mfpg_status mfpg_file_write_npy(mfpg_context *ctx, const char *folder, const char *name, const char *type,
+    const void *values, const ptrdiff_t *shape, int rank);
+
 /* Opens for reading what is a regular file or a pipe; MFPG_ERR_INPUT with the reason for everything else. A signal that
  * comes while a pipe has no writer yet, or no bytes, and whose handler does not restart calls, ends the wait:
  * MFPG_ERR_INTERRUPTED. */

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "internal.h"
+#include "models/losses.h"
 
 enum { MOST_ASSUMPTIONS = 32 };
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "internal.h"
+#include "models/losses.h"
 
 /* What several keys say together. */
 static void set_rules(const mfpg_config *config, mfpg_data_options *options) {

@@ -9,6 +9,7 @@
 #include "internal.h"
 #include "mfpg/game_from_options.h"
 #include "mfpg/preference_law.h"
+#include "models/losses.h"
 
 int mfpg_plays_loss_table(const mfpg_config *config) {
     return mfpg_config_method(config).players != MFPG_PLAYERS_NONE &&

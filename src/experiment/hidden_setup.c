@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "internal.h"
+#include "models/losses.h"
 
 static mfpg_status refuse(mfpg_context *ctx, const mfpg_experiment *e, const char *path, const char *format,
     ...) __attribute__((format(printf, 4, 5)));

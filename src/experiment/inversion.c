@@ -13,6 +13,7 @@
 #include "internal.h"
 #include "inversion_json.h"
 #include "base/json_file.h"
+#include "models/losses.h"
 
 /* Files of the MNIST format hold square pictures. */
 static ptrdiff_t width_of(const mfpg_experiment *e) {

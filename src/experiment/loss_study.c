@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "internal.h"
-#include "numerics/isotonic.h"
+#include "numerics/sorting.h"
 
 mfpg_loss_study mfpg_loss_study_default(void) {
     return (mfpg_loss_study){.rounds = 10, .draws = 8};

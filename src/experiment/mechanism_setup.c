@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "internal.h"
+#include "models/losses.h"
 
 static mfpg_status settle_law(mfpg_context *ctx, mfpg_experiment *experiment) {
     int budgets = mfpg_mechanism_kind_of(experiment->method.mechanism).control == MFPG_CONTROL_BUDGET;

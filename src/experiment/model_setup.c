@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "internal.h"
+#include "models/losses.h"
 
 /* The largest label of a set, or -1 where one is no class. */
 static double largest_label(const mfpg_dataset *set) {

@@ -10,7 +10,7 @@
 #include "mfpg/calibration.h"
 #include "mechanisms/ops.h"
 #include "mfpg/solution.h"
-#include "numerics/special/crossing.h"
+#include "numerics/special/roots.h"
 
 static mfpg_action make_action(mfpg_control control, double value) {
     mfpg_action action = {.control = control};

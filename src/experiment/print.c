@@ -8,6 +8,7 @@
 #include "federation/run_folder.h"
 #include "answers/solution_sentences.h"
 #include "internal.h"
+#include "models/losses.h"
 
 enum { MOST_LISTED = 24 };       /* a longer federation is told by its extremes; clients.csv has everybody */
 enum { NARROW = 20, WIDE = 40 }; /* of the column of names */

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "federation/run_folder.h"
 #include "internal.h"
+#include "numerics/transport/transport_report.h"
 
 int mfpg_experiment_projects(const mfpg_experiment *e) {
     return mfpg_mechanism_projects(e->mechanisms.of_client[0]);

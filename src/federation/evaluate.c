@@ -5,6 +5,7 @@
 #include "base/ranks.h"
 #include "base/tasks.h"
 #include "internal.h"
+#include "models/losses.h"
 #include "pool.h"
 
 _Static_assert(sizeof(mfpg_metrics) == 4 * sizeof(double) + sizeof(int64_t), "metrics are words of 64 bits");

@@ -14,8 +14,8 @@
 #include "base/ranks.h"
 #include "base/tasks.h"
 #include "internal.h"
-#include "numerics/sort_floats.h"
-#include "numerics/spacing_entropy.h"
+#include "models/losses.h"
+#include "numerics/sorting.h"
 
 static const double LOG_TWO_PI = 1.8378770664093454836;
 

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "internal.h"
+#include "models/losses.h"
 
 typedef struct probe {
     mfpg_federation *f;

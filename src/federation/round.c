@@ -6,6 +6,7 @@
 #include "base/ranks.h"
 #include "base/tasks.h"
 #include "internal.h"
+#include "numerics/transport/transport_report.h"
 
 /* What a client does in this round: its streams and its release. The release's action was solved once, before training and from
  * public inputs, or by mfpg_federation_act (ActionUpdate); the noise that is added is the release's own. */

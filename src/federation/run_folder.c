@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/file.h"
-#include "base/npy_header.h"
 #include "base/ranks.h"
 #include "internal.h"
 
@@ -74,12 +73,7 @@ mfpg_status mfpg_run_write_clients(
 }
 
 mfpg_status mfpg_run_write_model(mfpg_context *ctx, const char *folder, const float *w, ptrdiff_t count) {
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, "model.npy", &file);
-    if (status != MFPG_OK) return status;
-    mfpg_npy_write_header(file.stream, "<f4", &count, 1);
-    fwrite(w, sizeof *w, (size_t)count, file.stream);
-    return mfpg_file_commit(ctx, &file);
+    return mfpg_file_write_npy(ctx, folder, "model.npy", "<f4", w, &count, 1);
 }
 
 mfpg_status mfpg_run_write_json(

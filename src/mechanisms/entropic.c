@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "models/losses.h"
+#include "numerics/transport/transport_report.h"
 
 /* What a strength is multiplied by to give e: 1, or S^2 under the promise's adjacency. */
 static double unit_of_strength(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
@@ -93,8 +95,8 @@ static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, c
     float *x, mfpg_update_report *report) {
     const mfpg_mechanism_options *o = &mechanism->options;
     if (o->regularisation.value == 0.0) return MFPG_OK;
-    for (ptrdiff_t t = 0; t < mfpg_model_tensors(model); t++) {
-        mfpg_tensor tensor = mfpg_model_tensor(model, t);
+    for (ptrdiff_t t = 0; t < model->tensors; t++) {
+        mfpg_tensor tensor = model->tensor[t];
         mfpg_sinkhorn_result result;
         if (tensor.size < 2 || (o->transport_cap > 0 && tensor.size > o->transport_cap)) continue;
         mfpg_status status =

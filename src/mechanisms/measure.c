@@ -5,6 +5,7 @@
 
 #include "base/grid_noise.h"
 #include "mfpg/grid.h"
+#include "models/losses.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/grid_noise.h"
 #include "base/wide.h"
-#include "models/block_sum.h"
+#include "models/model_ops.h"
 #include "numerics/linalg/linalg.h"
 
 /* Floats become integers in units of 2^-20 of a step of the grid. */

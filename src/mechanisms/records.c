@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/grid_noise.h"
 #include "models/clip_factor.h"
+#include "models/losses.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"
 
@@ -15,12 +16,12 @@ typedef struct record_work {
 } record_work;
 
 ptrdiff_t mfpg_records_workspace(const mfpg_model *model) {
-    ptrdiff_t n = mfpg_model_features(model);
-    return 2 * (3 * n + mfpg_model_input_workspace(model)); /* a double has the room of two floats */
+    ptrdiff_t n = model->features;
+    return 2 * (3 * n + model->classes); /* a double has the room of two floats */
 }
 
 static record_work divide_workspace(const mfpg_model *model, float *work) {
-    ptrdiff_t n = mfpg_model_features(model);
+    ptrdiff_t n = model->features;
     record_work parts = {.x = (double *)(void *)work};
     parts.gradient = parts.x + n;
     parts.mean = parts.gradient + n;

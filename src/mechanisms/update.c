@@ -9,7 +9,7 @@
 #include "clip.h"
 #include "mfpg/grid.h"
 #include "models/clip_factor.h"
-#include "models/clipped_sum.h"
+#include "models/losses.h"
 #include "movement.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"

@@ -1,4 +1,4 @@
-#include "block_sum.h"
+#include "model_ops.h"
 
 #include <string.h>
 

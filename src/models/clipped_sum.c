@@ -13,7 +13,7 @@
  *
  * Proof. (1) The vector that a row adds is a function of the row and of the public parameters: forward and backward pass
  * give the same bits for a row alone as among others (linalg.h, product.h), and so does its clip factor. The vector is
- * meant as the exact product of the scaled signals, which are floats, and their inputs. Its norm is at most the clip:
+ * taken as the exact product of the scaled signals, which are floats, and their inputs. Its norm is at most the clip:
  * the norm that is computed is off by less than 2^-22 (sums of at most 2^31 squares in double), the signals are rounded
  * once (2^-24) or become 0, and mfpg_clip_factor shrinks by 2^-21. So the exact sum moves by at most clip, or 2 clip if
  * the row is replaced.
@@ -36,12 +36,10 @@
  * sqrt(d)/2 units a block. The unit is at most 2^-29 clip.
  *
  * rho is the sum of (3) and (4) over clip. QED. */
-#include "clipped_sum.h"
+#include "model_ops.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "ops.h"
 
 /* Outside of this range of clips products with the unit would leave the range of normal doubles. */
 static const double LEAST_CLIP = 0x1p-500, LARGEST_CLIP = 0x1p500;

@@ -1,10 +1,10 @@
-#include "glm.h"
+/* Models whose loss is a function of one margin x.w (+ bias), and the three of them that the library has. */
+#include "model_ops.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "block_sum.h"
 #include "clip_factor.h"
 #include "numerics/linalg/linalg.h"
 
@@ -14,17 +14,10 @@ static void margins(const mfpg_model *model, const float *w, const mfpg_batch *b
     mfpg_matrix_apply(batch->count, model->features, batch->data->x, batch->rows, w, bias, out);
 }
 
-ptrdiff_t mfpg_glm_tensors(const mfpg_model_options *options) {
-    (void)options;
-    return 1; /* weights and bias together: the bias is the weight of a column of ones */
-}
-
-void mfpg_glm_shape(const mfpg_model_options *options, ptrdiff_t *size) {
-    size[0] = options->features;
-}
-
-void mfpg_glm_shape_bias(const mfpg_model_options *options, ptrdiff_t *size) {
-    size[0] = options->features + 1;
+/* One tensor: the bias is the weight of a column of ones. */
+ptrdiff_t mfpg_glm_shape(const mfpg_model_ops *ops, const mfpg_model_options *options, ptrdiff_t *size) {
+    if (size) size[0] = options->features + ops->glm->bias;
+    return 1;
 }
 
 mfpg_layer mfpg_glm_first_layer(const mfpg_model *model) {
@@ -49,7 +42,7 @@ void mfpg_glm_backward(const mfpg_model *model, const float *w, const mfpg_batch
                       : residual(work[i], batch->data->y[mfpg_batch_row(batch, i)]);
 }
 
-/* Nearest float, but 0 where that would be subnormal: its rounding is not relative, so that times a huge feature it
+/* Nearest float, but 0 if that would be subnormal: its rounding is not relative, so that times a huge feature it
  * could exceed the clip. */
 static float normal_float(double value) {
     return fabs(value) < (double)FLT_MIN ? 0.0F : (float)value;
@@ -117,3 +110,84 @@ void mfpg_glm_input_gradient(
     double slope = glm->slope(margin, (double)y);
     for (ptrdiff_t i = 0; i < model->features; i++) out[i] = slope * (double)w[i];
 }
+
+/* ---- half the squared error ---- */
+
+static float squared_residual(float margin, float y) {
+    return margin - y;
+}
+
+static double squared_slope(double margin, double y) {
+    return margin - y;
+}
+
+static double squared_loss(float margin, float y) {
+    double difference = (double)margin - (double)y;
+    return 0.5 * difference * difference;
+}
+
+/* Least squares as the paper's quadratic task: 1/2 |A w - b|^2 summed over the rows, no bias. */
+static const mfpg_glm quadratic = {
+    .squares = 1, .residual = squared_residual, .slope = squared_slope, .loss = squared_loss};
+
+const mfpg_model_ops mfpg_model_quadratic = {
+    .name = "quadratic",
+    .help = "half the squared error summed over the rows, no bias",
+    .sums_rows = 1,
+    .curvature = NAN, /* |A'A| is the data's own; a public bound has to be declared */
+    .glm = &quadratic,
+    .margin_curvature = 1.0,
+    MFPG_GLM_FUNCTIONS,
+};
+
+/* Linear regression: 1/2 mean (x.w + bias - y)^2. */
+static const mfpg_glm linear = {
+    .bias = 1, .squares = 1, .residual = squared_residual, .slope = squared_slope, .loss = squared_loss};
+
+const mfpg_model_ops mfpg_model_linear = {
+    .name = "linear",
+    .help = "linear regression with bias, half the mean squared error",
+    .curvature = 1.0,
+    .glm = &linear,
+    .margin_curvature = 1.0,
+    .first_layer = mfpg_glm_first_layer,
+    MFPG_GLM_FUNCTIONS,
+};
+
+/* ---- logistic regression ----
+ *
+ * Mean log-loss, labels 0 and 1, with bias. With s = 2y - 1 the loss is ln(1 + exp(-s m)), which needs no case for the
+ * label and stays exact in both tails. */
+
+static float logistic_residual(float margin, float y) {
+    float s = 2.0F * y - 1.0F, t = -s * margin; /* -s sigmoid(t) */
+    float decay = expf(-fabsf(t)), larger = 1.0F / (1.0F + decay);
+    return -s * (t >= 0.0F ? larger : decay * larger);
+}
+
+static double logistic_slope(double margin, double y) {
+    if (!(y >= 0.0 && y <= 1.0)) return (double)NAN; /* no label, and no bound on the curvature either */
+    double s = 2.0 * y - 1.0, t = -s * margin;
+    double decay = exp(-fabs(t)), larger = 1.0 / (1.0 + decay);
+    return -s * (t >= 0.0 ? larger : decay * larger);
+}
+
+static double logistic_loss(float margin, float y) {
+    double t = -(2.0 * (double)y - 1.0) * (double)margin;
+    if (isnan(t)) return NAN;
+    return fmax(t, 0.0) + log1p(exp(-fabs(t)));
+}
+
+static const mfpg_glm logistic = {
+    .bias = 1, .residual = logistic_residual, .slope = logistic_slope, .loss = logistic_loss};
+
+const mfpg_model_ops mfpg_model_logistic = {
+    .name = "logistic",
+    .help = "logistic regression with bias, mean log-loss, labels 0 and 1",
+    .classes = 2,
+    .curvature = 0.25, /* sigmoid' <= 1/4 */
+    .glm = &logistic,
+    .margin_curvature = 0.25,
+    .first_layer = mfpg_glm_first_layer,
+    MFPG_GLM_FUNCTIONS,
+};

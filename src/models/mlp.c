@@ -11,28 +11,24 @@
 #include <string.h>
 
 #include "base/wide.h"
-#include "block_sum.h"
 #include "clip_factor.h"
-#include "cross_entropy.h"
 #include "mfpg/random.h"
+#include "model_ops.h"
 #include "numerics/linalg/linalg.h"
 #include "numerics/linalg/product.h"
-#include "ops.h"
 
 /* ---- shapes ---- */
 
-static ptrdiff_t tensors(const mfpg_model_options *options) {
-    return 2 * (options->hidden_layers + 1);
-}
-
-static void shape(const mfpg_model_options *options, ptrdiff_t *size) {
+static ptrdiff_t shape(const mfpg_model_ops *ops, const mfpg_model_options *options, ptrdiff_t *size) {
     ptrdiff_t inputs = options->features;
-    for (ptrdiff_t l = 0; l <= options->hidden_layers; l++) {
+    (void)ops;
+    for (ptrdiff_t l = 0; size && l <= options->hidden_layers; l++) {
         ptrdiff_t units = l < options->hidden_layers ? options->hidden[l] : options->classes;
         size[2 * l] = inputs * units;
         size[2 * l + 1] = units;
         inputs = units;
     }
+    return 2 * (options->hidden_layers + 1);
 }
 
 static ptrdiff_t last_layer(const mfpg_model *model) {
@@ -56,7 +52,6 @@ static const float *biases(const mfpg_model *model, const float *w, ptrdiff_t la
 }
 
 static void start(const mfpg_model *model, const mfpg_key *key, int he, float *w) {
-    memset(w, 0, (size_t)model->parameters * sizeof *w);
     for (ptrdiff_t l = 0; he && l <= last_layer(model); l++) {
         mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_START, 0, (uint64_t)l);
         float deviation = sqrtf(2.0F / (float)inputs(model, l));
@@ -120,7 +115,7 @@ MFPG_WIDE static void rectify(ptrdiff_t n, float *x) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] = x[i] < 0.0F ? 0.0F : x[i];
 }
 
-/* The derivative of rectify: 0 where its value is not above 0. */
+/* The derivative of rectify: 0 if its value is not above 0. */
 MFPG_WIDE static void mask(ptrdiff_t n, const float *restrict value, float *restrict below) {
     for (ptrdiff_t i = 0; i < n; i++) below[i] = value[i] > 0.0F ? below[i] : 0.0F;
 }
@@ -139,7 +134,7 @@ static void forward(const mfpg_model *model, const float *w, const mfpg_batch *b
     }
 }
 
-/* Zero times what is not finite is not zero: inputs and deltas both go. */
+/* Zero times what is not finite is not zero: inputs and deltas both become zero. */
 static void drop_example(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
     if (work[0] == 0.0F) copy_inputs(model, batch, work);
     memset(work + HEAD + i * model->features, 0, (size_t)model->features * sizeof *work);
@@ -184,25 +179,18 @@ static double gradient_norm(const mfpg_model *model, const mfpg_batch *batch, pt
     return sqrt(squares);
 }
 
-/* A subnormal's rounding is not relative: times a huge input it could exceed the clip. */
-static void scale_example(
-    const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, double by, float *work) {
-    for (ptrdiff_t l = 0; l <= last_layer(model); l++) {
-        ptrdiff_t to = units(model, l);
-        mfpg_vector_scale_normal(to, by, delta(model, batch, l, work) + i * to);
-    }
-}
-
 static int64_t clip(
     const mfpg_model *model, const mfpg_batch *batch, double bound, double scale, float *work) {
     int64_t nonfinite = 0;
     for (ptrdiff_t i = 0; i < batch->count; i++) {
         double factor = mfpg_clip_factor(gradient_norm(model, batch, i, work), bound);
         nonfinite += factor == 0.0;
-        if (factor == 0.0)
-            drop_example(model, batch, i, work);
-        else
-            scale_example(model, batch, i, factor * scale, work);
+        if (factor == 0.0) drop_example(model, batch, i, work);
+        for (ptrdiff_t l = 0; factor != 0.0 && l <= last_layer(model); l++) {
+            ptrdiff_t to = units(model, l);
+            /* a subnormal's rounding is not relative: times a huge input it could exceed the clip */
+            mfpg_vector_scale_normal(to, factor * scale, delta(model, batch, l, work) + i * to);
+        }
     }
     return nonfinite;
 }
@@ -322,7 +310,6 @@ const mfpg_model_ops mfpg_model_mlp = {
     .classes = MFPG_CLASSES_OF_OPTIONS,
     .hidden = 1,
     .curvature = NAN, /* the loss is not convex and no bound is public; declare one */
-    .tensors = tensors,
     .shape = shape,
     .start = start,
     .workspace = workspace,

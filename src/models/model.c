@@ -1,5 +1,8 @@
-#include "mfpg/model.h"
+/* Models by name, the passes over batches that all of them share, and sums of losses. */
+#include "model_ops.h"
 
+#include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,6 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "numerics/linalg/linalg.h"
-#include "ops.h"
 
 #define ENTRY(id) extern const mfpg_model_ops mfpg_model_##id;
 #include "models.def"
@@ -33,11 +35,15 @@ const char *mfpg_model_kind_help(ptrdiff_t index) {
     return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
 }
 
+static const mfpg_model_ops *find_kind(const char *kind) {
+    for (int i = 0; kind && i < KIND_COUNT; i++)
+        if (strcmp(kind, KINDS[i]->name) == 0) return KINDS[i];
+    return NULL;
+}
+
 int mfpg_model_facts(const char *kind) {
-    int i = 0;
-    while (kind && i < KIND_COUNT && strcmp(kind, KINDS[i]->name) != 0) i++;
-    if (!kind || i == KIND_COUNT) return 0;
-    const mfpg_model_ops *ops = KINDS[i];
+    const mfpg_model_ops *ops = find_kind(kind);
+    if (!ops) return 0;
     return (ops->classes == MFPG_CLASSES_OF_OPTIONS ? MFPG_MODEL_TAKES_CLASSES : 0) |
            (ops->hidden ? MFPG_MODEL_TAKES_HIDDEN : 0) | (ops->classes == 2 ? MFPG_MODEL_BINARY : 0) |
            (ops->sums_rows ? MFPG_MODEL_SUMS_ROWS : 0) | (ops->glm ? MFPG_MODEL_OF_MARGIN : 0) |
@@ -45,15 +51,9 @@ int mfpg_model_facts(const char *kind) {
            (ops->input_gradient ? MFPG_MODEL_SMOOTH : 0);
 }
 
-static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_model_ops **out) {
+static mfpg_status fail_unknown(mfpg_context *ctx, const char *kind) {
     const char *names[KIND_COUNT];
-    for (int i = 0; i < KIND_COUNT; i++) {
-        names[i] = KINDS[i]->name;
-        if (kind && strcmp(kind, names[i]) == 0) {
-            *out = KINDS[i];
-            return MFPG_OK;
-        }
-    }
+    for (int i = 0; i < KIND_COUNT; i++) names[i] = KINDS[i]->name;
     return mfpg_names_unknown(ctx, "model", kind, names, KIND_COUNT);
 }
 
@@ -71,51 +71,51 @@ static mfpg_status check_hidden(
     return MFPG_OK;
 }
 
-/* Lays the tensors one behind the other. */
-static mfpg_status lay_out(mfpg_context *ctx, mfpg_model *model, const ptrdiff_t *size) {
-    for (ptrdiff_t t = 0; t < model->tensors; t++) {
-        if (size[t] < 1 || size[t] > MOST_PARAMETERS - model->parameters)
-            return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: more than %td parameters", model->ops->name,
-                MOST_PARAMETERS);
-        model->tensor[t] = (mfpg_tensor){.offset = model->parameters, .size = size[t]};
-        model->parameters += size[t];
-    }
-    return MFPG_OK;
-}
-
-mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *options, mfpg_model **out) {
-    const mfpg_model_ops *ops = NULL;
-    mfpg_status status = find_kind(ctx, options->kind, &ops);
-    if (status != MFPG_OK) return status;
-    if (options->features < 1 || options->features >= MOST_PARAMETERS)
+static mfpg_status check_options(
+    mfpg_context *ctx, const mfpg_model_ops *ops, const mfpg_model_options *o, ptrdiff_t classes) {
+    if (o->features < 1 || o->features >= MOST_PARAMETERS)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: %td features; at least 1 and below %td are allowed",
-            ops->name, options->features, MOST_PARAMETERS);
-    ptrdiff_t classes = ops->classes == MFPG_CLASSES_OF_OPTIONS ? options->classes : ops->classes;
+            ops->name, o->features, MOST_PARAMETERS);
     if (ops->classes == MFPG_CLASSES_OF_OPTIONS && (classes < 2 || classes > MFPG_MOST_CLASSES))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "model %s: %td classes; 2 to %d are allowed", ops->name,
             classes, MFPG_MOST_CLASSES);
-    if (ops->hidden) status = check_hidden(ctx, ops, options);
-    if (status != MFPG_OK) return status;
-    if (classes > 0 && options->features > MOST_PARAMETERS / classes)
+    mfpg_status status = ops->hidden ? check_hidden(ctx, ops, o) : MFPG_OK;
+    if (status == MFPG_OK && classes > 0 && o->features > MOST_PARAMETERS / classes)
         return mfpg_fail(
             ctx, MFPG_ERR_DOMAIN, "model %s: more than %td parameters", ops->name, MOST_PARAMETERS);
-    ptrdiff_t tensors = ops->tensors(options);
+    return status;
+}
+
+mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *options, mfpg_model **out) {
+    const mfpg_model_ops *ops = find_kind(options->kind);
+    if (!ops) return fail_unknown(ctx, options->kind);
+    ptrdiff_t classes = ops->classes == MFPG_CLASSES_OF_OPTIONS ? options->classes : ops->classes;
+    mfpg_status status = check_options(ctx, ops, options, classes);
+    if (status != MFPG_OK) return status;
+    ptrdiff_t tensors = ops->shape(ops, options, NULL);
     mfpg_model *model = mfpg_alloc(1, sizeof *model);
-    ptrdiff_t *size = mfpg_alloc(tensors, sizeof *size);
     mfpg_tensor *tensor = mfpg_alloc(tensors, sizeof *tensor);
-    if (!model || !size || !tensor) {
+    ptrdiff_t *size = mfpg_alloc(tensors, sizeof *size);
+    if (!model || !tensor || !size) {
         status = mfpg_fail_memory(ctx);
         goto done;
     }
     *model = (mfpg_model){
         .ops = ops, .features = options->features, .classes = classes, .tensors = tensors, .tensor = tensor};
-    ops->shape(options, size);
-    status = lay_out(ctx, model, size);
+    ops->shape(ops, options, size);
+    for (ptrdiff_t t = 0; t < tensors; t++) { /* one after the other in the flat vector */
+        if (size[t] < 1 || size[t] > MOST_PARAMETERS - model->parameters) {
+            status = mfpg_fail(
+                ctx, MFPG_ERR_DOMAIN, "model %s: more than %td parameters", ops->name, MOST_PARAMETERS);
+            goto done;
+        }
+        tensor[t] = (mfpg_tensor){.offset = model->parameters, .size = size[t]};
+        model->parameters += size[t];
+    }
+    *out = model;
 done:
     free(size);
-    if (status == MFPG_OK) {
-        *out = model;
-    } else {
+    if (status != MFPG_OK) {
         free(tensor);
         free(model);
     }
@@ -132,28 +132,8 @@ const char *mfpg_model_name(const mfpg_model *model) {
     return model->ops->name;
 }
 
-ptrdiff_t mfpg_model_features(const mfpg_model *model) {
-    return model->features;
-}
-
 ptrdiff_t mfpg_model_parameters(const mfpg_model *model) {
     return model->parameters;
-}
-
-ptrdiff_t mfpg_model_tensors(const mfpg_model *model) {
-    return model->tensors;
-}
-
-mfpg_tensor mfpg_model_tensor(const mfpg_model *model, ptrdiff_t index) {
-    return model->tensor[index];
-}
-
-int mfpg_model_is_classifier(const mfpg_model *model) {
-    return model->classes > 0;
-}
-
-ptrdiff_t mfpg_model_classes(const mfpg_model *model) {
-    return model->classes;
 }
 
 int mfpg_model_sums_rows(const mfpg_model *model) {
@@ -169,11 +149,8 @@ ptrdiff_t mfpg_model_workspace(const mfpg_model *model, ptrdiff_t rows) {
 }
 
 void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, float *w) {
-    if (model->ops->start) {
-        model->ops->start(model, key, he, w);
-    } else {
-        memset(w, 0, (size_t)model->parameters * sizeof *w);
-    }
+    memset(w, 0, (size_t)model->parameters * sizeof *w);
+    if (model->ops->start) model->ops->start(model, key, he, w);
 }
 
 static mfpg_batch batch_of(const mfpg_dataset *data, const int32_t *rows, ptrdiff_t count) {
@@ -197,16 +174,30 @@ mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_datas
     return mfpg_batch_part(batch, first, left < MFPG_BLOCK_ROWS ? left : MFPG_BLOCK_ROWS, data);
 }
 
-void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
-    const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work) {
-    mfpg_batch batch = batch_of(data, rows, count);
+/* clip NAN: gradients as they are. */
+static int64_t add_gradients(const mfpg_model *model, const float *w, mfpg_batch batch, double clip,
+    double divisor, float *grad, float *work) {
+    int64_t nonfinite = 0;
+    float alpha = isnan(clip) ? (float)(1.0 / divisor) : 1.0F;
     if (batch.count == 0) memset(grad, 0, (size_t)model->parameters * sizeof *grad);
     for (ptrdiff_t first = 0; first < batch.count; first += MFPG_BLOCK_ROWS) {
         mfpg_dataset part;
         mfpg_batch block = mfpg_batch_block(&batch, first, &part);
         model->ops->backward(model, w, &block, work);
-        model->ops->accumulate(model, &block, (float)(1.0 / divisor), first == 0, work, grad);
+        if (!isnan(clip)) nonfinite += model->ops->clip(model, &block, clip, 1.0 / divisor, work);
+        model->ops->accumulate(model, &block, alpha, first == 0, work, grad);
     }
+    return nonfinite;
+}
+
+void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work) {
+    add_gradients(model, w, batch_of(data, rows, count), (double)NAN, divisor, grad, work);
+}
+
+int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work) {
+    return add_gradients(model, w, batch_of(data, rows, count), clip, divisor, grad, work);
 }
 
 void mfpg_model_descend(const mfpg_model *model, const float *w, const mfpg_dataset *data,
@@ -222,17 +213,67 @@ void mfpg_model_descend(const mfpg_model *model, const float *w, const mfpg_data
     mfpg_vector_axpy(model->parameters, -rate, grad, out);
 }
 
-int64_t mfpg_model_clipped_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
-    const int32_t *rows, ptrdiff_t count, double clip, double divisor, float *grad, float *work) {
-    mfpg_batch batch = batch_of(data, rows, count);
-    int64_t nonfinite = 0;
-    if (batch.count == 0) memset(grad, 0, (size_t)model->parameters * sizeof *grad);
-    for (ptrdiff_t first = 0; first < batch.count; first += MFPG_BLOCK_ROWS) {
+/* ---- sums of losses: what a client may measure of its own data and release with noise ---- */
+
+int64_t mfpg_model_clipped_loss_most(double clip, double unit) {
+    double half = 0.5 * clip / unit;
+    return half < 0x1p62 ? 2 * (int64_t)half : 0; /* 0 if there is no unit */
+}
+
+/* In multiples of the unit, of which `most` are the clip. */
+static int64_t clipped(double loss, double per_unit, int64_t most) {
+    if (isnan(loss)) return most / 2; /* no loss: it counts as an absent example does */
+    return (int64_t)fmin(fmax(loss, 0.0) * per_unit, (double)most);
+}
+
+int64_t mfpg_model_clipped_loss(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    double clip, double unit, float *work) {
+    mfpg_prediction prediction[MFPG_BLOCK_ROWS];
+    mfpg_batch all = {.data = data, .count = data->rows};
+    int64_t most = mfpg_model_clipped_loss_most(clip, unit), sum = 0;
+    for (ptrdiff_t first = 0; first < data->rows; first += MFPG_BLOCK_ROWS) {
         mfpg_dataset part;
-        mfpg_batch block = mfpg_batch_block(&batch, first, &part);
-        model->ops->backward(model, w, &block, work);
-        nonfinite += model->ops->clip(model, &block, clip, 1.0 / divisor, work);
-        model->ops->accumulate(model, &block, 1.0F, first == 0, work, grad);
+        mfpg_batch block = mfpg_batch_block(&all, first, &part);
+        model->ops->predict(model, w, &block, work, prediction);
+        for (ptrdiff_t i = 0; i < block.count; i++)
+            sum += mfpg_batch_is_absent(&block, i) ? most / 2 : clipped(prediction[i].loss, 1.0 / unit, most);
     }
-    return nonfinite;
+    return sum;
+}
+
+/* Adds without losing what rounding cuts off (Knuth's two-sum). */
+static void add(double term, double *sum, double *lost) {
+    double total = *sum + term, part = total - *sum;
+    *lost += (*sum - (total - part)) + (term - part);
+    *sum = total;
+}
+
+double mfpg_model_loss(const mfpg_model *model, const float *w, const mfpg_dataset *data, float *work) {
+    mfpg_prediction prediction[MFPG_BLOCK_ROWS];
+    mfpg_batch all = {.data = data, .count = data->rows};
+    double sum = 0.0, lost = 0.0;
+    for (ptrdiff_t first = 0; first < data->rows; first += MFPG_BLOCK_ROWS) {
+        mfpg_dataset part;
+        mfpg_batch block = mfpg_batch_block(&all, first, &part);
+        model->ops->predict(model, w, &block, work, prediction);
+        for (ptrdiff_t i = 0; i < block.count; i++)
+            if (!mfpg_batch_is_absent(&block, i)) add(prediction[i].loss, &sum, &lost);
+    }
+    return isfinite(sum) ? sum + lost : sum;
+}
+
+/* ---- the loss of one example as a function of its features, for flows of the records themselves (theory S5.2) ----
+ *
+ * With margins W x + b its Hessian is W' A W, A that in the margins: at most margin_curvature |W|^2, whatever x. */
+
+double mfpg_model_input_smoothness(const mfpg_model *model, const float *w) {
+    if (!model->ops->weights_norm2) return (double)INFINITY;
+    double bound = model->ops->margin_curvature * model->ops->weights_norm2(model, w);
+    return isfinite(bound) ? bound * (1.0 + 4.0 * DBL_EPSILON) : (double)INFINITY;
+}
+
+void mfpg_model_input_gradient(
+    const mfpg_model *model, const float *w, const float *x, float y, double *out, double *work) {
+    assert(model->ops->input_gradient);
+    model->ops->input_gradient(model, w, x, y, out, work);
 }

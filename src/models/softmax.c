@@ -5,20 +5,48 @@
 #include <math.h>
 #include <string.h>
 
-#include "block_sum.h"
 #include "clip_factor.h"
-#include "cross_entropy.h"
+#include "model_ops.h"
 #include "numerics/linalg/linalg.h"
-#include "ops.h"
 
-static ptrdiff_t tensors(const mfpg_model_options *options) {
-    (void)options;
-    return 2; /* weights, class by class, and biases */
+/* ---- cross-entropy of one example ---- */
+
+ptrdiff_t mfpg_class_of(float y, ptrdiff_t classes) {
+    return y >= 0.0F && y < (float)classes && y == floorf(y) ? (ptrdiff_t)y : -1;
 }
 
-static void shape(const mfpg_model_options *options, ptrdiff_t *size) {
-    size[0] = options->classes * options->features;
-    size[1] = options->classes;
+/* The largest margin is taken off first: no exponential can overflow, and the sum is at least 1. */
+void mfpg_cross_entropy_signal(ptrdiff_t classes, ptrdiff_t step, ptrdiff_t label, float *margin) {
+    float largest = margin[0], sum = 0.0F;
+    for (ptrdiff_t c = 1; c < classes; c++) largest = fmaxf(largest, margin[c * step]);
+    for (ptrdiff_t c = 0; c < classes; c++) {
+        margin[c * step] = expf(margin[c * step] - largest);
+        sum += margin[c * step];
+    }
+    for (ptrdiff_t c = 0; c < classes; c++)
+        margin[c * step] = label < 0 ? NAN : margin[c * step] / sum - (c == label ? 1.0F : 0.0F);
+}
+
+mfpg_prediction mfpg_cross_entropy_predict(
+    ptrdiff_t classes, ptrdiff_t step, ptrdiff_t label, const float *margin) {
+    mfpg_prediction out = {.chosen = 0, .score = margin[step] - margin[0]};
+    for (ptrdiff_t c = 1; c < classes; c++)
+        if (margin[c * step] > margin[out.chosen * step]) out.chosen = (int32_t)c;
+    double largest = (double)margin[out.chosen * step], sum = 0.0;
+    for (ptrdiff_t c = 0; c < classes; c++) sum += exp((double)margin[c * step] - largest);
+    if (isnan(sum)) return (mfpg_prediction){.loss = NAN, .score = NAN, .chosen = -1};
+    out.loss = label < 0 ? (double)NAN : log(sum) + largest - (double)margin[label * step];
+    return out;
+}
+
+/* ---- the model ---- */
+
+/* Weights, class by class, and biases. */
+static ptrdiff_t shape(const mfpg_model_ops *ops, const mfpg_model_options *options, ptrdiff_t *size) {
+    (void)ops;
+    if (size) size[0] = options->classes * options->features;
+    if (size) size[1] = options->classes;
+    return 2;
 }
 
 static mfpg_layer first_layer(const mfpg_model *model) {
@@ -158,7 +186,6 @@ const mfpg_model_ops mfpg_model_softmax = {
     .classes = MFPG_CLASSES_OF_OPTIONS,
     .curvature = 0.5, /* the norm of diag(p) - pp' is at most 1/2 */
     .double_sums = 1,
-    .tensors = tensors,
     .shape = shape,
     .workspace = workspace,
     .backward = backward,

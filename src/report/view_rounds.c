@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "federation/run_folder.h"
+#include "models/losses.h"
 #include "view.h"
 
 /* A quantity and its words. */

@@ -6,6 +6,7 @@
 #include "local_round.h"
 
 #include "audit/game.h"
+#include "models/losses.h"
 
 typedef enum fault {
     FAULT_NONE = 0,          /* the double itself, played by hand */
@@ -46,8 +47,8 @@ static inline double length_within(const mfpg_model *model, mfpg_tensor tensor) 
 
 /* What a clip of every tensor by itself adds to one of them all: the whole clip in the tensor in place of its part of it. */
 static inline void clip_by_tensor(const mfpg_audit_game *game, double value, float *u) {
-    for (ptrdiff_t t = 0; t < mfpg_model_tensors(game->model); t++) {
-        mfpg_tensor tensor = mfpg_model_tensor(game->model, t);
+    for (ptrdiff_t t = 0; t < game->model->tensors; t++) {
+        mfpg_tensor tensor = game->model->tensor[t];
         double more = game->law[0].gap * value * (1.0 / length_within(game->model, tensor) - 1.0);
         for (ptrdiff_t i = tensor.offset; i < tensor.offset + tensor.size; i++)
             u[i] += (float)(more * direction(game->model, i));

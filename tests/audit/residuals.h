@@ -6,7 +6,7 @@
 
 #include "audit/canary.h"
 #include "federation/internal.h"
-#include "numerics/special/chi_square.h"
+#include "numerics/special/laws.h"
 #include "thread_ranks.h"
 
 /* vectors x width numbers, N(0, 1) where the noise is what was promised. */

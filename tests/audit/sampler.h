@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "mfpg/random.h"
-#include "numerics/special/binomial.h"
+#include "numerics/special/laws.h"
 
 enum { MOST_MEMBERS = 16 };
 

@@ -4,9 +4,8 @@
 #include "mfpg/accountant.h"
 #include "mfpg/audit_bounds.h"
 #include "mfpg/random.h"
-#include "numerics/special/binomial.h"
+#include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
-#include "numerics/special/rank_sum.h"
 
 enum { MOST_RUNS = 1000 };
 

@@ -1,6 +1,7 @@
 /* Faults that an audit has to find, each with the runs that are enough for 95 of 100 audits by ranks or guesses at 99 %
  * (audit theory, times 1.3, since an audit shares its alpha with other scores and bounds). */
 #include "audit/faults.h"
+#include "models/losses.h"
 
 static mfpg_mechanism_options gaussian(mfpg_adjacency adjacency) {
     mfpg_mechanism_options o = mfpg_mechanism_options_default();
@@ -183,9 +184,8 @@ static void test_a_clip_by_tensor_is_caught(void **state) {
     mfpg_audit_promise promise = promise_of(2, 1, MFPG_ADJACENCY_REPLACE);
     plant p = {.kind = FAULT_CLIP_BY_TENSOR};
     double mu = 0.0;
-    for (ptrdiff_t t = 0; t < mfpg_model_tensors(s.model); t++)
-        mu += length_within(s.model, mfpg_model_tensor(s.model, t));
-    assert_true(mfpg_model_tensors(s.model) == 4 && mu > 1.8);
+    for (ptrdiff_t t = 0; t < s.model->tensors; t++) mu += length_within(s.model, s.model->tensor[t]);
+    assert_true(s.model->tensors == 4 && mu > 1.8);
     s.audit.runs = with_reserve(200);
     check_caught(&s, &promise, &p, 10, "clip by tensor");
     check_near(

@@ -2,6 +2,7 @@
  * for which there is no closed form. */
 #include "inversion_fixture.h"
 
+#include "models/losses.h"
 #include "numerics/linalg/linalg.h"
 
 static void test_single_examples_come_back(void **state) {

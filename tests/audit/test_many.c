@@ -4,7 +4,7 @@
 
 #include "audit/faults.h"
 
-#include "numerics/special/binomial.h"
+#include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
 
 static const mfpg_promise by_example = {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};

@@ -3,6 +3,7 @@
 #include "audit/residuals.h"
 
 #include "mfpg/random.h"
+#include "models/losses.h"
 
 static const noise_path paths[] = {
     {"gaussian", MFPG_PARTICLES_PARAMETERS, MFPG_UNIT_CLIENT, MFPG_CLIP_STEP, 1, 1000, 1.0},
@@ -91,7 +92,7 @@ static void test_layers_and_clients_share_no_noise(void **state) {
     mfpg_model_options shape = {
         .kind = "mlp", .features = SIDE, .classes = 2, .hidden = hidden, .hidden_layers = 2};
     CHECK_OK(ctx, mfpg_model_create(ctx, &shape, &network));
-    mfpg_tensor first = mfpg_model_tensor(network, 0), second = mfpg_model_tensor(network, 2);
+    mfpg_tensor first = network->tensor[0], second = network->tensor[2];
     assert_true(first.size == LAYER && second.size == LAYER && second.offset + LAYER <= path.features);
     residuals r = residuals_of_path(&path);
     release_noise(&path, 1, 1, testing_seed(), &r);

@@ -8,7 +8,7 @@
 #include "federation/internal.h"
 #include "mechanisms/batch.h"
 #include "mechanisms/ops.h"
-#include "numerics/special/chi_square.h"
+#include "numerics/special/laws.h"
 
 /* ---- the library's own ---- */
 

@@ -3,8 +3,7 @@
 
 #include "mfpg/audit_bounds.h"
 #include "mfpg/inversion.h"
-#include "numerics/special/binomial.h"
-#include "numerics/special/rank_sum.h"
+#include "numerics/special/laws.h"
 
 typedef struct vector {
     const char *name, *kind, *parameters, *expected, *tolerance, *source;

@@ -3,6 +3,7 @@
 
 #include "mfpg/accountant.h"
 #include "mfpg/private_action.h"
+#include "models/losses.h"
 
 static mfpg_context *ctx;
 

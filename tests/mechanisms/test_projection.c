@@ -2,7 +2,8 @@
 #include "mechanisms/fixture.h"
 #include "local_round.h"
 
-#include "mfpg/transport.h"
+#include "models/losses.h"
+#include "numerics/transport/transport_report.h"
 
 enum { FEATURES = 784, UNITS = 128, CLASSES = 10, ROWS = 4, TENSORS = 4 }; /* 784 x 128 = 100,352 weights */
 
@@ -64,10 +65,10 @@ static void check(mfpg_regularisation regularisation, ptrdiff_t cap, ptrdiff_t l
     mfpg_transport_report told = {0};
     mfpg_update_report plain = update(&s, (mfpg_regularisation){0}, 0, s.noised);
     assert_int_equal(plain.transport.projections, 0);
-    assert_int_equal(mfpg_model_tensors(s.model), TENSORS);
-    assert_int_equal(mfpg_model_tensor(s.model, 0).size, FEATURES * UNITS);
+    assert_int_equal(s.model->tensors, TENSORS);
+    assert_int_equal(s.model->tensor[0].size, FEATURES * UNITS);
     for (ptrdiff_t t = 0; t < TENSORS; t++) {
-        mfpg_tensor tensor = mfpg_model_tensor(s.model, t);
+        mfpg_tensor tensor = s.model->tensor[t];
         mfpg_sinkhorn_result one;
         if (tensor.size > largest) continue;
         CHECK_OK(

@@ -4,6 +4,7 @@
 #include "local_round.h"
 
 #include "mfpg/accountant.h"
+#include "models/losses.h"
 
 enum { FEATURES = 4, ROWS = 7, D = FEATURES + 1 };
 
@@ -32,7 +33,7 @@ static void free_room(mfpg_dataset *noised) {
 static setup begin(const char *model) {
     setup s = {.ctx = testing_context(1), .random = testing_seed()};
     s.model = make_model(s.ctx, model, FEATURES);
-    s.raw = make_dataset(ROWS, FEATURES, mfpg_model_is_classifier(s.model), &s.random);
+    s.raw = make_dataset(ROWS, FEATURES, (s.model->classes > 0), &s.random);
     s.noised = room_for(&s.raw);
     s.work = aligned_alloc(64, 1 << 14);
     for (int i = 0; i < D; i++) s.w[i] = (float)next_normal(&s.random);

@@ -5,6 +5,7 @@
 
 #include "mfpg/privatise.h"
 #include "mfpg/private_action.h"
+#include "models/losses.h"
 
 enum { ROWS = 24, FEATURES = 5, D = FEATURES + 1 };
 

@@ -1,7 +1,7 @@
 /* Sums of clipped gradients as integers: what they are, and how far one example can move them. */
 #include "crafted_rows.h"
 
-#include "models/clipped_sum.h"
+#include "models/losses.h"
 
 enum { FEATURES = 11, ROWS = 700, PARAMETERS = 128 };
 
@@ -40,7 +40,7 @@ static setup begin_broad(const char *kind, ptrdiff_t rows, ptrdiff_t features, d
     mfpg_context *ctx = testing_context(1);
     mfpg_model *model = make_model(ctx, kind, features);
     uint64_t random = testing_seed();
-    setup s = begin(model, ctx, make_dataset(rows, features, mfpg_model_is_classifier(model), &random), clip);
+    setup s = begin(model, ctx, make_dataset(rows, features, (model->classes > 0), &random), clip);
     s.random = random;
     for (ptrdiff_t i = 0; i < s.d; i++) s.w[i] = (float)(0.3 * next_normal(&s.random));
     return s;
@@ -334,7 +334,7 @@ static void test_one_row_moves_the_sum_by_its_clip_and_rho(void **state) {
                 s.data.y[rows[at]] = NAN;
                 assert_int_equal(sum_of(&s, rows, counts[c], s.other), 1);
                 assert_true(shift(&s, s.sum, s.other) <= most);
-                s.data.y[rows[at]] = mfpg_model_is_classifier(s.model) ? 1.0F - kept : -1e5F * kept;
+                s.data.y[rows[at]] = (s.model->classes > 0) ? 1.0F - kept : -1e5F * kept;
                 assert_int_equal(sum_of(&s, rows, counts[c], s.other), 0);
                 assert_true(shift(&s, s.sum, s.other) <= 2.0 * most);
                 s.data.y[rows[at]] = kept;
@@ -424,7 +424,7 @@ static void test_a_row_counts_at_most_its_clip(void **state) {
             double size = exp(next_uniform(&s.random) * 190 - 103); /* 1e-45 to 1e38 */
             for (ptrdiff_t j = 0; j < FEATURES; j++)
                 s.data.x[r * FEATURES + j] = (float)(size * (2 * next_uniform(&s.random) - 1));
-            if (r % 3 == 0 && !mfpg_model_is_classifier(s.model)) s.data.y[r] = (float)size;
+            if (r % 3 == 0 && !(s.model->classes > 0)) s.data.y[r] = (float)size;
         }
         refresh_norms(&s.data);
         for (size_t c = 0; c < sizeof clips / sizeof *clips; c++) {

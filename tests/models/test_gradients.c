@@ -1,6 +1,7 @@
 /* Gradients of every model in models.def: against differences of the loss, against explicit gradients of single
  * examples, and what clipping does to examples that are too long or not finite. */
 #include "models/fixture.h"
+#include "models/losses.h"
 
 enum { ROWS = 17, FEATURES = 11, MOST_PARAMETERS = 128 };
 
@@ -22,7 +23,7 @@ typedef struct setup {
 static setup begin(const char *kind, ptrdiff_t rows, ptrdiff_t features) {
     setup s = {.ctx = testing_context(1), .random = testing_seed()};
     s.model = make_model(s.ctx, kind, features);
-    s.data = make_dataset(rows, features, mfpg_model_is_classifier(s.model), &s.random);
+    s.data = make_dataset(rows, features, (s.model->classes > 0), &s.random);
     s.d = mfpg_model_parameters(s.model);
     s.w = make_floats(s.d);
     s.grad = make_floats(s.d);

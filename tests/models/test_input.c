@@ -1,6 +1,7 @@
 /* The loss as a function of an example's features: gradient against differences of the loss and against closed forms, and
  * the bound on its curvature against gradients of many pairs. */
 #include "models/fixture.h"
+#include "models/losses.h"
 
 enum { FEATURES = 5, CLASSES = 4, MOST = CLASSES * (FEATURES + 1) };
 
@@ -14,7 +15,7 @@ static mfpg_model *model_of(mfpg_context *ctx, const char *kind) {
 }
 
 static float label_of(const mfpg_model *model, uint64_t *random) {
-    ptrdiff_t classes = mfpg_model_classes(model);
+    ptrdiff_t classes = model->classes;
     return classes > 0 ? (float)(next_word(random) % (uint64_t)classes) : (float)next_normal(random);
 }
 
@@ -43,13 +44,13 @@ static void test_gradient_is_the_slope_of_the_loss(void **state) {
     uint64_t random = testing_seed();
     for (size_t m = 0; m < 4; m++) {
         mfpg_model *model = model_of(ctx, smooth[m]);
-        assert_int_equal(mfpg_model_features(model), FEATURES);
+        assert_int_equal(model->features, FEATURES);
         for (int run = 0; run < testing_repeats(50); run++) {
             float w[MOST], x[FEATURES], y = label_of(model, &random);
             double gradient[FEATURES], work[CLASSES], at[FEATURES];
             fill(w, (int)mfpg_model_parameters(model), 1.0, &random);
             fill(x, FEATURES, 1.0, &random);
-            assert_true(mfpg_model_input_workspace(model) <= CLASSES);
+            assert_true(model->classes <= CLASSES);
             mfpg_model_input_gradient(model, w, x, y, gradient, work);
             for (int i = 0; i < FEATURES; i++) at[i] = (double)x[i];
             for (int i = 0; i < FEATURES; i++) {

@@ -1,6 +1,7 @@
 /* The network against a plain one in double: its loss, its gradient by differences, clipping of every example, blocks of
  * rows, examples that are no numbers, and its start. */
 #include "models/fixture.h"
+#include "models/losses.h"
 
 #include <sys/resource.h>
 
@@ -205,10 +206,10 @@ static void test_the_network_of_the_images_has_six_tensors(void **state) {
     mfpg_model *model = make_network(ctx, 784, 10, hidden, 2);
     ptrdiff_t end_of_last = 0;
     assert_int_equal(mfpg_model_parameters(model), 109386);
-    assert_int_equal(mfpg_model_tensors(model), 6);
+    assert_int_equal(model->tensors, 6);
     for (int t = 0; t < 6; t++) {
-        assert_int_equal(mfpg_model_tensor(model, t).offset, end_of_last);
-        assert_int_equal(mfpg_model_tensor(model, t).size, size[t]);
+        assert_int_equal(model->tensor[t].offset, end_of_last);
+        assert_int_equal(model->tensor[t].size, size[t]);
         end_of_last += size[t];
     }
     assert_int_equal(end_of_last, 109386);
@@ -263,7 +264,7 @@ static void test_the_start_has_the_variance_of_he(void **state) {
     mfpg_model_start(model, &key, 1, again);
     assert_memory_equal(w, again, (size_t)d * sizeof *w);
     for (int l = 0; l < 3; l++) {
-        mfpg_tensor weight = mfpg_model_tensor(model, 2 * l), bias = mfpg_model_tensor(model, 2 * l + 1);
+        mfpg_tensor weight = model->tensor[2 * l], bias = model->tensor[2 * l + 1];
         double sum = 0.0, squares = 0.0, n = (double)weight.size, expected = 2.0 / (double)inputs[l];
         for (ptrdiff_t i = 0; i < weight.size; i++) {
             sum += (double)w[weight.offset + i];

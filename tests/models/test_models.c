@@ -1,5 +1,6 @@
 /* Shapes, names, closed forms of losses and scores. */
 #include "models/fixture.h"
+#include "models/losses.h"
 
 static mfpg_metrics scores(
     mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data) {
@@ -17,8 +18,8 @@ static void test_shapes_of_every_model(void **state) {
         mfpg_model *model = make_model(ctx, mfpg_model_kind_name(kinds), 20);
         assert_string_equal(mfpg_model_name(model), mfpg_model_kind_name(kinds));
         ptrdiff_t end = 0; /* the tensors tile the parameters */
-        for (ptrdiff_t t = 0; t < mfpg_model_tensors(model); t++) {
-            mfpg_tensor tensor = mfpg_model_tensor(model, t);
+        for (ptrdiff_t t = 0; t < model->tensors; t++) {
+            mfpg_tensor tensor = model->tensor[t];
             assert_int_equal(tensor.offset, end);
             assert_true(tensor.size > 0);
             end += tensor.size;

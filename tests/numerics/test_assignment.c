@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "mfpg/random.h"
-#include "numerics/assignment.h"
+#include "numerics/sorting.h"
 
 enum { MOST = 7 };
 

@@ -1,7 +1,7 @@
 /* The crossing of a falling function: from both sides, across gaps and jumps, on whole numbers, and how much it costs. */
 #include "testing.h"
 
-#include "numerics/special/crossing.h"
+#include "numerics/special/roots.h"
 
 typedef struct probe {
     double (*f)(double x);

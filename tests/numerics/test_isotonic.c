@@ -1,7 +1,7 @@
 /* Isotonic regression against the max-min formula and the conditions of the projection. */
 #include "testing.h"
 
-#include "numerics/isotonic.h"
+#include "numerics/sorting.h"
 
 enum { MOST = 12 };
 

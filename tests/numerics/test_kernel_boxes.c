@@ -5,8 +5,7 @@
 
 #include "mfpg/random.h"
 #include "mfpg/transport.h"
-#include "numerics/transport/kernel_boxes.h"
-#include "numerics/transport/kernel_rows.h"
+#include "numerics/transport/kernels.h"
 
 static void draw(uint64_t number, ptrdiff_t n, float *x) {
     mfpg_key key = mfpg_key_from_seed(testing_seed());
@@ -35,16 +34,15 @@ static void make_points(uint64_t number, ptrdiff_t n, double *x) {
 
 static void check_products(ptrdiff_t n, double eta, const double *x, const double *u) {
     mfpg_context *ctx = testing_context(1);
-    mfpg_kernel_boxes *boxes = NULL;
-    mfpg_kernel_rows *rows = NULL;
+    mfpg_kernel boxes = {0}, rows = {0};
     double *out = malloc(5 * (size_t)n * sizeof *out), *a = out, *b = a + n, *c = b + n, *d = c + n;
-    CHECK_OK(ctx, mfpg_kernel_boxes_create(ctx, n, x, eta, &boxes));
-    CHECK_OK(ctx, mfpg_kernel_rows_create(ctx, n, x, 1.0 / eta, &rows));
-    mfpg_kernel_boxes_pull(boxes, u, c, d + n);
-    mfpg_kernel_boxes_weigh(boxes, u, a);
-    mfpg_kernel_rows_weigh(rows, u, b);
-    mfpg_kernel_rows_pull(rows, u, d);
-    double bound = mfpg_kernel_boxes_error(boxes, u) + mfpg_kernel_rows_error(rows, u);
+    CHECK_OK(ctx, mfpg_kernel_boxes(ctx, n, x, eta, &boxes));
+    CHECK_OK(ctx, mfpg_kernel_rows(ctx, n, x, eta, &rows));
+    CHECK_OK(ctx, boxes.pull(ctx, boxes.self, u, c, d + n));
+    CHECK_OK(ctx, boxes.weigh(ctx, boxes.self, u, a));
+    CHECK_OK(ctx, rows.weigh(ctx, rows.self, u, b));
+    CHECK_OK(ctx, rows.pull(ctx, rows.self, u, d, d + n));
+    double bound = boxes.error(boxes.self, u) + rows.error(rows.self, u);
     double sum = 0.0, weights = 0.0, reach = fmin(14.0 * sqrt(eta), x[n - 1]);
     for (ptrdiff_t i = 0; i < n; i++) {
         /* the bound is for u_i out_i, the certificate of the row sums */
@@ -56,8 +54,8 @@ static void check_products(ptrdiff_t n, double eta, const double *x, const doubl
     }
     /* exactly antisymmetric, so only roundings are left: of expansions of 12 terms for each pair of weights */
     check_near(sum, 0.0, 0, 100 * 0x1p-53 * reach * weights * weights, "sum of all pulls");
-    mfpg_kernel_boxes_destroy(boxes);
-    mfpg_kernel_rows_destroy(rows);
+    mfpg_kernel_destroy(&boxes);
+    mfpg_kernel_destroy(&rows);
     mfpg_context_destroy(ctx);
     free(out);
 }

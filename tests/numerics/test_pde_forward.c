@@ -1,18 +1,18 @@
 /* The forward equation: stationary laws, moments, mass, and what the paper prints. */
 #include "testing.h"
 
-#include "mfpg/pde.h"
+#include "forward_line.h"
 
-enum { MOST = 801 };
+enum { MOST = FORWARD_MOST };
 
 static double drift[MOST], control[MOST], density[MOST];
 
-static double place(const mfpg_pde_flow *flow, ptrdiff_t i) {
+static double place(const forward_line *flow, ptrdiff_t i) {
     return flow->low + (double)i * (flow->high - flow->low) / (double)(flow->nodes - 1);
 }
 
-static mfpg_pde_flow flow_of(double width, ptrdiff_t nodes, mfpg_pde_scheme scheme, double tilt) {
-    mfpg_pde_flow flow = {.low = -width,
+static forward_line flow_of(double width, ptrdiff_t nodes, mfpg_pde_scheme scheme, double tilt) {
+    forward_line flow = {.low = -width,
         .high = width,
         .nodes = nodes,
         .drift = drift,
@@ -27,28 +27,26 @@ static mfpg_pde_flow flow_of(double width, ptrdiff_t nodes, mfpg_pde_scheme sche
     return flow;
 }
 
-static double mass_of(const mfpg_pde_flow *flow) {
+static double mass_of(const forward_line *flow) {
     double sum = 0;
     for (ptrdiff_t i = 0; i < flow->nodes; i++) sum += density[i];
     return sum * (flow->high - flow->low) / (double)(flow->nodes - 1);
 }
 
-static void start_normal(const mfpg_pde_flow *flow, double mean, double variance) {
+static void start_normal(const forward_line *flow, double mean, double variance) {
     for (ptrdiff_t i = 0; i < flow->nodes; i++)
         density[i] = exp(-0.5 * pow(place(flow, i) - mean, 2) / variance);
     double mass = mass_of(flow);
     for (ptrdiff_t i = 0; i < flow->nodes; i++) density[i] /= mass;
 }
 
-static void run(const mfpg_pde_flow *flow) {
-    mfpg_context *ctx = testing_context(1);
-    CHECK_OK(ctx, mfpg_pde_forward(ctx, flow, density));
-    mfpg_context_destroy(ctx);
+static void run(const forward_line *flow) {
+    forward_run(flow, density);
 }
 
 /* eps mu = constant exp(int b/eps); the integral by 200 midpoints a cell. */
 static double stationary_error(ptrdiff_t nodes, mfpg_pde_scheme scheme, double tilt) {
-    mfpg_pde_flow flow = flow_of(5, nodes, scheme, tilt);
+    forward_line flow = flow_of(5, nodes, scheme, tilt);
     static double exact[MOST];
     double h = 10.0 / (double)(nodes - 1), exponent = 0, total = 0, error = 0;
     for (ptrdiff_t i = 0; i < nodes; i++) {
@@ -88,7 +86,7 @@ static void test_ornstein_uhlenbeck_moments_in_closed_form(void **state) {
     (void)state;
     double error[2];
     for (int fine = 0; fine < 2; fine++) {
-        mfpg_pde_flow flow = flow_of(6, 401, MFPG_PDE_HYBRID, 0.0);
+        forward_line flow = flow_of(6, 401, MFPG_PDE_HYBRID, 0.0);
         double h = 12.0 / 400, mean = 0, square = 0;
         flow.steps = fine ? 400 : 200;
         start_normal(&flow, 1, 0.25);
@@ -129,7 +127,7 @@ static void exponential(double a[SMALL][SMALL]) {
 
 static void test_steps_tend_to_the_matrix_exponential(void **state) {
     (void)state;
-    mfpg_pde_flow flow = flow_of(2, SMALL, MFPG_PDE_HYBRID, 0.4);
+    forward_line flow = flow_of(2, SMALL, MFPG_PDE_HYBRID, 0.4);
     double h = 0.5, a[SMALL][SMALL] = {{0}}, expected[SMALL] = {0}, error[2];
     for (int i = 0; i < SMALL;
          i++) { /* here |b| h <= 2 eps at every node but the first two: the rates by hand */
@@ -159,20 +157,20 @@ static void test_steps_tend_to_the_matrix_exponential(void **state) {
  * the appendix. The start is not stated; it is the standard normal. The limit is .998015, d mass/dt = int eps'' mu. */
 static void test_the_printed_equation_loses_mass_and_the_derived_one_does_not(void **state) {
     (void)state;
-    mfpg_pde_flow flow = flow_of(6, 401, MFPG_PDE_HYBRID, 0.4);
+    forward_line flow = flow_of(6, 401, MFPG_PDE_HYBRID, 0.4);
     flow.horizon = 0.5;
     flow.steps = 1000;
     start_normal(&flow, 0, 1);
     run(&flow);
     check_near(mass_of(&flow), 1, 0, 1e-13, "mass of the appendix's form");
     for (ptrdiff_t i = 0; i < flow.nodes; i++) assert_true(density[i] > 0);
-    flow.form = MFPG_PDE_PAPER;
+    flow.printed = 1;
     start_normal(&flow, 0, 1);
     run(&flow);
     check_near(mass_of(&flow), 0.99803, 0, 3e-5, "mass of the printed form");
     /* and keeps it where the noise does not vary */
     flow = flow_of(6, 401, MFPG_PDE_HYBRID, 0);
-    flow.form = MFPG_PDE_PAPER;
+    flow.printed = 1;
     start_normal(&flow, 0, 1);
     run(&flow);
     check_near(mass_of(&flow), 1, 0, 1e-12, "mass of the printed form with constant noise");
@@ -181,9 +179,9 @@ static void test_the_printed_equation_loses_mass_and_the_derived_one_does_not(vo
 /* With eps'' known, one step of the printed form changes the mass by dt int eps'' mu: the second route of its size. */
 static void test_the_printed_loss_is_the_second_derivative_of_the_control(void **state) {
     (void)state;
-    mfpg_pde_flow flow = flow_of(6, 801, MFPG_PDE_HYBRID, 0.4);
+    forward_line flow = flow_of(6, 801, MFPG_PDE_HYBRID, 0.4);
     double h = 12.0 / 800, expected = 0;
-    flow.form = MFPG_PDE_PAPER;
+    flow.printed = 1;
     flow.horizon = 1e-6;
     flow.steps = 1;
     start_normal(&flow, 1, 0.25);
@@ -196,34 +194,6 @@ static void test_the_printed_loss_is_the_second_derivative_of_the_control(void *
     check_near((mass_of(&flow) - 1) / 1e-6, expected, 1e-3, 0, "loss of mass a unit of time");
 }
 
-static void test_what_is_no_flow_is_refused(void **state) {
-    (void)state;
-    mfpg_context *ctx = testing_context(1);
-    const mfpg_pde_flow good = flow_of(5, 51, MFPG_PDE_HYBRID, 0);
-    start_normal(&good, 0, 1);
-    const double nan = (double)NAN;
-    for (int k = 0; k < 12; k++) {
-        mfpg_pde_flow flow = flow_of(5, 51, MFPG_PDE_HYBRID, 0);
-        double held = density[3];
-        if (k == 0) flow.low = nan;
-        if (k == 1) flow.high = -5;
-        if (k == 2) flow.nodes = 4;
-        if (k == 3) flow.nodes = 200000;
-        if (k == 4) flow.horizon = nan;
-        if (k == 5) flow.steps = 0;
-        if (k == 6) flow.scheme = (mfpg_pde_scheme)7;
-        if (k == 7) flow.form = (mfpg_pde_form)7;
-        if (k == 8) drift[7] = nan;
-        if (k == 9) control[7] = -0.1;
-        if (k == 10) density[3] = nan;
-        if (k == 11) flow.horizon = 0;
-        assert_int_equal(mfpg_pde_forward(ctx, &flow, density), MFPG_ERR_DOMAIN);
-        assert_non_null(strstr(mfpg_context_message(ctx), "allowed"));
-        density[3] = held;
-    }
-    mfpg_context_destroy(ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schemes_have_their_orders_on_three_grids),
@@ -231,7 +201,6 @@ int main(void) {
         cmocka_unit_test(test_steps_tend_to_the_matrix_exponential),
         cmocka_unit_test(test_the_printed_equation_loses_mass_and_the_derived_one_does_not),
         cmocka_unit_test(test_the_printed_loss_is_the_second_derivative_of_the_control),
-        cmocka_unit_test(test_what_is_no_flow_is_refused),
     };
     return cmocka_run_group_tests_name("numerics.pde_forward", tests, NULL, NULL);
 }

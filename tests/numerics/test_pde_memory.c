@@ -19,15 +19,6 @@ static mfpg_status solve(void *arg) {
     return status;
 }
 
-static mfpg_status flow(void *arg) {
-    double drift[9] = {0}, control[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, density[9] = {1};
-    const mfpg_pde_flow line = {0, 1, 9, drift, control, 1, 3, MFPG_PDE_HYBRID, MFPG_PDE_ADJOINT};
-    (void)arg;
-    mfpg_status status = mfpg_pde_forward(ctx, &line, density);
-    assert_true(status == MFPG_OK || density[0] == 1);
-    return status;
-}
-
 static mfpg_status particles(void *arg) {
     mfpg_pde_model model = quadratic_game(WEIGHTS, 2);
     mfpg_key key = mfpg_key_from_seed(1);
@@ -41,7 +32,6 @@ static void test_every_allocation_may_fail(void **state) {
     (void)state;
     ctx = testing_context(1);
     assert_true(sweep_allocations(solve, NULL) >= 9);
-    assert_true(sweep_allocations(flow, NULL) >= 1);
     assert_true(sweep_allocations(particles, NULL) >= 3);
     mfpg_context_destroy(ctx);
 }

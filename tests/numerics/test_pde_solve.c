@@ -1,7 +1,7 @@
 /* The coupled game: its closed form, its certificate, its limits. */
 #include "testing.h"
 
-#include "mfpg/pde.h"
+#include "forward_line.h"
 
 static const double ONE = 1;
 
@@ -316,11 +316,7 @@ static void test_few_controls_are_the_best_of_all_sequences(void **state) {
                 drift[i] = -x - 0.5 * (x - mean);
                 control[i] = controls[rest % 3];
             }
-            mfpg_context *ctx = testing_context(1);
-            const mfpg_pde_flow flow = {
-                -8, 8, 101, drift, control, 0.25, 1, MFPG_PDE_HYBRID, MFPG_PDE_ADJOINT};
-            CHECK_OK(ctx, mfpg_pde_forward(ctx, &flow, density));
-            mfpg_context_destroy(ctx);
+            forward_run(&(forward_line){-8, 8, 101, drift, control, 0.25, 1, MFPG_PDE_HYBRID, 0}, density);
             mean = 0;
             for (int i = 0; i < 101; i++) {
                 double x = -8 + 0.16 * i;

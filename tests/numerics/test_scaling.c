@@ -2,9 +2,7 @@
 #include "testing.h"
 
 #include "mfpg/random.h"
-#include "numerics/transport/kernel_boxes.h"
-#include "numerics/transport/kernel_rows.h"
-#include "numerics/transport/scaling.h"
+#include "numerics/transport/kernels.h"
 
 enum { LARGE = TESTING_SANITIZED ? 20352 : 100352, DENSE = TESTING_SANITIZED ? 500 : 2000 };
 
@@ -26,33 +24,18 @@ static void draw(int even, ptrdiff_t n, double *x) {
     free(z);
 }
 
-/* ---- kernels by boxes and by rows ---- */
-
-static mfpg_status weigh_boxes(mfpg_context *ctx, void *self, const double *u, double *out) {
-    (void)ctx;
-    mfpg_kernel_boxes_weigh(self, u, out);
-    return MFPG_OK;
-}
-
-static mfpg_status weigh_boxes_roughly(mfpg_context *ctx, void *self, const float *u, float *out) {
-    (void)ctx;
-    mfpg_kernel_boxes_weigh_roughly(self, u, out);
-    return MFPG_OK;
-}
-
 /* Scaling and row sums by boxes; returns the certificate of the row sums. */
 static double solve_by_boxes(ptrdiff_t n, double eta, const double *x, double *u, double *row_sum,
     double *pull, mfpg_sinkhorn_result *result) {
     mfpg_context *ctx = testing_context(1);
-    mfpg_kernel_boxes *boxes = NULL;
+    mfpg_kernel boxes = {0};
     float *work = malloc(6 * (size_t)n * sizeof *work);
     double *more = malloc((size_t)n * sizeof *more);
-    CHECK_OK(ctx, mfpg_kernel_boxes_create(ctx, n, x, eta, &boxes));
-    const mfpg_kernel kernel = {boxes, weigh_boxes, weigh_boxes_roughly};
-    CHECK_OK(ctx, mfpg_scaling_solve(ctx, n, &kernel, u, row_sum, work, result));
-    double bound = mfpg_kernel_boxes_error(boxes, u);
-    if (pull) mfpg_kernel_boxes_pull(boxes, u, pull, more);
-    mfpg_kernel_boxes_destroy(boxes);
+    CHECK_OK(ctx, mfpg_kernel_boxes(ctx, n, x, eta, &boxes));
+    CHECK_OK(ctx, mfpg_scaling_solve(ctx, n, &boxes, u, row_sum, work, result));
+    double bound = boxes.error(boxes.self, u);
+    if (pull) CHECK_OK(ctx, boxes.pull(ctx, boxes.self, u, pull, more));
+    mfpg_kernel_destroy(&boxes);
     mfpg_context_destroy(ctx);
     free(work);
     free(more);
@@ -172,7 +155,7 @@ static mfpg_sinkhorn_result solve_dense(dense_kernel *k, double eta) {
     for (int i = 0; i < 60; i++)
         for (int j = 0; j < 60; j++) k->entry[i][j] = exp(-(x[i] - x[j]) * (x[i] - x[j]) / eta);
     k->n = 60;
-    const mfpg_kernel kernel = {k, weigh_dense, weigh_dense_roughly};
+    const mfpg_kernel kernel = {.self = k, .weigh = weigh_dense, .weigh_roughly = weigh_dense_roughly};
     CHECK_OK(ctx, mfpg_scaling_solve(ctx, 60, &kernel, u, row_sum, work, &result));
     mfpg_context_destroy(ctx);
     return result;

@@ -2,8 +2,7 @@
 #include "testing.h"
 
 #include "mfpg/random.h"
-#include "numerics/sort_floats.h"
-#include "numerics/spacing_entropy.h"
+#include "numerics/sorting.h"
 
 enum { LARGEST = 5000 };
 

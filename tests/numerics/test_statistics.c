@@ -1,11 +1,8 @@
 /* The binomial and chi-square laws, Owen's function and rank sums, by closed forms. */
 #include "testing.h"
 
-#include "numerics/special/binomial.h"
-#include "numerics/special/chi_square.h"
+#include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
-#include "numerics/special/rank_sum.h"
-#include "numerics/special/saddle.h"
 
 /* C(n,k) p^k (1-p)^(n-k) by Pascal's triangle: exact up to some units of the last place for n <= 20. */
 static double pascal(int k, int n, double p) {

@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "mfpg/random.h"
-#include "mfpg/transport.h"
+#include "numerics/transport/transport_report.h"
 
 enum { N = TESTING_SANITIZED ? 20352 : 100352, RUNS = 8 };
 

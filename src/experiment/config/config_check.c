@@ -8,6 +8,7 @@
 #include "federation/acting_rules.h"
 #include "mfpg/game.h"
 #include "mfpg/model.h"
+#include "models/losses.h"
 
 static int is(const mfpg_config *config, const char *path, const char *word) {
     return mfpg_config_is(config, path, word);

@@ -1,12 +1,10 @@
-#include "anderson.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "pde_parts.h"
 
-/* A direction of which less than this is left when the others are taken out is dropped: what it would say is rounding. */
+/* A direction of which less than this is left without the others is dropped: it consists of roundings. */
 static const double DEPENDENT = 1e-10;
 
 int mfpg_anderson_create(ptrdiff_t n, mfpg_anderson *out) {
@@ -18,15 +16,6 @@ int mfpg_anderson_create(ptrdiff_t n, mfpg_anderson *out) {
     out->last_x = out->basis + MFPG_ANDERSON_DEPTH * n;
     out->last_f = out->last_x + n;
     return 1;
-}
-
-void mfpg_anderson_clear(mfpg_anderson *state) {
-    free(state->block);
-}
-
-void mfpg_anderson_restart(mfpg_anderson *state) {
-    state->held = 0;
-    state->started = 0;
 }
 
 static double inner(ptrdiff_t n, const double *a, const double *b) {
@@ -56,8 +45,8 @@ static void remember(mfpg_anderson *s, const double *x, const double *f) {
     s->started = 1;
 }
 
-/* The least squares |f - sum_j gamma_j df_j| by modified Gram-Schmidt, newest difference first, so that it is the old
- * ones that are dropped where they say nothing new. */
+/* The least squares |f - sum_j gamma_j df_j| by modified Gram-Schmidt, newest difference first, so that the old ones
+ * are dropped if they add nothing. */
 void mfpg_anderson_step(mfpg_anderson *s, double damping, double *x, const double *f) {
     double upper[MFPG_ANDERSON_DEPTH][MFPG_ANDERSON_DEPTH], gamma[MFPG_ANDERSON_DEPTH];
     int column[MFPG_ANDERSON_DEPTH], rank = 0;

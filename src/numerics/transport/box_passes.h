@@ -1,4 +1,4 @@
-/* The two passes over the points of a cloud in boxes, in doubles (kernel_boxes.c) and in floats (rough_boxes.c). What includes
+/* The two passes over the points of a cloud in boxes, in doubles (kernel_boxes.c) and in floats (kernel_boxes_float.c). What includes
  * it says before: the type `real`, LANES of it in a register, HALVES registers side by side, the ORDER of the expansions, and
  * PART, the points of a box whose sums are kept apart: one sum of all the points of a large box would lose digits of a float. */
 #ifndef MFPG_NUMERICS_BOX_PASSES_H
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "box_layout.h"
+#include "kernels.h"
 #include "lanes.h"
 
 enum { GROUP = HALVES * LANES, REACH = MFPG_BOX_REACH };

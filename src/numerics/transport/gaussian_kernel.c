@@ -1,14 +1,15 @@
-#include "gaussian_kernel.h"
-
+/* Entries of the kernel, and its table between two boxes. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/wide.h"
+#include "kernels.h"
 
 /* exp(-t), 0 <= t <= 1000. t = k log 2 + r with |r| <= log(2)/2; exp(-r) by its series to degree 13, whose rest is below
  * 1e-17; then the exponent -k is put in place. */
 static inline __attribute__((always_inline)) double exp_minus(double t) {
-    const double shift = 0x1.8p52; /* adding it rounds to a whole number, which stands in the low bits */
+    const double shift = 0x1.8p52; /* adding it rounds to a whole number, which is then in the low bits */
     double shifted = t * 0x1.71547652b82fep0 + shift;
     double k = shifted - shift;
     double r = (k * 0x1.62e42fefa3800p-1 - t) + k * 0x1.ef35793c76730p-45; /* log 2 in two parts; -r */
@@ -42,4 +43,44 @@ MFPG_WIDE static void fill_entries(ptrdiff_t n, double *entry) {
 
 void mfpg_gaussian_entries(ptrdiff_t n, double *entry) {
     fill_entries(n, entry);
+}
+
+/* Chebyshev coefficients of `order` values at the nodes cos(pi (i + 1/2)/order), in place of them; stride between them. */
+static void to_coefficients(int order, double *values, ptrdiff_t stride, const double *cosine) {
+    double out[MFPG_BOX_MOST_ORDER];
+    for (int k = 0; k < order; k++) {
+        out[k] = 0.0;
+        for (int i = 0; i < order; i++) out[k] += cosine[k * order + i] * values[i * stride];
+        out[k] *= (k == 0 ? 1.0 : 2.0) / order;
+    }
+    for (int k = 0; k < order; k++) values[k * stride] = out[k];
+}
+
+/* Mirrored points have the same distance: C_lk = (-1)^(k+l) C_kl; of a box with itself C is symmetric, too. */
+static void make_symmetric(int order, double *table, int self) {
+    for (int k = 0; k < order; k++)
+        for (int l = k; l < order; l++) {
+            int odd = (k + l) % 2;
+            double *above = &table[k * order + l], *below = &table[l * order + k];
+            double mean = 0.5 * (*above + (odd ? -*below : *below));
+            *above = self && odd ? 0.0 : mean;
+            *below = odd ? -*above : *above;
+        }
+}
+
+void mfpg_box_table(int order, double width, int m, double *table) {
+    double node[MFPG_BOX_MOST_ORDER], cosine[MFPG_BOX_MOST_ORDER * MFPG_BOX_MOST_ORDER];
+    const double pi = 3.14159265358979323846;
+    for (int i = 0; i < order; i++) {
+        node[i] = cos(pi * (i + 0.5) / order);
+        for (int k = 0; k < order; k++) cosine[k * order + i] = cos(pi * k * (i + 0.5) / order);
+    }
+    for (int i = 0; i < order; i++)
+        for (int j = 0; j < order; j++) {
+            double apart = width * m + 0.5 * width * (node[i] - node[j]);
+            table[i * order + j] = exp(-apart * apart);
+        }
+    for (int i = 0; i < order; i++) to_coefficients(order, &table[i * order], 1, cosine);
+    for (int j = 0; j < order; j++) to_coefficients(order, &table[j], order, cosine);
+    make_symmetric(order, table, m == 0);
 }

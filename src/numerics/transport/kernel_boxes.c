@@ -1,5 +1,4 @@
-#include "kernel_boxes.h"
-
+/* Products by boxes, in doubles. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,8 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "gaussian_kernel.h"
-#include "rough_boxes.h"
+#include "kernels.h"
 
 /* In units of h = sqrt(eta) a box is `width` wide; x in box b at s and y in box b - m at t, both in [-1, 1], are
  * width m + (width/2)(s - t) apart, and
@@ -25,13 +23,13 @@ typedef double real;
 
 static const double WIDTH = 0.5; /* at most; see box_width */
 
-struct mfpg_kernel_boxes {
+typedef struct kernel_boxes {
     mfpg_box_layout at;
-    mfpg_rough_boxes *rough;
+    mfpg_float_boxes *rough;
     double *moments, *pulls; /* ORDER x columns each: of u, and of u t */
     double *near, *far;      /* ORDER x columns each: local expansions */
     double table[REACH + 1][ORDER][ORDER];
-};
+} kernel_boxes;
 
 /* ---- where the boxes are ---- */
 
@@ -44,7 +42,7 @@ static double box_width(double range, double eta) {
     return ldexp(floor(fraction * 0x1p20), exponent - 20);
 }
 
-/* A box is skipped over where nothing reaches across. */
+/* A box is skipped over if nothing reaches across. */
 static ptrdiff_t step_to(double last, double next) {
     double gap = next - last;
     return gap > REACH + 1 ? REACH + 1 : (ptrdiff_t)gap;
@@ -56,8 +54,8 @@ static double index_of(double x, double width) {
     return index * width > x ? index - 1.0 : index;
 }
 
-/* The boxes of n ascending points from 0, into out where it is given; *columns becomes how many columns they take. Where
- * boxes are smaller than the grid of doubles every box is that of one number. */
+/* The boxes of n ascending points from 0, into out if it is not NULL; *columns becomes how many columns they take. If
+ * boxes are smaller than the grid of doubles, every box holds one number. */
 static ptrdiff_t find_boxes(ptrdiff_t n, const double *x, double width, mfpg_box *out, ptrdiff_t *columns) {
     double last = -1.0;
     ptrdiff_t count = 0, place = -1;
@@ -81,8 +79,6 @@ double mfpg_kernel_boxes_cost(ptrdiff_t n, const double *x, double eta) {
     return 23.0 * (double)n + 400.0 * (double)count + 11.0 * ORDER * ORDER * (double)columns;
 }
 
-/* ---- making ---- */
-
 MFPG_WIDE static void set_places(
     ptrdiff_t n, const double *restrict x, double middle, double inverse, double *restrict t) {
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -92,7 +88,7 @@ MFPG_WIDE static void set_places(
     }
 }
 
-static void place_points(mfpg_kernel_boxes *boxes, const double *x) {
+static void place_points(kernel_boxes *boxes, const double *x) {
     double width = 2.0 * boxes->at.half, inverse = 1.0 / boxes->at.half;
     for (ptrdiff_t b = 0; b < boxes->at.count; b++) {
         const mfpg_box *at = &boxes->at.boxes[b];
@@ -101,54 +97,13 @@ static void place_points(mfpg_kernel_boxes *boxes, const double *x) {
     }
 }
 
-mfpg_status mfpg_kernel_boxes_create(
-    mfpg_context *ctx, ptrdiff_t n, const double *x, double eta, mfpg_kernel_boxes **out) {
-    mfpg_kernel_boxes *boxes = mfpg_alloc(1, sizeof *boxes);
-    if (!boxes) return mfpg_fail_memory(ctx);
-    *boxes = (mfpg_kernel_boxes){.at = {.n = n, .half = 0.5 * box_width(x[n - 1], eta)}};
-    ptrdiff_t used, size;
-    boxes->at.count = find_boxes(n, x, 2.0 * boxes->at.half, NULL, &used);
-    boxes->at.columns = (used + 15) / 16 * 16 + 2 * REACH;
-    size = ORDER * boxes->at.columns;
-    boxes->at.boxes = mfpg_alloc(boxes->at.count, sizeof *boxes->at.boxes);
-    boxes->at.t = mfpg_alloc(n, sizeof *boxes->at.t);
-    boxes->moments = mfpg_alloc(4 * size, sizeof *boxes->moments); /* zeros: empty columns stay so */
-    if (!boxes->at.boxes || !boxes->at.t || !boxes->moments) {
-        mfpg_kernel_boxes_destroy(boxes);
-        return mfpg_fail_memory(ctx);
-    }
-    boxes->pulls = boxes->moments + size;
-    boxes->near = boxes->pulls + size;
-    boxes->far = boxes->near + size;
-    find_boxes(n, x, 2.0 * boxes->at.half, boxes->at.boxes, &used);
-    place_points(boxes, x);
-    for (int m = 0; m <= REACH; m++)
-        mfpg_box_table(ORDER, 2.0 * boxes->at.half / sqrt(eta), m, &boxes->table[m][0][0]);
-    mfpg_status status = mfpg_rough_boxes_create(ctx, &boxes->at, eta, &boxes->rough);
-    if (status != MFPG_OK) {
-        mfpg_kernel_boxes_destroy(boxes);
-        return status;
-    }
-    *out = boxes;
-    return MFPG_OK;
-}
-
-void mfpg_kernel_boxes_destroy(mfpg_kernel_boxes *boxes) {
-    if (!boxes) return;
-    mfpg_rough_boxes_destroy(boxes->rough);
-    free(boxes->at.boxes);
-    free(boxes->at.t);
-    free(boxes->moments);
-    free(boxes);
-}
-
 /* ---- from points to moments ---- */
 
-MFPG_WIDE static void gather_weights(const mfpg_kernel_boxes *boxes, const double *u) {
+MFPG_WIDE static void gather_weights(const kernel_boxes *boxes, const double *u) {
     gather_boxes(&boxes->at, boxes->at.t, u, 0, boxes->moments);
 }
 
-MFPG_WIDE static void gather_pulls(const mfpg_kernel_boxes *boxes, const double *u) {
+MFPG_WIDE static void gather_pulls(const kernel_boxes *boxes, const double *u) {
     gather_boxes(&boxes->at, boxes->at.t, u, 1, boxes->pulls);
 }
 
@@ -175,9 +130,9 @@ static inline __attribute__((always_inline)) void translate_from(double table[OR
 }
 
 /* local = sum over boxes of their tables times the moments; odd: each times the distance 2 m of the middles in half
- * widths, which is what x_j - x_i has beside the places in the boxes. */
+ * widths, which is what x_j - x_i has besides the places in the boxes. */
 static inline __attribute__((always_inline)) void translate_all(
-    mfpg_kernel_boxes *boxes, const double *moments, int odd, double *local) {
+    kernel_boxes *boxes, const double *moments, int odd, double *local) {
     ptrdiff_t columns = boxes->at.columns;
     for (ptrdiff_t c = REACH; c < columns - REACH; c += LANES) {
         lanes sum[ORDER] = {{0}};
@@ -191,42 +146,50 @@ static inline __attribute__((always_inline)) void translate_all(
     }
 }
 
-MFPG_WIDE static void translate(mfpg_kernel_boxes *boxes, const double *moments, double *local) {
+MFPG_WIDE static void translate(kernel_boxes *boxes, const double *moments, double *local) {
     translate_all(boxes, moments, 0, local);
 }
 
-MFPG_WIDE static void translate_distances(mfpg_kernel_boxes *boxes, const double *moments, double *local) {
+MFPG_WIDE static void translate_distances(kernel_boxes *boxes, const double *moments, double *local) {
     translate_all(boxes, moments, 1, local);
 }
 
 /* ---- from expansions to points ---- */
 
-MFPG_WIDE static void spread(const mfpg_kernel_boxes *boxes, const double *expansion, double *out) {
+MFPG_WIDE static void spread(const kernel_boxes *boxes, const double *expansion, double *out) {
     spread_boxes(&boxes->at, boxes->at.t, expansion, out);
 }
 
 /* ---- the products ---- */
 
-void mfpg_kernel_boxes_weigh(mfpg_kernel_boxes *boxes, const double *u, double *out) {
+static mfpg_status weigh(mfpg_context *ctx, void *self, const double *u, double *out) {
+    kernel_boxes *boxes = self;
+    (void)ctx;
     gather_weights(boxes, u);
     translate(boxes, boxes->moments, boxes->near);
     spread(boxes, boxes->near, out);
+    return MFPG_OK;
 }
 
 /* x_j - x_i = half (t_j - 2 m - t_i) for x_j in the box m below: of the first two the sums are expansions as of the
  * weights, of the last it is the weight itself. */
-void mfpg_kernel_boxes_pull(mfpg_kernel_boxes *boxes, const double *u, double *out, double *work) {
-    mfpg_kernel_boxes_weigh(boxes, u, work);
+static mfpg_status pull(mfpg_context *ctx, void *self, const double *u, double *out, double *work) {
+    kernel_boxes *boxes = self;
+    weigh(ctx, boxes, u, work);
     gather_pulls(boxes, u);
     translate(boxes, boxes->pulls, boxes->near);
     translate_distances(boxes, boxes->moments, boxes->far);
     for (ptrdiff_t i = 0; i < ORDER * boxes->at.columns; i++) boxes->near[i] += boxes->far[i];
     spread(boxes, boxes->near, out);
     for (ptrdiff_t i = 0; i < boxes->at.n; i++) out[i] = boxes->at.half * (out[i] - boxes->at.t[i] * work[i]);
+    return MFPG_OK;
 }
 
-void mfpg_kernel_boxes_weigh_roughly(mfpg_kernel_boxes *boxes, const float *u, float *out) {
-    mfpg_rough_boxes_weigh(boxes->rough, u, out);
+static mfpg_status weigh_roughly(mfpg_context *ctx, void *self, const float *u, float *out) {
+    kernel_boxes *boxes = self;
+    (void)ctx;
+    mfpg_float_boxes_weigh(boxes->rough, u, out);
+    return MFPG_OK;
 }
 
 /* ---- the certificate ---- */
@@ -240,8 +203,9 @@ static double entry_error(void) {
     return interpolation + 4.0 * ORDER * ORDER * 0x1p-53;
 }
 
-/* sum_B U_B over the boxes that box b reaches, for which it stands: U_B is moment 0 of the last weights. */
-double mfpg_kernel_boxes_error(const mfpg_kernel_boxes *boxes, const double *u) {
+/* For every box, the sum of U_B over the boxes that it reaches; U_B is moment 0 of the last weights. */
+static double error_of(const void *self, const double *u) {
+    const kernel_boxes *boxes = self;
     double total = 0.0, worst = 0.0, interpolation = entry_error();
     const double *sums = boxes->moments;
     for (ptrdiff_t c = REACH; c < boxes->at.columns - REACH; c++) total += sums[c];
@@ -252,4 +216,46 @@ double mfpg_kernel_boxes_error(const mfpg_kernel_boxes *boxes, const double *u) 
         worst = fmax(worst, largest * (interpolation * reached + exp(-MFPG_GAUSSIAN_CUTOFF) * total));
     }
     return worst;
+}
+
+/* ---- making ---- */
+
+static void destroy(void *self) {
+    kernel_boxes *boxes = self;
+    mfpg_float_boxes_destroy(boxes->rough);
+    free(boxes->at.boxes);
+    free(boxes->at.t);
+    free(boxes->moments);
+    free(boxes);
+}
+
+mfpg_status mfpg_kernel_boxes(mfpg_context *ctx, ptrdiff_t n, const double *x, double eta, mfpg_kernel *out) {
+    kernel_boxes *boxes = mfpg_alloc(1, sizeof *boxes);
+    if (!boxes) return mfpg_fail_memory(ctx);
+    boxes->at = (mfpg_box_layout){.n = n, .half = 0.5 * box_width(x[n - 1], eta)};
+    ptrdiff_t used, size;
+    boxes->at.count = find_boxes(n, x, 2.0 * boxes->at.half, NULL, &used);
+    boxes->at.columns = (used + 15) / 16 * 16 + 2 * REACH;
+    size = ORDER * boxes->at.columns;
+    boxes->at.boxes = mfpg_alloc(boxes->at.count, sizeof *boxes->at.boxes);
+    boxes->at.t = mfpg_alloc(n, sizeof *boxes->at.t);
+    boxes->moments = mfpg_alloc(4 * size, sizeof *boxes->moments); /* zeros: empty columns stay so */
+    int complete = boxes->at.boxes && boxes->at.t && boxes->moments;
+    if (complete) {
+        boxes->pulls = boxes->moments + size;
+        boxes->near = boxes->pulls + size;
+        boxes->far = boxes->near + size;
+        find_boxes(n, x, 2.0 * boxes->at.half, boxes->at.boxes, &used);
+        place_points(boxes, x);
+        for (int m = 0; m <= REACH; m++)
+            mfpg_box_table(ORDER, 2.0 * boxes->at.half / sqrt(eta), m, &boxes->table[m][0][0]);
+        boxes->rough = mfpg_float_boxes_create(&boxes->at, eta);
+        complete = boxes->rough != NULL;
+    }
+    if (!complete) {
+        destroy(boxes);
+        return mfpg_fail_memory(ctx);
+    }
+    *out = (mfpg_kernel){boxes, weigh, weigh_roughly, pull, error_of, destroy};
+    return MFPG_OK;
 }

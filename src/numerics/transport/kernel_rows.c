@@ -1,5 +1,4 @@
-#include "kernel_rows.h"
-
+/* Products row by row. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,28 +6,28 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/wide.h"
-#include "gaussian_kernel.h"
+#include "kernels.h"
 
 enum { MOST_STORED = 512 * 512 };
-/* In stored entries, by timing products of 500 to 200,000 points: an entry made anew, and what a row takes beside. */
+/* In stored entries, by timing products of 500 to 200,000 points: an entry made anew, and what a row takes besides. */
 static const double COST_OF_MAKING = 9.0, COST_OF_ROW = 30.0;
 
 typedef struct columns {
     ptrdiff_t from, to;
 } columns;
 
-struct mfpg_kernel_rows {
+typedef struct kernel_rows {
     ptrdiff_t n;
     const double *x;
     double inverse;
     columns *near;  /* n: the columns of each row whose entries count */
-    double *row;    /* n: one row, where they are not stored */
+    double *row;    /* n: one row, if they are not stored */
     double *exact;  /* 2 n: of a product in floats */
     double *stored; /* the near columns of all rows, one after the other; or NULL */
-};
+} kernel_rows;
 
 /* The near columns of the row after those of `last`. Exponents grow with distance, so both ends move up with the row; an
- * entry is near for its row exactly where it is near for its column. */
+ * entry is near for its row exactly if it is near for its column. */
 static columns near_row(ptrdiff_t n, const double *x, double inverse, ptrdiff_t i, columns last) {
     while (mfpg_gaussian_exponent(x[i], x[last.from], inverse) > MFPG_GAUSSIAN_CUTOFF) last.from++;
     while (last.to < n && mfpg_gaussian_exponent(x[i], x[last.to], inverse) <= MFPG_GAUSSIAN_CUTOFF)
@@ -40,7 +39,8 @@ static double cost_of(ptrdiff_t n, ptrdiff_t entries) {
     return COST_OF_ROW * (double)n + (entries > MOST_STORED ? COST_OF_MAKING : 1.0) * (double)entries;
 }
 
-int mfpg_kernel_rows_cost_at_most(double cost, ptrdiff_t n, const double *x, double inverse) {
+int mfpg_kernel_rows_cost_at_most(double cost, ptrdiff_t n, const double *x, double eta) {
+    double inverse = 1.0 / eta;
     ptrdiff_t entries = 0;
     columns near = {0};
     for (ptrdiff_t i = 0; i < n && cost_of(n, entries) <= cost; i++) {
@@ -50,64 +50,15 @@ int mfpg_kernel_rows_cost_at_most(double cost, ptrdiff_t n, const double *x, dou
     return cost_of(n, entries) <= cost;
 }
 
-static ptrdiff_t find_near(mfpg_kernel_rows *rows) {
-    ptrdiff_t entries = 0;
-    columns near = {0};
-    for (ptrdiff_t i = 0; i < rows->n; i++) {
-        rows->near[i] = near = near_row(rows->n, rows->x, rows->inverse, i, near);
-        if (entries <= MOST_STORED) entries += near.to - near.from; /* more need not be counted */
-    }
-    return entries;
-}
-
-static void make_row(const mfpg_kernel_rows *rows, ptrdiff_t i, double *out) {
+static void make_row(const kernel_rows *rows, ptrdiff_t i, double *out) {
     columns near = rows->near[i];
     mfpg_gaussian_row(near.to - near.from, rows->x + near.from, rows->x[i], rows->inverse, out);
-}
-
-static void store(mfpg_kernel_rows *rows) {
-    double *row = rows->stored;
-    for (ptrdiff_t i = 0; i < rows->n; i++) {
-        make_row(rows, i, row);
-        row += rows->near[i].to - rows->near[i].from;
-    }
-}
-
-mfpg_status mfpg_kernel_rows_create(
-    mfpg_context *ctx, ptrdiff_t n, const double *x, double inverse, mfpg_kernel_rows **out) {
-    mfpg_kernel_rows *rows = mfpg_alloc(1, sizeof *rows);
-    if (!rows) return mfpg_fail_memory(ctx);
-    *rows = (mfpg_kernel_rows){.n = n, .x = x, .inverse = inverse};
-    rows->near = mfpg_alloc(n, sizeof *rows->near);
-    rows->row = mfpg_alloc(n, sizeof *rows->row);
-    rows->exact = mfpg_alloc(2 * n, sizeof *rows->exact);
-    if (!rows->near || !rows->row || !rows->exact) goto no_memory;
-    ptrdiff_t entries = find_near(rows);
-    if (entries <= MOST_STORED) {
-        rows->stored = mfpg_alloc(entries, sizeof *rows->stored);
-        if (!rows->stored) goto no_memory;
-        store(rows);
-    }
-    *out = rows;
-    return MFPG_OK;
-no_memory:
-    mfpg_kernel_rows_destroy(rows);
-    return mfpg_fail_memory(ctx);
-}
-
-void mfpg_kernel_rows_destroy(mfpg_kernel_rows *rows) {
-    if (!rows) return;
-    free(rows->near);
-    free(rows->row);
-    free(rows->exact);
-    free(rows->stored);
-    free(rows);
 }
 
 typedef double (*row_use)(ptrdiff_t n, const double *kernel, const double *u, const double *x, double at);
 
 /* out_i = use(row i) for all rows: the only place that walks the kernel. */
-static void for_rows(mfpg_kernel_rows *rows, row_use use, const double *u, double *out) {
+static void for_rows(kernel_rows *rows, row_use use, const double *u, double *out) {
     const double *stored = rows->stored;
     for (ptrdiff_t i = 0; i < rows->n; i++) {
         columns near = rows->near[i];
@@ -121,7 +72,7 @@ static void for_rows(mfpg_kernel_rows *rows, row_use use, const double *u, doubl
 enum { LANES = 4 };
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-/* sum_j K_ij u_j where x is NULL, otherwise sum_j K_ij u_j (x_j - x_i). */
+/* sum_j K_ij u_j if x is NULL, otherwise sum_j K_ij u_j (x_j - x_i). */
 static inline __attribute__((always_inline)) double row_product(
     ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
     lanes sums[2] = {{0}, {0}};
@@ -145,39 +96,87 @@ static inline __attribute__((always_inline)) double row_product(
     return sum;
 }
 
-MFPG_WIDE static double weight(
+MFPG_WIDE static double row_weight(
     ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
     (void)x;
     return row_product(n, kernel, u, NULL, at);
 }
 
-MFPG_WIDE static double pull(ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
+MFPG_WIDE static double row_pull(
+    ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
     return row_product(n, kernel, u, x, at);
 }
 
-void mfpg_kernel_rows_weigh(mfpg_kernel_rows *rows, const double *u, double *out) {
-    for_rows(rows, weight, u, out);
-}
-
-void mfpg_kernel_rows_pull(mfpg_kernel_rows *rows, const double *u, double *out) {
-    for_rows(rows, pull, u, out);
+static mfpg_status weigh(mfpg_context *ctx, void *rows, const double *u, double *out) {
+    (void)ctx;
+    for_rows(rows, row_weight, u, out);
+    return MFPG_OK;
 }
 
 /* Rows are as quick in doubles. */
-void mfpg_kernel_rows_weigh_roughly(mfpg_kernel_rows *rows, const float *u, float *out) {
+static mfpg_status weigh_roughly(mfpg_context *ctx, void *self, const float *u, float *out) {
+    kernel_rows *rows = self;
     double *exact = rows->exact + rows->n;
+    (void)ctx;
     for (ptrdiff_t i = 0; i < rows->n; i++) exact[i] = (double)u[i];
-    for_rows(rows, weight, exact, rows->exact);
+    for_rows(rows, row_weight, exact, rows->exact);
     for (ptrdiff_t i = 0; i < rows->n; i++) out[i] = (float)rows->exact[i];
+    return MFPG_OK;
 }
 
-double mfpg_kernel_rows_error(const mfpg_kernel_rows *rows, const double *u) {
+static mfpg_status pull(mfpg_context *ctx, void *rows, const double *u, double *out, double *work) {
+    (void)ctx, (void)work;
+    for_rows(rows, row_pull, u, out);
+    return MFPG_OK;
+}
+
+static double error_of(const void *self, const double *u) {
+    const kernel_rows *rows = self;
     double total = 0.0, largest = 0.0, window = 0.0;
     for (ptrdiff_t i = 0; i < rows->n; i++) {
         total += u[i];
         largest = fmax(largest, u[i]);
         window = fmax(window, (double)(rows->near[i].to - rows->near[i].from));
     }
-    /* u_i (K u)_i is 1 and more where it is not: entries to 1e-15, sums of so many terms of one sign */
+    /* u_i (K u)_i is about 1: entries to 1e-15, sums of so many terms of one sign */
     return largest * total * exp(-MFPG_GAUSSIAN_CUTOFF) + 2.0 * (1e-15 + (4.0 + window / LANES) * 0x1p-53);
+}
+
+static void destroy(void *self) {
+    kernel_rows *rows = self;
+    free(rows->near);
+    free(rows->row);
+    free(rows->exact);
+    free(rows->stored);
+    free(rows);
+}
+
+mfpg_status mfpg_kernel_rows(mfpg_context *ctx, ptrdiff_t n, const double *x, double eta, mfpg_kernel *out) {
+    kernel_rows *rows = mfpg_alloc(1, sizeof *rows);
+    if (!rows) return mfpg_fail_memory(ctx);
+    *rows = (kernel_rows){.n = n,
+        .x = x,
+        .inverse = 1.0 / eta,
+        .near = mfpg_alloc(n, sizeof *rows->near),
+        .row = mfpg_alloc(n, sizeof *rows->row),
+        .exact = mfpg_alloc(2 * n, sizeof *rows->exact)};
+    int complete = rows->near && rows->row && rows->exact;
+    ptrdiff_t entries = 0;
+    columns near = {0};
+    for (ptrdiff_t i = 0; complete && i < n; i++) {
+        rows->near[i] = near = near_row(n, x, rows->inverse, i, near);
+        if (entries <= MOST_STORED) entries += near.to - near.from; /* more need not be counted */
+    }
+    if (complete && entries <= MOST_STORED) {
+        double *row = rows->stored = mfpg_alloc(entries, sizeof *rows->stored);
+        complete = row != NULL;
+        for (ptrdiff_t i = 0; complete && i < n; row += rows->near[i].to - rows->near[i].from, i++)
+            make_row(rows, i, row);
+    }
+    if (!complete) {
+        destroy(rows);
+        return mfpg_fail_memory(ctx);
+    }
+    *out = (mfpg_kernel){rows, weigh, weigh_roughly, pull, error_of, destroy};
+    return MFPG_OK;
 }

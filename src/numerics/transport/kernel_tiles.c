@@ -1,23 +1,21 @@
-#include "kernel_tiles.h"
-
+/* Products by tiles, in doubles. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "gaussian_kernel.h"
-#include "rough_tiles.h"
+#include "kernels.h"
 
 enum { LANES = 4, GROUP = 2 * LANES };
 typedef double real;
-typedef struct mfpg_kernel_tiles {
+typedef struct kernel_tiles {
     ptrdiff_t n, d, padded; /* padded: a multiple of COLUMNS */
     double inverse;         /* 1/eta */
     double *x;              /* d x padded: coordinate by coordinate, from each one's first */
     double *sums;           /* STRIPS x padded: what each strip adds to the product */
     double *u;              /* padded: of the product under way, with zeros behind */
-    mfpg_rough_tiles *rough;
+    mfpg_float_tiles *rough;
     double *pulls; /* n x d, the caller's: of the pull under way */
 } tile_set;
 #define DO_TILE do_tile
@@ -26,38 +24,11 @@ typedef struct mfpg_kernel_tiles {
 static const double NOTHING = 50.0; /* tiles whose every exponent is above it are left out: e^-50 = 2e-22 */
 static const double FAR = 700.0;    /* exponents are cut here, where exp is still normal */
 
-mfpg_status mfpg_kernel_tiles_create(
-    mfpg_context *ctx, ptrdiff_t n, ptrdiff_t d, const float *x, double eta, mfpg_kernel_tiles **out) {
-    mfpg_kernel_tiles *tiles = mfpg_alloc(1, sizeof *tiles);
-    if (!tiles) return mfpg_fail_memory(ctx);
-    tiles->inverse = 1.0 / eta;
-    if (!allocate_tiles(tiles, n, d)) {
-        mfpg_kernel_tiles_destroy(tiles);
-        return mfpg_fail_memory(ctx);
-    }
-    for (ptrdiff_t k = 0; k < d; k++)
-        for (ptrdiff_t i = 0; i < n; i++) /* differences of floats, so a common offset harms nothing */
-            tiles->x[k * tiles->padded + i] = (double)x[i * d + k] - (double)x[k];
-    mfpg_status status = mfpg_rough_tiles_create(ctx, n, d, tiles->x, tiles->padded, eta, &tiles->rough);
-    if (status != MFPG_OK) {
-        mfpg_kernel_tiles_destroy(tiles);
-        return status;
-    }
-    *out = tiles;
-    return MFPG_OK;
-}
-
-void mfpg_kernel_tiles_destroy(mfpg_kernel_tiles *tiles) {
-    if (!tiles) return;
-    mfpg_rough_tiles_destroy(tiles->rough);
-    free_tiles(tiles);
-}
-
 typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 
 /* The exponents |x_i - x_j|^2/eta of ROWS rows from i and GROUP columns from j, cut at FAR. */
 static inline __attribute__((always_inline)) void fill_group(
-    const mfpg_kernel_tiles *tiles, ptrdiff_t i, ptrdiff_t j, double exponent[ROWS][COLUMNS], mask *near) {
+    const tile_set *tiles, ptrdiff_t i, ptrdiff_t j, double exponent[ROWS][COLUMNS], mask *near) {
     lanes sum[ROWS][2] = {{{0}}};
     const double *x = tiles->x;
     for (ptrdiff_t k = 0; k < tiles->d; k++, x += tiles->padded) {
@@ -89,20 +60,20 @@ static inline __attribute__((always_inline)) int make_entries(
     return 1;
 }
 
-mfpg_status mfpg_kernel_tiles_weigh(mfpg_context *ctx, void *kernel, const double *u, double *out) {
-    return weigh_tiles(ctx, kernel, u, out);
+static mfpg_status weigh(mfpg_context *ctx, void *tiles, const double *u, double *out) {
+    return weigh_tiles(ctx, tiles, u, out);
 }
 
-mfpg_status mfpg_kernel_tiles_weigh_roughly(mfpg_context *ctx, void *kernel, const float *u, float *out) {
-    mfpg_kernel_tiles *tiles = kernel;
-    return mfpg_rough_tiles_weigh(ctx, tiles->rough, u, out);
+static mfpg_status weigh_roughly(mfpg_context *ctx, void *self, const float *u, float *out) {
+    tile_set *tiles = self;
+    return mfpg_float_tiles_weigh(ctx, tiles->rough, u, out);
 }
 
 /* ---- pulls: once, all coordinates, row by row ---- */
 
 /* The tile's part of the pulls on its rows: d apart. */
 MFPG_WIDE static void pull_tile(
-    const mfpg_kernel_tiles *tiles, ptrdiff_t i, ptrdiff_t j, ptrdiff_t rows, double *pull) {
+    const tile_set *tiles, ptrdiff_t i, ptrdiff_t j, ptrdiff_t rows, double *pull) {
     double entry[ROWS][COLUMNS];
     if (!make_entries(tiles, i, j, entry)) return;
     for (int r = 0; r < rows; r++) {
@@ -122,7 +93,7 @@ MFPG_WIDE static void pull_tile(
 }
 
 static mfpg_status pull_rows(mfpg_context *ctx, ptrdiff_t block, int worker, void *arg) {
-    const mfpg_kernel_tiles *tiles = arg;
+    const tile_set *tiles = arg;
     ptrdiff_t first = block * COLUMNS;
     (void)ctx, (void)worker;
     for (ptrdiff_t i = first; i < first + COLUMNS && i < tiles->n; i += ROWS) {
@@ -134,20 +105,47 @@ static mfpg_status pull_rows(mfpg_context *ctx, ptrdiff_t block, int worker, voi
     return MFPG_OK;
 }
 
-mfpg_status mfpg_kernel_tiles_pull(
-    mfpg_context *ctx, mfpg_kernel_tiles *tiles, const double *u, double *out) {
+static mfpg_status pull(mfpg_context *ctx, void *self, const double *u, double *out, double *work) {
+    tile_set *tiles = self;
+    (void)work;
     memcpy(tiles->u, u, (size_t)tiles->n * sizeof *u);
     tiles->pulls = out;
     return mfpg_tasks_run(ctx, tiles->padded / COLUMNS, pull_rows, tiles);
 }
 
-double mfpg_kernel_tiles_error(const mfpg_kernel_tiles *tiles, const double *u) {
+static double error_of(const void *self, const double *u) {
+    const tile_set *tiles = self;
     double total = 0.0, largest = 0.0;
     for (ptrdiff_t i = 0; i < tiles->n; i++) {
         total += u[i];
         largest = fmax(largest, u[i]);
     }
-    /* tiles left out; then entries to 1e-15 and their exponents, up to 50 where they count, to a few roundings; sums */
+    /* tiles left out; then entries to 1e-15 and their exponents, up to 50 if they count, to a few roundings; sums */
     double rounding = 1e-15 + (NOTHING * (double)(tiles->d + 4) + (double)(tiles->n / 4 + STRIPS)) * 0x1p-53;
     return largest * total * exp(-NOTHING) + 2.0 * rounding;
+}
+
+static void destroy(void *self) {
+    tile_set *tiles = self;
+    mfpg_float_tiles_destroy(tiles->rough);
+    free_tiles(tiles);
+}
+
+mfpg_status mfpg_kernel_tiles(
+    mfpg_context *ctx, ptrdiff_t n, ptrdiff_t d, const float *x, double eta, mfpg_kernel *out) {
+    tile_set *tiles = mfpg_alloc(1, sizeof *tiles);
+    if (!tiles) return mfpg_fail_memory(ctx);
+    tiles->inverse = 1.0 / eta;
+    if (allocate_tiles(tiles, n, d)) {
+        for (ptrdiff_t k = 0; k < d; k++)
+            for (ptrdiff_t i = 0; i < n; i++) /* differences of floats, so a common offset harms nothing */
+                tiles->x[k * tiles->padded + i] = (double)x[i * d + k] - (double)x[k];
+        tiles->rough = mfpg_float_tiles_create(n, d, tiles->x, tiles->padded, eta);
+    }
+    if (!tiles->rough) {
+        destroy(tiles);
+        return mfpg_fail_memory(ctx);
+    }
+    *out = (mfpg_kernel){tiles, weigh, weigh_roughly, pull, error_of, destroy};
+    return MFPG_OK;
 }

@@ -1,4 +1,4 @@
-/* Products with a symmetric kernel by tiles of ROWS x COLUMNS entries, in doubles (kernel_tiles.c) and in floats (rough_tiles.c).
+/* Products with a symmetric kernel by tiles of ROWS x COLUMNS entries, in doubles (kernel_tiles.c) and in floats (kernel_tiles_float.c).
  * What includes it says before: the type `real`, LANES of it in a register, the type `tile_set` with the fields n, d, padded, x, sums
  * and u, and DO_TILE, a name of its own for the function that is compiled for several processors. It defines make_entries. */
 #ifndef MFPG_NUMERICS_TILE_PASSES_H
@@ -13,7 +13,7 @@
 
 enum { ROWS = 4, COLUMNS = 64, STRIPS = 16 };
 
-/* Room for n points of d coordinates; 0 where memory runs out. free_tiles frees it, also after that. */
+/* Room for n points of d coordinates; 0 if memory runs out. free_tiles frees it, also after that. */
 static int allocate_tiles(tile_set *t, ptrdiff_t n, ptrdiff_t d) {
     t->n = n;
     t->d = d;
@@ -31,7 +31,7 @@ static void free_tiles(tile_set *t) {
     free(t);
 }
 
-/* The entries of ROWS rows from i and COLUMNS columns from j; 0 where none of them counts. */
+/* The entries of ROWS rows from i and COLUMNS columns from j; 0 if none of them counts. */
 static inline __attribute__((always_inline)) int make_entries(
     const tile_set *t, ptrdiff_t i, ptrdiff_t j, real entry[ROWS][COLUMNS]);
 
@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void use_tile(
 MFPG_WIDE static void DO_TILE(const tile_set *t, ptrdiff_t i, ptrdiff_t j, real *sum) {
     real entry[ROWS][COLUMNS];
     if (!make_entries(t, i, j, entry)) return;
-    /* in the tile that holds the diagonal every pair would be met twice: once is what stands right of it */
+    /* in the tile that holds the diagonal every pair would be met twice: what is right of it counts */
     for (int r = 0; r < ROWS && j < i + ROWS; r++)
         for (ptrdiff_t c = 0; c <= i + r - j && c < COLUMNS; c++) entry[r][c] = 0;
     use_tile(t->u, i, j, entry, sum);

@@ -1,0 +1,151 @@
+/* Loss, accuracy, AUC and majority rate of a set. */
+#include "model_ops.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/tasks.h"
+
+typedef struct ranked {
+    float score;
+    int positive;
+} ranked;
+
+/* Predictions of a set, block by block; every worker has a workspace. */
+typedef struct predicting {
+    const mfpg_model *model;
+    const float *w;
+    const mfpg_dataset *data;
+    float *work;
+    ptrdiff_t work_size; /* of one worker */
+    mfpg_prediction *out;
+} predicting;
+
+static mfpg_status predict_block(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
+    (void)ctx;
+    const predicting *p = arg;
+    ptrdiff_t first = index * MFPG_BLOCK_ROWS;
+    mfpg_dataset part;
+    mfpg_batch all = {.data = p->data, .count = p->data->rows};
+    mfpg_batch block = mfpg_batch_block(&all, first, &part);
+    p->model->ops->predict(p->model, p->w, &block, p->work + worker * p->work_size, p->out + first);
+    return MFPG_OK;
+}
+
+/* A client's few rows inside a loop over clients are not worth a loop of their own. */
+static mfpg_status predict_all(mfpg_context *ctx, predicting *p) {
+    ptrdiff_t rows = p->data->rows, blocks = (rows - 1) / MFPG_BLOCK_ROWS + 1;
+    int workers = mfpg_context_threads(ctx);
+    p->work_size = mfpg_model_workspace(p->model, rows);
+    p->work = mfpg_alloc(workers, (size_t)p->work_size * sizeof *p->work);
+    if (!p->work) return mfpg_fail_memory(ctx);
+    mfpg_status status = MFPG_OK;
+    if (workers > 1)
+        status = mfpg_tasks_run(ctx, blocks, predict_block, p);
+    else
+        for (ptrdiff_t i = 0; i < blocks; i++) predict_block(ctx, i, 0, p);
+    free(p->work);
+    return status;
+}
+
+static double mean_of_losses(const mfpg_prediction *prediction, ptrdiff_t rows, int sums_rows) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < rows; i++) sum += prediction[i].loss;
+    return sums_rows ? sum : sum / (double)rows;
+}
+
+static double share_right(const mfpg_prediction *prediction, const mfpg_dataset *data) {
+    ptrdiff_t right = 0;
+    for (ptrdiff_t i = 0; i < data->rows; i++) right += (float)prediction[i].chosen == data->y[i];
+    return (double)right / (double)data->rows;
+}
+
+/* Labels are 0 .. classes-1; count has a slot for each. */
+static double share_of_majority(const mfpg_dataset *data, ptrdiff_t classes, ptrdiff_t *count) {
+    ptrdiff_t most = 0;
+    for (ptrdiff_t i = 0; i < data->rows; i++) {
+        float y = data->y[i];
+        if (!(y >= 0.0F && y < (float)classes)) continue;
+        ptrdiff_t same = ++count[(ptrdiff_t)y];
+        if (same > most) most = same;
+    }
+    return (double)most / (double)data->rows;
+}
+
+static int by_score(const void *left, const void *right) {
+    float a = ((const ranked *)left)->score, b = ((const ranked *)right)->score;
+    return (a > b) - (a < b);
+}
+
+/* The share of (positive, negative) pairs in the right order, ties half: Mann and Whitney's count by mean ranks. */
+static double area_under_curve(const mfpg_prediction *prediction, const mfpg_dataset *data, ranked *order) {
+    double positives = 0.0, rank_sum = 0.0;
+    for (ptrdiff_t i = 0; i < data->rows; i++) {
+        if (isnan(prediction[i].score)) return NAN; /* no order */
+        order[i] = (ranked){.score = prediction[i].score, .positive = data->y[i] > 0.5F};
+        positives += order[i].positive;
+    }
+    double negatives = (double)data->rows - positives;
+    if (positives == 0.0 || negatives == 0.0) return NAN;
+    qsort(order, (size_t)data->rows, sizeof *order, by_score);
+    for (ptrdiff_t first = 0, end; first < data->rows; first = end) {
+        double tied = 0.0;
+        for (end = first; end < data->rows && order[end].score == order[first].score; end++)
+            tied += order[end].positive;
+        rank_sum += tied * 0.5 * (double)(first + 1 + end); /* ranks first+1 .. end */
+    }
+    return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
+}
+
+/* Predictions and labels of the rows that are not absent move to the front; *present is their set, of labels alone. */
+static void leave_out_absent(
+    const mfpg_dataset *data, mfpg_prediction *prediction, float *label, mfpg_dataset *present) {
+    *present = (mfpg_dataset){.features = data->features, .y = label};
+    for (ptrdiff_t i = 0; i < data->rows; i++) {
+        if (data->absent[i]) continue;
+        prediction[present->rows] = prediction[i];
+        label[present->rows++] = data->y[i];
+    }
+}
+
+static void judge(const mfpg_model *model, const mfpg_prediction *prediction, const mfpg_dataset *data,
+    ptrdiff_t *count, ranked *order, mfpg_metrics *out) {
+    out->rows = data->rows;
+    if (data->rows == 0) return;
+    out->loss = mean_of_losses(prediction, data->rows, model->ops->sums_rows);
+    if (model->classes > 0) {
+        out->accuracy = share_right(prediction, data);
+        out->majority_rate = share_of_majority(data, model->classes, count);
+    }
+    if (model->classes == 2) out->auc = area_under_curve(prediction, data, order);
+}
+
+mfpg_status mfpg_model_evaluate(
+    mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data, mfpg_metrics *out) {
+    ptrdiff_t rows = data->rows, classes = model->classes;
+    *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN};
+    if (rows == 0) return MFPG_OK;
+    mfpg_status status = MFPG_OK;
+    mfpg_prediction *prediction = mfpg_alloc(rows, sizeof *prediction);
+    ptrdiff_t *count = mfpg_alloc(classes, sizeof *count);
+    ranked *order = mfpg_alloc(classes == 2 ? rows : 0, sizeof *order);
+    float *label = data->absent ? mfpg_alloc(rows, sizeof *label) : NULL;
+    mfpg_dataset present = *data;
+    if (!prediction || !count || !order || (data->absent && !label)) {
+        status = mfpg_fail_memory(ctx);
+        goto done;
+    }
+    predicting all = {.model = model, .w = w, .data = data, .out = prediction};
+    status = predict_all(ctx, &all);
+    if (status != MFPG_OK) goto done;
+    if (data->absent) leave_out_absent(data, prediction, label, &present);
+    judge(model, prediction, &present, count, order, out);
+done:
+    free(order);
+    free(count);
+    free(prediction);
+    free(label);
+    return status;
+}
