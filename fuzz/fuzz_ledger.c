@@ -7,6 +7,7 @@
 #include "mfpg/accountant.h"
 
 #include "ledger_text.h"
+#include "accountants/accounting.h"
 
 typedef struct reading {
     mfpg_accountant *accountant;

@@ -1,5 +1,6 @@
-/** Accountants: what was released, and what it cost. gdp and rdp certify releases of parameters, data-particles those of
- *  noised records; paper_* print the paper's formulas and certify nothing. Also the conversions of Gaussian differential privacy and the append-only ledger. */
+/** Accountants: what was released, and what it cost. gdp, rdp, exact, pld and hidden-state certify releases of parameters,
+ *  data-particles those of noised records; paper_* print the paper's formulas and certify nothing. Also the conversions of Gaussian
+ *  differential privacy and the append-only ledger. */
 #ifndef MFPG_ACCOUNTANT_H
 #define MFPG_ACCOUNTANT_H
 
@@ -11,10 +12,10 @@
 #include "filter.h"
 #include "release.h"
 
-/* ---- conversions (theory S2.1); NaN or a value out of range gives +INFINITY, from mfpg_gdp_mu 0 ---- */
+/* ---- Gaussian differential privacy (theory S2.1): NaN or a value out of range gives +INFINITY, from mfpg_gdp_mu 0 ---- */
 
-/** delta(epsilon) of mu-GDP: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), never below the true value
- *  by more than rounding (rounded up). mu 0 gives 0, mu +INFINITY gives 1. */
+/** delta(epsilon) of mu-GDP, Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) (Balle and Wang 2018), rounded up.
+ *  mu 0 gives 0, mu +INFINITY gives 1. */
 double mfpg_gdp_delta(double mu, double epsilon);
 
 /** Smallest epsilon >= 0 with delta(epsilon) <= delta for mu-GDP, rounded up (as if mu were larger by up to 1e-12 of
@@ -23,16 +24,9 @@ double mfpg_gdp_delta(double mu, double epsilon);
 double mfpg_gdp_epsilon(double mu, double delta);
 
 /** Largest mu for which mu-GDP is (epsilon, delta)-DP, rounded down (relative 1.1e-12): noise of sd sensitivity/mu is
- *  accounted for with at most this epsilon. +INFINITY for epsilon +INFINITY; 0 where there is none, and for NaN or a
+ *  accounted for with at most this epsilon. +INFINITY for epsilon +INFINITY; 0 if there is none, and for NaN or a
  *  value out of range. */
 double mfpg_gdp_mu(double epsilon, double delta);
-
-/** Renyi epsilon at one order to (epsilon, delta): tight (order > 1) and the classic rdp + ln(1/delta)/(order-1). */
-double mfpg_rdp_epsilon(double rdp, double order, double delta);
-double mfpg_rdp_epsilon_classic(double rdp, double order, double delta);
-
-/** The same relation solved for delta at epsilon >= 0, rounded up, at most 1. */
-double mfpg_rdp_delta(double rdp, double order, double epsilon);
 
 /* ---- the paper's bound (NOT a certificate) ---- */
 
@@ -43,7 +37,7 @@ typedef struct mfpg_paper_bound {
     double gradient_norm;      /* G */
     double step;               /* tau */
     int clamp;                 /* min(1, .) */
-    int envelope;              /* C_d/sqrt(N)/(K+1) where alpha e <= lambda + G */
+    int envelope;              /* C_d/sqrt(N)/(K+1) if alpha e <= lambda + G */
 } mfpg_paper_bound;
 
 /** Equation (dpbound): (C_d/sqrt N) exp(-(alpha e - lambda - G) K tau / 2), C_d = min(sqrt d, 10). Reproduction of the
@@ -70,17 +64,14 @@ mfpg_status mfpg_accountant_create(
     mfpg_context *ctx, const char *kind, const mfpg_accountant_options *options, mfpg_accountant **out);
 void mfpg_accountant_destroy(mfpg_accountant *accountant);
 
-/** The one kind of release that it takes. */
-mfpg_particles mfpg_accountant_particles(const mfpg_accountant *accountant);
-
-/** 1 where its epsilon is a guarantee, 0 for paper_*. */
+/** 1 if its epsilon is a guarantee, 0 for paper_*. */
 int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
-/** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT where the particles of the
- *  release are not those that the accountant knows, its unit is not that of the promise, its grid does not fit its
- *  noise in the view promised (mfpg_grid_fault), or paper_lsi is given no strength; after any failure the accountant answers +INFINITY for ever, as something was released that it does not
- *  know. gdp counts sampled examples as if all had been used; rdp credits Poisson sampling where the unit is the
- *  example, because only examples are sampled. The caller says so. */
+/** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT if the particles of the release are not
+ *  those that the accountant knows, its unit is not that of the promise, its grid does not fit its noise in the view promised
+ *  (mfpg_grid_fault), or paper_lsi is given no strength. After any failure the accountant answers +INFINITY for ever, as something was
+ *  released that it does not know. gdp counts sampled examples as if all had been used; rdp, exact and pld credit Poisson
+ *  sampling if the unit is the example, because only examples are sampled: the caller promises that. */
 mfpg_status mfpg_accountant_record(
     mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release);
 
@@ -98,120 +89,30 @@ typedef struct mfpg_bounds {
     double lower, upper;
 } mfpg_bounds;
 
-/** The answer of mfpg_accountant_epsilon as upper end, with a lower end that is 0 where the accountant knows none; of what
- *  was recorded, if it was released exactly so. paper_*: upper end +INFINITY. */
-mfpg_status mfpg_accountant_epsilon_bounds(
-    mfpg_context *ctx, const mfpg_accountant *accountant, double delta, mfpg_bounds *epsilon);
-
-/** The same for delta at epsilon >= 0. */
-mfpg_status mfpg_accountant_delta_bounds(
-    mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, mfpg_bounds *delta);
-
-/** delta at epsilon >= 0, rounded up; paper_rdp: the target it is given is its answer, so +INFINITY is returned;
- *  paper_lsi: the bound, whatever epsilon. */
+/** delta at epsilon >= 0, rounded up; of paper_rdp, whose delta is a target that it is given, +INFINITY; of paper_lsi the bound, for
+ *  every epsilon. */
 mfpg_status mfpg_accountant_delta(
     mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, double *delta);
 
-/** The Gaussian-DP parameter of everything recorded; +INFINITY where the accountant has none (rdp, once sampling is
- *  credited). */
+/** The Gaussian-DP parameter of everything recorded; +INFINITY if the accountant has none (once sampling is credited). */
 double mfpg_accountant_mu(const mfpg_accountant *accountant);
 
-/** A bound of the Renyi divergence of an order >= 1 between neighbours, in both directions; +INFINITY where the
- *  accountant has none. */
-double mfpg_accountant_renyi(const mfpg_accountant *accountant, double order);
-
-/** epsilon as if the promise had been made for this adjacency; +INFINITY where the accountant cannot tell. */
-mfpg_status mfpg_accountant_epsilon_under(mfpg_context *ctx, const mfpg_accountant *accountant,
-    mfpg_adjacency adjacency, double delta, double *epsilon);
-
-/** 1 where everything recorded, and the release next with it (NULL: nothing), is (epsilon, delta)-DP: mfpg_accountant_epsilon
+/** 1 if everything recorded, and the release next with it (NULL: nothing), is (epsilon, delta)-DP: mfpg_accountant_epsilon
  *  would then answer at most epsilon. Cheaper than asking; the accountant is not changed. 0 also for what is faulty. */
 int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_release *next,
     double delta, double epsilon);
-
-/** 1 where it is plain that the epsilon of accountant is at least that of less at every delta; both of one name and made
- *  with the same options. 0 where it is not, or not without work. */
-int mfpg_accountant_covers(const mfpg_accountant *accountant, const mfpg_accountant *less);
 
 /** mu of one release under the promise: sqrt((steps-1) (S/sd)^2 + (S/last_sd)^2), S doubled for replace; rounded up,
  *  +INFINITY for a release that no accountant would record, and for one of data particles. */
 double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
 
-/* ---- data as particles: records pushed through noise once (theory S5.2, S5.3) ---- */
-
-/** mu of one release of data particles under the promise, whatever is computed from it afterwards:
- *  contraction S/noise_sd, S doubled for replace; rounded up. +INFINITY for a release that no accountant would record,
- *  and for one of parameters. */
+/** mu of one release of data particles, records pushed through noise once (theory S5.2, S5.3), under the promise, for everything that
+ *  is computed from it afterwards: contraction S/noise_sd, S doubled for replace; rounded up. +INFINITY for a release that no
+ *  accountant would record, and for one of parameters. */
 double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
-
-/** mu of the last state alone of a record that was pushed through steps >= 1 maps with noise of sd noise_sd each:
- *  (distance/noise_sd) c^K sqrt((1-c^2)/(1-c^(2K))), at c = 1 (distance/noise_sd)/sqrt K; rounded up. Holds only where the
- *  states before the last stay hidden and no map depends on the record: models public or trained on other people's
- *  data alone, and bounded beforehand so that c holds for every one of them.
- *  @param[in] distance     between two records, >= 0: the sensitivity under the promise
- *  @param[in] contraction  c >= 0: every map multiplies distances by at most this
- *  +INFINITY for NaN, a negative or infinite number, steps < 1, and for noise 0 unless the distance is 0. */
-double mfpg_data_exogenous_mu(double distance, double noise_sd, double contraction, int64_t steps);
 
 const char *mfpg_accountant_name(ptrdiff_t index); /* accountants.def; NULL past the end */
 const char *mfpg_accountant_help(ptrdiff_t index);
-
-/** What is fixed by the name of an accountant, as bits. */
-enum {
-    MFPG_ACCOUNTANT_CREDITS_SAMPLING = 1, /* Poisson batches of examples lower its answers */
-    MFPG_ACCOUNTANT_CREDITS_FORGETTING =
-        2, /* needs a declared assumption, by which rounds forget earlier ones */
-    MFPG_ACCOUNTANT_SUMS_SQUARES =
-        4, /* epsilon is that of the root of the sum of mu^2, as in a Gaussian-DP filter */
-    MFPG_ACCOUNTANT_TAKES_ORDERS = 8, /* reads orders of its options */
-    MFPG_ACCOUNTANT_TAKES_WIDTH = 16, /* reads width of its options */
-    MFPG_ACCOUNTANT_TAKES_DELTA = 32, /* delta is given and never found */
-    MFPG_ACCOUNTANT_BOUNDS_DISTANCE =
-        64,                       /* delta is a total variation between last models, whatever epsilon */
-    MFPG_ACCOUNTANT_OF_DATA = 128 /* knows releases of data, not of parameters */
-};
-
-/** The bits of that accountant; 0 for NULL and unknown names. */
-int mfpg_accountant_facts(const char *name);
-
-/** The first accountant of accountants.def with all these bits, or NULL. */
-const char *mfpg_accountant_with(int facts);
-
-/** The accountant of runs that name none: the tightest one for such releases. */
-const char *mfpg_accountant_default(mfpg_particles particles, int samples_examples);
-
-/* ---- views ---- */
-
-/** What protects whom in one round's sum, where a client's releases are looked at one by one. A plain value; its fields belong
- *  to the functions below. */
-typedef struct mfpg_view_noise {
-    int sums;                      /* 0: the view is local */
-    int participants;              /* 1: other participants see the average too and know their own noise */
-    const unsigned char *colluder; /* borrowed */
-    int64_t first, second;         /* the clients of the largest noise and the next; -1 for none */
-    double first_noise, second_noise;
-    double all[2], without_first[2], without_second[2]; /* sums of squares, in two parts */
-} mfpg_view_noise;
-
-/** Starts a round of that view; colluder and participants as in mfpg_view_apply. Every release of the round then goes through
- *  rank, once more every one through add, and from then on mfpg_view_last_sd tells what each client is granted. */
-mfpg_view_noise mfpg_view_start(const mfpg_promise *promise, const unsigned char *colluder, int participants);
-void mfpg_view_rank(mfpg_view_noise *view, const mfpg_release *release);
-void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release);
-
-/** last_sd of a release of the round; its clients differ from one another. */
-double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *release);
-
-/** Fills last_sd of one round's releases (all clients that take part) for the view of the promise (theory S2.2).
- *  local: noise_sd. average and final: the noise of the whole sum in client k's units,
- *  sqrt(sum over honest j of p_j^2 sd_j^2) / p_k, never below noise_sd; honest are the clients that are neither
- *  colluders nor, with participants watching, the observer (the worst observer i != k is taken). Rounded down; a
- *  colluder, a weight of 0, a number that is none and a release of data particles are granted noise_sd alone; data
- *  particles protect nobody else.
- *  @param[in] colluder      clients-of-the-federation flags, indexed by release.client; NULL: none
- *  @param[in] participants  1: other participants see the average too and know their own noise */
-void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
-    mfpg_release *release, ptrdiff_t count);
 
 /* ---- ledger: every release of every client, append-only text, one JSON object a line, each with a hash that continues
  * the chain of those before it ---- */
@@ -294,30 +195,14 @@ const char *mfpg_ledger_accountant(const mfpg_ledger_header *header);
 mfpg_status mfpg_ledger_append(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
 
-/** The same of releases that are made while they are read: release(user, i) is number i, whenever it is asked. */
-typedef mfpg_release (*mfpg_release_maker)(void *user, ptrdiff_t i);
-mfpg_status mfpg_ledger_append_made(
-    mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
-
 /** The same as a new round, whose number is told; what the releases say of theirs is not looked at. */
 mfpg_status mfpg_ledger_append_next(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count, int64_t *round);
-
-/** Opens the ledger of an interrupted run that is about to be repeated from next_round on. What it holds of that round
- *  and later ones stays: append compares with it and adds what is missing, also the rest of an unfinished line.
- *  MFPG_ERR_INPUT where another process has it open, or the file belongs to another run, now or, in append, by what it
- *  recorded. */
-mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
-    int64_t next_round, mfpg_ledger **out);
 
 /* ---- both ---- */
 
 /** The end so far; of a ledger that is being repeated, of what the file holds. */
 void mfpg_ledger_tell_end(mfpg_ledger *ledger, mfpg_ledger_end *out);
-
-/** Where the next release belongs: the end, or while an interrupted run is being repeated what stands in front of the releases
- *  that are still to be repeated. */
-void mfpg_ledger_tell_repeated(mfpg_ledger *ledger, mfpg_ledger_end *out);
 
 /** The round of the latest release; 0 before the first. */
 int64_t mfpg_ledger_tell_round(mfpg_ledger *ledger);

@@ -9,24 +9,15 @@
 
 /** Least noise sd of ONE Gaussian release of that sensitivity that is (epsilon, delta)-DP (analytic Gaussian mechanism: Balle
  *  and Wang, ICML 2018), rounded up by less than 1.2e-12 of itself. Sensitivity is that of the neighbours meant: C for an
- *  update clipped to C under zero-out, 2C under replace. 0 for epsilon +INFINITY and for sensitivity 0; +INFINITY where no
+ *  update clipped to C under zero-out, 2C under replace. 0 for epsilon +INFINITY and for sensitivity 0; +INFINITY if no
  *  noise is enough (delta 0), for NaN and for a value out of range: sensitivity finite and >= 0, epsilon >= 0, delta in
  *  [0, 1). */
 double mfpg_calibrate_noise(double epsilon, double delta, double sensitivity);
 
-/** The formula of the paper, sensitivity sqrt(2 ln(1.25/delta))/epsilon: proved for epsilon up to 1 and false for large
- *  ones, where mfpg_gdp_delta(sensitivity/noise, epsilon) exceeds delta (at delta 1e-5 from 8.42 on). For reproduction. NaN
- *  unless epsilon and sensitivity are positive and finite and 0 < delta < 1. */
-double mfpg_paper_classical_noise(double epsilon, double delta, double sensitivity);
-
-/** Noise sd of a step of the entropic flow in the units of the gradient, sqrt(2 strength / step), rounded down: the step
- *  moves by step x gradient and is blurred with sd sqrt(2 strength step). strength >= 0, step > 0, both finite; else NaN. */
-double mfpg_strength_noise(double strength, double step);
-
 /** What is to be found in one release of a schedule. */
 typedef enum mfpg_solve {
     MFPG_SOLVE_NOISE = 0, /* the least noise_sd; last_sd is set to it */
-    MFPG_SOLVE_STRENGTH,  /* the least action.strength; noise_sd is that of mfpg_strength_noise */
+    MFPG_SOLVE_STRENGTH,  /* the least action.strength; noise_sd is sqrt(2 strength/step), rounded down */
     MFPG_SOLVE_RATE,      /* the largest sampling_rate */
     MFPG_SOLVE_STEPS      /* the largest number of steps, exactly */
 } mfpg_solve;
@@ -46,12 +37,12 @@ typedef struct mfpg_calibration {
     double
         value; /* noise sd, strength, rate or steps. Steps +INFINITY: more than 2^53 are within the target */
     mfpg_bounds epsilon; /* of the whole schedule with the value; the upper end is at most the target */
-    double mu;           /* of the same, +INFINITY where the accountant has none */
+    double mu;           /* of the same, +INFINITY if the accountant has none */
     int evaluations;     /* how often the accountant was asked */
 } mfpg_calibration;
 
 /** Solves one number of a schedule. MFPG_ERR_DOMAIN or MFPG_ERR_INPUT names a parameter that is out of range.
- *  MFPG_ERR_INPUT also where the target cannot be reached: nothing of the unknown is little enough (the other releases cost
+ *  MFPG_ERR_INPUT also if the target cannot be reached: nothing of the unknown is little enough (the other releases cost
  *  too much by themselves), or no noise is enough. *out is set on success only.
  *  Costs about ten answers of the accountant; sampled steps are guessed by the central limit theorem, which decides nothing. */
 mfpg_status mfpg_calibrate(mfpg_context *ctx, const mfpg_calibration_options *asked, mfpg_calibration *out);

@@ -1,19 +1,15 @@
 /* The front of every accountant: names, checks, and the rule that a record that failed is never forgotten. */
+#include "accounting.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mfpg/accountant.h"
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "ops.h"
+#include "gdp.h"
 #include "release_check.h"
-
-#define ENTRY(name) extern const mfpg_accountant_ops mfpg_accountant_##name;
-#include "accountants.def"
-#undef ENTRY
 
 static const mfpg_accountant_ops *const built_in[] = {
 #define ENTRY(name) &mfpg_accountant_##name,
@@ -122,31 +118,26 @@ int mfpg_accountant_certifies(const mfpg_accountant *accountant) {
     return accountant->ops->certifies;
 }
 
-/* A certificate of the one kind says nothing about the other (theory S5.4). */
-static mfpg_status fail_kind(
-    mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_release *release) {
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "round %lld, client %lld: the particles of this release are %s; accountant %s knows %s only",
-        (long long)release->round, (long long)release->client, mfpg_particles_name(release->particles),
-        accountant->ops->name, mfpg_particles_name(accountant->ops->particles));
-}
-
 mfpg_status mfpg_accountant_record_times(
     mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release, int64_t times) {
+    const mfpg_accountant_ops *ops = accountant->ops;
+    const long long round = (long long)release->round, client = (long long)release->client;
     const char *fault = times < 0 ? "recorded less than 0 times" : mfpg_release_fault(release);
     mfpg_status status = MFPG_OK;
     if (fault)
-        status = mfpg_fail(ctx, MFPG_ERR_DOMAIN, "round %lld, client %lld: %s", (long long)release->round,
-            (long long)release->client, fault);
-    else if (release->particles != accountant->ops->particles)
-        status = fail_kind(ctx, accountant, release);
+        status = mfpg_fail(ctx, MFPG_ERR_DOMAIN, "round %lld, client %lld: %s", round, client, fault);
+    else if (release->particles !=
+             ops->particles) /* a certificate of one kind says nothing of the other (theory S5.4) */
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "round %lld, client %lld: the particles of this release are %s; accountant %s knows %s only",
+            round, client, mfpg_particles_name(release->particles), ops->name,
+            mfpg_particles_name(ops->particles));
     else if ((fault = mfpg_promised_fault(&accountant->promise, release)) != NULL)
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "round %lld, client %lld: %s", (long long)release->round,
-            (long long)release->client, fault);
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "round %lld, client %lld: %s", round, client, fault);
     else if (times == 0)
         return MFPG_OK;
     else
-        status = accountant->ops->record(ctx, accountant->state, release, times);
+        status = ops->record(ctx, accountant->state, release, times);
     accountant->recorded = 1;
     if (status != MFPG_OK) accountant->poisoned = 1;
     return status;
@@ -157,62 +148,69 @@ mfpg_status mfpg_accountant_record(
     return mfpg_accountant_record_times(ctx, accountant, release, 1);
 }
 
+/* Every answer of an accountant comes through here. */
+static mfpg_status ask(
+    mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_question *asked, mfpg_bounds *out) {
+    const mfpg_accountant_ops *ops = accountant->ops;
+    mfpg_bounds found = {0.0, (double)INFINITY};
+    *out = found;
+    if (asked->for_delta && !(asked->given >= 0.0))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "epsilon is %g; it must be >= 0", asked->given);
+    if (!asked->for_delta && !(asked->given >= 0.0 && asked->given < 1.0))
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "delta is %g; it must be in [0, 1)", asked->given);
+    if (accountant->poisoned) return MFPG_OK;
+    if (!accountant->recorded) {
+        out->upper = 0.0;
+        return MFPG_OK;
+    }
+    if (!ops->certifies && asked->adjacency != accountant->promise.adjacency) return MFPG_OK;
+    mfpg_status status = ops->answer(ctx, accountant->state, asked, &found);
+    if (status == MFPG_OK && found.lower >= 0.0 && found.upper >= found.lower) *out = found;
+    return status;
+}
+
 mfpg_status mfpg_accountant_epsilon(
     mfpg_context *ctx, const mfpg_accountant *accountant, double delta, double *epsilon) {
-    *epsilon = (double)INFINITY;
-    if (!(delta >= 0.0 && delta < 1.0))
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "delta is %g; it must be in [0, 1)", delta);
-    if (accountant->poisoned) return MFPG_OK;
-    double answer = 0.0;
-    mfpg_status status = MFPG_OK;
-    if (accountant->recorded) status = accountant->ops->epsilon(ctx, accountant->state, delta, &answer);
-    if (status == MFPG_OK && answer >= 0.0) *epsilon = answer;
+    return mfpg_accountant_epsilon_under(ctx, accountant, accountant->promise.adjacency, delta, epsilon);
+}
+
+mfpg_status mfpg_accountant_epsilon_under(mfpg_context *ctx, const mfpg_accountant *accountant,
+    mfpg_adjacency adjacency, double delta, double *epsilon) {
+    mfpg_adjacency own = accountant->promise.adjacency;
+    mfpg_question asked = {.adjacency = own, .given = delta};
+    if (adjacency != own)
+        asked.adjacency = own == MFPG_ADJACENCY_REPLACE ? MFPG_ADJACENCY_ZERO_OUT : MFPG_ADJACENCY_REPLACE;
+    mfpg_bounds found;
+    mfpg_status status = ask(ctx, accountant, &asked, &found);
+    *epsilon = found.upper;
     return status;
 }
 
 mfpg_status mfpg_accountant_delta(
     mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, double *delta) {
-    *delta = (double)INFINITY;
-    if (!(epsilon >= 0.0)) return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "epsilon is %g; it must be >= 0", epsilon);
-    if (accountant->poisoned) return MFPG_OK;
-    double answer = 0.0;
-    mfpg_status status = MFPG_OK;
-    if (accountant->recorded) status = accountant->ops->delta(ctx, accountant->state, epsilon, &answer);
-    if (status == MFPG_OK && answer >= 0.0) *delta = answer;
+    mfpg_question asked = {.adjacency = accountant->promise.adjacency, .for_delta = 1, .given = epsilon};
+    mfpg_bounds found;
+    mfpg_status status = ask(ctx, accountant, &asked, &found);
+    *delta = found.upper;
     return status;
 }
 
-typedef mfpg_status (*bounds_of)(mfpg_context *ctx, const void *state, double given, mfpg_bounds *out);
-
-/* Replaces an answer, and 0 below it, by what the accountant itself knows of both ends. */
-static mfpg_status enclose(mfpg_context *ctx, const mfpg_accountant *accountant, bounds_of ask, double given,
-    double answer, mfpg_bounds *out) {
-    *out = (mfpg_bounds){.upper = accountant->ops->certifies ? answer : (double)INFINITY};
-    if (!ask || accountant->poisoned || !accountant->recorded) return MFPG_OK;
-    mfpg_bounds known = {0.0, (double)INFINITY};
-    mfpg_status status = ask(ctx, accountant->state, given, &known);
-    if (status == MFPG_OK && known.lower >= 0.0 && known.upper >= known.lower) *out = known;
+static mfpg_status ask_both(
+    mfpg_context *ctx, const mfpg_accountant *accountant, int for_delta, double given, mfpg_bounds *out) {
+    mfpg_question asked = {accountant->promise.adjacency, for_delta, given, .both_ends = 1};
+    mfpg_status status = ask(ctx, accountant, &asked, out);
+    if (!accountant->ops->certifies) *out = (mfpg_bounds){0.0, (double)INFINITY};
     return status;
 }
 
 mfpg_status mfpg_accountant_epsilon_bounds(
     mfpg_context *ctx, const mfpg_accountant *accountant, double delta, mfpg_bounds *epsilon) {
-    bounds_of ask = accountant->ops->epsilon_bounds;
-    double upper = (double)INFINITY;
-    int plain = !ask || !(delta >= 0.0 && delta < 1.0) || accountant->poisoned || !accountant->recorded;
-    mfpg_status status = plain ? mfpg_accountant_epsilon(ctx, accountant, delta, &upper) : MFPG_OK;
-    *epsilon = (mfpg_bounds){.upper = upper};
-    return status == MFPG_OK ? enclose(ctx, accountant, ask, delta, upper, epsilon) : status;
+    return ask_both(ctx, accountant, 0, delta, epsilon);
 }
 
 mfpg_status mfpg_accountant_delta_bounds(
     mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, mfpg_bounds *delta) {
-    bounds_of ask = accountant->ops->delta_bounds;
-    double upper = (double)INFINITY;
-    int plain = !ask || !(epsilon >= 0.0) || accountant->poisoned || !accountant->recorded;
-    mfpg_status status = plain ? mfpg_accountant_delta(ctx, accountant, epsilon, &upper) : MFPG_OK;
-    *delta = (mfpg_bounds){.upper = upper};
-    return status == MFPG_OK ? enclose(ctx, accountant, ask, epsilon, upper, delta) : status;
+    return ask_both(ctx, accountant, 1, epsilon, delta);
 }
 
 double mfpg_accountant_mu(const mfpg_accountant *accountant) {
@@ -223,22 +221,9 @@ double mfpg_accountant_mu(const mfpg_accountant *accountant) {
 double mfpg_accountant_renyi(const mfpg_accountant *accountant, double order) {
     if (accountant->poisoned || !(order >= 1.0) || !isfinite(order)) return (double)INFINITY;
     if (!accountant->recorded) return 0.0;
-    if (!accountant->ops->rdp) return (double)INFINITY;
-    double answer = accountant->ops->rdp(accountant->state, order);
+    if (!accountant->ops->renyi) return gdp_renyi(mfpg_accountant_mu(accountant), order);
+    double answer = accountant->ops->renyi(accountant->state, order);
     return answer >= 0.0 ? answer : (double)INFINITY;
-}
-
-mfpg_status mfpg_accountant_epsilon_under(mfpg_context *ctx, const mfpg_accountant *accountant,
-    mfpg_adjacency adjacency, double delta, double *epsilon) {
-    int other = adjacency != accountant->promise.adjacency && !accountant->poisoned && accountant->recorded;
-    if (!other || !(delta >= 0.0 && delta < 1.0))
-        return mfpg_accountant_epsilon(ctx, accountant, delta, epsilon);
-    *epsilon = (double)INFINITY;
-    if (!accountant->ops->other) return MFPG_OK;
-    double answer = 0.0;
-    mfpg_status status = accountant->ops->other(ctx, accountant->state, delta, &answer);
-    if (status == MFPG_OK && answer >= 0.0) *epsilon = answer;
-    return status;
 }
 
 /* An accountant that has recorded the same; NULL without memory. */
@@ -255,11 +240,9 @@ static mfpg_accountant *copy_of(const mfpg_accountant *accountant) {
 }
 
 static int is_within(mfpg_context *ctx, const mfpg_accountant *accountant, double delta, double epsilon) {
-    if (accountant->poisoned) return 0;
-    if (accountant->recorded && accountant->ops->within)
-        return accountant->ops->within(ctx, accountant->state, delta, epsilon);
-    double spent;
-    return mfpg_accountant_epsilon(ctx, accountant, delta, &spent) == MFPG_OK && spent <= epsilon;
+    mfpg_question asked = {.adjacency = accountant->promise.adjacency, .given = delta, .enough = epsilon};
+    mfpg_bounds spent;
+    return ask(ctx, accountant, &asked, &spent) == MFPG_OK && spent.upper <= epsilon;
 }
 
 int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_release *next,

@@ -1,10 +1,9 @@
 /* The number of a schedule that meets a target: a bracket around it, shrunk on the accountant's upper end, of which the side
  * that was seen to meet the target is returned. */
-#include "mfpg/calibration.h"
+#include "accounting.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -60,26 +59,17 @@ static mfpg_release with_value(const mfpg_calibration_options *asked, double val
     return release;
 }
 
-static mfpg_status record(
-    mfpg_context *ctx, const mfpg_calibration_options *asked, double value, mfpg_accountant *accountant) {
-    mfpg_status status = MFPG_OK;
-    for (ptrdiff_t i = 0; i < asked->count && status == MFPG_OK; i++) {
-        if (i != asked->unknown)
-            status = mfpg_accountant_record(ctx, accountant, &asked->schedule[i]);
-        else if (value > 0.0 || asked->solve != MFPG_SOLVE_STEPS) {
-            const mfpg_release release = with_value(asked, value);
-            status = mfpg_accountant_record(ctx, accountant, &release);
-        }
-    }
-    return status;
-}
-
-/* An accountant that has recorded the schedule. */
+/* An accountant that has recorded the schedule; of a step count below 1 the unknown release is left out. */
 static mfpg_status accountant_with(
     mfpg_context *ctx, const mfpg_calibration_options *asked, double value, mfpg_accountant **out) {
     mfpg_accountant *made = NULL;
     mfpg_status status = mfpg_accountant_create(ctx, asked->accountant, asked->options, &made);
-    if (status == MFPG_OK) status = record(ctx, asked, value, made);
+    for (ptrdiff_t i = 0; i < asked->count && status == MFPG_OK; i++) {
+        int unknown = i == asked->unknown;
+        const mfpg_release release = unknown ? with_value(asked, value) : asked->schedule[i];
+        if (!unknown || value > 0.0 || asked->solve != MFPG_SOLVE_STEPS)
+            status = mfpg_accountant_record(ctx, made, &release);
+    }
     if (status == MFPG_OK)
         *out = made;
     else
@@ -118,7 +108,7 @@ static double position_of(mfpg_solve solve, double value) {
     return (double)NAN;
 }
 
-/* log(epsilon / target), of which the sign is exact; only the sign is left of it where the target is 0 or infinite. */
+/* log(epsilon / target), of which the sign is exact; only the sign is left of it if the target is 0 or infinite. */
 static double excess(double position, const void *arg) {
     search *s = (search *)(size_t)arg;
     if (s->status == MFPG_OK) s->status = evaluate(s, value_at(s->asked->solve, position));
@@ -131,21 +121,23 @@ static double excess(double position, const void *arg) {
 
 /* ---- a first guess ---- */
 
-/* Sampling counts if the unit is the example and the accountant credits it. For the guess alone. */
+/* The rate that counts: sampling does if the unit is the example and the accountant credits it. */
 static double credited_rate(const mfpg_calibration_options *asked, const mfpg_release *release) {
     int credits = asked->options && asked->options->promise.unit == MFPG_UNIT_EXAMPLE &&
                   (mfpg_accountant_facts(asked->accountant) & MFPG_ACCOUNTANT_CREDITS_SAMPLING);
     return credits ? release->sampling_rate : 1.0;
 }
 
-static double doubling(const mfpg_calibration_options *asked) {
-    return asked->options && asked->options->promise.adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 : 1.0;
+/* The sensitivity under the promise. */
+static double moved(const mfpg_calibration_options *asked, const mfpg_release *release) {
+    int replace = asked->options && asked->options->promise.adjacency == MFPG_ADJACENCY_REPLACE;
+    return replace ? 2.0 * release->sensitivity : release->sensitivity;
 }
 
 /* mu^2 of a step over the square of its rate: 1/z^2 at rate 1, in the limit of many sampled steps exp(1/z^2) - 1 (Bu, Dong,
  * Long and Su 2020). Finite, so that guesses are numbers. */
 static double price_of_noise(const mfpg_calibration_options *asked, const mfpg_release *release) {
-    double reach = doubling(asked) * release->sensitivity / release->noise_sd, square = reach * reach;
+    double reach = moved(asked, release) / release->noise_sd, square = reach * reach;
     double price = credited_rate(asked, release) < 1.0 ? expm1(square) : square;
     return fmin(price, 1e200);
 }
@@ -162,7 +154,7 @@ static double mu2_left(const mfpg_calibration_options *asked) {
     return left > 0.01 * all ? left : 0.01 * all;
 }
 
-/* The value by the central limit theorem, which is exact where nothing is sampled; *exact says so. */
+/* The value by the central limit theorem, which is exact if nothing is sampled; *exact says so. */
 static double guess(const mfpg_calibration_options *asked, int *exact) {
     const mfpg_release *release = &asked->schedule[asked->unknown];
     double left = mu2_left(asked), rate = credited_rate(asked, release), steps = (double)release->steps;
@@ -177,7 +169,7 @@ static double guess(const mfpg_calibration_options *asked, int *exact) {
         value = sqrt(left / (steps * price));
     } else {
         double per_step = left / (steps * rate * rate), square = rate < 1.0 ? log1p(per_step) : per_step;
-        value = doubling(asked) * release->sensitivity / sqrt(square);
+        value = moved(asked, release) / sqrt(square);
         if (asked->solve == MFPG_SOLVE_STRENGTH) value = 0.5 * asked->step * value * value;
     }
     return value > 0.0 && isfinite(value) ? value : 1.0;
@@ -213,12 +205,6 @@ static mfpg_crossing_options search_options(const mfpg_calibration_options *aske
     return options;
 }
 
-/* The costly end of the range met the target: noise 0 may meet it too. */
-static double least_noise(search *s, double smallest) {
-    s->status = evaluate(s, 0.0);
-    return s->status == MFPG_OK && s->epsilon <= s->asked->epsilon ? 0.0 : smallest;
-}
-
 static mfpg_status fail_unreachable(search *s) {
     static const char *const least[] = {
         [MFPG_SOLVE_NOISE] = "with the most noise",
@@ -245,7 +231,7 @@ static mfpg_status report(search *s, double value, mfpg_calibration *out) {
     made.evaluations = s->evaluations + 1;
     if (status == MFPG_OK && !(made.epsilon.upper <= s->asked->epsilon))
         status = mfpg_fail(s->ctx, MFPG_ERR_NUMERIC,
-            "calibration: accountant %s answered epsilon %g where it had answered at most %g",
+            "calibration: accountant %s answered epsilon %g after it had answered at most %g",
             s->asked->accountant, made.epsilon.upper, s->asked->epsilon);
     if (status == MFPG_OK) *out = made;
     return status;
@@ -258,11 +244,15 @@ static mfpg_status solve(search *s, mfpg_calibration *out) {
     if (s->status != MFPG_OK) return s->status;
     if (crossing.kind == MFPG_CROSSING_NEVER) return fail_unreachable(s);
     double value = value_at(what, crossing.inside);
-    int unbounded = crossing.kind == MFPG_CROSSING_ALWAYS && what == MFPG_SOLVE_STEPS;
-    if (crossing.kind == MFPG_CROSSING_ALWAYS && (what == MFPG_SOLVE_NOISE || what == MFPG_SOLVE_STRENGTH))
-        value = least_noise(s, value);
-    mfpg_status status = s->status == MFPG_OK ? report(s, value, out) : s->status;
-    if (status == MFPG_OK && unbounded) out->value = (double)INFINITY;
+    int always = crossing.kind == MFPG_CROSSING_ALWAYS;
+    if (always && (what == MFPG_SOLVE_NOISE ||
+                      what == MFPG_SOLVE_STRENGTH)) { /* then noise 0 may meet the target too */
+        s->status = evaluate(s, 0.0);
+        if (s->status != MFPG_OK) return s->status;
+        if (s->epsilon <= s->asked->epsilon) value = 0.0;
+    }
+    mfpg_status status = report(s, value, out);
+    if (status == MFPG_OK && always && what == MFPG_SOLVE_STEPS) out->value = (double)INFINITY;
     return status;
 }
 
@@ -288,16 +278,6 @@ static mfpg_status check_schedule(mfpg_context *ctx, const mfpg_calibration_opti
     return MFPG_OK;
 }
 
-static mfpg_status check_accountant(mfpg_context *ctx, const mfpg_calibration_options *asked) {
-    mfpg_accountant *probe = NULL;
-    mfpg_status status = mfpg_accountant_create(ctx, asked->accountant, asked->options, &probe);
-    if (status == MFPG_OK && !mfpg_accountant_certifies(probe))
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "calibration: accountant %s certifies nothing; take one that does", asked->accountant);
-    mfpg_accountant_destroy(probe);
-    return status;
-}
-
 static mfpg_status check(mfpg_context *ctx, const mfpg_calibration_options *asked) {
     if (!(asked->epsilon >= 0.0)) return refuse_number(ctx, "epsilon", asked->epsilon, "0 or more");
     if (!(asked->delta >= 0.0 && asked->delta < 1.0))
@@ -306,8 +286,14 @@ static mfpg_status check(mfpg_context *ctx, const mfpg_calibration_options *aske
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "calibration: solve is unknown");
     if (asked->solve == MFPG_SOLVE_STRENGTH && !(asked->step > 0.0 && isfinite(asked->step)))
         return refuse_number(ctx, "step", asked->step, "above 0 and finite");
+    mfpg_accountant *probe = NULL;
     mfpg_status status = check_schedule(ctx, asked);
-    return status == MFPG_OK ? check_accountant(ctx, asked) : status;
+    if (status == MFPG_OK) status = mfpg_accountant_create(ctx, asked->accountant, asked->options, &probe);
+    if (status == MFPG_OK && !mfpg_accountant_certifies(probe))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "calibration: accountant %s certifies nothing; take one that does", asked->accountant);
+    mfpg_accountant_destroy(probe);
+    return status;
 }
 
 mfpg_status mfpg_calibrate(mfpg_context *ctx, const mfpg_calibration_options *asked, mfpg_calibration *out) {

@@ -5,9 +5,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "gdp_sum.h"
+#include "accounting.h"
+#include "gdp.h"
 #include "release_check.h"
-#include "upward.h"
 
 double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacency) {
     if (mfpg_release_fault(release) || release->particles != MFPG_PARTICLES_DATA) return (double)INFINITY;
@@ -42,6 +42,7 @@ double mfpg_data_exogenous_mu(double distance, double noise_sd, double contracti
 static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
     (void)ctx;
     gdp_sum *data = state;
+    data->loose = 1; /* contraction is an upper bound */
     square_sum_add_times(&data->spent, mfpg_data_release_mu(release, data->adjacency), times);
     return MFPG_OK;
 }
@@ -54,11 +55,8 @@ const mfpg_accountant_ops mfpg_accountant_data_particles = {
     .facts = MFPG_ACCOUNTANT_SUMS_SQUARES,
     .state_size = sizeof(gdp_sum),
     .record = record,
-    .epsilon = gdp_sum_epsilon,
-    .delta = gdp_sum_delta,
+    .answer = gdp_sum_answer,
     .start = gdp_sum_start,
     .mu = gdp_sum_mu,
-    .rdp = gdp_sum_rdp,
-    .other = gdp_sum_other,
     .covers = gdp_sum_covers,
 };

@@ -1,33 +1,29 @@
 /* Filters: the sum of mu_t^2 against a budget, decided as if there were no rounding (theory S4). */
-#include "mfpg/filter.h"
+#include "accounting.h"
 
 #include <math.h>
 
-#include "mfpg/accountant.h"
-
 #include "base/error.h"
-#include "order_search.h"
+#include "renyi.h"
 #include "upward.h"
 
 /* Squares of numbers below this lose bits to underflow: a step is taken up to it, a budget down to 0. */
 #define SMALLEST 1e-120
 
+static const struct {
+    const char *word, *name;
+} kinds[] = {
+    [MFPG_FILTER_ACCOUNTANT] = {"accountant", "accountant of a public schedule"},
+    [MFPG_FILTER_GDP] = {"gdp", "GDP filter"},
+    [MFPG_FILTER_ZCDP] = {"zcdp", "zCDP filter"},
+};
+
 const char *mfpg_filter_word(mfpg_filter_kind kind) {
-    switch (kind) {
-    case MFPG_FILTER_ACCOUNTANT: return "accountant";
-    case MFPG_FILTER_GDP: return "gdp";
-    case MFPG_FILTER_ZCDP: return "zcdp";
-    }
-    return "unknown";
+    return (unsigned)kind <= MFPG_FILTER_ZCDP ? kinds[kind].word : "unknown";
 }
 
 const char *mfpg_filter_name(mfpg_filter_kind kind) {
-    switch (kind) {
-    case MFPG_FILTER_ACCOUNTANT: return "accountant of a public schedule";
-    case MFPG_FILTER_GDP: return "GDP filter";
-    case MFPG_FILTER_ZCDP: return "zCDP filter";
-    }
-    return "unknown";
+    return (unsigned)kind <= MFPG_FILTER_ZCDP ? kinds[kind].name : "unknown";
 }
 
 /* ---- zCDP ---- */
@@ -65,12 +61,6 @@ double mfpg_zcdp_rho(double epsilon, double delta) {
 }
 
 /* ---- the sum ---- */
-
-static double two_sum(double a, double b, double *error) {
-    double sum = a + b, part = sum - a;
-    *error = (a - (sum - part)) + (b - part);
-    return sum;
-}
 
 /* Adds mu^2 to high + low exactly but for the last bits of low, which go into over where they are positive. */
 static void add_square(mfpg_filter *filter, double mu) {
@@ -147,4 +137,23 @@ mfpg_status mfpg_filter_start(
             ctx, MFPG_ERR_DOMAIN, "%s: delta is %g; it must be in (0, 1)", mfpg_filter_name(kind), delta);
     double budget = kind == MFPG_FILTER_GDP ? mfpg_gdp_mu(epsilon, delta) : mfpg_zcdp_rho(epsilon, delta);
     return mfpg_filter_start_budget(ctx, kind, budget, out);
+}
+
+/* ---- the odometer: one of a ladder of filters, all fixed beforehand, that has not been exceeded yet ---- */
+
+enum { FIRST_RHO_BITS = 7, MOST = 1000 }; /* rho_0 = 2^-7; delta / 2^MOST is where numbers end */
+
+/* Every filter fails with probability at most delta_i, and those add up to less than delta. So with all but that probability
+ * none of them is wrong, neither the one that is read off, which depends on what was spent, nor any other. */
+mfpg_odometer mfpg_odometer_read(double mu, double delta) {
+    const mfpg_odometer nothing = {.index = -1, .epsilon = (double)INFINITY};
+    if (!(mu >= 0.0 && isfinite(mu) && delta > 0.0 && delta < 1.0)) return nothing;
+    double square = multiply_up(mu, mu);
+    for (int i = 0; i <= MOST; i++) {
+        double rho = ldexp(1.0, i - FIRST_RHO_BITS), own = ldexp(delta, -(i + 1));
+        if (square > 2.0 * rho) continue;
+        return (mfpg_odometer){
+            .index = i, .rho = rho, .delta = own, .epsilon = mfpg_gdp_epsilon(root_up(2.0 * rho), own)};
+    }
+    return nothing;
 }

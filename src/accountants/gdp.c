@@ -1,11 +1,11 @@
 /* Gaussian differential privacy: every release is a Gaussian mechanism, and those compose exactly, mu^2 adding up
  * (theory S2.1, S2.2), whatever the loss, the clip and the order. Examples that were sampled count as if all had been
  * used: that is sound for every sampling scheme and both adjacencies, and claims no amplification. */
+#include "gdp.h"
+
 #include <math.h>
 
-#include "gdp_sum.h"
 #include "release_check.h"
-#include "upward.h"
 
 /* One round of S2.2: the early local steps are blurred by the client's own noise, the last by what the view grants. */
 double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency) {
@@ -17,6 +17,47 @@ double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency) {
     double early = divide_up(shift, release->noise_sd);
     double early_square = multiply_up((double)(release->steps - 1), multiply_up(early, early));
     return root_up(add_up(early_square, multiply_up(last, last)));
+}
+
+double gdp_mu_under(double mu, mfpg_adjacency own, mfpg_adjacency asked) {
+    if (asked == own) return mu;
+    return own == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu;
+}
+
+/* The two conversions round up by what 2e-12 of mu makes of them (or, of delta, by 1e-12 of it, which is less than what 1e-12 of
+ * mu makes of it). */
+void gdp_answer(double mu, int loose, const mfpg_question *asked, mfpg_bounds *out) {
+    double (*convert)(double mu, double given) = asked->for_delta ? mfpg_gdp_delta : mfpg_gdp_epsilon;
+    out->upper = convert(mu, asked->given);
+    if (asked->both_ends && !loose) out->lower = convert(mu * (1.0 - 1e-10), asked->given);
+}
+
+double gdp_renyi(double mu, double order) {
+    return mu == 0.0 ? 0.0 : multiply_up(0.5 * order, multiply_up(mu, mu));
+}
+
+/* ---- the accountant, and what data_particles shares with it ---- */
+
+mfpg_status gdp_sum_start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options) {
+    (void)ctx;
+    ((gdp_sum *)state)->adjacency = options->promise.adjacency;
+    return MFPG_OK;
+}
+
+double gdp_sum_mu(const void *state) {
+    return square_sum_root_up(&((const gdp_sum *)state)->spent);
+}
+
+mfpg_status gdp_sum_answer(
+    mfpg_context *ctx, const void *state, const mfpg_question *asked, mfpg_bounds *out) {
+    (void)ctx;
+    const gdp_sum *gdp = state;
+    gdp_answer(gdp_mu_under(gdp_sum_mu(state), gdp->adjacency, asked->adjacency), gdp->loose, asked, out);
+    return MFPG_OK;
+}
+
+int gdp_sum_covers(const void *state, const void *less) {
+    return gdp_sum_mu(state) >= gdp_sum_mu(less);
 }
 
 static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
@@ -34,13 +75,8 @@ const mfpg_accountant_ops mfpg_accountant_gdp = {
     .facts = MFPG_ACCOUNTANT_SUMS_SQUARES,
     .state_size = sizeof(gdp_sum),
     .record = record,
-    .epsilon = gdp_sum_epsilon,
-    .delta = gdp_sum_delta,
+    .answer = gdp_sum_answer,
     .start = gdp_sum_start,
     .mu = gdp_sum_mu,
-    .rdp = gdp_sum_rdp,
-    .other = gdp_sum_other,
-    .epsilon_bounds = gdp_sum_epsilon_bounds,
-    .delta_bounds = gdp_sum_delta_bounds,
     .covers = gdp_sum_covers,
 };

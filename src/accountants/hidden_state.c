@@ -1,5 +1,5 @@
 /* What the last state alone reveals (theory S2.3): Gaussian DP whose parameter follows the greatest convex minorant. A
- * release says what its round does to the hidden state; where it says nothing, or the promise is about another view, the
+ * release says what its round does to the hidden state; if it says nothing, or the promise is about another view, the
  * round and all before it count as seen, and compose. */
 #include <math.h>
 #include <stdlib.h>
@@ -7,10 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "hidden_state/gcm.h"
-#include "ops.h"
-#include "square_sum.h"
-#include "upward.h"
+#include "gdp.h"
 
 typedef struct hidden_state {
     mfpg_adjacency adjacency;
@@ -78,18 +75,18 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     return append(ctx, h, &step);
 }
 
-/* The smaller of what the rounds cost hidden, and what they cost if they were all seen. Where memory runs out, 0 and the
- * latter. */
-static int find_mu(const hidden_state *h, double *mu) {
+/* The smaller of what the rounds cost hidden, and what they cost if they were all seen; the latter if memory runs out, which
+ * the status tells. */
+static mfpg_status find_mu(const hidden_state *h, double *mu) {
     square_sum all = h->seen, some = h->seen;
-    double hidden = (double)INFINITY;
+    double hidden;
     square_sum_merge(&all, &h->behind);
     *mu = square_sum_root_up(&all);
-    if (h->count == 0) return 1;
-    if (!gcm_mu(h->run, h->count, 0.0, &hidden)) return 0;
+    if (h->count == 0) return MFPG_OK;
+    if (mfpg_hidden_mu(NULL, h->run, h->count, 0.0, &hidden) == MFPG_ERR_MEMORY) return MFPG_ERR_MEMORY;
     square_sum_add(&some, hidden);
     *mu = fmin(*mu, square_sum_root_up(&some));
-    return 1;
+    return MFPG_OK;
 }
 
 static double mu_of(const void *state) {
@@ -98,31 +95,12 @@ static double mu_of(const void *state) {
     return mu;
 }
 
-static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
+static mfpg_status answer(
+    mfpg_context *ctx, const void *state, const mfpg_question *asked, mfpg_bounds *out) {
+    const hidden_state *h = state;
     double mu;
-    if (!find_mu(state, &mu)) return mfpg_fail_memory(ctx);
-    *out = mfpg_gdp_epsilon(mu, delta);
-    return MFPG_OK;
-}
-
-static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
-    double mu;
-    if (!find_mu(state, &mu)) return mfpg_fail_memory(ctx);
-    *out = mfpg_gdp_delta(mu, at);
-    return MFPG_OK;
-}
-
-static double rdp(const void *state, double order) {
-    double mu = mu_of(state);
-    return mu == 0.0 ? 0.0 : multiply_up(0.5 * order, multiply_up(mu, mu));
-}
-
-/* All shifts, and mu with them, are twice as large or half. */
-static mfpg_status other(mfpg_context *ctx, const void *state, double at, double *out) {
-    (void)ctx;
-    double mu = mu_of(state);
-    *out = mfpg_gdp_epsilon(
-        ((const hidden_state *)state)->adjacency == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu, at);
+    if (find_mu(h, &mu) != MFPG_OK) return mfpg_fail_memory(ctx);
+    gdp_answer(gdp_mu_under(mu, h->adjacency, asked->adjacency), 1, asked, out);
     return MFPG_OK;
 }
 
@@ -132,18 +110,15 @@ static int covers(const void *state, const void *less) {
 
 const mfpg_accountant_ops mfpg_accountant_hidden_state = {
     .name = "hidden-state",
-    .help = "Gaussian DP of the last model alone, where a declared assumption makes the rounds forget",
+    .help = "Gaussian DP of the last model alone, if a declared assumption makes the rounds forget",
     .certifies = 1,
     .facts = MFPG_ACCOUNTANT_CREDITS_FORGETTING,
     .state_size = sizeof(hidden_state),
     .record = record,
-    .epsilon = epsilon,
-    .delta = delta,
+    .answer = answer,
     .start = start,
     .finish = finish,
     .copy = copy,
     .mu = mu_of,
-    .rdp = rdp,
-    .other = other,
     .covers = covers,
 };

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "ops.h"
+#include "accountant_ops.h"
 
 #define LARGEST_FACTOR 10.0 /* C_d = min(sqrt d, 10) */
 
@@ -42,7 +42,7 @@ static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_o
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
             "paper_lsi: dimension, clients, alpha and step must be positive, variance penalty and gradient "
             "norm "
-            "not negative");
+            "must not be negative");
     ((paper_lsi_state *)state)->bound = options->paper;
     return MFPG_OK;
 }
@@ -56,19 +56,13 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     return MFPG_OK;
 }
 
-/* "A linear budget": the paper prints the strength itself, whatever delta. */
-static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
+/* "A linear budget": the paper prints the strength itself for every delta, and its delta holds for every epsilon. */
+static mfpg_status answer(
+    mfpg_context *ctx, const void *state, const mfpg_question *asked, mfpg_bounds *out) {
     (void)ctx;
-    (void)delta;
-    *out = ((const paper_lsi_state *)state)->strength;
-    return MFPG_OK;
-}
-
-static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
-    (void)ctx;
-    (void)at;
     const paper_lsi_state *lsi = state;
-    *out = mfpg_paper_lsi_delta(&lsi->bound, lsi->strength, lsi->steps);
+    out->upper =
+        asked->for_delta ? mfpg_paper_lsi_delta(&lsi->bound, lsi->strength, lsi->steps) : lsi->strength;
     return MFPG_OK;
 }
 
@@ -78,7 +72,6 @@ const mfpg_accountant_ops mfpg_accountant_paper_lsi = {
     .facts = MFPG_ACCOUNTANT_BOUNDS_DISTANCE,
     .state_size = sizeof(paper_lsi_state),
     .record = record,
-    .epsilon = epsilon,
-    .delta = delta,
+    .answer = answer,
     .start = start,
 };

@@ -3,7 +3,8 @@
  * ln(1/delta) (theory S0, errata 12), and certifies nothing. */
 #include <math.h>
 
-#include "ops.h"
+#include "accountant_ops.h"
+#include "renyi.h"
 
 typedef struct paper_rdp_state {
     double rdp; /* at order 2: order mu^2 / 2 with mu = 1/z, summed over the steps */
@@ -17,18 +18,12 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     return MFPG_OK;
 }
 
-static mfpg_status epsilon(mfpg_context *ctx, const void *state, double delta, double *out) {
-    (void)ctx;
-    *out = mfpg_rdp_epsilon_classic(((const paper_rdp_state *)state)->rdp, 2.0, delta);
-    return MFPG_OK;
-}
-
 /* Its delta is the target that it is given; it has none of its own. */
-static mfpg_status delta(mfpg_context *ctx, const void *state, double at, double *out) {
+static mfpg_status answer(
+    mfpg_context *ctx, const void *state, const mfpg_question *asked, mfpg_bounds *out) {
     (void)ctx;
-    (void)state;
-    (void)at;
-    *out = (double)INFINITY;
+    if (!asked->for_delta)
+        out->upper = mfpg_rdp_epsilon_classic(((const paper_rdp_state *)state)->rdp, 2.0, asked->given);
     return MFPG_OK;
 }
 
@@ -38,6 +33,5 @@ const mfpg_accountant_ops mfpg_accountant_paper_rdp = {
     .facts = MFPG_ACCOUNTANT_TAKES_DELTA,
     .state_size = sizeof(paper_rdp_state),
     .record = record,
-    .epsilon = epsilon,
-    .delta = delta,
+    .answer = answer,
 };

@@ -5,11 +5,11 @@
 
 #include "mfpg/grid.h"
 
-static int finite_and_not_negative(double value) {
+static int is_magnitude(double value) {
     return value >= 0.0 && isfinite(value);
 }
 
-static int share(double value) {
+static int is_share(double value) {
     return value >= 0.0 && value <= 1.0;
 }
 
@@ -17,44 +17,28 @@ const char *mfpg_promise_fault(const mfpg_promise *promise) {
     if (promise->unit != MFPG_UNIT_CLIENT && promise->unit != MFPG_UNIT_EXAMPLE) return "unit is unknown";
     if (!(promise->adjacency >= MFPG_ADJACENCY_ZERO_OUT && promise->adjacency <= MFPG_ADJACENCY_REMOVE))
         return "adjacency is unknown";
-    if (promise->view != MFPG_VIEW_LOCAL && promise->view != MFPG_VIEW_AVERAGE &&
-        promise->view != MFPG_VIEW_FINAL)
-        return "view is unknown";
-    return NULL;
+    return promise->view >= MFPG_VIEW_LOCAL && promise->view <= MFPG_VIEW_FINAL ? NULL : "view is unknown";
 }
 
-/* Records are noised in one push that no view hides and no coin keeps out (theory S5.2). */
-static const char *data_fault(const mfpg_release *release) {
-    if (release->steps != 1) return "particles are data, which are noised in one step, but steps is not 1";
-    if (release->last_sd != release->noise_sd) return "particles are data, but last_sd is not noise_sd";
-    if (release->sampling_rate != 1.0) return "particles are data, but sampling_rate is not 1";
-    if (!(release->contraction > 0.0 && isfinite(release->contraction)))
-        return "particles are data, but contraction is not a finite number > 0";
-    return NULL;
+static const char *number_fault(const mfpg_release *release) {
+    const struct {
+        double value;
+        const char *fault;
+    } number[] = {
+        {release->sensitivity, "sensitivity is not a finite number >= 0"},
+        {release->noise_sd, "noise_sd is not a finite number >= 0"},
+        {release->last_sd, "last_sd is not a finite number >= 0"},
+        {release->rounding, "rounding is not a finite number >= 0"},
+        {release->hidden_contraction, "hidden_contraction is not a finite number >= 0"},
+        {release->hidden_shift, "hidden_shift is not a finite number >= 0"},
+    };
+    for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+        if (!is_magnitude(number[i].value)) return number[i].fault;
+    if (!is_share(release->weight)) return "weight is not in [0, 1]";
+    return is_share(release->sampling_rate) ? NULL : "sampling_rate is not in [0, 1]";
 }
 
-/* What a round does to a hidden state is known of parameters only. */
-static const char *hidden_fault(const mfpg_release *release) {
-    if (!finite_and_not_negative(release->hidden_contraction))
-        return "hidden_contraction is not a finite number >= 0";
-    if (!finite_and_not_negative(release->hidden_shift)) return "hidden_shift is not a finite number >= 0";
-    if (release->particles == MFPG_PARTICLES_DATA && release->hidden_contraction > 0.0)
-        return "particles are data, which know no hidden state";
-    return NULL;
-}
-
-static const char *particles_fault(const mfpg_release *release) {
-    switch (release->particles) {
-    case MFPG_PARTICLES_DATA: return data_fault(release);
-    case MFPG_PARTICLES_PARAMETERS:
-        return release->contraction == 0.0 || release->contraction == 1.0
-                   ? NULL
-                   : "particles are parameters, which know no contraction";
-    }
-    return "particles are unknown";
-}
-
-/* Whose presence a clip bounds: a whole update that was clipped once hides how much of it is one record's. */
+/* A clip bounds the presence of what it clips: a whole update that was clipped once hides how much of it is one record's. */
 static const char *clip_fault(const mfpg_release *release) {
     if (release->unit != MFPG_UNIT_CLIENT && release->unit != MFPG_UNIT_EXAMPLE) return "unit is unknown";
     if (!(release->clipped >= MFPG_CLIPPED_UPDATE && release->clipped <= MFPG_CLIPPED_MEASUREMENTS))
@@ -64,16 +48,26 @@ static const char *clip_fault(const mfpg_release *release) {
     return NULL;
 }
 
-static int is_power_of_two(double value) {
+static const char *grid_fault(const mfpg_release *release) {
     int exponent;
-    return value > 0.0 && isfinite(value) && frexp(value, &exponent) == 0.5;
+    if (release->grid == 0.0) return NULL;
+    if (!(release->grid > 0.0 && isfinite(release->grid) && frexp(release->grid, &exponent) == 0.5))
+        return "grid is neither 0 nor a power of two";
+    return release->noise_sd > 0.0 ? NULL : "there is a grid, but no noise";
 }
 
-static const char *grid_fault(const mfpg_release *release) {
-    if (!finite_and_not_negative(release->rounding)) return "rounding is not a finite number >= 0";
-    if (release->grid == 0.0) return NULL;
-    if (!is_power_of_two(release->grid)) return "grid is neither 0 nor a power of two";
-    return release->noise_sd > 0.0 ? NULL : "there is a grid, but no noise";
+/* Records are noised in one push that no view hides and no coin keeps out (theory S5.2); what a round does to a hidden state is
+ * known of parameters only. */
+static const char *particles_fault(const mfpg_release *release) {
+    double c = release->contraction;
+    if (release->particles == MFPG_PARTICLES_PARAMETERS)
+        return c == 0.0 || c == 1.0 ? NULL : "particles are parameters, which know no contraction";
+    if (release->particles != MFPG_PARTICLES_DATA) return "particles are unknown";
+    if (release->steps != 1) return "particles are data, which are noised in one step, but steps is not 1";
+    if (release->last_sd != release->noise_sd) return "particles are data, but last_sd is not noise_sd";
+    if (release->sampling_rate != 1.0) return "particles are data, but sampling_rate is not 1";
+    if (!(c > 0.0 && isfinite(c))) return "particles are data, but contraction is not a finite number > 0";
+    return release->hidden_contraction > 0.0 ? "particles are data, which know no hidden state" : NULL;
 }
 
 const char *mfpg_release_fault(const mfpg_release *release) {
@@ -81,22 +75,17 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     if (release->client < 0) return "client is negative";
     if (release->steps < 1) return "steps is less than 1";
     if (release->steps > INT64_C(1) << 53) return "steps is more than 2^53";
-    if (!finite_and_not_negative(release->sensitivity)) return "sensitivity is not a finite number >= 0";
-    if (!finite_and_not_negative(release->noise_sd)) return "noise_sd is not a finite number >= 0";
-    if (!finite_and_not_negative(release->last_sd)) return "last_sd is not a finite number >= 0";
-    if (!share(release->weight)) return "weight is not in [0, 1]";
-    if (!share(release->sampling_rate)) return "sampling_rate is not in [0, 1]";
-    const char *fault = clip_fault(release);
+    const char *fault = number_fault(release);
+    if (!fault) fault = clip_fault(release);
     if (!fault) fault = grid_fault(release);
     if (!fault) fault = particles_fault(release);
-    if (!fault) fault = hidden_fault(release);
     if (fault || release->action.control == MFPG_CONTROL_NONE) return fault;
     double value = mfpg_action_value(&release->action);
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";
 }
 
-/* What is wrong with the grid of what leaves: of a client's own release if it is looked at by itself, else of its share of the sum. A grid
- * that is too fine is not one that noise was drawn on: every float lies on it. */
+/* What is wrong with the grid of what leaves: of a client's own release if it is seen by itself, else of its share of the sum.
+ * A grid that is too fine is not one that noise was drawn on: every float lies on it. */
 static const char *promised_grid_fault(const mfpg_promise *promise, const mfpg_release *release) {
     int alone = promise->view == MFPG_VIEW_LOCAL || release->particles == MFPG_PARTICLES_DATA ||
                 mfpg_release_is_choice(release);
@@ -108,11 +97,9 @@ static const char *promised_grid_fault(const mfpg_promise *promise, const mfpg_r
 }
 
 const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release *release) {
-    if (release->unit != promise->unit)
-        return release->unit == MFPG_UNIT_CLIENT
-                   ? "its unit is client, that of the promise example: a client's promise is not an "
-                     "example's; one record of it is protected at the replace number"
-                   : "its unit is example, that of the promise client: an example's promise is none for a "
-                     "client";
-    return promised_grid_fault(promise, release);
+    if (release->unit == promise->unit) return promised_grid_fault(promise, release);
+    return release->unit == MFPG_UNIT_CLIENT
+               ? "its unit is client, that of the promise example: a client's promise is not an "
+                 "example's; one record of it is protected at the replace number"
+               : "its unit is example, that of the promise client: an example's promise is none for a client";
 }

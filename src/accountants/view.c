@@ -1,14 +1,12 @@
-/* How much noise protects a client's last local step when only the average is seen (theory S2.2): the release is the
- * client's own chain plus a constant plus the last noise of everybody in the sum who keeps it secret. */
+/* The release is the client's own chain plus a constant plus the last noise of everybody in the sum who keeps it secret
+ * (theory S2.2). */
+#include "view.h"
+
 #include <float.h>
 #include <math.h>
 
-#include "mfpg/accountant.h"
-
-#include "square_sum.h"
-
-/* p_j sd_j, the client's noise in the average; 0 for what protects nobody: colluders, records (their noise stands in no
- * sum), and numbers that are none. */
+/* p_j sd_j, the client's noise in the average; 0 for what protects nobody: colluders, records (the sum does not hold their
+ * noise), and numbers that are none. */
 static double hidden_noise(const mfpg_release *release, const unsigned char *colluder) {
     double noise = release->weight * release->noise_sd;
     if (release->particles != MFPG_PARTICLES_PARAMETERS) return 0.0;
@@ -38,33 +36,23 @@ void mfpg_view_rank(mfpg_view_noise *view, const mfpg_release *release) {
     }
 }
 
-static void add_to(double parts[2], double noise) {
-    square_sum sum = {parts[0], parts[1]};
-    square_sum_add(&sum, noise);
-    parts[0] = sum.high;
-    parts[1] = sum.low;
-}
-
 /* Three sums: of everybody, without the largest term, without the second largest. Subtracting would cancel. */
 void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release) {
     double noise = hidden_noise(release, view->colluder);
-    add_to(view->all, noise);
-    if (release->client != view->first) add_to(view->without_first, noise);
-    if (release->client != view->second) add_to(view->without_second, noise);
-}
-
-/* The worst observer of a client is the other participant whose own noise is largest: it can subtract it. */
-static double protecting_noise(const mfpg_view_noise *view, int64_t client) {
-    const double *sum = view->all;
-    if (view->participants) sum = client == view->first ? view->without_second : view->without_first;
-    return sqrt(sum[0]);
+    square_sum_add(&view->all, noise);
+    if (release->client != view->first) square_sum_add(&view->without_first, noise);
+    if (release->client != view->second) square_sum_add(&view->without_second, noise);
 }
 
 double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *release) {
     if (!view->sums || hidden_noise(release, view->colluder) == 0.0)
         return release->noise_sd; /* nothing beyond the local view is claimed */
+    /* The worst observer of a client is the other participant whose own noise is largest: it can subtract it. */
+    const square_sum *sum = &view->all;
+    if (view->participants)
+        sum = release->client == view->first ? &view->without_second : &view->without_first;
     /* Rounded down by eight units for the products, the root and the quotient. */
-    double whole = protecting_noise(view, release->client) / release->weight * (1.0 - 8.0 * DBL_EPSILON);
+    double whole = sqrt(sum->high) / release->weight * (1.0 - 8.0 * DBL_EPSILON);
     return whole > release->noise_sd ? fmin(whole, DBL_MAX) : release->noise_sd;
 }
 

@@ -1,4 +1,5 @@
 /* The entropic flow where nothing but its last state is seen (theory S2.3, S2.4). */
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "mfpg/hidden_state.h"
 #include "account_request.h"

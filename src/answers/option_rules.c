@@ -1,6 +1,7 @@
 /* Which options go together. What does not is refused, not ignored: nobody should believe that it did something. */
 #include <string.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "mfpg/hidden_state.h"
 #include "account_request.h"

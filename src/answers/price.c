@@ -1,6 +1,7 @@
 /* What a schedule costs. */
 #include <string.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "account_request.h"
 

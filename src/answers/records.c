@@ -1,4 +1,5 @@
 /* Records that are clipped and noised once (theory S5.2, S5.3). */
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "mfpg/mechanism.h"
 #include "account_request.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"

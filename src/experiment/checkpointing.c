@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "accountants/accounting.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "internal.h"

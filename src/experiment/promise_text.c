@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "accountants/accounting.h"
 #include "base/number.h"
 #include "internal.h"
 

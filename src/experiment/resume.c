@@ -8,6 +8,7 @@
 
 #include <sodium.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"

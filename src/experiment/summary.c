@@ -6,6 +6,7 @@
 #include "mfpg/filter.h"
 #include "mfpg/version.h"
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/memory.h"

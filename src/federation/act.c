@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"

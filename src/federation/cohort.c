@@ -1,6 +1,8 @@
 /* Who takes part in a round, with which share of the average, and whose budget allows it. */
 #include <math.h>
 
+#include "accountants/accounting.h"
+#include "accountants/view.h"
 #include "base/error.h"
 #include "internal.h"
 

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "numerics/special/geometric.h"

@@ -4,6 +4,8 @@
 
 #include "mfpg/federation.h"
 
+#include "accountants/accounting.h"
+#include "accountants/view.h"
 #include "base/fixed_sum.h"
 #include "base/release_parts.h"
 #include "loop_state.h"

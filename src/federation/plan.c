@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountants/view.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/release_parts.h"

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/ranks.h"
 #include "base/tasks.h"

@@ -1,6 +1,7 @@
 /* Calibration: against closed forms, against references from other software, on both sides of the answer for every
  * accountant that certifies, and what is refused. */
 #define TESTED_UNIT MFPG_UNIT_EXAMPLE
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 #include "mfpg/calibration.h"

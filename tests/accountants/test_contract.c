@@ -1,4 +1,5 @@
 /* What every accountant of accountants.def must keep. Those that certify are held to more than the paper's. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 static mfpg_accountant *created(mfpg_context *ctx, ptrdiff_t kind) {

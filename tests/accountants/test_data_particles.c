@@ -1,6 +1,8 @@
 /* Records as particles: mu of a push and of a last state against closed forms and two independent routes, and every door
  * against releases and ledgers of the other kind. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
+#include "accountants/view.h"
 
 #include "ledger_text.h"
 

@@ -1,5 +1,6 @@
 #define TESTED_UNIT MFPG_UNIT_EXAMPLE
 /* Accountant exact: what it adds to the enclosures of laplace.h, and where peers fail. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 typedef struct schedule {

@@ -1,4 +1,5 @@
 /* Filters and odometer: reference rows, decisions against exact integer arithmetic, budgets against the conversions. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 #include "mfpg/filter.h"

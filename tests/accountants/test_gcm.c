@@ -1,4 +1,5 @@
 /* The greatest convex minorant (theory S2.3) against reference values, closed forms, a quadratic program and exact laws. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 #include "mfpg/hidden_state.h"

@@ -1,4 +1,5 @@
 /* Contractions under declared assumptions (theory S2.4): reference values, refusals, and maps that put them to the test. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 #include "mfpg/hidden_state.h"

@@ -1,4 +1,5 @@
 /* Accountant hidden-state: what releases say of their rounds, and what it does where they say nothing. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 #include "mfpg/hidden_state.h"

@@ -2,11 +2,8 @@
  * and against each other. */
 #include "accountants/fixture.h"
 
-#include "accountants/exact/laplace.h"
-#include "accountants/exact/laplace_curve.h"
-#include "accountants/exact/loss_decay.h"
-#include "accountants/exact/loss_nodes.h"
-#include "accountants/sampled/step_curve.h"
+#include "accountants/exact/loss.h"
+#include "accountants/sampled/sampled_steps.h"
 
 static const loss_direction both[] = {LOSS_REMOVE, LOSS_ADD};
 

@@ -1,4 +1,5 @@
 #define TESTED_UNIT MFPG_UNIT_EXAMPLE
+#include "accountants/accounting.h"
 #include "accountants/ledger_fixture.h"
 
 #include "ledger_text.h"

@@ -1,5 +1,6 @@
 /* The chain of a ledger: known hashes, every bit and every line tampered with, the tail that no chain can show, and runs that
  * are resumed. */
+#include "accountants/accounting.h"
 #include "accountants/ledger_fixture.h"
 
 #include "ledger_text.h"

@@ -1,4 +1,5 @@
 /* Units, clips and grids at both doors, accountants and ledgers; budgets of headers; and ledgers of version 3, which knew none. */
+#include "accountants/accounting.h"
 #include "accountants/ledger_fixture.h"
 
 #include "ledger_text.h"

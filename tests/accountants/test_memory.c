@@ -1,4 +1,5 @@
 /* Accountants and ledgers with the k-th allocation failing, for all k until they succeed: those of the JSON library too. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 #include <unistd.h>

@@ -1,8 +1,9 @@
 #define TESTED_UNIT MFPG_UNIT_EXAMPLE
 /* The accountant pld: traps that other software fell into, closed forms, and what has to hold between any two answers. */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
-#include "accountants/pld/answer.h"
+#include "accountants/pld/pld.h"
 
 /* How far above the best bound an answer may lie where a grid carries it: what pld.c states for a few steps. */
 static double room(double epsilon) {

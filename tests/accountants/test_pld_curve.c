@@ -1,10 +1,8 @@
 /* The bound of a composition (pld_curve.h) against closed forms and against an integral of them. */
 #include "accountants/fixture.h"
 
-#include "accountants/pld/answer.h"
-#include "accountants/pld/cells.h"
-#include "accountants/pld/curve.h"
-#include "accountants/sampled/step_curve.h"
+#include "accountants/pld/pld.h"
+#include "accountants/sampled/sampled_steps.h"
 
 /* What discretisation may add to delta where delta is asked for: pld_guide.c aims at 2e-3 of it for many steps; for one or two,
  * whose curves have kinks, a few times that. */
@@ -83,7 +81,8 @@ static double two_steps(
     double q = first->rate, w = first->reach, low = side == PLD_REPLACE ? 0.5 * w : -9.0;
     double du = (w + 9.0 - low) / NODES, sum = 0.0;
     for (int i = 0; i <= NODES; i++) {
-        double u = low + du * i, loss = pld_loss(q, w, u), part = (i == 0 || i == NODES ? 0.5 : 1.0) * du;
+        double u = low + du * i, v, loss = sampled_loss(q, w, u, &v),
+               part = (i == 0 || i == NODES ? 0.5 : 1.0) * du;
         double absent = exp(-0.5 * u * u) / sqrt(2.0 * M_PI),
                present = (1.0 - q) * absent + q * exp(-0.5 * (u - w) * (u - w)) / sqrt(2.0 * M_PI);
         if (side == PLD_ADD) sum += part * absent * one_step(second, side, epsilon + loss);

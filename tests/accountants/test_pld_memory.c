@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 typedef struct scene {

@@ -1,4 +1,5 @@
 #define TESTED_UNIT MFPG_UNIT_EXAMPLE
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
 
 /* An accountant of the example unit, which is what is sampled; orders NULL: all. */

@@ -1,4 +1,5 @@
 #include "accountants/fixture.h"
+#include "accountants/renyi.h"
 
 enum { MOST_ORDERS = 10 };
 

@@ -1,7 +1,9 @@
 #define TESTED_UNIT MFPG_UNIT_EXAMPLE
 /* Every number that an accountant, a conversion or a calibration takes, with every value that is none: refused by name, or
  * answered by infinity, never by a small number (field_failures F11: epsilon 0 for noise NaN, -3.26 at delta 1). */
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
+#include "accountants/renyi.h"
 
 #include "mfpg/calibration.h"
 

@@ -1,6 +1,6 @@
 #include "accountants/fixture.h"
 
-#include "accountants/sampled/gaussian_rdp.h"
+#include "accountants/sampled/sampled_steps.h"
 
 /* ---- closed forms ---- */
 

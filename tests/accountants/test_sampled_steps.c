@@ -1,6 +1,6 @@
 #include "accountants/fixture.h"
 
-#include "accountants/sampled/steps.h"
+#include "accountants/sampled/sampled_steps.h"
 
 static void test_equal_kinds_share_a_count(void **state) {
     (void)state;

@@ -1,7 +1,9 @@
 /* Every reference value of vectors.def, by the function or accountants that it is about. A bound may be looser than the
  * value, never below it; the accountants that claim to be tight have to be within the row's tolerance as well. */
 #define TESTED_UNIT MFPG_UNIT_EXAMPLE
+#include "accountants/accounting.h"
 #include "accountants/fixture.h"
+#include "accountants/renyi.h"
 
 #include <ctype.h>
 #include <time.h>

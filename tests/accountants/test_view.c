@@ -1,4 +1,5 @@
 #include "accountants/fixture.h"
+#include "accountants/view.h"
 
 enum { MOST_CLIENTS = 12, MOST_STEPS = 3 };
 

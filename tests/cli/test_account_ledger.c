@@ -1,5 +1,6 @@
 /* mfpg account --ledger on run folders: names, the end of the ledger against summary.json, accountants, and what is reported per
  * client. */
+#include "accountants/accounting.h"
 #include "cli/ledger.h"
 
 #include "mfpg/accountant.h"

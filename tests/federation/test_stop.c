@@ -1,6 +1,7 @@
 /* Who stops, and when: budgets against the sums they are about, and the fixed point of a round in the average view against a
  * plain loop over sets of clients (theory S4). */
 #include "fixture.h"
+#include "accountants/accounting.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 /* Mechanisms that noise records: the push against its formula, the joint map against its constant, the exact law of linear
  * regression against the certificates, and what is refused. */
+#include "accountants/accounting.h"
 #include "mechanisms/fixture.h"
 #include "local_round.h"
 

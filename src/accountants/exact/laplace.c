@@ -1,11 +1,9 @@
-#include "laplace.h"
+#include "loss.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "laplace_curve.h"
-
-#define WORK 3e8 /* for one answer (laplace_curve.h) */
+#define WORK 3e8 /* for one answer (loss.h) */
 
 enum { MOST_DOUBLINGS = 64 };
 

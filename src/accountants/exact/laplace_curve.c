@@ -4,21 +4,19 @@
  *            = sum over all integers m of e^(2 pi c m/h) delta(e + 2 pi m/h)  >=  delta(e).
  * The full sum is an upper bound whatever h; what is taken off for the lower end is the aliases: m < 0 sum to at most
  * r/(1-r), r = e^(-2 pi c/h), and m > 0 are bounded by delta(x) <= M(fc) e^(-fcx), f > 1. To both ends are added the
- * terms beyond J (loss_decay.h), and the errors of the terms (loss_nodes.h).
+ * terms beyond J (loss_decay.c), and the errors of the terms (loss_nodes.c).
  *
  * Where the moments do not decay in reach, everything is composed with one more Gaussian mechanism, of mu = tau: that
  * multiplies M by e^(tau^2 (z^2+z)/2) and can only raise the curve. It raises it little: with p_s the density at e of the
  * loss smoothed by s, d delta_s/ds = p_s/2, and p_s <= sqrt(t/s) e^(t/8) p_t for s < t, so that
  * delta_t - t e^(t/8) p_t <= delta <= delta_t, t = tau^2; and p_t is at most the same sum without z (z+1). */
-#include "laplace_curve.h"
+#include "loss.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "loss_decay.h"
-#include "loss_nodes.h"
 
 enum {
     MOST_TERMS = 1 << 18,

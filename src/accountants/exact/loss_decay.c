@@ -10,7 +10,7 @@
  *     (log f)' = (k s(u) - 1) w - u,   s = q e^x/(1+v) rising from 0 to 1,
  * which falls outside the interval where k s (1-s) w^2 > 1, rises within, and so has at most two zeros from above: V is at
  * most twice the sum of f at these peaks and, if f falls there, at u1. */
-#include "loss_decay.h"
+#include "loss.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,9 +33,8 @@ typedef struct density {
 } density;
 
 static double log_ratio(const density *f, double u) {
-    double x = f->w * u - 0.5 * f->w * f->w, v = f->q * expm1(x);
-    if (v > 1e10) return log(f->q) + x + log1p((1.0 - f->q) / f->q * exp(-x));
-    return v < -0.5 ? log((1.0 - f->q) + f->q * exp(x)) : log1p(v);
+    double v;
+    return sampled_loss(f->q, f->w, u, &v);
 }
 
 static double log_density(const density *f, double u) {

@@ -1,4 +1,4 @@
-/* M(z) = E[(1+v) e^(zl)] for removing, E[e^(-zl)] for adding (loss_cumulant.h), on the line Im u = eta instead of the real
+/* M(z) = E[(1+v) e^(zl)] for removing, E[e^(-zl)] for adding (sampled_steps.h), on the line Im u = eta instead of the real
  * one: there Im l >= 0, so that |e^(iyl)| <= 1 for every y >= 0 and one set of nodes serves all of them.
  *
  * What is summed. With t = c l (adding: -c l) the mean of the likelihood ratio, which is 1 exactly, and the first order in
@@ -24,7 +24,7 @@
  * R' = R + R_1 + D D_1 are off by at most 8 u j min(2, j a) + j h (16 u |l| + e) and (j a)^2 (4 j + 24) u + 2 (j h)^2 |l| e
  * after j steps. Collected, with all of c^2, c y, y^2 at most |z|^2:
  *     |z|^2 sum of A (u (12 j + 24) + 16 (e_weight + c e + 4 u |t| + 10 u) + 4 e/|l| + 4 u nodes). */
-#include "loss_nodes.h"
+#include "loss.h"
 
 #include <float.h>
 #include <math.h>
@@ -104,7 +104,7 @@ static complex_number exponential_less_one(complex_number a) {
 }
 
 /* e^t - 1 - t. */
-static complex_number second_order_exp(complex_number t) {
+static complex_number complex_second_order_exp(complex_number t) {
     if (modulus(t) > 0.5L) {
         complex_number rise = exponential_less_one(t);
         return (complex_number){rise.re - t.re, rise.im - t.im};
@@ -119,7 +119,7 @@ static complex_number second_order_exp(complex_number t) {
 }
 
 /* (1+v) l - v for removing, v - l for adding. */
-static complex_number entropy_of(
+static complex_number complex_entropy(
     complex_number v, complex_number ratio, complex_number l, loss_direction direction) {
     if (modulus(v) > 0.15L) {
         complex_number first = direction == LOSS_REMOVE ? times(ratio, l) : v,
@@ -234,12 +234,12 @@ static void set_node(loss_nodes *nodes, loss_node *node, const place *at, long d
     } else {
         node->rise = times(node->plain, exponential_less_one(t));
         node->tilted = plus(node->plain, node->rise);
-        bend = times(node->plain, second_order_exp(t));
+        bend = times(node->plain, complex_second_order_exp(t));
     }
     nodes->start = plus(nodes->start, bend);
     complex_number turn = {-h * at->l.im, h * at->l.re};
     node->d1 = exponential_less_one(turn);
-    node->r1 = second_order_exp(turn);
+    node->r1 = complex_second_order_exp(turn);
     node->d = node->r = (complex_number){0};
 }
 
@@ -255,7 +255,7 @@ static long double add_errors(loss_nodes *nodes, const loss_node *node, const pl
     nodes->total += tilted;
     nodes->total_error += tilted * (weight + c * at->error + 4.0L * UNIT * t + 8.0L * UNIT);
     nodes->turn_error += tilted * (16.0L * UNIT * size + at->error);
-    complex_number kl = entropy_of(at->v, at->ratio, at->l, nodes->direction);
+    complex_number kl = complex_entropy(at->v, at->ratio, at->l, nodes->direction);
     nodes->kl += times(at->weight, kl).re;
     long double pieces =
         modulus(at->v) > 0.15L ? modulus(at->ratio) * size + modulus(at->v) + size : modulus(kl);
@@ -416,7 +416,7 @@ loss_value loss_nodes_at(const loss_nodes *nodes, double y) {
         double d_re = rise * (1.0 - back) - back, d_im = (rise + 1.0) * 2.0 * sine * cosine;
         double r_re = d_re - a, r_im = d_im - b;
         if (a * a + b * b < 0.25) {
-            complex_number r = second_order_exp((complex_number){a, b});
+            complex_number r = complex_second_order_exp((complex_number){a, b});
             r_re = (double)r.re;
             r_im = (double)r.im;
         }

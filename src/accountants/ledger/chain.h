@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "mfpg/accountant.h"
+#include "accountants/accounting.h"
 
 enum { MFPG_LEDGER_SEAL = sizeof ",\"chain\":\"\"" - 1 + MFPG_LEDGER_CHAIN_SIZE - 1 }; /* bytes of the key */
 

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mfpg/accountant.h"
+#include "accountants/accounting.h"
 
 enum {
     MFPG_LEDGER_VERSION = 4,

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "mfpg/accountant.h"
+#include "accountants/accounting.h"
 
 /* What one client has spent. */
 typedef struct ledger_account {

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "mfpg/accountant.h"
+#include "accountants/accounting.h"
 
 #include "base/error.h"
 #include "chain.h"

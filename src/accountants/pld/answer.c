@@ -1,13 +1,9 @@
-#include "answer.h"
+#include "pld.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "mfpg/accountant.h"
-
 #include "numerics/special/roots.h"
-#include "curve.h"
-#include "accountants/sampled/step_curve.h"
 
 #define TOLERANCE 1e-10 /* of a root, relative */
 

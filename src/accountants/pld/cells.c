@@ -12,7 +12,7 @@
  *
  * Rounding. The ends u_i are taken as they are computed, so that no mass is lost between cells; the loss there is
  * e_i up to blur, which moves all points by at most blur and changes the two denominators by 2 blur/h of themselves. */
-#include "cells.h"
+#include "pld.h"
 
 #include <math.h>
 
@@ -199,7 +199,8 @@ typedef struct stretch {
 } stretch;
 
 static stretch stretch_of(const ladder *l, double low, double high) {
-    double lowest = pld_loss(l->q, l->w, low) - l->offset, highest = pld_loss(l->q, l->w, high) - l->offset;
+    double v, lowest = sampled_loss(l->q, l->w, low, &v) - l->offset,
+              highest = sampled_loss(l->q, l->w, high, &v) - l->offset;
     stretch s = {(int64_t)floor(lowest / l->h), (int64_t)ceil(highest / l->h)};
     if (l->from_edge && s.first < 0) s.first = 0;
     if (s.last <= s.first) s.last = s.first + 1;
@@ -210,7 +211,8 @@ void pld_cells_fold(const pld_setting *setting, const sampled_step *kind, pld_si
     double *circle, pld_spread *out) {
     if (kind->rate == 1.0) side = PLD_REMOVE; /* both ways, and mirrored, the same */
     double low = setting->kind[at].low, high = setting->kind[at].high;
-    ladder l = ladder_for(kind, side, pld_loss(kind->rate, kind->reach, low), setting->h);
+    double v;
+    ladder l = ladder_for(kind, side, sampled_loss(kind->rate, kind->reach, low, &v), setting->h);
     stretch s = stretch_of(&l, low, high);
     if (side == PLD_REPLACE) s.first = 0;
     *out = (pld_spread){.offset = side == PLD_ADD ? -l.offset : l.offset, .infinite = LEFT_MASS};

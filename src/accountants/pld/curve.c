@@ -12,7 +12,7 @@
  *     tilt s + t, from sums of the same masses, it is at most e^(K(s+t) - (s+t) top), which is added. What is wrapped into
  *     the range that counts only adds. Below the window the bound is 1;
  *   - losses may lie above their grid points by a known amount, by which epsilon is lowered before it is looked up. */
-#include "curve.h"
+#include "pld.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,7 +20,6 @@
 
 #include "base/memory.h"
 #include "numerics/fft.h"
-#include "cells.h"
 
 #define ULP     0x1p-53
 #define NOTHING (-1000.0) /* the logarithm of a factor that makes an entry 0 for good */

@@ -4,7 +4,7 @@
  * as E[v] = 0. G is not negative and neither is any part of the second form: nothing cancels, however small the rate.
  * Integer orders are the binomial sum of Mironov, Talwar and Zhang (2019, section 3.3), whose terms are positive once
  * the first two are taken off. Real orders are the trapezoid rule on E[G], with its error bounded below. */
-#include "gaussian_rdp.h"
+#include "sampled_steps.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,22 +16,6 @@ enum { LARGEST_INTEGER = 1 << 14, MOST_NODES = 6000 };
 #define SMALLEST  1e-25
 
 /* ---- functions without cancellation ---- */
-
-/* e^t - 1 - t. */
-static double second_order_exp(double t) {
-    if (fabs(t) > 0.5) return expm1(t) - t;
-    double sum = 0.0;
-    for (int n = 16; n >= 3; n--) sum = (sum + 1.0) * t / n; /* 1 + t/3 (1 + t/4 (...)) less the 1 */
-    return 0.5 * t * t * (1.0 + sum);
-}
-
-/* (1+v) log(1+v) - v. */
-static double entropy_of(double v, double l) {
-    if (fabs(v) > 0.1) return (1.0 + v) * l - v;
-    double sum = 0.0;
-    for (int n = 17; n >= 2; n--) sum = 1.0 / (n * (n - 1.0)) - v * sum;
-    return v * v * sum;
-}
 
 /* log(1 + e^t). */
 static double log_one_plus(double t) {
@@ -103,17 +87,9 @@ typedef struct scaled_sum {
     double value, shift;
 } scaled_sum;
 
-/* log(1+v) at a node, and v itself, which may be infinite. */
-static double log_ratio(double q, double w, double u, double *v) {
-    double x = w * u - 0.5 * w * w;
-    *v = q * expm1(x);
-    if (*v > 1e10) return log(q) + x + log1p((1.0 - q) / q * exp(-x));
-    return *v < -0.5 ? log((1.0 - q) + q * exp(x)) : log1p(*v);
-}
-
 /* Adds e^(-u^2/2) G / c of one node. */
 static void add_node(double q, double w, double a, double u, scaled_sum *sum) {
-    double v, l = log_ratio(q, w, u, &v), c = a - 1.0, weight = -0.5 * u * u - sum->shift, part, entropy;
+    double v, l = sampled_loss(q, w, u, &v), c = a - 1.0, weight = -0.5 * u * u - sum->shift, part, entropy;
     double rise = weight + a * l;
     if (rise > 500.0) {
         sum->value *= exp(-rise);
@@ -127,14 +103,14 @@ static void add_node(double q, double w, double a, double u, scaled_sum *sum) {
         entropy = ratio * (l - 1.0) + scale;
     } else {
         part = scale * (1.0 + v) * second_order_exp(c * l);
-        entropy = scale * entropy_of(v, l);
+        entropy = scale * loss_entropy(v, l, LOSS_REMOVE);
     }
     sum->value += entropy + (c > 0.0 ? part / c : 0.0);
 }
 
 /* log of (a/2) e^(-u^2/2) v^2 (1+v)^(max(a,2)-2), a bound of a term where v > 0, in the sum's scale. */
 static double log_term_bound(double q, double w, double a, double u, const scaled_sum *sum) {
-    double v, l = log_ratio(q, w, u, &v);
+    double v, l = sampled_loss(q, w, u, &v);
     return -0.5 * u * u - sum->shift + 2.0 * log_exp_less_one(l) + fmax(a - 2.0, 0.0) * l + log(0.5 * a);
 }
 

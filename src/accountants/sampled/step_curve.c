@@ -1,12 +1,32 @@
+#include "sampled_steps.h"
+
+#include <math.h>
+
+#include "mfpg/accountant.h"
+
+/* ---- functions without cancellation ---- */
+
+double second_order_exp(double t) {
+    if (fabs(t) > 0.5) return expm1(t) - t;
+    double sum = 0.0;
+    for (int n = 16; n >= 3; n--) sum = (sum + 1.0) * t / n; /* 1 + t/3 (1 + t/4 (...)) less the 1 */
+    return 0.5 * t * t * (1.0 + sum);
+}
+
+double loss_entropy(double v, double l, loss_direction direction) {
+    double sum = 0.0;
+    if (fabs(v) > 0.1) return direction == LOSS_REMOVE ? (1.0 + v) * l - v : v - l;
+    for (int n = 17; n >= 2; n--) sum = 1.0 / (direction == LOSS_REMOVE ? n * (n - 1.0) : n) - v * sum;
+    return v * v * sum;
+}
+
+/* ---- the curve ---- */
+
 /* With G the curve of the Gaussian mechanism of mu = w, removing has
  *     delta(e) = q G(log(1 + (e^e - 1)/q)),
  * and adding, as long as e^-e > 1 - q (beyond it delta is 0),
  *     delta(e) = (1 - (1-q) e^e) G(-log(1 - (1 - e^-e)/q)):
  * the two terms of G at a ratio of densities r are those of the mixture at 1 - q + q r, times q. */
-#include "step_curve.h"
-
-#include <math.h>
-
 #define APART 1e-10 /* the lower end is that of a mu so much smaller: more than what G is rounded up by */
 #define SMALL 1e-13 /* more than the relative error of the factors */
 

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "mfpg/accountant.h"
-#include "mfpg/hidden_state.h"
+#include "accountants/accounting.h"
 #include "mfpg/model.h"
 #include "mfpg/mechanism.h"
 #include "options/columns.h"

@@ -4,9 +4,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "mfpg/hidden_state.h"
-
 #include "base/error.h"
+#include "accounting.h"
 
 static const char *const names[] = {"none", "quadratic", "glm", "convex", "nonconvex"};
 enum { CASES = sizeof names / sizeof names[0] };

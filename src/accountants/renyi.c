@@ -1,10 +1,9 @@
-/* From a Renyi divergence at one order to (epsilon, delta); theory S2.1. */
+#include "renyi.h"
+
 #include <float.h>
 #include <math.h>
 
-#include "mfpg/accountant.h"
-
-#include "rdp_conversion.h"
+/* ---- at one order ---- */
 
 /* Each formula is a handful of terms, every one of them correct to a few units of DBL_EPSILON: the sum of their sizes
  * times 8 DBL_EPSILON is more than all roundings together. */
@@ -50,4 +49,40 @@ double mfpg_rdp_delta(double rdp, double order, double epsilon) {
     if (isinf(rdp)) return 1.0;
     double tail = exp(mfpg_rdp_log_delta(rdp, order, epsilon)) * (1.0 + ROUNDINGS) + DBL_TRUE_MIN;
     return fmin(least, tail);
+}
+
+/* ---- at the best order ---- */
+
+enum { OCTAVE = 128, FIRST = -16 * OCTAVE, LAST = 15 * OCTAVE, BEGIN = 3 * OCTAVE };
+
+typedef struct search {
+    double (*bound)(double order, const void *arg);
+    const void *arg;
+    double enough, best;
+    int at;
+} search;
+
+static double order_at(int place) {
+    return 1.0 + exp2((double)place / OCTAVE);
+}
+
+/* 1 where the place is better than the best, which it then becomes. */
+static int try(search *s, int place) {
+    if (place < FIRST || place > LAST) return 0;
+    double value = s->bound(order_at(place), s->arg);
+    if (!(value < s->best)) return 0;
+    s->best = value;
+    s->at = place;
+    return 1;
+}
+
+/* Steps of an octave downhill, then half of it, and so on down to neighbours. */
+double mfpg_order_search(double (*bound)(double order, const void *arg), const void *arg, double enough) {
+    search s = {.bound = bound, .arg = arg, .enough = enough, .best = (double)INFINITY, .at = BEGIN};
+    try(&s, BEGIN);
+    for (int step = OCTAVE; step >= 1 && s.best > enough; step /= 2) {
+        int direction = try(&s, s.at - step) ? -1 : 1;
+        while (s.best > enough && try(&s, s.at + direction * step) && step == OCTAVE) continue;
+    }
+    return s.best;
 }

@@ -1,5 +1,5 @@
 /* The cumulant K(s) = sum of T log E[e^(s loss)] by the trapezoid rule, and what follows from it. */
-#include "guide.h"
+#include "pld.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,14 +53,6 @@ sampled_step pld_kind(const pld_mechanism *mechanism, pld_side side, int at) {
     return kind;
 }
 
-double pld_loss(double rate, double reach, double u) {
-    double x = reach * (u - 0.5 * reach);
-    if (rate == 1.0) return x;
-    if (x > 30.0) return log(rate) + x + log1p((1.0 - rate) / rate * exp(-x));
-    double v = rate * expm1(x);
-    return v < -0.5 ? log((1.0 - rate) + rate * exp(x)) : log1p(v);
-}
-
 /* ---- what is kept of u ---- */
 
 /* The x with Phi(-x) = p, or 0 from p = 1/2 on. */
@@ -88,8 +80,8 @@ static int cut_all(guide *g, double delta, pld_setting *out) {
     for (int i = 0; i < g->kinds; i++) {
         table *t = &g->table[i];
         cut(&t->kind, g->side, share, CUT_LOW / g->kinds, &out->kind[i].low, &out->kind[i].high);
-        double first = pld_loss(t->kind.rate, t->kind.reach, out->kind[i].low),
-               last = pld_loss(t->kind.rate, t->kind.reach, out->kind[i].high);
+        double v, first = sampled_loss(t->kind.rate, t->kind.reach, out->kind[i].low, &v),
+                  last = sampled_loss(t->kind.rate, t->kind.reach, out->kind[i].high, &v);
         t->farthest = fmax(fabs(first), fabs(last));
         t->range = (last - first) * (g->side == PLD_REPLACE && t->kind.rate < 1.0 ? 2.0 : 1.0);
         if (t->kind.rate < 1.0 && !(t->farthest < LOSS_MOST && t->kind.reach < REACH_MOST)) return 0;
@@ -108,7 +100,7 @@ static void fill(const guide *g, table *t, double low, double high) {
     double q = t->kind.rate, w = t->kind.reach, du = (high - low) / (double)(t->count - 1), sum = 0.0;
     for (ptrdiff_t j = 0; j < t->count; j++) {
         ptrdiff_t at = t->first + j;
-        double u = low + du * (double)j, loss = pld_loss(q, w, u);
+        double v, u = low + du * (double)j, loss = sampled_loss(q, w, u, &v);
         double part = j == 0 || j == t->count - 1 ? 0.5 * du : du;
         double absent = part * mfpg_normal_density(u);
         double present = (1.0 - q) * absent + q * part * mfpg_normal_density(u - w);

@@ -1,11 +1,14 @@
-#include "steps.h"
+#include "sampled_steps.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
+
+/* ---- kinds ---- */
 
 /* Rounds x > 0 up to a mantissa of so many bits; with bits 0 and less, to a power of 2 whose exponent is a multiple of
  * 2^-bits. */
@@ -131,4 +134,101 @@ int sampled_steps_cover(const sampled_steps *a, const sampled_steps *b) {
         if (!(less->rate <= more->rate && less->reach <= more->reach && less->count <= more->count)) return 0;
     }
     return 1;
+}
+
+/* ---- states ---- */
+
+mfpg_status sampled_sum_start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options) {
+    (void)ctx;
+    sampled_sum *sum = state;
+    sum->adjacency = options->promise.adjacency;
+    sum->credits = options->promise.unit == MFPG_UNIT_EXAMPLE;
+    return MFPG_OK;
+}
+
+void sampled_sum_finish(void *state) {
+    sampled_sum *sum = state;
+    free(sum->orders);
+    sampled_steps_clear(&sum->sampled);
+}
+
+int sampled_sum_copy(const void *state, void *out) {
+    const sampled_sum *from = state;
+    sampled_sum *to = out;
+    *to = *from;
+    if (from->orders) {
+        to->orders = mfpg_alloc(from->order_count, sizeof *to->orders);
+        if (!to->orders) return 0;
+        memcpy(to->orders, from->orders, (size_t)from->order_count * sizeof *to->orders);
+    }
+    if (sampled_steps_copy(&from->sampled, &to->sampled)) return 1;
+    free(to->orders);
+    return 0;
+}
+
+/* Adds count steps of one noise. */
+static int add_steps(sampled_sum *sum, double rate, double sensitivity, double sd, int64_t count) {
+    double reach = divide_up(sensitivity, sd);
+    if (count == 0 || reach == 0.0) return 1;
+    if (rate < 1.0 && isfinite(reach)) return sampled_steps_add(&sum->sampled, rate, reach, count);
+    square_sum_add_times(&sum->unsampled, reach, count);
+    return 1;
+}
+
+mfpg_status sampled_sum_record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
+    sampled_sum *sum = state;
+    double rate = sum->credits ? release->sampling_rate : 1.0, s = release->sensitivity;
+    if (rate == 0.0) return MFPG_OK; /* no example takes part: the noise alone is released */
+    if (times > INT64_MAX / release->steps)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "one record of more than 2^63 steps");
+    if (rate != release->sampling_rate || release->last_sd != release->noise_sd) sum->loose = 1;
+    double mu = mfpg_release_mu(release, MFPG_ADJACENCY_ZERO_OUT);
+    square_sum_add_times(&sum->uncredited, mu, times);
+    if (rate == 1.0) { /* to the bit what gdp counts */
+        square_sum_add_times(&sum->unsampled, mu, times);
+        return MFPG_OK;
+    }
+    int64_t early = release->last_sd == release->noise_sd ? release->steps : release->steps - 1;
+    if (add_steps(sum, rate, s, release->noise_sd, early * times) &&
+        add_steps(sum, rate, s, release->last_sd, (release->steps - early) * times))
+        return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_MEMORY, "there is no room for another kind of step");
+}
+
+double sampled_sum_plain_mu(const sampled_sum *sum, mfpg_adjacency adjacency) {
+    double root = square_sum_root_up(&sum->uncredited);
+    return adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 * root : root;
+}
+
+double sampled_sum_mu(const void *state) {
+    const sampled_sum *sum = state;
+    return sum->sampled.used > 0 ? (double)INFINITY : sampled_sum_plain_mu(sum, sum->adjacency);
+}
+
+int sampled_sum_split(const sampled_sum *sum, square_sum *plain) {
+    const sampled_step *kind = sum->sampled.kind;
+    int used = sum->sampled.used;
+    *plain = sum->unsampled;
+    for (; used > 0 && kind[used - 1].rate >= 1.0; used--)
+        square_sum_add_times(plain, kind[used - 1].reach, kind[used - 1].count);
+    return used;
+}
+
+int sampled_sum_coarse(const sampled_sum *sum, mfpg_adjacency adjacency, sampled_sum *out) {
+    double plain = square_sum_root_up(&sum->unsampled);
+    *out = (sampled_sum){.adjacency = adjacency, .credits = 1};
+    square_sum_add(&out->unsampled, plain);
+    square_sum_add(&out->uncredited, plain);
+    for (int i = 0; i < sum->sampled.used; i++) {
+        const sampled_step *kind = &sum->sampled.kind[i];
+        square_sum_add_times(&out->uncredited, kind->reach, kind->count);
+        if (!add_steps(out, kind->rate, kind->reach, 1.0, kind->count)) return 0;
+    }
+    return 1;
+}
+
+int sampled_sum_covers(const void *state, const void *less) {
+    const sampled_sum *a = state, *b = less;
+    return a->unsampled.high >= b->unsampled.high && a->uncredited.high >= b->uncredited.high &&
+           sampled_steps_cover(&a->sampled, &b->sampled);
 }
