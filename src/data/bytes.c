@@ -1,10 +1,14 @@
 #include "bytes.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 enum { PIECE = 1 << 18 };
@@ -32,36 +36,93 @@ static mfpg_status expect_end(mfpg_bytes *source) {
     size_t got = 0;
     mfpg_status status = source->fill(source, &next, 1, &got);
     source->at += got;
-    if (status == MFPG_OK && got > 0) status = mfpg_bytes_fail(source, "the file goes on behind its values");
+    if (status == MFPG_OK && got > 0) status = mfpg_bytes_fail(source, "the file goes on after its values");
     return status;
 }
 
-/* Room for needed numbers: twice as many as before, but never more than all. */
-static mfpg_status make_room(
-    mfpg_bytes *source, ptrdiff_t needed, ptrdiff_t all, ptrdiff_t *room, float **numbers) {
-    if (needed <= *room) return MFPG_OK;
-    ptrdiff_t larger = 2 * *room > needed ? 2 * *room : needed;
-    if (larger > all) larger = all;
-    float *moved = mfpg_resize(*numbers, larger, sizeof *moved);
-    if (!moved) return mfpg_fail_memory(source->ctx);
-    *numbers = moved;
-    *room = larger;
-    return MFPG_OK;
+/* ---- numbers ---- */
+
+static double number_at(const mfpg_binary *binary, const unsigned char *bytes) {
+    uint64_t word = 0;
+    for (int i = 0; i < binary->size; i++)
+        word |= (uint64_t)bytes[binary->big ? binary->size - 1 - i : i] << 8 * i;
+    if (binary->kind == 'u' || binary->kind == 'b') return (double)word;
+    if (binary->kind == 'i') {
+        int unused = 64 - 8 * binary->size;
+        return (double)((int64_t)(word << unused) >> unused); /* the sign's bit fills the rest */
+    }
+    float single;
+    double wide;
+    uint32_t half = (uint32_t)word;
+    memcpy(&single, &half, sizeof single);
+    memcpy(&wide, &word, sizeof wide);
+    return binary->size == 4 ? (double)single : wide;
 }
 
-mfpg_status mfpg_bytes_read_values(
-    mfpg_bytes *source, ptrdiff_t count, int size, mfpg_decode *decode, const void *format, float **numbers) {
+/* Bytes without a sign, the values of pictures, take the short way. */
+static void decode(const mfpg_binary *binary, const unsigned char *bytes, ptrdiff_t count, float *to) {
+    if (binary->kind == 'u' && binary->size == 1)
+        for (ptrdiff_t i = 0; i < count; i++) to[i] = (float)bytes[i];
+    else
+        for (ptrdiff_t i = 0; i < count; i++) to[i] = (float)number_at(binary, bytes + i * binary->size);
+}
+
+mfpg_status mfpg_bytes_read_numbers(
+    mfpg_bytes *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers) {
     ptrdiff_t done = 0, room = 0;
     unsigned char *piece = mfpg_alloc(PIECE, 1);
     mfpg_status status = piece ? MFPG_OK : mfpg_fail_memory(source->ctx);
     while (status == MFPG_OK && done < count) {
-        ptrdiff_t take = count - done < PIECE / size ? count - done : PIECE / size;
-        status = mfpg_bytes_read(source, piece, (size_t)(take * size));
-        if (status == MFPG_OK) status = make_room(source, done + take, count, &room, numbers);
-        if (status == MFPG_OK) decode(format, piece, take, *numbers + done);
+        ptrdiff_t take = count - done < PIECE / binary->size ? count - done : PIECE / binary->size;
+        status = mfpg_bytes_read(source, piece, (size_t)(take * binary->size));
+        if (status == MFPG_OK && done + take > room) { /* twice as many as before, but never more than all */
+            room = 2 * room > done + take ? 2 * room : done + take;
+            if (room > count) room = count;
+            float *larger = mfpg_resize(*numbers, room, sizeof *larger);
+            if (larger)
+                *numbers = larger;
+            else
+                status = mfpg_fail_memory(source->ctx);
+        }
+        if (status == MFPG_OK) decode(binary, piece, take, *numbers + done);
         done += take;
     }
     if (status == MFPG_OK) status = expect_end(source);
     free(piece);
     return status;
+}
+
+/* ---- files ---- */
+
+/* gzread returns what there is; gzerror says whether that was all, or the file ends within its compressed data. */
+static mfpg_status fill_from_file(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got) {
+    gzFile file = ((mfpg_file_bytes *)source)->file;
+    int count = gzread(file, to, (unsigned)room), system_code = errno, code = Z_OK;
+    *got = count > 0 ? (size_t)count : 0;
+    gzerror(file, &code);
+    if (*got == room) return MFPG_OK;
+    if (code == Z_MEM_ERROR) return mfpg_fail_memory(source->ctx);
+    source->at += *got;
+    if (code == Z_BUF_ERROR)
+        return mfpg_bytes_fail(source, "the file ends too early, within compressed data");
+    if (code == Z_ERRNO) return mfpg_file_fail_read(source->ctx, source->where, system_code);
+    if (count < 0 || code != Z_OK) return mfpg_bytes_fail(source, "the compressed data are damaged");
+    source->at -= *got;
+    return MFPG_OK;
+}
+
+/* zlib reads plain and compressed files alike. */
+mfpg_status mfpg_file_bytes_open(mfpg_context *ctx, const char *path, mfpg_file_bytes *source) {
+    FILE *file = NULL;
+    *source = (mfpg_file_bytes){.bytes = {.ctx = ctx, .where = path, .fill = fill_from_file}};
+    mfpg_status status = mfpg_file_open(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    int copy = dup(fileno(file));
+    fclose(file);
+    if (copy >= 0 && !(source->file = gzdopen(copy, "rb"))) close(copy);
+    return source->file ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+void mfpg_file_bytes_close(mfpg_file_bytes *source) {
+    gzclose(source->file);
 }

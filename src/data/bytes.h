@@ -1,11 +1,10 @@
-/* Bytes that arrive one after the other, from a file, a gzip file or a member of an archive, and values made of them. */
+/* Bytes that arrive one after the other, from a file or a member of a zip archive, and numbers made of them. */
 #ifndef MFPG_DATA_BYTES_H
 #define MFPG_DATA_BYTES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <zlib.h>
 
-#include "mfpg/context.h"
+#include "table.h"
 
 typedef struct mfpg_bytes mfpg_bytes;
 struct mfpg_bytes {
@@ -13,12 +12,9 @@ struct mfpg_bytes {
     const char *where; /* for messages: a file, or a file and its member */
     uint64_t at;       /* bytes handed out */
 
-    /* Writes the next bytes, room of them or, at the end only, fewer. Fails where the source is damaged. */
+    /* Writes the next bytes, room of them or, at the end only, fewer. Fails if the source is damaged. */
     mfpg_status (*fill)(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got);
 };
-
-/* No file holds more values than this many bytes. */
-#define MFPG_MOST_BYTES ((uint64_t)1 << 30)
 
 /* MFPG_ERR_INPUT with "WHERE: byte AT: " in front. Returns the status. */
 mfpg_status mfpg_bytes_fail(const mfpg_bytes *source, const char *format, ...)
@@ -27,13 +23,73 @@ mfpg_status mfpg_bytes_fail(const mfpg_bytes *source, const char *format, ...)
 /* Exactly length bytes. */
 mfpg_status mfpg_bytes_read(mfpg_bytes *source, unsigned char *to, size_t length);
 
-/* Turns count values into numbers; format says what the bytes are. */
-typedef void mfpg_decode(const void *format, const unsigned char *bytes, ptrdiff_t count, float *to);
+/* How a number is written in binary. */
+typedef struct mfpg_binary {
+    char kind; /* f: IEEE, i: two's complement, u: unsigned, b: 0 or 1; 0: not a number */
+    int size;  /* bytes: 4 or 8 of f, 1 of b, else 1, 2, 4 or 8 */
+    int big;   /* 1: the highest byte comes first */
+} mfpg_binary;
 
-/* The rest of the source, which is count >= 1 values of size bytes, into *numbers: NULL on entry, the caller's to free,
- * also after a failure. Memory is asked for as the bytes arrive, so that a header cannot ask for more than the source
- * can fill. count x size is at most MFPG_MOST_BYTES. */
-mfpg_status mfpg_bytes_read_values(
-    mfpg_bytes *source, ptrdiff_t count, int size, mfpg_decode *decode, const void *format, float **numbers);
+/* Reads the rest of the source, which is count >= 1 numbers, into *numbers: NULL on entry, the caller's to free, also after
+ * a failure. Memory is asked for as the bytes arrive, so that a header cannot ask for more than the source can fill.
+ * count x size is at most MFPG_MOST_BYTES. */
+mfpg_status mfpg_bytes_read_numbers(
+    mfpg_bytes *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers);
+
+/* A file, plain or compressed by gzip. */
+typedef struct mfpg_file_bytes {
+    mfpg_bytes bytes; /* first, so that both have one address */
+    gzFile file;
+} mfpg_file_bytes;
+
+/* Close it after success. path is borrowed. */
+mfpg_status mfpg_file_bytes_open(mfpg_context *ctx, const char *path, mfpg_file_bytes *source);
+void mfpg_file_bytes_close(mfpg_file_bytes *source);
+
+/* ---- zip archives: members stored or deflated, sizes of 32 or 64 bits (APPNOTE.TXT 6.3.10 of PKWARE) ---- */
+
+typedef struct mfpg_zip_member {
+    mfpg_slice name; /* in the archive */
+    unsigned flags, method;
+    uint32_t crc;
+    uint64_t packed, size; /* bytes in the archive, and unpacked */
+    uint64_t header;       /* offset of the local header */
+} mfpg_zip_member;
+
+typedef struct mfpg_zip {
+    mfpg_context *ctx;
+    const char *path;    /* borrowed */
+    unsigned char *file; /* the whole archive */
+    uint64_t length;     /* of the file */
+    uint64_t directory;  /* offset of the central directory: members end before it */
+    mfpg_zip_member *member;
+    ptrdiff_t members;
+} mfpg_zip;
+
+enum { MFPG_ZIP_MOST_MEMBERS = 4096 };
+
+/* Reads an archive and its central directory, which is the authority: local headers, data descriptors, sizes and checksums
+ * must agree with it. zip is all zero on entry; close it, also after a failure. MFPG_ERR_INPUT with the offset of what is
+ * wrong: not an archive, one of several parts, one of more than MFPG_ZIP_MOST_MEMBERS members, a directory that does not
+ * fit, a name that occurs twice. */
+mfpg_status mfpg_zip_open(mfpg_context *ctx, const char *path, mfpg_zip *zip);
+void mfpg_zip_close(mfpg_zip *zip);
+
+/* The bytes of a member, unpacked as they are asked for. At its end the checksum and the sizes are checked. */
+typedef struct mfpg_zip_bytes {
+    mfpg_bytes bytes; /* first, so that both have one address */
+    const mfpg_zip *zip;
+    const mfpg_zip_member *member;
+    char where[1024];
+    z_stream stream;
+    int opened, ended;
+    uint64_t given;
+    uint32_t crc;
+} mfpg_zip_bytes;
+
+/* MFPG_ERR_INPUT if the member is encrypted, packed by another method, or its local header contradicts the directory. Close
+ * it, also after a failure. */
+mfpg_status mfpg_zip_bytes_open(const mfpg_zip *zip, ptrdiff_t index, mfpg_zip_bytes *source);
+void mfpg_zip_bytes_close(mfpg_zip_bytes *source);
 
 #endif

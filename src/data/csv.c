@@ -6,13 +6,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "missing.h"
 #include "readers.h"
 
-#define MOST_BYTES ((size_t)1 << 30)
 enum { MOST_RECORD_BYTES = 1 << 24 };
 
-/* Where the scan of a file stands. The text ends with a 0 and holds no other. */
+/* The state of the scan of a file. The text ends with a 0 and holds no other. */
 typedef struct scanner {
     mfpg_context *ctx;
     mfpg_table *table;
@@ -82,8 +80,7 @@ static mfpg_status read_quoted(scanner *s) {
     if (!ends_field(s, *s->at)) {
         skip_blanks(s);
         if (!ends_field(s, *s->at))
-            return fail_at(
-                s, first_line, "text behind the closing quote of a field that starts in this line");
+            return fail_at(s, first_line, "text after the closing quote of a field that starts in this line");
     }
     return push_cell(s, start, to);
 }
@@ -137,7 +134,7 @@ static int find_record(scanner *s) {
     }
 }
 
-/* The commonest of , ; tab outside quotes in the line at hand (ties: the order ; tab ,), else a blank where there is
+/* The commonest of , ; tab outside quotes in the line at hand (ties: the order ; tab ,); without them a blank, if there is
  * one inside the line. */
 static char find_separator(const char *line) {
     ptrdiff_t commas = 0, semicolons = 0, tabs = 0, blanks = 0;
@@ -172,8 +169,8 @@ static mfpg_status fail_field_count(const scanner *s, uint32_t line, ptrdiff_t f
         s->table->path, line, found, found == 1 ? "" : "s", expected, separator_word(s->separator, buffer));
 }
 
-/* 1 where every field is a number or a missing mark and the numbers are not simply counted up: a row of data, taken
- * for a header. */
+/* 1 if every field is a number or a missing mark and the numbers do not simply count up: a row of data, taken for a
+ * header. */
 static int is_row_of_data(const mfpg_data_options *options, const mfpg_table *table, ptrdiff_t fields) {
     double previous = NAN;
     int counted = 1;
@@ -200,9 +197,8 @@ static mfpg_status read_header(scanner *s, const mfpg_data_options *options) {
     if (status != MFPG_OK) return status;
     if (is_row_of_data(options, table, fields))
         return fail_at(s, line,
-            "the header holds numbers only, as a row of data would: set data.header to false where the file "
-            "has no "
-            "header");
+            "the header holds numbers only, as a row of data would: set data.header to false if the file has "
+            "no header");
     for (ptrdiff_t i = 0; i < fields && status == MFPG_OK; i++) {
         mfpg_slice name = {table->text + table->cells[i].start, table->cells[i].length};
         mfpg_text_flatten(table->text + table->cells[i].start, name.length);
@@ -252,14 +248,14 @@ static mfpg_status read_rows(scanner *s, const mfpg_data_options *options, ptrdi
         if (status != MFPG_OK) return status;
     }
     if (table->columns == 0) return fail_at(s, s->line, "the file is empty");
-    return table->rows >= least ? MFPG_OK : fail_at(s, s->line, "no row behind the header");
+    return table->rows >= least ? MFPG_OK : fail_at(s, s->line, "no row after the header");
 }
 
 static int ends_line_before(const char *end) {
     return end[-1] == '\n' || end[-1] == '\r';
 }
 
-/* Zero bytes mean that this is no text, or text of two bytes a letter. */
+/* Zero bytes mean that this is not a text, or a text of two bytes a letter. */
 static mfpg_status check_text(mfpg_context *ctx, const mfpg_table *table, size_t length) {
     const char *zero = memchr(table->text, 0, length);
     if (!zero) return MFPG_OK;
@@ -268,7 +264,7 @@ static mfpg_status check_text(mfpg_context *ctx, const mfpg_table *table, size_t
     const unsigned char *head = (const unsigned char *)table->text;
     int wide = length > 1 && ((head[0] == 0xFF && head[1] == 0xFE) || (head[0] == 0xFE && head[1] == 0xFF));
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%u: %s", table->path, line,
-        wide ? "the file is UTF-16; save it as UTF-8" : "a zero byte; this is no text file");
+        wide ? "the file is UTF-16; save it as UTF-8" : "a zero byte; this is not a text file");
 }
 
 mfpg_status mfpg_csv_read(mfpg_context *ctx, const char *path, const mfpg_data_options *options,
@@ -276,7 +272,7 @@ mfpg_status mfpg_csv_read(mfpg_context *ctx, const char *path, const mfpg_data_o
     size_t length = 0;
     table->path = mfpg_text_copy(path, strlen(path));
     if (!table->path) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_file_read(ctx, path, MOST_BYTES, &table->text, &length);
+    mfpg_status status = mfpg_file_read(ctx, path, MFPG_MOST_BYTES, &table->text, &length);
     if (status == MFPG_OK) status = check_text(ctx, table, length);
     if (status != MFPG_OK) return status;
     scanner s = {.ctx = ctx, .table = table, .at = table->text, .line = 1, .separator = options->separator};

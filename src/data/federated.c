@@ -1,25 +1,16 @@
 /* The way of data from files or from nothing to a federation. */
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "affine.h"
-#include "assemble.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "bounds.h"
-#include "fingerprint.h"
-#include "labels.h"
-#include "mfpg/dataset.h"
-#include "missing.h"
-#include "options.h"
-#include "partition.h"
-#include "scale.h"
-#include "synthetic.h"
+#include "frame.h"
 
-/* Values of all sets stand in three blocks, client by client, training rows before test rows, the common test set at
- * the end; the sets point into them. */
+/* The values of all sets are in blocks, client by client, training rows before test rows, the common test set at the end; the
+ * sets point into them. */
 typedef struct owned_data {
     mfpg_federated_data data; /* first, so that both have one address */
     float *x, *y;
@@ -27,19 +18,6 @@ typedef struct owned_data {
     unsigned char *absent; /* NULL if no row is */
     char *names;
 } owned_data;
-
-/* Deals the rows that are not of the common test set, which is then told apart. */
-static mfpg_status partition(
-    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
-    frame->rows -= frame->common;
-    mfpg_status status = mfpg_partition(ctx, options, key, frame);
-    for (ptrdiff_t i = frame->rows; i < frame->rows + frame->common; i++) {
-        frame->client[i] = (int32_t)frame->clients;
-        frame->test[i] = 1;
-    }
-    frame->rows += frame->common;
-    return status;
-}
 
 static mfpg_status build_frame(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
@@ -49,24 +27,10 @@ static mfpg_status build_frame(
     if (status == MFPG_OK && synthetic && options->scale == MFPG_SCALE_BOUNDS)
         status = mfpg_bounds_read(ctx, options->bounds_file, NULL, frame);
     if (status == MFPG_OK && options->binary_labels) status = mfpg_label_make_binary(ctx, frame);
-    if (status == MFPG_OK && !synthetic) status = partition(ctx, options, key, frame);
+    if (status == MFPG_OK && !synthetic) status = mfpg_partition(ctx, options, key, frame);
     if (status == MFPG_OK && options->common_test_rows == 0 && options->test_file_count == 0)
         status = mfpg_split(ctx, options->test_fraction, key, frame);
-    if (status == MFPG_OK && !synthetic && options->missing == MFPG_MISSING_MEAN)
-        status = mfpg_missing_impute(ctx, frame);
-    if (status == MFPG_OK && mfpg_data_has_range(options) && !frame->low)
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "data.range: is about public bounds, which data.scale.bounds gives; there are none here");
-    if (status == MFPG_OK && frame->low) {
-        frame->range[1] = 1.0;
-        if (mfpg_data_has_range(options)) memcpy(frame->range, options->range, sizeof frame->range);
-        mfpg_scale_by_bounds(frame->range, frame);
-    }
-    if (status == MFPG_OK && options->scale == MFPG_SCALE_FROM_DATA)
-        status = mfpg_scale_from_data(ctx, frame);
-    if (status == MFPG_OK && options->affine_file) status = mfpg_affine_apply(ctx, options, frame);
-    if (status == MFPG_OK && options->norm > 0) mfpg_scale_to_norm(options->norm, frame);
-    return status;
+    return status == MFPG_OK ? mfpg_frame_scale(ctx, options, frame) : status;
 }
 
 /* Above so many rows their norms are not kept: models then compute what they need, to the same bits. */
@@ -76,9 +40,8 @@ static ptrdiff_t set_of(const mfpg_frame *frame, ptrdiff_t row) {
     return 2 * (ptrdiff_t)frame->client[row] + frame->test[row];
 }
 
-/* Where the rows of a set begin: set 2k is what client k trains on, set 2k + 1 its test set, the last one the common test
- * set. *order gets, for every place, the row that belongs there; NULL
- * where all are in their places, as synthetic rows are. */
+/* *start gets the first row of every set: set 2k is what client k trains on, set 2k + 1 its test set, the last one the common
+ * test set. *order gets, for every place, the row that belongs there; NULL if all are in their places, as synthetic rows are. */
 static mfpg_status find_places(
     mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, uint32_t **order) {
     ptrdiff_t sets = 2 * (frame->clients + 1);
@@ -101,8 +64,8 @@ static mfpg_status find_places(
     return MFPG_OK;
 }
 
-/* Brings the rows into that order where they stand, one cycle of the permutation after the other: a large data set does not
- * fit in memory twice. Overwrites order. */
+/* Brings the rows into that order in place, one cycle of the permutation after the other: a large data set does not fit in
+ * memory twice. Overwrites order. */
 static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *order) {
     size_t bytes = (size_t)frame->features * sizeof *frame->x;
     float *held = mfpg_alloc(frame->features, sizeof *held), label;
@@ -162,7 +125,9 @@ static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *o
     if (status == MFPG_OK) {
         owned->x = frame->x;
         owned->y = frame->y;
+        owned->data.feature_names = frame->feature_names;
         frame->x = frame->y = NULL;
+        frame->feature_names = NULL;
         if (memchr(frame->absent, 1, (size_t)frame->rows)) {
             owned->absent = frame->absent;
             frame->absent = NULL;
@@ -181,7 +146,7 @@ static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *o
     return status;
 }
 
-/* The names of all clients, one behind the other. */
+/* The names of all clients, one after the other. */
 static int name_clients(const mfpg_frame *frame, owned_data *owned) {
     char number[24];
     size_t bytes = 0;
@@ -197,19 +162,9 @@ static int name_clients(const mfpg_frame *frame, owned_data *owned) {
 }
 
 static int allocate_data(const mfpg_frame *frame, owned_data *owned) {
-    mfpg_federated_data *data = &owned->data;
-    data->client = mfpg_alloc(frame->clients, sizeof *data->client);
-    data->feature_names = mfpg_alloc(frame->features, sizeof *data->feature_names);
-    if (data->client) data->clients = frame->clients;
-    if (data->feature_names) data->features = frame->features;
-    if (frame->rows <= MOST_NORMS && !(owned->norm2 = mfpg_alloc(frame->rows, sizeof *owned->norm2)))
-        return 0;
-    if (!data->client || !data->feature_names || !name_clients(frame, owned)) return 0;
-    for (ptrdiff_t j = 0; j < frame->features; j++) {
-        const char *name = frame->feature_names[j];
-        if (!(data->feature_names[j] = mfpg_text_copy(name, strlen(name)))) return 0;
-    }
-    return 1;
+    owned->data.client = mfpg_alloc(frame->clients, sizeof *owned->data.client);
+    if (frame->rows <= MOST_NORMS) owned->norm2 = mfpg_alloc(frame->rows, sizeof *owned->norm2);
+    return owned->data.client && (owned->norm2 || frame->rows > MOST_NORMS) && name_clients(frame, owned);
 }
 
 /* Names go into JSON and YAML, which are UTF-8. */
@@ -244,13 +199,13 @@ static mfpg_status check_finite(mfpg_context *ctx, const mfpg_frame *frame) {
 static double public_norm2(const mfpg_frame *frame) {
     if (!frame->low) return (double)INFINITY;
     if (frame->shifted) return frame->shifted_norm2;
-    float low = (float)frame->range[0]; /* rounded as mfpg_scale_by_bounds does at both ends */
+    float low = (float)frame->range[0]; /* rounded as scaling does at both ends */
     float high = (float)(frame->range[0] + (frame->range[1] - frame->range[0]));
     double largest = fmax(fabs((double)low), fabs((double)high));
     return (double)frame->features * largest * largest;
 }
 
-/* Whatever scaling made of them, the features of absent rows are zero, and a missing label becomes 0. A label that is
+/* The features of absent rows become zero again after scaling, and a missing label becomes 0. A label that is
  * known stays: labels of noised records are public, and must not tell which features are missing. */
 static void clear_absent(mfpg_frame *frame) {
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
@@ -260,6 +215,37 @@ static void clear_absent(mfpg_frame *frame) {
     }
 }
 
+static void add_number(crypto_generichash_state *state, ptrdiff_t number) {
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; i++) bytes[i] = (unsigned char)((uint64_t)number >> (8 * i));
+    crypto_generichash_update(state, bytes, sizeof bytes);
+}
+
+/* The rows' count comes before the values, so that no value can move from one set to the next unseen. */
+static void add_set(crypto_generichash_state *state, const mfpg_dataset *set) {
+    add_number(state, set->rows);
+    if (set->rows == 0) return;
+    size_t rows = (size_t)set->rows, features = (size_t)set->features;
+    crypto_generichash_update(state, (const unsigned char *)set->x, rows * features * sizeof *set->x);
+    crypto_generichash_update(state, (const unsigned char *)set->y, rows * sizeof *set->y);
+    if (set->absent) crypto_generichash_update(state, set->absent, rows);
+}
+
+static void fingerprint(mfpg_federated_data *data) {
+    crypto_generichash_state state;
+    unsigned char hash[32];
+    crypto_generichash_init(&state, NULL, 0, sizeof hash);
+    add_number(&state, data->clients);
+    add_number(&state, data->features);
+    for (ptrdiff_t k = 0; k < data->clients; k++) {
+        add_set(&state, &data->client[k].train);
+        add_set(&state, &data->client[k].test);
+    }
+    add_set(&state, &data->common_test);
+    crypto_generichash_final(&state, hash, sizeof hash);
+    sodium_bin2hex(data->fingerprint, sizeof data->fingerprint, hash, sizeof hash);
+}
+
 /* norm 0: rows were not shortened. */
 static mfpg_status gather(mfpg_context *ctx, mfpg_frame *frame, double norm, mfpg_federated_data **out) {
     clear_absent(frame);
@@ -267,6 +253,10 @@ static mfpg_status gather(mfpg_context *ctx, mfpg_frame *frame, double norm, mfp
     if (status == MFPG_OK) status = check_names(ctx, frame);
     if (status != MFPG_OK) return status;
     owned_data *owned = mfpg_alloc(1, sizeof *owned);
+    if (owned) {
+        owned->data.clients = frame->clients;
+        owned->data.features = frame->features;
+    }
     if (!owned || !allocate_data(frame, owned)) status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = take_rows(ctx, frame, owned);
     if (status != MFPG_OK) {
@@ -277,7 +267,7 @@ static mfpg_status gather(mfpg_context *ctx, mfpg_frame *frame, double norm, mfp
     if (norm > 0) owned->data.public_norm2 = fmin(owned->data.public_norm2, norm * norm);
     owned->data.fitted_on_private = frame->fitted_on_private;
     owned->data.dropped_rows = frame->dropped;
-    mfpg_fingerprint(&owned->data);
+    fingerprint(&owned->data);
     *out = &owned->data;
     return MFPG_OK;
 }
@@ -295,7 +285,7 @@ mfpg_status mfpg_federated_data_create(
 void mfpg_federated_data_destroy(mfpg_federated_data *data) {
     if (!data) return;
     owned_data *owned = (owned_data *)data;
-    for (ptrdiff_t j = 0; j < data->features; j++) free(data->feature_names[j]);
+    for (ptrdiff_t j = 0; data->feature_names && j < data->features; j++) free(data->feature_names[j]);
     free(data->client);
     free(data->feature_names);
     free(owned->x);

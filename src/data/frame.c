@@ -20,6 +20,12 @@ mfpg_status mfpg_frame_allocate(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t 
     return MFPG_OK;
 }
 
+mfpg_status mfpg_frame_allocate_bounds(mfpg_context *ctx, mfpg_frame *frame) {
+    frame->low = mfpg_alloc(frame->features, sizeof *frame->low);
+    frame->high = mfpg_alloc(frame->features, sizeof *frame->high);
+    return frame->low && frame->high ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
 static void free_texts(char **texts, ptrdiff_t count) {
     for (ptrdiff_t i = 0; texts && i < count; i++) free(texts[i]);
     free(texts);
@@ -56,23 +62,4 @@ const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer
     for (ptrdiff_t i = 0; i < row; i++) within += frame->client[i] == frame->client[row];
     snprintf(buffer, MFPG_PLACE_SIZE, "row %td of client %d", within, frame->client[row]);
     return buffer;
-}
-
-mfpg_status mfpg_groups_make(mfpg_context *ctx, const mfpg_frame *frame, mfpg_groups *groups) {
-    ptrdiff_t *start = groups->start = mfpg_alloc(frame->clients + 2, sizeof *start);
-    groups->row = mfpg_alloc(frame->rows, sizeof *groups->row);
-    if (!start || !groups->row) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t i = 0; i < frame->rows; i++) start[frame->client[i] + 1]++;
-    for (ptrdiff_t k = 0; k <= frame->clients; k++) start[k + 1] += start[k];
-    /* Every start moves to its end and, by the next loop, back again. */
-    for (ptrdiff_t i = 0; i < frame->rows; i++) groups->row[start[frame->client[i]]++] = i;
-    for (ptrdiff_t k = frame->clients + 1; k > 0; k--) start[k] = start[k - 1];
-    start[0] = 0;
-    return MFPG_OK;
-}
-
-void mfpg_groups_clear(mfpg_groups *groups) {
-    free(groups->start);
-    free(groups->row);
-    *groups = (mfpg_groups){0};
 }

@@ -1,11 +1,10 @@
-/* The rows of all files, or of all synthetic clients, on their way to the federation. */
+/* The rows of all files, or of all synthetic clients, and the steps that make federated data of them. */
 #ifndef MFPG_DATA_FRAME_H
 #define MFPG_DATA_FRAME_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "mfpg/dataset.h"
 
-#include "mfpg/context.h"
+#include "table.h"
 
 /* Where a row was read. */
 typedef struct mfpg_place {
@@ -13,12 +12,12 @@ typedef struct mfpg_place {
     uint32_t line;
 } mfpg_place;
 
-/* All zero is an empty frame; what it points to is its own. An absent row keeps its place, so that whose it is and whether it is
- * a test row depend on places alone. A label that is missing is INFINITY there until the frame is gathered. */
+/* All zero is an empty frame, which owns what it points to. An absent row keeps its place, so that its client, and whether it
+ * is a test row, depend on places alone. Its label is INFINITY if it is missing, until the rows are gathered. */
 typedef struct mfpg_frame {
     ptrdiff_t rows, features, clients;
     ptrdiff_t common;      /* rows of the common test set, the last ones; read before there are clients */
-    float *x;              /* rows x features; NAN stands for a missing value until mfpg_missing_impute */
+    float *x;              /* rows x features; NAN for a missing value until mfpg_frame_scale */
     float *y;              /* rows */
     int32_t *client;       /* rows: the client's number; clients itself for a row of the common test set */
     unsigned char *test;   /* rows: 1 for a row that no client trains on */
@@ -29,16 +28,19 @@ typedef struct mfpg_frame {
     char **feature_names;  /* features */
     char **client_names;   /* clients, or NULL: their numbers */
     ptrdiff_t named;       /* client_names held */
-    double *low, *high;    /* features: public bounds; NULL where there are none */
+    double *low, *high;    /* features: public bounds, or NULL */
     double range[2];       /* what they were mapped to */
     int shifted;           /* 1: an affine shift came after public bounds */
-    double shifted_norm2;  /* bound on |x|^2 behind it */
-    int64_t dropped;       /* absent rows, and rows left out because nobody is known to hold them */
+    double shifted_norm2;  /* bound on |x|^2 after it */
+    int64_t dropped;       /* absent rows, and rows left out because their client is unknown */
     int fitted_on_private; /* imputed or scaled by the clients' own rows */
 } mfpg_frame;
 
-/* Room for that many rows (all members that are one entry a row but place) and the names' array. */
+/* Room for that many rows (all members that have one entry a row except place) and the array of names. */
 mfpg_status mfpg_frame_allocate(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t rows, ptrdiff_t features);
+
+/* Room for public bounds. */
+mfpg_status mfpg_frame_allocate_bounds(mfpg_context *ctx, mfpg_frame *frame);
 
 void mfpg_frame_clear(mfpg_frame *frame);
 
@@ -50,14 +52,56 @@ const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer
 /* The name of a client in messages and results. Returns buffer or the name. */
 const char *mfpg_frame_client_name(const mfpg_frame *frame, ptrdiff_t client, char buffer[24]);
 
-/* Rows grouped by client: rows of client k are row[start[k]] .. row[start[k+1]-1] in frame order; group number
- * frame->clients is the common test set. */
-typedef struct mfpg_groups {
-    ptrdiff_t *start; /* clients + 2 */
-    ptrdiff_t *row;   /* rows */
-} mfpg_groups;
+/* ---- the steps, in their order ---- */
 
-mfpg_status mfpg_groups_make(mfpg_context *ctx, const mfpg_frame *frame, mfpg_groups *groups);
-void mfpg_groups_clear(mfpg_groups *groups);
+/* MFPG_ERR_INPUT, naming the key, if no data could satisfy the options. */
+mfpg_status mfpg_data_options_check(mfpg_context *ctx, const mfpg_data_options *options);
+
+int mfpg_data_is_synthetic(const mfpg_data_options *options);
+
+/* 1 if a range was given for public bounds. */
+int mfpg_data_has_range(const mfpg_data_options *options);
+
+/* Fills an empty frame with the options' synthetic data; the rows of the common test set come last. The kind
+ * MFPG_SYNTHETIC_CLINICS brings public bounds unless the options scale. The data of a client do not depend on the number of
+ * clients. */
+mfpg_status mfpg_synthetic_fill(
+    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame);
+
+/* Reads the options' files into an empty frame; the caller clears it, also after a failure. A file that is named twice, by
+ * whatever path or link, is an error: its people would be in two clients, whose certificates count a person once, or be
+ * tested on what they were trained on (unless its format holds both sets). */
+mfpg_status mfpg_frame_read(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame);
+
+/* Makes a frame of tables: values, labels, places, public bounds, and, by files or by a column, clients. */
+mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
+    ptrdiff_t count, mfpg_frame *frame);
+
+struct mfpg_schema;
+
+/* Reads the public bounds of all features from a CSV file with the columns column, low and high. Indicators of categories are
+ * in [0, 1] unless the file says otherwise. Errors: a feature without bounds, bounds that are not low < high, a column that
+ * is given twice or that no data file has; columns that are not features are ignored. schema is NULL for synthetic data. */
+mfpg_status mfpg_bounds_read(
+    mfpg_context *ctx, const char *path, const struct mfpg_schema *schema, mfpg_frame *frame);
+
+/* Refuses labels that are not all 0 or 1, or all -1 or 1; the latter become 0 and 1. */
+mfpg_status mfpg_label_make_binary(mfpg_context *ctx, mfpg_frame *frame);
+
+/* Assigns the frame's rows to clients as the options say, and names the clients; by column it has been done. A client
+ * without rows is an error that names it. */
+mfpg_status mfpg_partition(
+    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame);
+
+/* Shares of Dirichlet(alpha, ..., alpha), alpha > 0: share k from stream (PARTITION, round, k). They sum to 1 up to
+ * rounding. */
+void mfpg_dirichlet_draw(const mfpg_key *key, uint64_t round, double alpha, ptrdiff_t count, double *share);
+
+/* Marks floor(fraction x rows) rows of each client, drawn by the client's own stream, as test rows; at least one row
+ * of each stays for training. */
+mfpg_status mfpg_split(mfpg_context *ctx, double fraction, const mfpg_key *key, mfpg_frame *frame);
+
+/* Fills in missing values, scales, shifts and shortens the rows as the options say. */
+mfpg_status mfpg_frame_scale(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame);
 
 #endif

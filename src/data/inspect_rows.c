@@ -1,4 +1,6 @@
-/* Rows: how many, and which stand there twice. */
+/* Rows: the classes of their labels, which are incomplete or occur twice, and the clients that hold them. */
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,30 +9,147 @@
 #include "base/memory.h"
 #include "inspect.h"
 
-enum { FEW_ROWS = 20, MOST_TOLD = 12 };
+enum { MOST_CLASSES = 100, FEW_ROWS = 20, SMALL_CLIENT = 2 };
+
+/* ---- the label ---- */
+
+typedef struct label_facts {
+    mfpg_lookup classes; /* texts without a trailing dot; numbers in their shortest form */
+    int64_t rows[MOST_CLASSES];
+    int64_t known, dotted, undotted, fractions, texts;
+    ptrdiff_t dotted_row, text_row;
+    int overflow; /* more than MOST_CLASSES */
+} label_facts;
+
+static mfpg_slice class_of(label_facts *facts, ptrdiff_t row, const mfpg_cell_view *cell, char *number) {
+    mfpg_slice text = cell->text;
+    if (cell->kind == MFPG_CELL_NUMBER) {
+        facts->fractions += cell->value != floor(cell->value);
+        return mfpg_slice_of(mfpg_number_format(cell->value, number));
+    }
+    if (facts->texts++ == 0) facts->text_row = row;
+    if (text.length > 1 && text.at[text.length - 1] == '.') {
+        text.length--;
+        if (facts->dotted++ == 0) facts->dotted_row = row;
+    } else {
+        facts->undotted++;
+    }
+    return text;
+}
+
+static void gather(mfpg_inspection *check, label_facts *facts) {
+    char number[MFPG_NUMBER_SIZE];
+    check->row_class = mfpg_inspect_alloc(check, check->table.rows, sizeof *check->row_class);
+    for (ptrdiff_t i = 0; i < check->table.rows && check->status == MFPG_OK; i++) {
+        mfpg_cell_view cell = mfpg_inspect_cell(check, i, check->label);
+        check->row_class[i] = -1;
+        if (cell.kind == MFPG_CELL_MISSING) continue;
+        facts->known++;
+        mfpg_slice name = class_of(facts, i, &cell, number);
+        if (facts->overflow) continue;
+        ptrdiff_t found = mfpg_lookup_add(&facts->classes, name);
+        if (found < 0) check->status = mfpg_fail_memory(check->ctx);
+        facts->overflow = found >= MOST_CLASSES;
+        if (found < 0 || facts->overflow) continue;
+        facts->rows[found]++;
+        check->row_class[i] = (int32_t)found;
+    }
+}
+
+static int rising(const void *a, const void *b) {
+    const mfpg_value_count *x = a, *y = b;
+    double left, right;
+    if (mfpg_number_parse(x->text, strlen(x->text), &left) &&
+        mfpg_number_parse(y->text, strlen(y->text), &right) && left != right)
+        return left < right ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static void list_classes(mfpg_inspection *check, const label_facts *facts) {
+    mfpg_data_report *report = check->report;
+    const mfpg_lookup *classes = &facts->classes;
+    const mfpg_value_count *most = NULL;
+    report->class_rows = mfpg_inspect_alloc(check, classes->count, sizeof *report->class_rows);
+    for (ptrdiff_t c = 0; c < classes->count && check->status == MFPG_OK; c++) {
+        char *text = mfpg_inspect_text(check, (mfpg_slice){classes->keys[c], classes->lengths[c]});
+        if (!text) return;
+        report->class_rows[report->classes++] = (mfpg_value_count){text, facts->rows[c]};
+    }
+    if (check->status != MFPG_OK) return;
+    qsort(report->class_rows, (size_t)report->classes, sizeof *report->class_rows, rising);
+    for (ptrdiff_t c = 0; c < report->classes; c++)
+        if (!most || report->class_rows[c].rows > most->rows) most = &report->class_rows[c];
+    report->majority_rate = (double)most->rows / (double)facts->known;
+    if (report->classes == 1)
+        mfpg_inspect_odd(check, "one-class", NULL, 0, most->rows,
+            "every label is %s: such a client teaches nothing but its own class", most->text);
+    else if (report->majority_rate >= 0.9)
+        mfpg_inspect_odd(check, "unbalanced", NULL, 0, most->rows,
+            "%.1f %% of the labels are %s: compare every accuracy with that, and look at the area under the "
+            "ROC curve",
+            100 * report->majority_rate, most->text);
+}
+
+/* Two numbers other than 0 and 1, or -1 and 1, and several numbers need a threshold to be two classes. */
+static void odd_number_label(mfpg_inspection *check) {
+    const mfpg_data_report *report = check->report;
+    int plain = report->classes == 2;
+    if (report->classes < 2 || check->table.high > check->table.low) return;
+    for (ptrdiff_t c = 0; c < report->classes; c++) {
+        const char *text = report->class_rows[c].text;
+        plain = plain && (strcmp(text, "0") == 0 || strcmp(text, "1") == 0 || strcmp(text, "-1") == 0);
+    }
+    if (!plain)
+        mfpg_inspect_odd(check, "several-labels", "data.label.positive_above", 0, report->classes,
+            "labels other than 0 and 1; data.label.positive_above: %s makes two classes of them",
+            report->class_rows[0].text);
+}
+
+static void inspect_label(mfpg_inspection *check) {
+    label_facts facts = {0};
+    gather(check, &facts);
+    if (check->status == MFPG_OK && !facts.overflow && facts.fractions == 0 && facts.known > 0) {
+        list_classes(check, &facts);
+        if (check->status == MFPG_OK && facts.texts == 0) odd_number_label(check);
+    } else {
+        free(check->row_class);
+        check->row_class = NULL;
+    }
+    if (facts.texts > 0)
+        mfpg_inspect_odd(check, "text-label", "data.label.positive",
+            mfpg_table_line(&check->table, facts.text_row), facts.texts,
+            "the labels are texts; data.label.positive names the one that means 1");
+    int64_t line = facts.dotted > 0 ? mfpg_table_line(&check->table, facts.dotted_row) : 0;
+    if (facts.dotted > 0 && facts.undotted == 0)
+        mfpg_inspect_odd(check, "label-dots", "data.label.positive", line, facts.dotted,
+            "every label ends in a dot; data.label.positive takes labels with and without it for the same");
+    else if (facts.dotted > 0)
+        mfpg_inspect_odd(check, "label-variants", "data.label.positive", line, facts.dotted,
+            "%lld labels end in a dot and %lld do not; data.label.positive takes both for the same",
+            (long long)facts.dotted, (long long)facts.undotted);
+    mfpg_lookup_clear(&facts.classes);
+}
+
+/* ---- rows that occur twice ---- */
 
 typedef struct row_key {
     uint64_t hash;
     ptrdiff_t row;
 } row_key;
 
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t length) { /* FNV-1a */
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < length; i++) h = (h ^ at[i]) * 1099511628211u;
-    return h;
-}
-
 static mfpg_slice cell_text(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column) {
     return mfpg_slice_trim(mfpg_table_text(table, row, column, NULL));
 }
 
 static uint64_t hash_row(const mfpg_table *table, ptrdiff_t row) {
-    uint64_t h = 14695981039346656037u;
+    uint64_t h = MFPG_HASH_START;
     size_t columns = (size_t)table->columns;
-    if (table->numbers) return hash_bytes(h, table->numbers + row * table->columns, columns * sizeof(float));
+    if (table->numbers)
+        return mfpg_hash_bytes(h, table->numbers + row * table->columns, columns * sizeof(float));
     for (ptrdiff_t j = 0; j < table->columns; j++) {
         mfpg_slice text = cell_text(table, row, j);
-        h = hash_bytes(hash_bytes(h, text.at, text.length), "\x1f", 1); /* "a", "bc" is not "ab", "c" */
+        h = mfpg_hash_bytes(
+            mfpg_hash_bytes(h, text.at, text.length), "\x1f", 1); /* "a", "bc" is not "ab", "c" */
     }
     return h;
 }
@@ -49,7 +168,7 @@ static int compare_rows(const mfpg_table *table, ptrdiff_t a, ptrdiff_t b) {
     return 0;
 }
 
-/* By hash, then by content, so that equal rows are neighbours whoever wrote them, then by row. */
+/* By hash, then by content, so that equal rows are neighbours even if different rows have one hash, then by row. */
 static int order_keys(const void *a, const void *b, void *table) {
     const row_key *x = a, *y = b;
     if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
@@ -58,10 +177,10 @@ static int order_keys(const void *a, const void *b, void *table) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static mfpg_status check_duplicates(mfpg_inspection *check) {
+static void find_duplicates(mfpg_inspection *check) {
     mfpg_table *table = &check->table;
-    row_key *key = mfpg_alloc(table->rows, sizeof *key);
-    if (!key) return mfpg_fail_memory(check->ctx);
+    row_key *key = mfpg_inspect_alloc(check, table->rows, sizeof *key);
+    if (!key) return;
     for (ptrdiff_t i = 0; i < table->rows; i++) key[i] = (row_key){hash_row(table, i), i};
     qsort_r(key, (size_t)table->rows, sizeof *key, order_keys, table);
     int64_t count = 0;
@@ -77,75 +196,158 @@ static mfpg_status check_duplicates(mfpg_inspection *check) {
         of = key[group].row;
     }
     free(key);
-    if (count == 0) return MFPG_OK;
-    return mfpg_inspect_odd(check, "duplicate-rows", NULL, mfpg_table_line(table, first), count,
-        "%lld row%s the same as an earlier one, the first that of %s %u; such rows are kept",
-        (long long)count, count == 1 ? " is" : "s are", mfpg_inspect_line_word(check),
-        mfpg_table_line(table, of));
+    if (count > 0)
+        mfpg_inspect_odd(check, "duplicate-rows", NULL, mfpg_table_line(table, first), count,
+            "%lld row%s the same as an earlier one, the first that of %s %u; such rows are kept",
+            (long long)count, count == 1 ? " is" : "s are", table->lines ? "line" : "row",
+            mfpg_table_line(table, of));
 }
+
+/* ---- rows with missing values ---- */
 
 int mfpg_inspect_mostly_missing(const mfpg_inspection *check, ptrdiff_t column) {
     return column < check->features && column != check->label &&
            3 * check->report->column[column].missing > check->table.rows;
 }
 
-/* 1 where no cell of the row is missing; without 1: columns that miss many values aside. */
+/* 1 if no cell of the row is missing. without 1: apart from columns that miss many values. */
 static int is_complete(const mfpg_inspection *check, ptrdiff_t row, int without) {
-    mfpg_cell_view cell;
     for (ptrdiff_t j = 0; j < check->features; j++) {
         const mfpg_column_report *column = &check->report->column[j];
         if (column->missing == 0 || (without && mfpg_inspect_mostly_missing(check, j))) continue;
-        mfpg_inspect_cell(check, row, j, &cell);
-        if (cell.kind == MFPG_CELL_MISSING || (cell.kind == MFPG_CELL_DOUBT && column->texts == 0)) return 0;
+        mfpg_cell_kind kind = mfpg_inspect_cell(check, row, j).kind;
+        if (kind == MFPG_CELL_MISSING || (kind == MFPG_CELL_DOUBT && column->texts == 0)) return 0;
     }
     return 1;
 }
 
-/* How many rows are used if those with a missing value are dropped; and how many without the columns that miss more
- * than a third of their values. */
-static mfpg_status check_complete(mfpg_inspection *check) {
+/* Counts the rows that are used if those with a missing value are dropped, and if the columns that miss more than a third of
+ * their values are left out first. */
+static void count_complete(mfpg_inspection *check) {
     char list[300] = "";
+    ptrdiff_t rows = check->table.rows;
     int64_t missing = 0, columns = 0, complete = 0, kept = 0;
     for (ptrdiff_t j = 0; j < check->features; j++) {
         const mfpg_column_report *column = &check->report->column[j];
         missing += column->missing;
-        if (!mfpg_inspect_mostly_missing(check, j)) continue;
-        size_t used = strlen(list);
-        if (columns++ < MOST_TOLD)
-            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", column->name);
+        if (mfpg_inspect_mostly_missing(check, j))
+            mfpg_inspect_list(list, sizeof list, columns++, "%s", column->name);
     }
-    if (missing == 0) return MFPG_OK;
-    for (ptrdiff_t i = 0; i < check->table.rows; i++) {
+    if (missing == 0) return;
+    for (ptrdiff_t i = 0; i < rows; i++) {
         complete += is_complete(check, i, 0);
         kept += is_complete(check, i, 1);
     }
     if (columns == 0)
-        return mfpg_inspect_odd(check, "incomplete-rows", "data.missing.rows", 0,
-            check->table.rows - complete,
-            "%lld of %td rows are complete and used with data.missing.rows: drop", (long long)complete,
-            check->table.rows);
-    return mfpg_inspect_odd(check, "incomplete-rows", "data.drop_columns", 0, check->table.rows - complete,
-        "%lld of %td rows are complete; %lld would be without the columns that miss more than a third of "
-        "their values "
-        "(data.drop_columns: %s%s)",
-        (long long)complete, check->table.rows, (long long)kept, list, columns > MOST_TOLD ? ", ..." : "");
+        mfpg_inspect_odd(check, "incomplete-rows", "data.missing.rows", 0, rows - complete,
+            "%lld of %td rows are complete and used with data.missing.rows: drop", (long long)complete, rows);
+    else
+        mfpg_inspect_odd(check, "incomplete-rows", "data.drop_columns", 0, rows - complete,
+            "%lld of %td rows are complete; %lld would be without the columns that miss more than a third of "
+            "their values (data.drop_columns: %s)",
+            (long long)complete, rows, (long long)kept, list);
 }
 
-static mfpg_status check_features(mfpg_inspection *check) {
-    if (check->table.columns > 1) return MFPG_OK;
-    return mfpg_inspect_odd(check, "one-column", check->table.cells ? NULL : "data.labels", 0, 1,
-        "a single column: labels without features%s",
-        check->table.cells ? "" : "; data.labels names such a file beside the one of the features");
+/* ---- clients ---- */
+
+/* 1 if the name has one of the words between characters that are not letters: "subject#", "native-country". */
+static int names_a_client(const char *name) {
+    static const char *const words[] = {"client", "site", "hospital", "clinic", "center", "centre",
+        "district", "school", "subject", "patient", "person", "user", "userid", "region", "lea", "ward",
+        "bank", "branch", "institution", "station", "state", "country", "provider", "device", "sensor",
+        "writer", "speaker", "area", "village", "county"};
+    char word[32];
+    while (*name) {
+        size_t length = 0;
+        while (*name && !isalpha((unsigned char)*name)) name++;
+        for (; isalpha((unsigned char)*name); name++)
+            if (length < sizeof word - 1) word[length++] = (char)tolower((unsigned char)*name);
+        word[length] = 0;
+        for (size_t i = 0; i < sizeof words / sizeof words[0] && length > 0; i++)
+            if (strcmp(word, words[i]) == 0) return 1;
+    }
+    return 0;
 }
 
-mfpg_status mfpg_inspect_rows(mfpg_inspection *check) {
-    mfpg_status status = MFPG_OK;
-    if (check->table.rows < FEW_ROWS)
-        status = mfpg_inspect_odd(check, "few-rows", NULL, 0, check->table.rows,
-            "only %td row%s: too few to learn much from, or to test on", check->table.rows,
-            check->table.rows == 1 ? "" : "s");
-    if (status == MFPG_OK) status = check_features(check);
-    if (status == MFPG_OK) status = check_complete(check);
-    if (status == MFPG_OK && check->table.columns > 1) status = check_duplicates(check);
-    return status;
+/* Rows and classes of the clients of one column. */
+typedef struct tally {
+    mfpg_lookup names;
+    int64_t *rows;  /* of each client; as many as there are rows */
+    int32_t *class; /* its one class; -1: none yet, -2: several */
+} tally;
+
+static void count_clients(mfpg_inspection *check, ptrdiff_t column, tally *t) {
+    t->rows = mfpg_inspect_alloc(check, check->table.rows, sizeof *t->rows);
+    t->class = mfpg_inspect_alloc(check, check->table.rows, sizeof *t->class);
+    for (ptrdiff_t i = 0; i < check->table.rows && check->status == MFPG_OK; i++) {
+        ptrdiff_t client = mfpg_lookup_add(&t->names, mfpg_inspect_cell(check, i, column).text);
+        int32_t class = check->row_class ? check->row_class[i] : -2;
+        if (client < 0)
+            check->status = mfpg_fail_memory(check->ctx);
+        else if (t->rows[client]++ == 0)
+            t->class[client] = class;
+        else if (t->class[client] != class)
+            t->class[client] = -2;
+    }
+}
+
+static void report_clients(mfpg_inspection *check, ptrdiff_t column, const tally *t) {
+    mfpg_data_report *report = check->report;
+    mfpg_client_column found = {.clients = t->names.count, .smallest = check->table.rows};
+    int64_t small = 0;
+    for (ptrdiff_t k = 0; k < t->names.count; k++) {
+        if (t->rows[k] < found.smallest) found.smallest = t->rows[k];
+        if (t->rows[k] > found.largest) found.largest = t->rows[k];
+        found.one_class += t->class[k] >= 0;
+        small += t->rows[k] <= SMALL_CLIENT;
+    }
+    mfpg_client_column *larger =
+        mfpg_resize(report->client_column, report->client_columns + 1, sizeof *larger);
+    if (!larger) {
+        check->status = mfpg_fail_memory(check->ctx);
+        return;
+    }
+    report->client_column = larger;
+    found.column = mfpg_inspect_text(check, mfpg_slice_of(check->table.names.keys[column]));
+    if (!found.column) return;
+    larger[report->client_columns++] = found;
+    if (small > 0)
+        mfpg_inspect_odd(check, "small-clients", NULL, 0, small,
+            "column %s: %lld of %td clients with one or two rows; such a client has no row to test on, and "
+            "its own rows are easy to guess from its update",
+            found.column, (long long)small, found.clients);
+    if (found.one_class > 0)
+        mfpg_inspect_odd(check, "one-class-clients", NULL, 0, found.one_class,
+            "column %s: %td of %td clients with rows of one class only", found.column, found.one_class,
+            found.clients);
+}
+
+/* A column that data.partition.column may be: it has two or more clients, with two or more rows each on average. */
+static void inspect_client_column(mfpg_inspection *check, ptrdiff_t column) {
+    tally t = {0};
+    count_clients(check, column, &t);
+    if (check->status == MFPG_OK && t.names.count >= 2 && t.names.count <= check->table.rows / 2)
+        report_clients(check, column, &t);
+    mfpg_lookup_clear(&t.names);
+    free(t.rows);
+    free(t.class);
+}
+
+/* ---- all of it ---- */
+
+void mfpg_inspect_rows(mfpg_inspection *check) {
+    const mfpg_table *table = &check->table;
+    if (check->label >= 0) inspect_label(check);
+    if (table->rows < FEW_ROWS)
+        mfpg_inspect_odd(check, "few-rows", NULL, 0, table->rows,
+            "only %td row%s: too few to learn much from, or to test on", table->rows,
+            mfpg_plural(table->rows));
+    if (table->columns == 1)
+        mfpg_inspect_odd(check, "one-column", table->cells ? NULL : "data.labels", 0, 1,
+            "a single column: labels without features%s",
+            table->cells ? "" : "; data.labels names such a file in addition to the one with the features");
+    if (check->status == MFPG_OK) count_complete(check);
+    if (check->status == MFPG_OK && table->columns > 1) find_duplicates(check);
+    for (ptrdiff_t j = 0; table->cells && j < check->features && check->status == MFPG_OK; j++)
+        if (j != check->label && names_a_client(table->names.keys[j])) inspect_client_column(check, j);
 }

@@ -1,4 +1,4 @@
-/* LIBSVM text: one example a line, `label index:value index:value ...`, indices from 1 and rising, what is left out is 0. */
+/* LIBSVM text: one example a line, `label index:value index:value ...`, indices from 1 and rising, missing ones are 0. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +10,12 @@
 #include "base/number.h"
 #include "readers.h"
 
-static const size_t MOST_BYTES = (size_t)1 << 30;
-
 /* A dense table of a sparse file can be far larger than the file; beyond this many entries a byte it is refused. */
 enum { ENTRIES_A_BYTE = 64, ENTRIES_ANYWAY = 1 << 20 };
 
 typedef struct scanner {
     mfpg_context *ctx;
-    mfpg_notes *notes; /* NULL where they have been taken already */
+    mfpg_notes *notes; /* NULL if they have been taken already */
     const char *path, *begin, *at, *end;
     uint32_t line;
 } scanner;
@@ -28,7 +26,7 @@ static mfpg_status fail_at(const scanner *s, const char *what, mfpg_slice found)
         s->ctx, MFPG_ERR_INPUT, "%s:%u: %s, found %s", s->path, s->line, what, mfpg_slice_show(found, shown));
 }
 
-/* The next word of the line; empty at the end of the line or where a comment starts. */
+/* The next word of the line; empty at the end of the line or the start of a comment. */
 static mfpg_slice next_word(scanner *s) {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r')) s->at++;
     const char *begin = s->at;
@@ -64,11 +62,11 @@ static mfpg_status parse_pair(
     if ((ptrdiff_t)number <= above) return fail_at(s, "indices of a line rise", word);
     *index = (ptrdiff_t)number;
     if (!mfpg_number_parse(colon + 1, (size_t)(word.at + word.length - colon - 1), value))
-        return fail_at(s, "the value behind the colon is a finite number", word);
+        return fail_at(s, "the value after the colon is a finite number", word);
     return MFPG_OK;
 }
 
-/* One example into numbers (features, then the label), or only its largest index where numbers is NULL. */
+/* One example into numbers (features, then the label), or only its largest index if numbers is NULL. */
 static mfpg_status read_example(
     scanner *s, mfpg_slice label, ptrdiff_t columns, float *numbers, ptrdiff_t *largest) {
     double value;
@@ -82,14 +80,14 @@ static mfpg_status read_example(
         if (numbers) numbers[index - 1] = (float)value;
         if (value == 0) take_note(s, MFPG_NOTE_EXPLICIT_ZERO);
     }
-    const char *last = s->at - 1; /* the label stands before it */
+    const char *last = s->at - 1; /* the label comes before it */
     if (*last == '\r') last--;
     if (*last == ' ' || *last == '\t') take_note(s, MFPG_NOTE_TRAILING_BLANKS);
     if (index > *largest) *largest = index;
     return MFPG_OK;
 }
 
-/* All examples: counted where the table has no numbers yet, else filled in. */
+/* All examples: counted if the table has no numbers yet, else filled in. */
 static mfpg_status read_examples(
     mfpg_context *ctx, mfpg_table *table, size_t length, ptrdiff_t *rows, ptrdiff_t *largest) {
     scanner s = {.ctx = ctx,
@@ -155,7 +153,7 @@ static mfpg_status read_libsvm(
     ptrdiff_t features = 0;
     table->path = mfpg_text_copy(path, strlen(path));
     if (!table->path) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_file_read(ctx, path, MOST_BYTES, &table->text, &length);
+    mfpg_status status = mfpg_file_read(ctx, path, MFPG_MOST_BYTES, &table->text, &length);
     if (status == MFPG_OK) status = read_examples(ctx, table, length, &table->rows, &features);
     if (status == MFPG_OK && features == 0)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:1: no example with a feature in the whole file", path);
@@ -167,7 +165,7 @@ static mfpg_status read_libsvm(
     return status;
 }
 
-/* The first line that is no comment: a number, and behind it words with a colon and nothing else. */
+/* 1 if the first line that is not a comment has a number, then words with a colon and nothing else. */
 static int sniff_libsvm(const unsigned char *head, size_t length) {
     size_t mark = length >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     const char *begin = (const char *)head + mark;

@@ -1,7 +1,7 @@
 /* NumPy archives (numpy.savez, numpy.savez_compressed): a zip of arrays, among which features and labels are chosen.
  *
  * Shape comes first: the features are the array with two or more numbers a row, the labels the one with one number for
- * each of these rows. Where several have the shape, names decide: x, data, images, features or inputs, and y, labels,
+ * each of these rows. If several have the shape, names decide: x, data, images, features or inputs, and y, labels,
  * label, targets or target, in any case, alone or with train (train_x, X_train). Arrays with test or val in their name are
  * left out; of data.test_files they are left out the other way round. Without labels the last column is the label, as in
  * an array of its own. */
@@ -12,9 +12,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "npy_array.h"
+#include "npy.h"
 #include "readers.h"
-#include "zip.h"
 
 enum { NAMES = 5, NONE = -1, UNDECIDED = -2 };
 static const char *const feature_names[NAMES] = {"x", "data", "images", "features", "inputs"};
@@ -41,7 +40,7 @@ typedef struct archive {
 
 /* ---- what there is ---- */
 
-/* Takes a word with its underscore from either end of the stem; 1 where it stood there. */
+/* Takes a word with its underscore from either end of the stem; 0 if it is at neither. */
 static int take_word(char *stem, const char *word) {
     size_t length = strlen(stem), size = strlen(word);
     if (length < size + 2) return 0;
@@ -54,42 +53,31 @@ static int take_word(char *stem, const char *word) {
     return 1;
 }
 
-static void read_name(candidate *c, const mfpg_zip_member *member) {
+static void read_name(candidate *c, mfpg_slice name) {
     static const struct {
         const char *word;
         split split;
     } words[] = {
         {"train", SPLIT_TRAIN}, {"test", SPLIT_TEST}, {"val", SPLIT_VALIDATION}, {"valid", SPLIT_VALIDATION}};
-    size_t length = member->name_length - strlen(".npy");
+    size_t length = name.length - strlen(".npy");
     if (length >= sizeof c->stem) length = sizeof c->stem - 1;
-    memcpy(c->stem, member->name, length);
+    memcpy(c->stem, name.at, length);
     c->stem[length] = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0] && c->split == SPLIT_NONE; i++)
         if (take_word(c->stem, words[i].word)) c->split = words[i].split;
 }
 
-static mfpg_status read_header(archive *a, candidate *c) {
-    mfpg_zip_bytes source;
-    mfpg_status status = mfpg_zip_bytes_open(&a->zip, c->member, &source);
-    if (status == MFPG_OK) status = mfpg_npy_read_header(&source.bytes, &c->array);
-    mfpg_zip_bytes_close(&source);
-    return status;
-}
-
-static int has_numbers(const candidate *c) {
-    return mfpg_npy_fault(&c->array) == NULL;
-}
-
-/* Marks what may be chosen: of training files all but test and validation arrays, of test files the test arrays. A file
- * that would then be empty is taken whole. */
+/* Marks what may be chosen: of training files all but test and validation arrays, of test files the test arrays. If
+ * nothing is left, all arrays of the file may be chosen. */
 static void mark_usable(archive *a, int test) {
     ptrdiff_t usable = 0;
     for (ptrdiff_t i = 0; i < a->count; i++) {
         candidate *c = &a->all[i];
-        c->usable = has_numbers(c) && (test ? c->split == SPLIT_TEST : c->split <= SPLIT_TRAIN);
+        c->usable = !mfpg_npy_fault(&c->array) && (test ? c->split == SPLIT_TEST : c->split <= SPLIT_TRAIN);
         usable += c->usable;
     }
-    for (ptrdiff_t i = 0; i < a->count && usable == 0; i++) a->all[i].usable = has_numbers(&a->all[i]);
+    for (ptrdiff_t i = 0; i < a->count && usable == 0; i++)
+        a->all[i].usable = !mfpg_npy_fault(&a->all[i].array);
 }
 
 /* The headers of all members called something.npy. */
@@ -98,13 +86,15 @@ static mfpg_status read_headers(archive *a, int test) {
     a->all = mfpg_alloc(a->zip.members, sizeof *a->all);
     if (!a->all) return mfpg_fail_memory(a->ctx);
     for (ptrdiff_t i = 0; i < a->zip.members && status == MFPG_OK; i++) {
-        const mfpg_zip_member *member = &a->zip.member[i];
-        size_t length = member->name_length;
-        if (length <= 4 || memcmp(member->name + length - 4, ".npy", 4) != 0) continue;
+        mfpg_slice name = a->zip.member[i].name;
+        mfpg_zip_bytes source;
+        if (name.length <= 4 || memcmp(name.at + name.length - 4, ".npy", 4) != 0) continue;
         candidate *c = &a->all[a->count++];
         c->member = i;
-        read_name(c, member);
-        status = read_header(a, c);
+        read_name(c, name);
+        status = mfpg_zip_bytes_open(&a->zip, i, &source);
+        if (status == MFPG_OK) status = mfpg_npy_read_header(&source.bytes, &c->array);
+        mfpg_zip_bytes_close(&source);
     }
     mark_usable(a, test);
     return status;
@@ -126,7 +116,7 @@ static int fits(const archive *a, ptrdiff_t index, const wish *wanted) {
            (wanted->rows == 0 || c->array.rows == wanted->rows);
 }
 
-/* The place of a candidate's name among the names; NAMES where it is none of them. */
+/* The place of a candidate's name among the names; NAMES if it is none of them. */
 static int rank_of(const candidate *c, const char *const *names) {
     int rank = 0;
     while (rank < NAMES && strcasecmp(c->stem, names[rank]) != 0) rank++;
@@ -149,23 +139,26 @@ static ptrdiff_t choose(const archive *a, const wish *wanted) {
     return chosen;
 }
 
-/* "x.npy (type <f4, 100 x 5), ...", of all arrays or of those that fit. */
+enum { MEMBER_SHOWN = MFPG_SHOWN_SIZE + MFPG_NPY_SHOWN + 4 };
+
+/* "x.npy" (type <f4, 100 x 5) */
+static const char *show_member(const archive *a, ptrdiff_t index, char buffer[MEMBER_SHOWN]) {
+    char name[MFPG_SHOWN_SIZE], array[MFPG_NPY_SHOWN];
+    snprintf(buffer, MEMBER_SHOWN, "%s (%s)", mfpg_slice_show(a->zip.member[a->all[index].member].name, name),
+        mfpg_npy_show(&a->all[index].array, array));
+    return buffer;
+}
+
+/* All arrays, or those that fit. */
 static void list_arrays(const archive *a, const wish *wanted, char *list, size_t size) {
-    char shown[MFPG_SHOWN_SIZE], array[MFPG_NPY_SHOWN];
+    char shown[MEMBER_SHOWN];
     size_t used = 0;
     list[0] = 0;
-    for (ptrdiff_t i = 0; i < a->count; i++) {
-        if (wanted && !fits(a, i, wanted)) continue;
-        const mfpg_zip_member *member = &a->zip.member[a->all[i].member];
-        mfpg_slice_show((mfpg_slice){member->name, member->name_length}, shown);
-        int wrote = snprintf(list + used, size - used, "%s%s (%s)", used ? ", " : "", shown,
-            mfpg_npy_show(&a->all[i].array, array));
-        used += (size_t)wrote;
-        if (used >= size) {
-            strcpy(list + size - 4, "...");
-            return;
-        }
-    }
+    for (ptrdiff_t i = 0; i < a->count && used < size; i++)
+        if (!wanted || fits(a, i, wanted))
+            used += (size_t)snprintf(
+                list + used, size - used, "%s%s", used ? ", " : "", show_member(a, i, shown));
+    if (used >= size) strcpy(list + size - 4, "...");
 }
 
 static mfpg_status fail_none(const archive *a) {
@@ -190,14 +183,15 @@ static mfpg_status fail_undecided(const archive *a, const wish *wanted, const ch
         a->path, part, list, names);
 }
 
-/* Several vectors may stand beside the rows (weights, names); only one with a label's name must fit. */
+/* Other vectors may accompany the rows (weights, names); only one with a label's name must fit. */
 static mfpg_status check_lost_labels(const archive *a, ptrdiff_t features) {
+    char name[MFPG_SHOWN_SIZE], rows[MFPG_SHOWN_SIZE];
     for (ptrdiff_t i = 0; i < a->count; i++) {
         const candidate *c = &a->all[i];
         if (!c->usable || i == features || c->array.columns > 1 || rank_of(c, label_names) == NAMES) continue;
-        return mfpg_fail(a->ctx, MFPG_ERR_INPUT, "%s: member \"%s\": %td labels for the %td rows of \"%s\"",
-            a->path, a->zip.member[c->member].name, c->array.rows, a->all[features].array.rows,
-            a->zip.member[a->all[features].member].name);
+        return mfpg_fail(a->ctx, MFPG_ERR_INPUT, "%s: member %s: %td labels for the %td rows of %s", a->path,
+            mfpg_slice_show(a->zip.member[c->member].name, name), c->array.rows, a->all[features].array.rows,
+            mfpg_slice_show(a->zip.member[a->all[features].member].name, rows));
     }
     return MFPG_OK;
 }
@@ -226,26 +220,19 @@ static mfpg_status choose_labels(const archive *a, ptrdiff_t features, ptrdiff_t
 /* ---- reading ---- */
 
 static mfpg_status read_array(archive *a, ptrdiff_t index, mfpg_table *table) {
-    const candidate *c = &a->all[index];
     mfpg_zip_bytes source;
     mfpg_npy_array array;
-    mfpg_status status = mfpg_zip_bytes_open(&a->zip, c->member, &source);
-    if (status == MFPG_OK) status = mfpg_npy_read_header(&source.bytes, &array);
-    if (status == MFPG_OK) status = mfpg_npy_check(&source.bytes, &array);
-    if (status == MFPG_OK) status = mfpg_npy_read_values(&source.bytes, &array, &table->numbers);
-    if (status == MFPG_OK) status = mfpg_npy_describe_table(a->ctx, &array, table);
-    if (status == MFPG_OK && array.columns_first) mfpg_notes_add(&table->notes, MFPG_NOTE_COLUMNS_FIRST, 0);
+    mfpg_status status = mfpg_zip_bytes_open(&a->zip, a->all[index].member, &source);
+    if (status == MFPG_OK) status = mfpg_npy_read_table(&source.bytes, &array, table);
     mfpg_zip_bytes_close(&source);
     return status;
 }
 
 static void describe_choice(const archive *a, const char *part, ptrdiff_t index, mfpg_notes *notes) {
-    char array[MFPG_NPY_SHOWN], shown[MFPG_SHOWN_SIZE];
-    const mfpg_zip_member *member = &a->zip.member[a->all[index].member];
+    char shown[MEMBER_SHOWN];
     size_t used = strlen(notes->about);
-    snprintf(notes->about + used, sizeof notes->about - used, "%s%s %s (%s)", used ? ", " : "", part,
-        mfpg_slice_show((mfpg_slice){member->name, member->name_length}, shown),
-        mfpg_npy_show(&a->all[index].array, array));
+    snprintf(notes->about + used, sizeof notes->about - used, "%s%s %s", used ? ", " : "", part,
+        show_member(a, index, shown));
 }
 
 static mfpg_status read_labels(archive *a, ptrdiff_t labels, mfpg_table *table) {

@@ -1,11 +1,9 @@
-#include "options.h"
-
+/* Which options of data go together. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/number.h"
+#include "frame.h"
 
 mfpg_data_options mfpg_data_options_default(void) {
     static const char *const missing[] = {"?", "NA", "NaN", "nan"};

@@ -1,14 +1,55 @@
-#include "partition.h"
-
+/* Which client holds a row, and which rows it tests on. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "clients.h"
+#include "frame.h"
 
 enum { MOST_CLASSES = 1000 };
+
+/* ---- names of clients that are files ---- */
+
+static mfpg_slice stem_of(const char *file) {
+    const char *slash = strrchr(file, '/');
+    mfpg_slice stem = mfpg_slice_of(slash ? slash + 1 : file);
+    const char *dot = strrchr(stem.at, '.');
+    if (dot && dot > stem.at) stem.length = (size_t)(dot - stem.at);
+    return stem;
+}
+
+/* A client is named by its file's stem (the name without folders and the last extension), or by the name in the options if
+ * two stems are equal. */
+static mfpg_status name_files(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame) {
+    ptrdiff_t count = frame->clients = options->file_count;
+    mfpg_lookup stems = {0};
+    mfpg_status status = MFPG_OK;
+    ptrdiff_t *files = mfpg_alloc(count, sizeof *files); /* with each stem */
+    frame->client_names = mfpg_alloc(count, sizeof *frame->client_names);
+    if (!files || !frame->client_names) status = mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        ptrdiff_t stem = mfpg_lookup_add(&stems, stem_of(options->files[i]));
+        if (stem < 0)
+            status = mfpg_fail_memory(ctx);
+        else
+            files[stem]++;
+    }
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        mfpg_slice name = stem_of(options->files[i]);
+        if (files[mfpg_lookup_find(&stems, name)] > 1) name = mfpg_slice_of(options->files[i]);
+        frame->client_names[i] = mfpg_text_copy(name.at, name.length);
+        if (frame->client_names[i])
+            frame->named++;
+        else
+            status = mfpg_fail_memory(ctx);
+    }
+    mfpg_lookup_clear(&stems);
+    free(files);
+    return status;
+}
+
+/* ---- rows to clients ---- */
 
 typedef struct labelled_row {
     float label;
@@ -21,7 +62,7 @@ static int compare_rows(const void *left, const void *right) {
     return a->row < b->row ? -1 : 1;
 }
 
-/* The rows by label and then by place in the frame, or NULL when memory runs out. */
+/* The rows by label and then by place in the frame, or NULL if memory runs out. */
 static labelled_row *sort_by_label(const mfpg_frame *frame) {
     labelled_row *sorted = mfpg_alloc(frame->rows, sizeof *sorted);
     if (!sorted) return NULL;
@@ -71,7 +112,36 @@ static mfpg_status deal_shards(mfpg_context *ctx, ptrdiff_t each, const mfpg_key
     return status;
 }
 
-/* Deals the rows of one class: in random order, cut where the running sum of the shares says. */
+/* The logarithm of a Gamma(alpha) draw: Gamma(alpha+1) by Marsaglia and Tsang (2000), times U^(1/alpha). Logarithms
+ * because the draw itself underflows for small alpha. */
+static double log_gamma_draw(const mfpg_stream *stream, double alpha) {
+    const double two_pi = 6.283185307179586;
+    double d = alpha + 1 - 1.0 / 3, c = 1 / sqrt(9 * d), boost;
+    mfpg_stream_uniform(stream, 0, 1, &boost);
+    for (uint64_t next = 1;; next += 3) {
+        double u[3];
+        mfpg_stream_uniform(stream, next, 3, u);
+        double z = sqrt(-2 * log(u[0])) * cos(two_pi * u[1]);
+        double v = 1 + c * z;
+        if (!(v > 0)) continue;
+        v = v * v * v;
+        if (log(u[2]) < 0.5 * z * z + d - d * v + d * log(v)) return log(d * v) + log(boost) / alpha;
+    }
+}
+
+void mfpg_dirichlet_draw(const mfpg_key *key, uint64_t round, double alpha, ptrdiff_t count, double *share) {
+    double largest = -INFINITY, sum = 0;
+    alpha = fmax(alpha, 1e-9); /* below, one share is 1 and the others 0 to the last bit either way */
+    for (ptrdiff_t k = 0; k < count; k++) {
+        mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_PARTITION, round, (uint64_t)k);
+        share[k] = log_gamma_draw(&stream, alpha);
+        largest = fmax(largest, share[k]);
+    }
+    for (ptrdiff_t k = 0; k < count; k++) sum += share[k] = exp(share[k] - largest);
+    for (ptrdiff_t k = 0; k < count; k++) share[k] /= sum;
+}
+
+/* Deals the rows of one class: in random order, cut by the running sum of the shares. */
 static void deal_class(const mfpg_key *key, ptrdiff_t class, const labelled_row *rows, ptrdiff_t count,
     const double *share, ptrdiff_t *order, mfpg_frame *frame) {
     mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_PARTITION, 0, (uint64_t) class);
@@ -137,21 +207,55 @@ static mfpg_status check_clients(mfpg_context *ctx, mfpg_partition_kind kind, co
         mfpg_frame_client_name(frame, client, number), emptiness_reason(kind));
 }
 
+/* The rows of the common test set take no part, and belong to no client. */
 mfpg_status mfpg_partition(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
     mfpg_status status = MFPG_OK;
-    if (options->partition == MFPG_PARTITION_FILES)
-        status = mfpg_clients_name_files(ctx, options, frame);
-    else if (options->partition != MFPG_PARTITION_COLUMN)
-        frame->clients = options->clients;
-    if (status != MFPG_OK) return status;
+    frame->rows -= frame->common;
+    if (options->partition > MFPG_PARTITION_COLUMN) frame->clients = options->clients;
     switch (options->partition) {
-    case MFPG_PARTITION_FILES:
+    case MFPG_PARTITION_FILES: status = name_files(ctx, options, frame); break;
     case MFPG_PARTITION_COLUMN: break;
     case MFPG_PARTITION_IID: status = deal_iid(ctx, key, frame); break;
     case MFPG_PARTITION_DIRICHLET: status = deal_dirichlet(ctx, options->alpha, key, frame); break;
     case MFPG_PARTITION_SHARDS: status = deal_shards(ctx, options->shards_per_client, key, frame); break;
     }
     if (status == MFPG_OK) status = check_clients(ctx, options->partition, frame);
+    for (ptrdiff_t i = frame->rows; i < frame->rows + frame->common; i++) {
+        frame->client[i] = (int32_t)frame->clients;
+        frame->test[i] = 1;
+    }
+    frame->rows += frame->common;
+    return status;
+}
+
+/* ---- training and test rows ---- */
+
+mfpg_status mfpg_split(mfpg_context *ctx, double fraction, const mfpg_key *key, mfpg_frame *frame) {
+    ptrdiff_t clients = frame->clients, most = 0;
+    ptrdiff_t *start = mfpg_alloc(clients + 2, sizeof *start), *row = mfpg_alloc(frame->rows, sizeof *row),
+              *order = NULL;
+    if (start && row) {
+        for (ptrdiff_t i = 0; i < frame->rows; i++) start[frame->client[i] + 1]++;
+        for (ptrdiff_t k = 0; k < clients; k++)
+            if (start[k + 1] > most) most = start[k + 1];
+        for (ptrdiff_t k = 0; k <= clients; k++) start[k + 1] += start[k];
+        /* Rows by client; every start moves to the client's end. */
+        for (ptrdiff_t i = 0; i < frame->rows; i++) row[start[frame->client[i]]++] = i;
+        order = mfpg_alloc(most, sizeof *order);
+    }
+    for (ptrdiff_t k = 0, first = 0; order && k < clients; first = start[k++]) {
+        ptrdiff_t rows = start[k] - first;
+        /* Less than rows: also in floating point, fraction < 1 times a whole number is less than the number. */
+        ptrdiff_t tests = (ptrdiff_t)floor(fraction * (double)rows);
+        if (tests == 0) continue;
+        mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_SPLIT, 0, (uint64_t)k);
+        mfpg_stream_permutation(&stream, rows, order);
+        for (ptrdiff_t i = 0; i < tests; i++) frame->test[row[first + order[i]]] = 1;
+    }
+    mfpg_status status = order ? MFPG_OK : mfpg_fail_memory(ctx);
+    free(start);
+    free(row);
+    free(order);
     return status;
 }

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/names.h"
-#include "foreign.h"
 
 #define ENTRY(name) extern const mfpg_reader_ops mfpg_reader_##name;
 #include "readers.def"
@@ -62,7 +61,7 @@ mfpg_status mfpg_reader_head(
     FILE *file = NULL;
     struct stat info;
     *length = 0;
-    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) return MFPG_OK; /* what is read of a pipe is gone */
+    if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) return MFPG_OK; /* bytes read of a pipe are gone */
     mfpg_status status = mfpg_file_open(ctx, path, &file);
     if (status != MFPG_OK) return status;
     *length = fread(head, 1, MFPG_SNIFF_SIZE, file);
@@ -70,32 +69,18 @@ mfpg_status mfpg_reader_head(
     return MFPG_OK;
 }
 
-mfpg_status mfpg_reader_of_labels(
-    mfpg_context *ctx, const char *path, const mfpg_reader_ops *of_files, const mfpg_reader_ops **out) {
+mfpg_status mfpg_reader_read(mfpg_context *ctx, const mfpg_reader_ops *reader, const char *path,
+    const mfpg_data_options *options, mfpg_table *table) {
     unsigned char head[MFPG_SNIFF_SIZE];
     size_t length = 0;
     mfpg_status status = mfpg_reader_head(ctx, path, head, &length);
     if (status != MFPG_OK) return status;
-    const mfpg_reader_ops *own = mfpg_reader_recognise(head, length);
-    *out = own && own->arrays && of_files->arrays ? own : of_files;
-    return MFPG_OK;
-}
-
-mfpg_status mfpg_reader_refuse_foreign(mfpg_context *ctx, const char *path) {
-    unsigned char head[MFPG_SNIFF_SIZE];
-    size_t length = 0;
-    mfpg_status status = mfpg_reader_head(ctx, path, head, &length);
-    if (status != MFPG_OK) return status;
-    const mfpg_foreign *foreign = mfpg_foreign_recognise(head, length);
-    return foreign ? mfpg_foreign_fail(ctx, path, foreign) : MFPG_OK;
-}
-
-void mfpg_reader_explain(mfpg_context *ctx, const char *path, const mfpg_reader_ops *reader) {
-    unsigned char head[MFPG_SNIFF_SIZE];
-    size_t length = 0;
-    mfpg_context unheard = mfpg_context_child(); /* the reader's message stays */
-    if (mfpg_reader_head(&unheard, path, head, &length) != MFPG_OK) return;
+    const mfpg_unsupported *format = mfpg_unsupported_recognise(head, length);
+    if (format) return mfpg_unsupported_fail(ctx, path, format);
     const mfpg_reader_ops *other = mfpg_reader_recognise(head, length);
-    if (other && other != reader && !reader->sniff(head, length))
-        mfpg_fail_behind(ctx, MFPG_ERR_INPUT, "; the file looks like data.format: %s", other->name);
+    if (table->part == MFPG_PART_LABELS && other && other->arrays && reader->arrays) reader = other;
+    status = reader->read(ctx, path, options, table);
+    if (status == MFPG_ERR_INPUT && other && other != reader && !reader->sniff(head, length))
+        mfpg_fail_behind(ctx, status, "; the file looks like data.format: %s", other->name);
+    return status;
 }

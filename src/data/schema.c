@@ -14,7 +14,7 @@ static int is_dropped(const mfpg_data_options *options, const char *name) {
     return 0;
 }
 
-static mfpg_status fail_foreign_column(
+static mfpg_status fail_extra_column(
     mfpg_context *ctx, const mfpg_table *table, const mfpg_table *first, const char *name) {
     const char *nearest = mfpg_names_nearest(name, (const char *const *)first->names.keys, first->columns);
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -33,7 +33,7 @@ static mfpg_status gather_names(mfpg_context *ctx, const mfpg_data_options *opti
             number = mfpg_lookup_add(&schema->names, mfpg_slice_of(name));
             if (number < 0) return mfpg_fail_memory(ctx);
             if (number == known && t > 0 && !tables[0].sparse && !is_dropped(options, name))
-                return fail_foreign_column(ctx, &tables[t], &tables[0], name);
+                return fail_extra_column(ctx, &tables[t], &tables[0], name);
         }
     }
     schema->columns = schema->names.count;
@@ -41,33 +41,39 @@ static mfpg_status gather_names(mfpg_context *ctx, const mfpg_data_options *opti
     return schema->column ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
-/* The number of the column that an option names. */
-static mfpg_status find_column(mfpg_context *ctx, const mfpg_table *first, const mfpg_schema *schema,
-    const char *option, const char *name, ptrdiff_t *column) {
-    *column = mfpg_lookup_find(&schema->names, mfpg_slice_of(name));
-    if (*column >= 0) return MFPG_OK;
-    char noun[512];
-    snprintf(noun, sizeof noun, "%s of %s", option, first->path);
-    return mfpg_names_unknown(ctx, noun, name, (const char *const *)schema->names.keys, schema->columns);
-}
-
-static mfpg_status fail_role(mfpg_context *ctx, const char *option, const char *name, mfpg_role role) {
-    const char *words[] = {[MFPG_ROLE_CATEGORY] = "listed twice",
+/* Gives the column that an option names its role. A column may be both dropped and the partition column, but the label and
+ * a category have no other role. */
+static mfpg_status assign(mfpg_context *ctx, const mfpg_table *first, mfpg_schema *schema, const char *option,
+    const char *name, mfpg_role role, ptrdiff_t *number) {
+    static const char *const words[] = {[MFPG_ROLE_CATEGORY] = "listed twice",
         [MFPG_ROLE_LABEL] = "the label",
         [MFPG_ROLE_CLIENT] = "the partition column",
         [MFPG_ROLE_DROPPED] = "in data.drop_columns"};
-    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: column \"%s\" is %s", option, name, words[role]);
+    *number = mfpg_lookup_find(&schema->names, mfpg_slice_of(name));
+    if (*number < 0) {
+        char noun[512];
+        snprintf(noun, sizeof noun, "%s of %s", option, first->path);
+        return mfpg_names_unknown(ctx, noun, name, (const char *const *)schema->names.keys, schema->columns);
+    }
+    mfpg_column *column = &schema->column[*number];
+    if ((role == MFPG_ROLE_LABEL || role == MFPG_ROLE_CATEGORY) && column->role != MFPG_ROLE_NUMBER)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: column \"%s\" is %s", option, name, words[column->role]);
+    column->role = role;
+    return MFPG_OK;
 }
 
-static mfpg_status assign_label(
-    mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *first, mfpg_schema *schema) {
-    const char *name = options->label_column;
-    if (!name) name = first->names.keys[first->label];
-    mfpg_status status = find_column(ctx, first, schema, "data.label.column", name, &schema->label);
-    if (status != MFPG_OK) return status;
-    mfpg_column *column = &schema->column[schema->label];
-    if (column->role != MFPG_ROLE_NUMBER) return fail_role(ctx, "data.label.column", name, column->role);
-    column->role = MFPG_ROLE_LABEL;
+static mfpg_status list_values(mfpg_context *ctx, const mfpg_category *category, mfpg_column *column) {
+    column->category = category;
+    if (category->count < 1)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "data.categories: column \"%s\" has no values", category->column);
+    for (ptrdiff_t i = 0; i < category->count; i++) {
+        ptrdiff_t number = mfpg_lookup_add(&column->values, mfpg_slice_of(category->values[i]));
+        if (number < 0) return mfpg_fail_memory(ctx);
+        if (number != i)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.categories: column \"%s\" lists \"%s\" twice",
+                category->column, category->values[i]);
+    }
     return MFPG_OK;
 }
 
@@ -75,26 +81,20 @@ static mfpg_status assign_roles(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *first, mfpg_schema *schema) {
     ptrdiff_t number;
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t i = 0; i < options->drop_count && status == MFPG_OK; i++) {
-        status = find_column(ctx, first, schema, "data.drop_columns", options->drop_columns[i], &number);
-        if (status == MFPG_OK) schema->column[number].role = MFPG_ROLE_DROPPED;
-    }
-    if (status == MFPG_OK && options->partition == MFPG_PARTITION_COLUMN) {
-        status = find_column(ctx, first, schema, "data.partition.column", options->partition_column, &number);
-        if (status != MFPG_OK) return status;
-        schema->column[number].role = MFPG_ROLE_CLIENT; /* dropped or not */
-        schema->client = number;
-    }
-    if (status == MFPG_OK) status = assign_label(ctx, options, first, schema);
+    for (ptrdiff_t i = 0; i < options->drop_count && status == MFPG_OK; i++)
+        status = assign(
+            ctx, first, schema, "data.drop_columns", options->drop_columns[i], MFPG_ROLE_DROPPED, &number);
+    schema->client = -1;
+    if (status == MFPG_OK && options->partition == MFPG_PARTITION_COLUMN)
+        status = assign(ctx, first, schema, "data.partition.column", options->partition_column,
+            MFPG_ROLE_CLIENT, &schema->client);
+    const char *label = options->label_column ? options->label_column : first->names.keys[first->label];
+    if (status == MFPG_OK)
+        status = assign(ctx, first, schema, "data.label.column", label, MFPG_ROLE_LABEL, &schema->label);
     for (ptrdiff_t i = 0; i < options->category_count && status == MFPG_OK; i++) {
-        const mfpg_category *listed = &options->categories[i];
-        status = find_column(ctx, first, schema, "data.categories", listed->column, &number);
-        if (status != MFPG_OK) break;
-        mfpg_column *column = &schema->column[number];
-        if (column->role != MFPG_ROLE_NUMBER)
-            return fail_role(ctx, "data.categories", listed->column, column->role);
-        column->role = MFPG_ROLE_CATEGORY;
-        status = mfpg_category_open(ctx, listed, &column->category);
+        const mfpg_category *category = &options->categories[i];
+        status = assign(ctx, first, schema, "data.categories", category->column, MFPG_ROLE_CATEGORY, &number);
+        if (status == MFPG_OK) status = list_values(ctx, category, &schema->column[number]);
     }
     return status;
 }
@@ -103,11 +103,12 @@ static mfpg_status number_features(mfpg_context *ctx, mfpg_schema *schema) {
     for (ptrdiff_t i = 0; i < schema->columns; i++) {
         mfpg_column *column = &schema->column[i];
         column->feature = schema->features;
-        if (column->role == MFPG_ROLE_NUMBER) schema->features++;
-        if (column->role == MFPG_ROLE_CATEGORY) schema->features += column->category.listed->count - 1;
+        if (column->role == MFPG_ROLE_NUMBER) column->width = 1;
+        if (column->role == MFPG_ROLE_CATEGORY) column->width = column->category->count - 1;
+        schema->features += column->width;
     }
     if (schema->features > 0) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT, "data: no feature column is left beside the label");
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "data: no feature column is left next to the label");
 }
 
 /* Finds every used column in every file. */
@@ -132,7 +133,6 @@ static mfpg_status place_columns(
 
 mfpg_status mfpg_schema_make(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
     ptrdiff_t count, mfpg_schema *schema) {
-    schema->client = -1;
     mfpg_status status = gather_names(ctx, options, tables, count, schema);
     if (status == MFPG_OK) status = assign_roles(ctx, options, &tables[0], schema);
     if (status == MFPG_OK) status = number_features(ctx, schema);
@@ -140,31 +140,24 @@ mfpg_status mfpg_schema_make(mfpg_context *ctx, const mfpg_data_options *options
     return status;
 }
 
-/* "column=value", or the column alone where value is NULL. */
-static char *feature_name(const char *column, const char *value) {
-    size_t length = strlen(column) + 1 + (value ? strlen(value) : 0);
-    char *name = mfpg_alloc((ptrdiff_t)length + 1, 1);
-    if (name) snprintf(name, length + 1, "%s%s%s", column, value ? "=" : "", value ? value : "");
-    return name;
-}
-
 mfpg_status mfpg_schema_name_features(mfpg_context *ctx, const mfpg_schema *schema, char **names) {
     for (ptrdiff_t i = 0; i < schema->columns; i++) {
         const mfpg_column *column = &schema->column[i];
-        const char *name = schema->names.keys[i];
-        if (column->role == MFPG_ROLE_NUMBER && !(names[column->feature] = feature_name(name, NULL)))
-            return mfpg_fail_memory(ctx);
-        if (column->role != MFPG_ROLE_CATEGORY) continue;
-        for (ptrdiff_t v = 1; v < column->category.listed->count; v++)
-            if (!(names[column->feature + v - 1] = feature_name(name, column->category.listed->values[v])))
-                return mfpg_fail_memory(ctx);
+        for (ptrdiff_t v = 0; v < column->width; v++) {
+            const char *name = schema->names.keys[i];
+            const char *value = column->category ? column->category->values[v + 1] : NULL;
+            size_t room = strlen(name) + (value ? strlen(value) + 1 : 0) + 1;
+            char *made = names[column->feature + v] = mfpg_alloc((ptrdiff_t)room, 1);
+            if (!made) return mfpg_fail_memory(ctx);
+            snprintf(made, room, "%s%s%s", name, value ? "=" : "", value ? value : "");
+        }
     }
     return MFPG_OK;
 }
 
 void mfpg_schema_clear(mfpg_schema *schema) {
     for (ptrdiff_t i = 0; schema->column && i < schema->columns; i++)
-        mfpg_category_close(&schema->column[i].category);
+        mfpg_lookup_clear(&schema->column[i].values);
     mfpg_lookup_clear(&schema->names);
     free(schema->column);
     free(schema->place);

@@ -1,15 +1,9 @@
-/* What each column is for, and where each file has it. */
+/* What each column is for, and its place in each file. */
 #ifndef MFPG_DATA_SCHEMA_H
 #define MFPG_DATA_SCHEMA_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "mfpg/context.h"
 #include "mfpg/dataset.h"
 
-#include "categories.h"
-#include "lookup.h"
 #include "table.h"
 
 typedef enum mfpg_role {
@@ -22,8 +16,9 @@ typedef enum mfpg_role {
 
 typedef struct mfpg_column {
     mfpg_role role;
-    mfpg_category_values category; /* of a category column */
-    ptrdiff_t feature;             /* the first feature made of the column */
+    const mfpg_category *category; /* of a category column */
+    mfpg_lookup values;            /* of the category: a value's place in its list */
+    ptrdiff_t feature, width;      /* the first feature made of the column, and their number */
 } mfpg_column;
 
 /* All zero is an empty schema. */
@@ -36,8 +31,8 @@ typedef struct mfpg_schema {
     int32_t *place;      /* tables x columns: the table's own number of the column; -1: it has none */
 } mfpg_schema;
 
-/* Gives every column its role. Files match by column names; a used column that one file lacks is an error, and so is
- * a name in the options that no file has. */
+/* Gives every column its role. Files match by column names; errors are a used column that one file lacks, a name in the
+ * options that no file has, and a list of categories that is empty or names a value twice. */
 mfpg_status mfpg_schema_make(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
     ptrdiff_t count, mfpg_schema *schema);
 

@@ -30,13 +30,11 @@ mfpg_slice mfpg_table_text(
 }
 
 int mfpg_table_number(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, double *value) {
-    ptrdiff_t place = row * table->columns + column;
     if (table->numbers) {
-        *value = (double)table->numbers[place];
+        *value = (double)table->numbers[row * table->columns + column];
         return isfinite(*value);
     }
-    mfpg_slice cell = {table->text + table->cells[place].start, table->cells[place].length};
-    cell = mfpg_slice_trim(cell);
+    mfpg_slice cell = mfpg_slice_trim(mfpg_table_text(table, row, column, NULL));
     return mfpg_number_parse(cell.at, cell.length, value);
 }
 
@@ -57,7 +55,17 @@ mfpg_status mfpg_table_name_column(mfpg_context *ctx, mfpg_table *table, uint32_
         number + 1, column + 1, mfpg_slice_show(name, shown));
 }
 
-static mfpg_status check_labels(mfpg_context *ctx, const mfpg_table *table, const mfpg_table *labels) {
+mfpg_status mfpg_table_shape(mfpg_context *ctx, mfpg_table *table, ptrdiff_t rows, ptrdiff_t columns) {
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t j = 0; j < columns && status == MFPG_OK; j++)
+        status = mfpg_table_name_column(ctx, table, 0, (mfpg_slice){"", 0});
+    table->rows = rows;
+    table->columns = columns;
+    table->label = columns - 1;
+    return status;
+}
+
+mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfpg_table *labels) {
     if (!table->numbers || !labels->numbers)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: data.labels goes with formats of numbers; a text file has a label column", table->path);
@@ -67,18 +75,13 @@ static mfpg_status check_labels(mfpg_context *ctx, const mfpg_table *table, cons
     if (labels->rows != table->rows)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %td labels for the %td rows of %s", labels->path,
             labels->rows, table->rows, table->path);
-    return MFPG_OK;
-}
-
-mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfpg_table *labels) {
-    mfpg_status status = check_labels(ctx, table, labels);
-    if (status == MFPG_OK) status = mfpg_table_name_column(ctx, table, 0, mfpg_slice_of("label"));
+    mfpg_status status = mfpg_table_name_column(ctx, table, 0, mfpg_slice_of("label"));
     if (status != MFPG_OK) return status;
     ptrdiff_t columns = table->columns;
     if (table->rows > PTRDIFF_MAX / (columns + 1)) return mfpg_fail_memory(ctx);
     float *wider = mfpg_resize(table->numbers, table->rows * (columns + 1), sizeof *wider);
     if (!wider) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t i = table->rows - 1; i >= 0; i--) { /* from the end, so that nothing is written over */
+    for (ptrdiff_t i = table->rows - 1; i >= 0; i--) { /* from the end: nothing is overwritten */
         memmove(wider + i * (columns + 1), wider + i * columns, (size_t)columns * sizeof *wider);
         wider[i * (columns + 1) + columns] = labels->numbers[i];
     }
@@ -86,4 +89,24 @@ mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfp
     table->columns = columns + 1;
     table->label = columns;
     return MFPG_OK;
+}
+
+int mfpg_is_decimal_comma(mfpg_slice text) {
+    char copy[MFPG_NUMBER_SIZE];
+    double value;
+    const char *comma = memchr(text.at, ',', text.length);
+    if (!comma || text.length >= sizeof copy) return 0;
+    memcpy(copy, text.at, text.length);
+    copy[comma - text.at] = '.';
+    return mfpg_number_parse(copy, text.length, &value);
+}
+
+int mfpg_text_is_missing(const mfpg_data_options *options, mfpg_slice text) {
+    text = mfpg_slice_trim(text);
+    if (text.length == 0) return 1;
+    for (ptrdiff_t i = 0; i < options->missing_count; i++) {
+        const char *mark = options->missing_values[i];
+        if (mark[0] == text.at[0] && mfpg_slice_equal(mfpg_slice_of(mark), text)) return 1;
+    }
+    return 0;
 }

@@ -2,29 +2,58 @@
 #ifndef MFPG_DATA_TABLE_H
 #define MFPG_DATA_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "mfpg/context.h"
+#include "mfpg/dataset.h"
 
 #include "base/number.h"
-#include "lookup.h"
-#include "notes.h"
-#include "slice.h"
+#include "texts.h"
 
 enum { MFPG_MOST_COLUMNS = 65535 };
 
+/* No file, and no file's values, may have more bytes. */
+#define MFPG_MOST_BYTES ((uint64_t)1 << 30)
+
 typedef struct mfpg_cell {
-    uint32_t start, length; /* bytes of the table's text; files are at most 1 GiB */
+    uint32_t start, length; /* bytes of the table's text */
 } mfpg_cell;
 
-/* What a reader is to take from a file that may hold features and labels side by side (npz). */
+/* What is unusual about a file; its reader counts, and `mfpg data check` reports it. */
+typedef enum mfpg_note_kind {
+    MFPG_NOTE_BYTE_ORDER_MARK = 0,
+    MFPG_NOTE_CR_LF,
+    MFPG_NOTE_CR_ALONE,
+    MFPG_NOTE_NO_LAST_LINE_END,
+    MFPG_NOTE_BLANK_LINE,
+    MFPG_NOTE_COMMENT_LINE,
+    MFPG_NOTE_BLANKS_AT_SEPARATOR,
+    MFPG_NOTE_TRAILING_BLANKS,
+    MFPG_NOTE_EXPLICIT_ZERO,
+    MFPG_NOTE_GZIP,
+    MFPG_NOTE_BIG_ENDIAN,
+    MFPG_NOTE_COLUMNS_FIRST, /* an array with its first index fastest */
+    MFPG_NOTE_LAST_IS_LABEL, /* a file of numbers without labels: the last column counts as one */
+    MFPG_NOTES
+} mfpg_note_kind;
+
+typedef struct mfpg_notes {
+    struct {
+        int64_t count;
+        uint32_t line; /* the first; 0: the whole file */
+    } of[MFPG_NOTES];
+    char separator;  /* of a text file */
+    char about[240]; /* what a binary file says of itself */
+} mfpg_notes;
+
+static inline void mfpg_notes_add(mfpg_notes *notes, mfpg_note_kind kind, uint32_t line) {
+    if (notes->of[kind].count++ == 0) notes->of[kind].line = line;
+}
+
+/* What a reader is to take from a file that may hold both features and labels (npz). */
 typedef enum mfpg_part { MFPG_PART_BOTH = 0, MFPG_PART_FEATURES, MFPG_PART_LABELS } mfpg_part;
 
-/* All zero is an empty table. Either text and cells (a text format) or numbers (a numeric one) are there. */
+/* All zero is an empty table. It holds either text and cells (a text format) or numbers (a numeric one). */
 typedef struct mfpg_table {
     mfpg_part part; /* set before reading */
-    int test;       /* set before reading: 1 where test arrays are wanted of a file that has both */
+    int test;       /* set before reading: 1 if test arrays are wanted of a file that has both */
     char *path;     /* for messages */
     ptrdiff_t rows, columns;
     mfpg_lookup names; /* columns different names */
@@ -32,10 +61,9 @@ typedef struct mfpg_table {
     char *text;        /* the file; quotes are resolved in place */
     mfpg_cell *cells;  /* rows x columns */
     float *numbers;    /* rows x columns; NAN is a missing value */
-    ptrdiff_t label;   /* the column that holds the label where the options name none */
-    double low,
-        high;   /* public bounds of every number in a format that has them (bytes: 0 and 255), else both 0 */
-    int sparse; /* 1: a column that another file has and this one lacks is 0 throughout */
+    ptrdiff_t label;   /* the column that holds the label if the options name none */
+    double low, high;  /* public bounds of every number in a format that has them (bytes: 0, 255), else 0 */
+    int sparse;        /* 1: a column that another file has and this one lacks is 0 throughout */
     mfpg_notes notes;
 } mfpg_table;
 
@@ -48,15 +76,24 @@ uint32_t mfpg_table_line(const mfpg_table *table, ptrdiff_t row);
 mfpg_slice mfpg_table_text(
     const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, char buffer[MFPG_NUMBER_SIZE]);
 
-/* Sets *value and returns 1 where the cell is a finite number, blanks around it aside. */
+/* Sets *value and returns 1 if the cell, without blanks around it, is a finite number. */
 int mfpg_table_number(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, double *value);
 
-/* Adds a column name; an empty one becomes c1, c2, ... by its place. MFPG_ERR_INPUT, naming both places, where the
- * name is taken. line is that of the header, or 0. */
+/* Adds a column name; an empty one becomes c1, c2, ... by its place. MFPG_ERR_INPUT, naming both places, if the name is
+ * taken. line is that of the header, or 0. */
 mfpg_status mfpg_table_name_column(mfpg_context *ctx, mfpg_table *table, uint32_t line, mfpg_slice name);
 
+/* Gives a table of numbers its shape and the names c1, c2, ...; the last column is the label. */
+mfpg_status mfpg_table_shape(mfpg_context *ctx, mfpg_table *table, ptrdiff_t rows, ptrdiff_t columns);
+
 /* Adds the one column of another numeric table as the column "label" of a numeric table, which it labels.
- * MFPG_ERR_INPUT where the rows are not as many, or one of the two is no table of numbers. */
+ * MFPG_ERR_INPUT if the numbers of rows differ, or one of the two is not a table of numbers. */
 mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfpg_table *labels);
+
+/* 1 if the text is a number written with a decimal comma ("12,5"), which no reader takes. */
+int mfpg_is_decimal_comma(mfpg_slice text);
+
+/* 1 if the text, trimmed, is empty or one of the options' missing marks. */
+int mfpg_text_is_missing(const mfpg_data_options *options, mfpg_slice text);
 
 #endif

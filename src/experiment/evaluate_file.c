@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "data/npy_array.h"
+#include "data/npy.h"
 #include "federation/pool.h"
 #include "internal.h"
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"
-#include "data/npy_array.h"
+#include "data/npy.h"
 #include "federation/run_folder.h"
 #include "internal.h"
 

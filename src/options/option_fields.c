@@ -63,7 +63,7 @@ int mfpg_option_is_given(const mfpg_option *option, const void *fields) {
     }
 }
 
-/* ---- what is typed ---- */
+/* ---- typed values ---- */
 
 /* A list as it is typed: parts between commas. The parts are cut out of text, which must outlive the node. */
 static mfpg_status split(mfpg_context *ctx, char *text, mfpg_yaml_node *out) {
@@ -92,7 +92,7 @@ static mfpg_status parse_typed(
     return status;
 }
 
-/* A text is taken as it stands: whoever reads it knows what it may be. */
+/* A text is taken as it is; its reader knows what it may be. */
 static mfpg_status put_text(mfpg_context *ctx, const char *text, char **field) {
     char *copy = mfpg_text_copy(text, strlen(text));
     if (!copy) return mfpg_fail_memory(ctx);

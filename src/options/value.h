@@ -42,12 +42,12 @@ mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_option *option, const
     const char *directory, const mfpg_yaml_node *node, mfpg_value *out);
 mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_value *out);
 void mfpg_value_clear(mfpg_value *value);
-int mfpg_value_equal(const mfpg_value *a, const mfpg_value *b); /* the same value, wherever it comes from */
+int mfpg_value_equal(const mfpg_value *a, const mfpg_value *b); /* the same value from any origin */
 
 /* Pointers and the texts behind them in one block; NULL if memory runs out. */
 char **mfpg_texts_pack(const char *const *texts, ptrdiff_t count);
 
-/* The tree of a value's text: the text as it stands, or YAML if it begins with [ { " or '. */
+/* The tree of a value's text: the text as it is, or YAML if it begins with [ { " or '. */
 mfpg_status mfpg_value_tree(
     mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text, mfpg_yaml_node *out);
 

@@ -56,7 +56,7 @@ static int byte_at(const reader *in, size_t character) {
 static mfpg_status fail_syntax(reader *in) {
     const yaml_parser_t *parser = &in->parser;
     if (parser->error == YAML_MEMORY_ERROR) return mfpg_fail_memory(in->ctx);
-    const char *problem = parser->problem ? parser->problem : "is no YAML";
+    const char *problem = parser->problem ? parser->problem : "not valid YAML";
     const char *around = parser->context ? parser->context : "";
     char what[MFPG_MESSAGE_SIZE];
     int tab = parser->error == YAML_SCANNER_ERROR && byte_at(in, parser->problem_mark.index) == '\t';
@@ -173,11 +173,11 @@ static mfpg_status read_node(reader *in, const yaml_event_t *event, int depth, m
     case YAML_SCALAR_EVENT: return read_scalar(in, event, node);
     case YAML_SEQUENCE_START_EVENT: node->kind = MFPG_YAML_LIST; return read_list(in, depth + 1, node);
     case YAML_MAPPING_START_EVENT: node->kind = MFPG_YAML_MAPPING; return read_mapping(in, depth + 1, node);
-    default: return refuse(in, event->start_mark, "is no value");
+    default: return refuse(in, event->start_mark, "not a value");
     }
 }
 
-/* Stream start, document start, the root, and nothing behind it. */
+/* Stream start, document start, the root, and nothing after it. */
 static mfpg_status read_document(reader *in, mfpg_yaml_node *root) {
     mfpg_status status = MFPG_OK;
     int seen = 0;

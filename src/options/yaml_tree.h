@@ -30,12 +30,12 @@ typedef struct mfpg_yaml_origin {
 /* Writes "name:line", or the name alone; cut to size; returns out. */
 char *mfpg_yaml_location(const mfpg_yaml_origin *origin, int line, char out[MFPG_YAML_LOCATION]);
 
-/* Reads text into a tree (mfpg_yaml_clear frees it). MFPG_ERR_INPUT with the location for what is no YAML, not
+/* Reads text into a tree (mfpg_yaml_clear frees it). MFPG_ERR_INPUT with the location for what is not valid YAML, not
  * accepted, or empty. */
 mfpg_status mfpg_yaml_parse(
     mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text, size_t length, mfpg_yaml_node *root);
 
-/* Frees what stands below a node; harmless on a zeroed one. */
+/* Frees everything below a node; harmless on a zeroed one. */
 void mfpg_yaml_clear(mfpg_yaml_node *node);
 
 #endif

@@ -1,4 +1,4 @@
-/* The affine shift: by hand, in its place between scaling and everything else, client by client, and what is refused. */
+/* The affine shift: by hand, in its place after scaling, client by client, and the refused files. */
 #include "fixture.h"
 
 #define TEXT "a,b,y\n1,-1,0\n4,0.5,1\n"
@@ -144,7 +144,7 @@ static void test_faults_are_named_with_their_line(void **state) {
     EXPECT_ERROR(&options, "/nowhere/shift.csv");
 }
 
-/* A file that the run has not seen: clients may be missing where rows name theirs, and are unknown where they do not. */
+/* A file that the run has not seen: clients may be missing if rows name theirs, and are unknown otherwise. */
 static void test_another_file_may_lack_clients(void **state) {
     (void)state;
     mfpg_data_options options = with_shift(reading_text("a,where,y\n1,east,0\n2,north,1\n"),
@@ -159,7 +159,7 @@ static void test_another_file_may_lack_clients(void **state) {
     mfpg_federated_data_destroy(data);
     options = with_shift(reading_text(TEXT), "client,column,scale,shift\nwest,a,0,9\n");
     options.other_file = 1;
-    EXPECT_ERROR(&options, "shift.csv:2", "whose rows another file holds is not known");
+    EXPECT_ERROR(&options, "shift.csv:2", "the clients of another file's rows are not known");
     options = with_shift(reading_text(TEXT), "column,scale,shift\na,0,9\n");
     options.other_file = 1;
     expect_two_features(&options, 2, (float[]){9, -1, 9, 0.5F}, (float[]){0, 1});

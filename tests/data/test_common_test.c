@@ -15,7 +15,7 @@ static mfpg_data_options with_test_files(const char *const *files, ptrdiff_t cou
     mfpg_data_options options = reading(files, count);
     write_text("t1.csv", "district,x,y\na,100,0\nc,200,1\n");
     write_text("t2.csv", "district,x,y\nd,300,1\n");
-    options.test_fraction = 0.5; /* stands back behind the files */
+    options.test_fraction = 0.5; /* the files have precedence */
     options.test_files = test_files;
     options.test_file_count = 2;
     return options;
@@ -123,7 +123,7 @@ static void test_its_rows_with_missing_values_are_absent(void **state) {
     assert_int_equal(data->dropped_rows, 1);
     assert_int_equal(data->client[0].dropped_rows, 0);
     mfpg_federated_data_destroy(data);
-    write_text("c1.csv", "district,x,y\na,?,0\n"); /* a test set alone is no federation */
+    write_text("c1.csv", "district,x,y\na,?,0\n"); /* a test set alone is not a federation */
     EXPECT_ERROR(&options, "missing");
 }
 

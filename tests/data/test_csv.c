@@ -153,7 +153,7 @@ static void test_unterminated_quote_names_the_line_where_it_starts(void **state)
 static void test_text_behind_a_closing_quote_is_refused(void **state) {
     (void)state;
     mfpg_data_options options = reading_text("a,b,y\n1,\"2\"x,0\n");
-    EXPECT_ERROR(&options, "a.csv:2:", "behind the closing quote");
+    EXPECT_ERROR(&options, "a.csv:2:", "after the closing quote");
 }
 
 static void test_file_without_header_gets_numbered_or_given_names(void **state) {
@@ -241,7 +241,7 @@ static void test_empty_file_and_header_alone_are_refused(void **state) {
         EXPECT_ERROR(&options, "a.csv", "empty");
     }
     mfpg_data_options options = reading_text("a,b,y\n\n");
-    EXPECT_ERROR(&options, "a.csv", "no row behind the header");
+    EXPECT_ERROR(&options, "a.csv", "no row after the header");
 }
 
 static void test_missing_file_and_folder_are_input_errors(void **state) {

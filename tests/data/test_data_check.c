@@ -331,7 +331,7 @@ static void test_libsvm_blanks_zeros_and_the_top_index(void **state) {
     expect_odd("cr-lf", 1, 1, NULL, "1 line ends in CR LF");
     expect_odd("trailing-blanks", 1, 2, NULL, "1 line ends in a blank");
     expect_odd("explicit-zeros", 1, 2, NULL, "1 entry");
-    expect_odd("top-index", 1, 204, NULL, "the largest index, 5, stands in 1 of 202 rows");
+    expect_odd("top-index", 1, 204, NULL, "the largest index, 5, is in 1 of 202 rows");
     expect_odd("no-last-line-end", 1, 204, NULL, "no line end");
     expect_odd("constant-columns", 2, 0, "data.drop_columns", "3, 4");
     expect_odd("duplicate-rows", 198, 6, NULL, "that of line 4");
@@ -440,7 +440,7 @@ static void test_other_formats_are_named_with_the_way_out(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_bytes("foreign", cases[i].head, cases[i].length);
         REFUSE("foreign", "foreign: byte ", cases[i].name, cases[i].advice);
-        /* Training says so as well, behind what its reader found. */
+        /* Training says so as well, after what its reader found. */
         static const char *const file[] = {"foreign"};
         mfpg_data_options options = reading(file, 1);
         if (strstr(cases[i].name, "archive")) continue;

@@ -86,7 +86,7 @@ static void add_libsvm(void) {
 static const unsigned char idx_bytes[] = {
     0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 255, 51, 102, 255, 0};
 
-/* gzip around a beginning and that many zeros behind it. */
+/* gzip around a beginning and that many zeros after it. */
 static void pack_zeros(hostile *file, const void *head, size_t head_length, size_t zeros) {
     static unsigned char blank[1 << 16];
     z_stream z = {.next_out = file->bytes, .avail_out = FILE_ROOM};
@@ -122,7 +122,7 @@ static void add_idx(void) {
         large, sizeof large, 4 << 20);
     pack_zeros(add("idx", "gzip that claims two thousand gigabytes", REFUSED, "more than 1 GiB"), huge,
         sizeof huge, 4 << 20);
-    pack_zeros(add("idx", "gzip that holds far more than it claims", REFUSED, "goes on behind"), small,
+    pack_zeros(add("idx", "gzip that holds far more than it claims", REFUSED, "goes on after"), small,
         sizeof small, 100 << 20);
     add_bytes("idx", "three bytes", REFUSED, "byte 3: the file ends too early", idx_bytes, 3);
 }
@@ -144,7 +144,7 @@ static void add_npy(void) {
     add_npy_array("sizes whose product overflows", REFUSED, "1 GiB", "<f8",
         "(1000000000, 1000000000, 1000000000, 1000000000)", values, sizeof values);
     add_npy_array(
-        "more values than claimed", REFUSED, "goes on behind", "<f4", "(1, 3)", values, sizeof values);
+        "more values than claimed", REFUSED, "goes on after", "<f4", "(1, 3)", values, sizeof values);
     add_npy_array("a type that holds code", REFUSED, "types are", "|O", "(2, 3)", values, sizeof values);
     add_npy_array("no shape", REFUSED, "no shape", "<f4", "2, 3", values, sizeof values);
     add_bytes("npy", "a header of four gigabytes", REFUSED, "byte 12: a header of more than 64 KiB",
@@ -181,7 +181,7 @@ static void add_npz(void) {
     add_zeros("x.npy", "(983040, 1024)", 4 << 20);
     finish_zip("four megabytes that claim a gigabyte", REFUSED, "ends too early");
     add_zeros("x.npy", "(4, 1024)", 40 << 20);
-    finish_zip("forty megabytes that claim four kilobytes", REFUSED, "goes on behind");
+    finish_zip("forty megabytes that claim four kilobytes", REFUSED, "goes on after");
     add_zeros("x.npy", "(4096, 1024)", 4 << 20);
     for (int i = 0; i < 4; i++) zip.bytes[22 + i] = zip.directory[24 + i] = 0x7F; /* both say two gigabytes */
     finish_zip("a size of two gigabytes", REFUSED, "the directory promises");
@@ -193,11 +193,11 @@ static void add_npz(void) {
         "PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22);
     add_bytes("npz", "the end of an archive that claims members", REFUSED, "byte 0: no entry",
         "PK\5\6\0\0\0\0\xFF\0\xFF\0\0\0\0\0\0\0\0\0\0\0", 22);
-    add_bytes("npz", "a directory of four gigabytes", REFUSED, "byte 0: the directory reaches",
+    add_bytes("npz", "a directory of four gigabytes", REFUSED, "byte 0: the directory goes",
         "PK\5\6\0\0\0\0\1\0\1\0\xFE\xFF\xFF\xFF\0\0\0\0\0\0", 22);
 }
 
-/* ---- what is done with them ---- */
+/* ---- reading them ---- */
 
 static double seconds(void) {
     struct timespec now;

@@ -61,7 +61,7 @@ static void test_given_scaling_takes_the_place_of_the_formats_own(void **state) 
     mfpg_federated_data_destroy(data);
 }
 
-/* One row of one number of each type; the last column is the label, so the number itself stands twice. */
+/* One row of one number of each type; the last column is the label, so the number itself occurs twice. */
 static void test_every_type_reads_big_endian(void **state) {
     (void)state;
     const struct {
@@ -103,7 +103,7 @@ static void test_headers_that_lie_are_refused_by_byte(void **state) {
         expect_damage(three, length, "byte ", "ends too early");
     memcpy(bytes, three, sizeof three);
     bytes[sizeof three] = 9;
-    expect_damage(bytes, sizeof bytes, "byte 23", "goes on behind");
+    expect_damage(bytes, sizeof bytes, "byte 23", "goes on after");
     memcpy(bytes, three, sizeof three);
     memset(bytes + 4, 0xFF, 4); /* four thousand million rows */
     expect_damage(bytes, sizeof three, "byte 8", "1 GiB");
@@ -111,7 +111,7 @@ static void test_headers_that_lie_are_refused_by_byte(void **state) {
     expect_damage(bytes, sizeof three, "byte 8", "size 0");
     memcpy(bytes, three, sizeof three);
     bytes[2] = 7;
-    expect_damage(bytes, sizeof three, "byte 4", "no IDX file");
+    expect_damage(bytes, sizeof three, "byte 4", "not an IDX file");
     bytes[2] = 8;
     bytes[3] = 0;
     expect_damage(bytes, sizeof three, "byte 4", "dimensions");

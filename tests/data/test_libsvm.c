@@ -1,4 +1,4 @@
-/* LIBSVM text: its traps, what it refuses and where, real files, and damage. */
+/* LIBSVM text: its traps, refusals with their line, real files, and damage. */
 #include "fixture.h"
 
 static mfpg_data_options reading_libsvm(const char *text) {

@@ -31,7 +31,7 @@ static void test_rows_with_missing_values_are_absent_and_counted(void **state) {
     (void)state;
     const char *drop[] = {"note"};
     mfpg_data_options options = reading_text("a,note,b,y\n1,?,2,0\n?,x,2,0\n3,,4,1\n5,x,6,?\n7,x,NA,0\n");
-    options.drop_columns = drop; /* what is missing there does not matter */
+    options.drop_columns = drop; /* missing values there do not matter */
     options.drop_count = 1;
     options.missing = MFPG_MISSING_DROP;
     mfpg_federated_data *data = make_data(&options);
@@ -62,7 +62,7 @@ static void test_client_whose_rows_are_all_absent_takes_part_with_zeros(void **s
     EXPECT_ERROR(&options, "every one of 3 rows");
 }
 
-/* The partition column is public, and so is which rows it gives to nobody. */
+/* The partition column is public, and so are the rows that it gives to no client. */
 static void test_rows_of_nobody_are_left_out(void **state) {
     (void)state;
     mfpg_data_options options = reading_text("a,ward,y\n1,north,0\n?,south,0\n2,?,1\n3,north,1\n");

@@ -1,7 +1,7 @@
 /* NumPy files: every type and version, shapes, labels of their own, headers that lie, damage. */
 #include "fixture.h"
 
-#include "data/npy_array.h"
+#include "data/npy.h"
 
 static const char *const arrays[] = {"array"}, *const labels[] = {"labels"};
 
@@ -94,7 +94,7 @@ static void test_headers_that_lie_or_ask_too_much_are_refused(void **state) {
         const char *type, *shape, *what;
     } cases[] = {
         {"<f4", "(2, 4)", "ends too early; the header promises type <f4, 2 x 4"},
-        {"<f4", "(2, 2)", "goes on behind its values; the header promises type <f4, 2 x 2"},
+        {"<f4", "(2, 2)", "goes on after its values; the header promises type <f4, 2 x 2"},
         {"<f8", "(2, 3)", "promises type <f8"},
         {"<f4", "(1000000000, 60000)", "1 GiB"},
         {"<f4", "(1000000000, 2)", "1 GiB"},
@@ -124,7 +124,7 @@ static void test_headers_that_lie_or_ask_too_much_are_refused(void **state) {
     write_text("array", "");
     EXPECT_ERROR(&options, "array: byte 0: the file ends too early");
     write_text("array", "age,height\n1,2\n");
-    EXPECT_ERROR(&options, "array: byte 10: this is no NumPy array", "data.format: csv");
+    EXPECT_ERROR(&options, "array: byte 10: not a NumPy array", "data.format: csv");
     write_array("array", 1, "[('age', '<f4')]", "(6,)", values, sizeof values);
     EXPECT_ERROR(&options, "array: byte", "types are");
 }

@@ -66,7 +66,7 @@ static void test_a_comment_behind_the_archive_is_skipped(void **state) {
     expect_three_rows();
 }
 
-/* x.npy/y.npy, X/y, data/labels, ...: by shape alone where that decides. */
+/* x.npy/y.npy, X/y, data/labels, ...: by shape alone if that decides. */
 static void test_shape_decides_and_then_the_name(void **state) {
     (void)state;
     const struct {
@@ -229,13 +229,13 @@ static void test_what_is_not_read_is_named(void **state) {
     expect_fault(end + 8, 1, 2, "several parts");
     expect_fault(end + 10, 0xFFFF, 2, "no 64-bit directory");
     expect_fault(end + 16, 1, 4, "no entry of the directory");
-    expect_fault(end + 16, 0x7FFFFFFF, 4, "reaches behind its end");
+    expect_fault(end + 16, 0x7FFFFFFF, 4, "goes past its end");
     expect_fault(end, 0, 4, "directory is missing");
     expect_fault(end + 20, 1, 2, "directory is missing");
     expect_fault(directory + 16, 1, 4, "contradicts the directory"); /* checksum */
     expect_fault(directory + 20, 30, 4, "contradicts the directory");
     expect_fault(directory + 24, 30, 4, "contradicts the directory");
-    expect_fault(directory + 20, 0x7FFFFFFF, 4, "reaches behind the beginning of the directory");
+    expect_fault(directory + 20, 0x7FFFFFFF, 4, "goes past the beginning of the directory");
     expect_fault(directory + 20, 0xFFFFFFFF, 4, "64-bit sizes");
     expect_fault(directory + 46, 'z', 1, "contradicts the directory"); /* name */
     expect_fault(8, 0, 2, "contradicts the directory");                /* method of the local header */
@@ -272,15 +272,15 @@ static void test_sizes_and_checksums_are_those_of_the_data(void **state) {
     add_labels("y.npy", three, 0);
     for (size_t at = 0; at + 4 < zip.length; at++)
         if (memcmp(zip.bytes + at, "PK\7\10", 4) == 0)
-            zip.bytes[at + 8] ^= 1; /* packed size behind the data */
+            zip.bytes[at + 8] ^= 1; /* packed size after the data */
     finish(0);
     mfpg_data_options options = reading_npz();
-    EXPECT_ERROR(&options, "descriptor behind its data contradicts");
+    EXPECT_ERROR(&options, "descriptor after its data contradicts");
     begin();
     add_features("x.npy", 0);
     add_features("x.npy", 0);
     finish(0);
-    EXPECT_ERROR(&options, "byte", "stands twice");
+    EXPECT_ERROR(&options, "byte", "occurs twice");
 }
 
 static void test_an_archive_is_recognised_and_suggested(void **state) {

@@ -2,7 +2,7 @@
  * only feature, so that it can be followed. */
 #include "fixture.h"
 
-#include "data/partition.h"
+#include "data/frame.h"
 
 enum { ROWS = 200, CLASSES = 10 };
 
@@ -28,7 +28,7 @@ static mfpg_data_options reading_numbered_rows(mfpg_partition_kind kind, ptrdiff
     return options;
 }
 
-/* Every row stands in exactly one set, with its own label. */
+/* Every row is in exactly one set, with its own label. */
 static void expect_every_row_once(const mfpg_federated_data *data) {
     int seen[ROWS] = {0};
     for (ptrdiff_t k = 0; k < data->clients; k++) {

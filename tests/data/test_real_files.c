@@ -86,7 +86,7 @@ static void test_hospitals_that_keep_every_row_name_the_first_gap(void **state) 
     EXPECT_ERROR(&options, "processed.cleveland.data:1:", "data.header");
 }
 
-/* The example's bounds hold every value but those that stand for a missing one (0 for chol and trestbps). */
+/* The example's bounds hold every value but those that mean a missing one (0 for chol and trestbps). */
 static void test_hospitals_fit_their_public_bounds(void **state) {
     (void)state;
     mfpg_data_options options = hearts(need_shared());
@@ -299,7 +299,7 @@ static void test_pupils_of_two_studies(void **state) {
     }
 }
 
-/* Every row of the four files, where the columns with gaps are left out: 303, 294, 123 and 200. */
+/* Every row of the four files, if the columns with gaps are left out: 303, 294, 123 and 200. */
 static void test_hospitals_before_any_row_is_dropped(void **state) {
     (void)state;
     static const char *const gaps[] = {

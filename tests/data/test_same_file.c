@@ -13,7 +13,7 @@ static void link_in_folder(int hard, const char *to, const char *name) {
 static void test_one_file_by_two_names_is_refused(void **state) {
     (void)state;
     write_text("one.csv", rows);
-    write_text("two.csv", rows); /* equal content is no offence: it may be another ward's */
+    write_text("two.csv", rows); /* equal content is allowed: it may be another ward's */
     write_text("sub/three.csv", rows);
     link_in_folder(0, "one.csv", "soft.csv");
     link_in_folder(1, "one.csv", "hard.csv");
@@ -33,7 +33,7 @@ static void test_one_file_by_two_names_is_refused(void **state) {
     mfpg_federated_data_destroy(data);
 }
 
-/* Of several pairs the one that is complete first in the order of the names is told. */
+/* Of several pairs, the message names the one that is complete first in the order of the names. */
 static void test_the_first_pair_is_told(void **state) {
     (void)state;
     write_text("one.csv", rows);

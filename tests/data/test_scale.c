@@ -35,7 +35,7 @@ static void test_public_bounds_clip_and_map_to_the_unit_interval(void **state) {
     mfpg_federated_data_destroy(data);
 }
 
-/* Rows are shortened one by one, behind all other scaling; zero rows and short ones stay as they are. */
+/* Rows are shortened one by one, after all other scaling; zero rows and short ones stay as they are. */
 static void test_a_norm_shortens_long_rows(void **state) {
     (void)state;
     mfpg_data_options options = reading_text("a,b,y\n3,4,0\n0,0,1\n0.3,0.4,1\n-6e18,8e18,0\n");
@@ -187,7 +187,7 @@ static void test_feature_that_is_constant_in_training_becomes_zero_everywhere(vo
     }
 }
 
-/* A test row may lie so far from the training rows that its scaled value is no float. */
+/* A test row may lie so far from the training rows that its scaled value is not a finite float. */
 static void test_scaled_value_beyond_float_is_refused_with_its_line(void **state) {
     (void)state;
     int refused = 0;

@@ -123,7 +123,7 @@ static inline void zip_add_array(zip_build *zip, const char *name, const char *t
     zip_add(zip, name, bytes, npy_build(bytes, type, shape, values, length), flags);
 }
 
-/* Puts directory and end behind the members; the length of the archive. ZIP_WIDE_END: sizes in the 64-bit record. */
+/* Puts directory and end after the members; the length of the archive. ZIP_WIDE_END: sizes in the 64-bit record. */
 static inline size_t zip_finish(zip_build *zip, int flags) {
     size_t begin = zip->length, at = begin + zip->directory_length, end64 = at;
     int wide = flags & ZIP_WIDE_END;

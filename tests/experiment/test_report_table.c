@@ -58,7 +58,7 @@ static void test_what_no_run_writes_is_refused_with_its_line(void **state) {
     REFUSED("round,loss\n1,0.5\n2\n", "t.csv:3", "found 1 field, expected 2");
     REFUSED("round,loss\n1,0.5,7\n", "t.csv:2", "found 3 fields, expected 2");
     REFUSED("round,loss\n1,\"0.5\n", "t.csv:2", "never closed");
-    REFUSED("round,loss\n1,\"0.5\"x\n", "t.csv:2", "behind the closing quote");
+    REFUSED("round,loss\n1,\"0.5\"x\n", "t.csv:2", "after the closing quote");
     REFUSED("round,accuracy\n1,0.5\n", "t.csv:1", "no column 'loss'", "a round has");
     REFUSED("round,loss,loss\n", "t.csv:1", "both called \"loss\"");
     REFUSED("", "t.csv:1", "the file is empty");

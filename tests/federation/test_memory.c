@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "failing_memory.h"
-#include "data/npy_array.h"
+#include "data/npy.h"
 #include "federation/pool.h"
 #include "federation/run_folder.h"
 

@@ -1,17 +1,17 @@
-#include "foreign.h"
-
+/* Files that no reader takes: what they are, and how to make a file of them that one does. */
 #include <string.h>
 #include <strings.h>
 
 #include "base/error.h"
+#include "readers.h"
 
 enum { SHORT = 4 };
 
-/* Formats with fixed bytes at a fixed place. The advice uses what users of the format have. */
+/* Formats with fixed bytes at a fixed place. The advice uses programs that users of the format have. */
 static const struct magic {
     size_t place, length;
     const char *bytes;
-    mfpg_foreign foreign;
+    mfpg_unsupported format;
 } magics[] = {
 #define MAGIC(place, bytes, name, advice)                                                                    \
     {                                                                                                        \
@@ -61,19 +61,19 @@ static const struct magic {
 #undef MAGIC
 };
 
-static const mfpg_foreign pickle = {"a Python pickle",
-    "it may run code when it is opened; where you trust it: numpy.savez('FILE.npz', X=..., y=...)"};
-static const mfpg_foreign json = {
+static const mfpg_unsupported pickle = {"a Python pickle",
+    "it may run code when it is opened; if you trust it: numpy.savez('FILE.npz', X=..., y=...)"};
+static const mfpg_unsupported json = {
     "a JSON file", "convert it in Python: pandas.read_json('FILE').to_csv('FILE.csv', index=False)"};
-static const mfpg_foreign leaf = {"a JSON file in the layout of LEAF",
+static const mfpg_unsupported leaf = {"a JSON file in the layout of LEAF",
     "write one CSV file a user, or one file with a column of users (data.partition.column)"};
-static const mfpg_foreign page = {
+static const mfpg_unsupported page = {
     "a web page (HTML) or XML", "the download may have failed: open it in a browser to see what it says"};
-static const mfpg_foreign arff = {"an ARFF file (Weka)",
+static const mfpg_unsupported arff = {"an ARFF file (Weka)",
     "convert it in Python: pandas.DataFrame(scipy.io.arff.loadarff('FILE')[0]).to_csv('FILE.csv', "
     "index=False)"};
 
-/* The first thing behind blanks and a byte order mark. */
+/* The first byte after blanks and a byte order mark. */
 static size_t skip_to_text(const unsigned char *head, size_t length) {
     size_t at = length >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < length && strchr(" \t\r\n", head[at]) && head[at]) at++;
@@ -85,7 +85,7 @@ static int begins(const unsigned char *text, size_t length, const char *word) {
 }
 
 /* Text formats that a reader of CSV could take for a table. */
-static const mfpg_foreign *recognise_text(const unsigned char *head, size_t length) {
+static const mfpg_unsupported *recognise_text(const unsigned char *head, size_t length) {
     size_t at = skip_to_text(head, length);
     const unsigned char *text = head + at;
     length -= at;
@@ -103,24 +103,24 @@ static const mfpg_foreign *recognise_text(const unsigned char *head, size_t leng
                                                                                                     : &json;
 }
 
-/* A short magic in letters may be the first column's name in a text, but not before bytes that stand in no text. */
+/* A short magic in letters may be the first column's name in a text, but not before bytes that no text has. */
 static int is_text(const unsigned char *head, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (head[i] < 0x20 && head[i] != '\t' && head[i] != '\n' && head[i] != '\r') return 0;
     return 1;
 }
 
-const mfpg_foreign *mfpg_foreign_recognise(const unsigned char *head, size_t length) {
+const mfpg_unsupported *mfpg_unsupported_recognise(const unsigned char *head, size_t length) {
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         const struct magic *m = &magics[i];
         if (length < m->place + m->length || memcmp(head + m->place, m->bytes, m->length) != 0) continue;
-        if (m->length > SHORT || !is_text(head, length)) return &m->foreign;
+        if (m->length > SHORT || !is_text(head, length)) return &m->format;
     }
     if (length >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5) return &pickle;
     return recognise_text(head, length);
 }
 
-mfpg_status mfpg_foreign_fail(mfpg_context *ctx, const char *path, const mfpg_foreign *foreign) {
-    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: byte 0: this is %s, which is not read; %s", path,
-        foreign->name, foreign->advice);
+mfpg_status mfpg_unsupported_fail(mfpg_context *ctx, const char *path, const mfpg_unsupported *format) {
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: byte 0: this is %s, which is not read; %s", path, format->name,
+        format->advice);
 }
