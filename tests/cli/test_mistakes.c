@@ -44,7 +44,7 @@ static void test_misspelt_names_are_told_the_nearest(void **state) {
         {"account --mu 1 --accountant gpd", "unknown accountant \"gpd\"", "did you mean \"gdp\"?"},
         {"account --mu 1 --view locl", "--view: found 'locl'", "did you mean local?"},
         {"calibrate --epsilon 1 --solve nosie", "--solve: found 'nosie'", "did you mean noise?"},
-        {"bench --suite frontir", "there is no 'frontir'", "did you mean 'frontier'?"},
+        {"bench --suite frontir", "unknown suite \"frontir\"", "did you mean \"frontier\"?"},
         {"list exampels", "unknown list \"exampels\"", "did you mean \"examples\"?"},
         {"man rnu", "unknown page \"rnu\"", "did you mean \"run\"?"},
         {"completion bahs", "no script for shell 'bahs'", "allowed: bash, zsh"},
