@@ -1,6 +1,6 @@
 /* Fixed-point arithmetic in 384 bits, with which comparisons of a normal deviate are decided without logarithms:
  * |Z| > |t| holds exactly if u < exp(-t^2 / (2 T^2)), T the deviate's cosine or sine. */
-#include "exact_normal.h"
+#include "grid_noise.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +15,8 @@ typedef struct fixed {
 /* pi/2 to 320 bits. */
 static const fixed HALF_PI = {{0xa29410f31c6809bbu, 0x04177d4c76273644u, 0x52049c1114cf98e8u,
     0x898cc51701b839a2u, 0x921fb54442d18469u, 1}};
+
+static const fixed ONE = {{0, 0, 0, 0, 0, 1}};
 
 static int compare(const fixed *a, const fixed *b) {
     for (int i = INTEGER; i >= 0; i--)
@@ -100,7 +102,7 @@ static fixed quotient(fixed a, fixed b) {
     return out;
 }
 
-/* |value| of a double below 2^63; what lies below 2^-320 is cut off. */
+/* |value| of a double below 2^63; what is below 2^-320 is cut off. */
 static fixed of_double(double value) {
     fixed out = {{0}};
     int exponent;
@@ -164,8 +166,7 @@ static fixed angle_of(const mfpg_normal_bits *bits) {
         p.limb[4 - i] = bits->further_angle[i - 1] << 34 | bits->further_angle[i] >> 30;
     p.limb[0] = bits->further_angle[3] << 34;
     if (offset < 0) { /* two's complement below the point */
-        fixed one = {{0, 0, 0, 0, 0, 1}};
-        p = difference(one, &p);
+        p = difference(ONE, &p);
     }
     return product(&p, &HALF_PI);
 }
@@ -181,15 +182,15 @@ static int shape_of(const mfpg_normal_bits *bits, int *negative) {
 
 /* ---- functions ---- */
 
-/* sum of (-1)^i a^(2i+odd) / (2i+odd)! for a <= pi/4: 60 terms reach below 2^-320. */
-static fixed sine_or_cosine(const fixed *a, int odd) {
-    fixed square = product(a, a), term = {{0, 0, 0, 0, 0, 1}}, plus, minus = {{0}};
-    if (odd) term = *a;
-    plus = term;
-    for (uint64_t i = 1; i < 60; i++) {
-        uint64_t n = 2 * i + (uint64_t)odd;
-        term = product(&term, &square);
-        term = quotient_by_word(term, n * (n - 1));
+enum { EXPONENTIAL = -1, COSINE = 0, SINE = 1 };
+
+/* sum of (-1)^i t_i with t_0 = term and t_i = t_(i-1) by / d_i: d_i is i, or n (n - 1) for n = 2i, 2i + 1. */
+static fixed alternating(int kind, fixed term, const fixed *by, uint64_t terms) {
+    fixed plus = term, minus = {{0}};
+    for (uint64_t i = 1; i < terms; i++) {
+        uint64_t n = 2 * i + (kind == SINE);
+        term = product(&term, by);
+        term = quotient_by_word(term, kind == EXPONENTIAL ? i : n * (n - 1));
         if (i % 2)
             minus = sum(minus, &term);
         else
@@ -198,19 +199,16 @@ static fixed sine_or_cosine(const fixed *a, int odd) {
     return difference(plus, &minus);
 }
 
+/* Of a <= pi/4: 60 terms reach below 2^-320. */
+static fixed sine_or_cosine(const fixed *a, int is_sine) {
+    fixed square = product(a, a);
+    return alternating(is_sine, is_sine ? *a : ONE, &square, 60);
+}
+
 /* exp(-a) for a < 2^9: of a / 2^12 by 40 terms, then squared 12 times. */
 static fixed exp_minus(fixed a) {
-    fixed term = {{0, 0, 0, 0, 0, 1}}, plus = term, minus = {{0}};
     for (int i = 0; i < 12; i++) a = halved(a);
-    for (uint64_t i = 1; i < 40; i++) {
-        term = product(&term, &a);
-        term = quotient_by_word(term, i);
-        if (i % 2)
-            minus = sum(minus, &term);
-        else
-            plus = sum(plus, &term);
-    }
-    fixed out = difference(plus, &minus);
+    fixed out = alternating(EXPONENTIAL, ONE, &a, 40);
     for (int i = 0; i < 12; i++) out = product(&out, &out);
     return out;
 }

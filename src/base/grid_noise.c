@@ -3,10 +3,31 @@
 #include "grid_noise.h"
 
 #include <endian.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "random_gaussian.h"
+/* ---- the grid ---- */
+
+double mfpg_grid_for(double sd) {
+    int exponent;
+    if (!(sd >= 0x1p-960 && sd <= DBL_MAX)) return 0.0;
+    frexp(sd, &exponent); /* 2^(exponent - 1) <= sd */
+    return ldexp(1.0, exponent - 5);
+}
+
+static int is_power_of_two(double x) {
+    int exponent;
+    return x > 0.0 && isfinite(x) && frexp(x, &exponent) == 0.5;
+}
+
+const char *mfpg_grid_fault(double grid, double sd, double sensitivity) {
+    if (!is_power_of_two(grid)) return "the grid is not a power of two";
+    if (!(grid <= 0.25 * sd)) return "the grid is coarser than a quarter of the noise";
+    if (!(grid >= sd * 0x1p-45)) return "the grid is finer than 2^-45 of the noise";
+    if (!(grid >= sensitivity * 0x1p-40)) return "the grid is finer than 2^-40 of the sensitivity";
+    return NULL;
+}
 
 enum { BLOCK_BYTES = 64, BLOCK_WORDS = 16, BLOCK_PAIRS = 8 };
 
@@ -53,9 +74,9 @@ static double rounded(double x) {
     return (x + ROUNDER) - ROUNDER;
 }
 
-/* By an estimate if it decides, else by comparisons with half-integers. An exact tie has
- * probability 0. The estimate is the integer or next to it, so that two or three comparisons are enough; in the cell in which
- * there is none, steps that double find two integers around it, and halving finds it. */
+/* By an estimate if it decides, else by comparisons with half-integers. An exact tie has probability 0. The estimate is the
+ * integer or next to it, so that two or three comparisons are enough; in the cell in which there is none, steps
+ * that double find two integers around it, and halving finds it. */
 double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
     if (!(fabs(x) <= MFPG_GRID_LARGEST_X)) return (double)NAN;
     double z = mfpg_normal_estimate(bits), y = x + ratio * (isnan(z) ? 0.0 : z), k = rounded(y);
@@ -96,7 +117,7 @@ MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, co
     return undecided;
 }
 
-/* The same where a draw decides, the long way where none does. */
+/* The same if a draw decides, the long way if none does. */
 static void round_undecided(const mfpg_grid_draws *all, ptrdiff_t first, ptrdiff_t n, double most,
     const float *z, const double *x, double *k) {
     for (ptrdiff_t i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-#include "mfpg/random.h"
+#include "streams.h"
 
 #include <endian.h>
 #include <sodium.h>
@@ -9,8 +9,8 @@ enum {
     BLOCK_BYTES = 64,
     NUMBERS_A_BLOCK = 8, /* 64-bit numbers in a block */
     PIECE_NUMBERS = 512, /* numbers read at once */
-    PIECE_BYTES =
-        16 * 1024 /* one libsodium call: shorter ones than 4 KiB pay for its start, longer leave the cache */
+    /* One libsodium call: shorter ones than 4 KiB pay for its start, longer ones leave the cache. */
+    PIECE_BYTES = 16 * 1024
 };
 
 /* What the keyed hashes are of, so that no other use of the same master key can meet these streams. 16 bytes each. */
@@ -46,7 +46,7 @@ mfpg_key mfpg_key_from_seed(uint64_t seed) {
 
 mfpg_status mfpg_key_from_system(mfpg_key *out) {
     mfpg_key key = {.seeded = 0};
-    /* Not randombytes_buf of libsodium, which aborts the process where the system has no randomness. */
+    /* Not randombytes_buf of libsodium, which aborts the process if the system has no randomness. */
     if (getentropy(key.bytes, sizeof key.bytes) != 0) return MFPG_ERR_IO;
     *out = key;
     return MFPG_OK;

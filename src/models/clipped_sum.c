@@ -25,7 +25,7 @@
  * one block of at most b rows changes.
  *
  * (3) In a block of m rows every entry of the sum is made by at most m roundings on the longest path from a term to the
- * result (one of the product, m - 1 of additions to a partial sum that is not zero; products are exact where sums are
+ * result (one of the product, m - 1 of additions to a partial sum that is not zero; products are exact if sums are
  * in double, and the order does not matter). So entry j is off by at most ((1 + u)^m - 1) sum_i |a_ij|, where a_ij is entry j
  * of the vector of row i, and by Minkowski's inequality the vector by at most ((1 + u)^m - 1) m clip <= m^2 u (1 + m u) clip.
  * Over both runs, with at most b rows in the one and b + 1 rows in blocks of at most b in the other, that is

@@ -9,7 +9,7 @@
 
 #include <mpfr.h> /* after stdint.h: its conversions of 64 bits */
 
-#include "base/exact_normal.h"
+#include "base/grid_noise.h"
 #include "mfpg/random.h"
 
 enum { REFERENCE_BITS = 200 };

@@ -88,7 +88,7 @@ static int insert_break(double e, double low, double high, double *breaks, int c
 static int find_breaks(const mfpg_node *node, double low, double high, double breaks[3]) {
     double half = 0.5 * node->h, at_low = node->drift - node->pull * low,
            at_high = node->drift - node->pull * high;
-    /* e - |b(e)| h/2 is concave: where it is >= 0 at both ends the differences are central in between */
+    /* e - |b(e)| h/2 is concave: if it is >= 0 at both ends the differences are central in between */
     if (node->scheme == MFPG_PDE_HYBRID && half * fabs(at_low) <= low && half * fabs(at_high) <= high)
         return 0;
     int count = 0;

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "pde_parts.h"
 
 /* ---- which path to try next ---- */
@@ -193,7 +192,7 @@ static mfpg_status certify(mfpg_context *ctx, loop *l, mfpg_pde_solution *s, mfp
     return MFPG_OK;
 }
 
-/* A grid that tells of itself and not of the model is refused; what was measured says what would do. */
+/* A grid whose own effects dominate the answer is refused; what was measured says which grid would be enough. */
 static mfpg_status check_grid(mfpg_context *ctx, const mfpg_problem *p, const mfpg_pde_solution *s) {
     const mfpg_pde_options *o = &p->options;
     if (!(s->edge_mass <= MOST_EDGE_MASS))

@@ -31,7 +31,7 @@ typedef struct kernel_boxes {
     double table[REACH + 1][ORDER][ORDER];
 } kernel_boxes;
 
-/* ---- where the boxes are ---- */
+/* ---- the layout of the boxes ---- */
 
 /* Of twenty bits, so that the middles of 2^32 boxes are exact, and distances between boxes with them. Not wider than the
  * points reach: places in a box far wider would be all but equal, and their differences rounding. */
