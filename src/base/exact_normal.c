@@ -72,14 +72,6 @@ static fixed quotient_by_word(fixed a, uint64_t divisor) {
     return a;
 }
 
-/* a 2^shift, 0 <= shift < 64, without what leaves at the top. */
-static fixed shifted_up(fixed a, int shift) {
-    if (shift == 0) return a;
-    for (int i = INTEGER; i > 0; i--) a.limb[i] = a.limb[i] << shift | a.limb[i - 1] >> (64 - shift);
-    a.limb[0] <<= shift;
-    return a;
-}
-
 static fixed halved(fixed a) {
     for (int i = 0; i < INTEGER; i++) a.limb[i] = a.limb[i] >> 1 | a.limb[i + 1] << 63;
     a.limb[INTEGER] >>= 1;
@@ -134,7 +126,10 @@ static fixed divided_by_ratio(fixed a, double ratio) {
     int exponent;
     double fraction = frexp(ratio, &exponent);
     a = quotient_by_word(a, (uint64_t)ldexp(fraction, 53));
-    return shifted_up(a, 53 - exponent);
+    int shift = 53 - exponent; /* 6 to 52 */
+    for (int i = INTEGER; i > 0; i--) a.limb[i] = a.limb[i] << shift | a.limb[i - 1] >> (64 - shift);
+    a.limb[0] <<= shift;
+    return a;
 }
 
 /* ---- the bits as numbers ---- */
@@ -146,10 +141,6 @@ static fixed fraction_of(uint32_t word, const uint64_t *further) {
     for (int i = 1; i < MFPG_NORMAL_FURTHER; i++) out.limb[4 - i] = further[i - 1] << 32 | further[i] >> 32;
     out.limb[0] = further[3] << 32;
     return out;
-}
-
-static int quadrant_of(const mfpg_normal_bits *bits) {
-    return (int)(bits->angle >> 30);
 }
 
 /* The signed 30 bits below the quadrant. */
@@ -173,8 +164,8 @@ static fixed angle_of(const mfpg_normal_bits *bits) {
 
 /* Which function of the angle the draw is: 1 the sine of |p| pi/2, 0 the cosine; and the sign of the draw. */
 static int shape_of(const mfpg_normal_bits *bits, int *negative) {
-    int turns = (quadrant_of(bits) + (bits->sine ? 3 : 0)) % 4; /* sin(a) = cos(a - pi/2) */
-    int is_sine = turns % 2;                                    /* cos(pi/2 (1 + p)) = -sin(pi/2 p) */
+    int turns = ((int)(bits->angle >> 30) + (bits->sine ? 3 : 0)) % 4; /* sin(a) = cos(a - pi/2) */
+    int is_sine = turns % 2;                                           /* cos(pi/2 (1 + p)) = -sin(pi/2 p) */
     int flips = turns == 1 || turns == 2;
     *negative = flips != (is_sine && offset_of(bits) < 0);
     return is_sine;

@@ -73,10 +73,6 @@ MFPG_WIDE static void add_small_terms(ptrdiff_t n, double scale, const float *x,
     }
 }
 
-static void add_terms(ptrdiff_t n, double scale, const float *x, int64_t *units) {
-    for (ptrdiff_t i = 0; i < n; i++) units[i] += llrint(scale * (double)x[i]);
-}
-
 mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double weight, const float *x) {
     char text[MFPG_NUMBER_SIZE];
     if (!isfinite(weight))
@@ -93,7 +89,7 @@ mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double we
     if (term < 0x1p51)
         add_small_terms(sum->count, scale, x, sum->units);
     else
-        add_terms(sum->count, scale, x, sum->units);
+        for (ptrdiff_t i = 0; i < sum->count; i++) sum->units[i] += llrint(scale * (double)x[i]);
     sum->bound += llrint(term);
     return MFPG_OK;
 }

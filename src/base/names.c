@@ -8,11 +8,6 @@
 /* Of edits; two neighbours swapped is the likelier slip if words are equally far. */
 enum { LONGEST_WORD = 63, EDIT = 4, SWAP = 3 };
 
-static int smallest(int a, int b, int c) {
-    int least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
 /* What the edits cost that make b of a: a letter more, less or changed, or two neighbours swapped. Words longer than
  * LONGEST_WORD are far from everything. */
 static int distance(const char *a, const char *b) {
@@ -24,8 +19,9 @@ static int distance(const char *a, const char *b) {
         int *row = table[i % 3], *above = table[(i + 2) % 3], *before = table[(i + 1) % 3];
         row[0] = EDIT * (int)i;
         for (size_t j = 1; j <= columns; j++) {
-            row[j] = smallest(
-                above[j] + EDIT, row[j - 1] + EDIT, above[j - 1] + (a[i - 1] != b[j - 1] ? EDIT : 0));
+            row[j] = above[j - 1] + (a[i - 1] != b[j - 1] ? EDIT : 0);
+            if (above[j] + EDIT < row[j]) row[j] = above[j] + EDIT;
+            if (row[j - 1] + EDIT < row[j]) row[j] = row[j - 1] + EDIT;
             int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
             if (swapped && before[j - 2] + SWAP < row[j]) row[j] = before[j - 2] + SWAP;
         }

@@ -76,12 +76,6 @@ static inline __attribute__((always_inline)) float common_radius(int fused, uint
     return radius_of(fused, choose(upper, 1.0f - distance, distance), distance);
 }
 
-/* A rare radius has u < 2^-23, so a float holds (word 2^64 + further + 1/2) / 2^96 down to its end, 2^-97. */
-static float rare_radius(uint32_t word, uint64_t further) {
-    float u = ((float)word * 0x1p64f + ((float)further + 0.5f)) * 0x1p-96f;
-    return radius_of(0, u, 1.0f - u);
-}
-
 /* Cosine and sine of pi/2 (q + p): q the word's two top bits, p = (s + 1/2) / 2^30 in (-1/2, 1/2) with s its other 30
  * bits as a signed number. Minimax polynomials in p^2, relative errors 3.9e-8 and 3.3e-9; the quadrant swaps the two
  * and turns their signs. */
@@ -102,7 +96,10 @@ static inline __attribute__((always_inline)) void direction(
 }
 
 float mfpg_box_muller_radius(uint32_t word, uint64_t further) {
-    return word < MFPG_RARE_RADIUS ? rare_radius(word, further) : common_radius(0, word);
+    if (word >= MFPG_RARE_RADIUS) return common_radius(0, word);
+    /* u < 2^-23, so a float holds (word 2^64 + further + 1/2) / 2^96 down to its end, 2^-97 */
+    float u = ((float)word * 0x1p64f + ((float)further + 0.5f)) * 0x1p-96f;
+    return radius_of(0, u, 1.0f - u);
 }
 
 void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle_word, float draws[2]) {

@@ -168,18 +168,13 @@ int64_t mfpg_model_clipped_sum(const mfpg_model *model, const float *w, const mf
     return s.nonfinite;
 }
 
-/* 1: the root of the tree is a block, which is summed in float. */
-static int is_float_block(const mfpg_model *model, const mfpg_batch *batch, double clip, double unit) {
-    return !model->ops->double_sums && batch->count > 0 && batch->count <= block_rows(model) &&
-           unit_fits(clip, unit, batch->data->rows);
-}
-
 mfpg_clipped_sum mfpg_model_clipped_sum_as_made(const mfpg_model *model, const float *w,
     const mfpg_dataset *data, const int32_t *rows, ptrdiff_t count, double clip, double unit, int64_t *sum,
     float *work) {
     const mfpg_model_ops *ops = model->ops;
     mfpg_batch batch = {.data = data, .rows = rows, .count = rows ? count : data->rows};
-    if (!is_float_block(model, &batch, clip, unit))
+    if (ops->double_sums || batch.count == 0 || batch.count > block_rows(model) ||
+        !unit_fits(clip, unit, data->rows)) /* else the root of the tree is a block, summed in float */
         return (mfpg_clipped_sum){.integers = sum,
             .nonfinite = mfpg_model_clipped_sum(model, w, data, rows, count, clip, unit, sum, work)};
     float *floats = (float *)(void *)sum;

@@ -47,18 +47,6 @@ static mfpg_status predict_all(mfpg_context *ctx, predicting *p) {
     return MFPG_OK;
 }
 
-static double mean_of_losses(const mfpg_prediction *prediction, ptrdiff_t rows, int sums_rows) {
-    double sum = 0.0;
-    for (ptrdiff_t i = 0; i < rows; i++) sum += prediction[i].loss;
-    return sums_rows ? sum : sum / (double)rows;
-}
-
-static double share_right(const mfpg_prediction *prediction, const mfpg_dataset *data) {
-    ptrdiff_t right = 0;
-    for (ptrdiff_t i = 0; i < data->rows; i++) right += (float)prediction[i].chosen == data->y[i];
-    return (double)right / (double)data->rows;
-}
-
 /* Labels are 0 .. classes-1; count has a slot for each. */
 static double share_of_majority(const mfpg_dataset *data, ptrdiff_t classes, ptrdiff_t *count) {
     ptrdiff_t most = 0;
@@ -122,9 +110,14 @@ mfpg_status mfpg_model_evaluate(
         prediction && count && order && label ? predict_all(ctx, &all) : mfpg_fail_memory(ctx);
     if (status == MFPG_OK && data->absent) leave_out_absent(data, prediction, label, &present);
     if (status == MFPG_OK && present.rows > 0) {
+        double sum = 0.0, right = 0.0;
+        for (ptrdiff_t i = 0; i < present.rows; i++) {
+            sum += prediction[i].loss;
+            right += (float)prediction[i].chosen == present.y[i];
+        }
         out->rows = present.rows;
-        out->loss = mean_of_losses(prediction, present.rows, model->ops->sums_rows);
-        if (classes > 0) out->accuracy = share_right(prediction, &present);
+        out->loss = model->ops->sums_rows ? sum : sum / (double)present.rows;
+        if (classes > 0) out->accuracy = right / (double)present.rows;
         if (classes > 0) out->majority_rate = share_of_majority(&present, classes, count);
         if (classes == 2) out->auc = area_under_curve(prediction, &present, order);
     }

@@ -248,15 +248,6 @@ static mfpg_pde_solution *make_solution(const mfpg_problem *p) {
     return NULL;
 }
 
-/* Masses become densities. */
-static void finish(const mfpg_problem *p, mfpg_pde_solution *s) {
-    s->least_density = (double)INFINITY;
-    for (ptrdiff_t i = 0; i < p->types * (p->steps + 1) * p->n; i++) {
-        s->density[i] /= p->h;
-        s->least_density = fmin(s->least_density, s->density[i]);
-    }
-}
-
 mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_options *options,
     mfpg_pde_solution **out) {
     loop l = {0};
@@ -282,7 +273,11 @@ mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const
     status = check_grid(ctx, &l.problem, s);
     if (status != MFPG_OK) goto done;
     mfpg_moments_fill(&l.problem, s);
-    finish(&l.problem, s);
+    s->least_density = (double)INFINITY;
+    for (ptrdiff_t i = 0; i < s->types * (s->steps + 1) * s->nodes; i++) {
+        s->density[i] /= s->step; /* masses become densities */
+        s->least_density = fmin(s->least_density, s->density[i]);
+    }
 done:
     mfpg_problem_clear(&l.problem);
     free(l.search.path);
