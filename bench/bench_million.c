@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/streams.h"
 #include "mfpg/config.h"
 #include "mfpg/experiment.h"
 #include "mfpg/model.h"

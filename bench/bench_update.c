@@ -1,6 +1,7 @@
 /* One client's local update of one step: gradient, clip, noise. Beside it, as its floor, the noise alone. */
 #include "bench.h"
 
+#include "base/streams.h"
 #include "mfpg/mechanism.h"
 
 typedef struct job {

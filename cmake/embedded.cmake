@@ -17,7 +17,7 @@ function(mfpg_embed out include type name files)
     COMMENT "Embedding files in ${name}" VERBATIM)
 endfunction()
 set(MFPG_EMBEDDED ${CMAKE_BINARY_DIR}/embedded_files.c)
-mfpg_embed(${MFPG_EMBEDDED} base/embedded.h mfpg_embedded mfpg_embedded_files "${MFPG_EMBEDDED_FILES}")
+mfpg_embed(${MFPG_EMBEDDED} base/file.h mfpg_embedded mfpg_embedded_files "${MFPG_EMBEDDED_FILES}")
 
 # What the suites of reproduction/ write beside their tables.
 file(GLOB MFPG_SCRIPTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/reproduction/plots/* ${CMAKE_SOURCE_DIR}/src/report/plots/style.gp)

@@ -2,7 +2,7 @@
  * audit.json where that is an 'a'. It is read and made into a page in memory. */
 #include "fuzz.h"
 
-#include "base/embedded.h"
+#include "base/file.h"
 #include "report/template.h"
 #include "report/view.h"
 

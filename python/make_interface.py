@@ -15,6 +15,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 TEXT_MACRO = re.compile(r'^#define\s+(\w+)\s+"', re.MULTILINE)
 DIRECTIVE = re.compile(r"^\s*#[^\n]*\n", re.MULTILINE)
+ATTRIBUTE = re.compile(r"__attribute__\(\(format\([^)]*\)\)\)") # which compilers read and cffi does not
 # What the library calls back; cffi keeps the other end in mfpg/_call.py.
 CALLBACKS = """
 extern "Python" void mfpg_python_warn(void *, const char *);
@@ -35,7 +36,7 @@ def declarations(header, seen):
     before = "".join(declarations(header.parent / name, seen) for name in INCLUDE.findall(text))
     text = COMMENT.sub("", text.replace("\\\n", " "))
     constants = "".join(f"static char *const {name};\n" for name in TEXT_MACRO.findall(text))
-    return before + constants + DIRECTIVE.sub("", text)
+    return before + constants + ATTRIBUTE.sub("", DIRECTIVE.sub("", text))
 
 
 def main(header, output):

@@ -17,7 +17,7 @@ HEIGHT = {"base": 0, "options": 1, "numerics": 1, "data": 2, "models": 2, "games
 # Folders beside src, which belong to the program and not to the library.
 OUTSIDE = {"reproduction", "cli"}
 # Public header -> folder that implements it; a new header needs a word here.
-OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "grid": "base", "group": "base", "names": "base", "program": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
+OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "group": "base", "names": "base", "program": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "answers", "game_from_options": "answers", "filter": "accountants",
          "hidden_state": "accountants",

@@ -18,7 +18,7 @@ typedef enum mfpg_field_kind {
 typedef struct mfpg_record_field {
     const char *name; /* in files and in Python; "a.b" in JSON: key b of the object a */
     mfpg_field_kind kind;
-    int places;       /* bits that the record's header defines: where the field is written, and if */
+    int places;       /* bits that the record's header defines: the files and objects that have the field */
     ptrdiff_t offset; /* bytes from the beginning of the record */
     const char *help; /* what it is, with its unit */
 } mfpg_record_field;

@@ -1,5 +1,5 @@
-/** Processes that train one federation together. The library knows no message passing: whoever starts the processes says
- *  how they add numbers up (mfpg-mpi: MPI_Allreduce), and that is all they ever do together. */
+/** Processes that train one federation together. The library has no message passing: the program that starts the
+ *  processes provides a sum (mfpg-mpi: MPI_Allreduce), and that is all they ever do together. */
 #ifndef MFPG_GROUP_H
 #define MFPG_GROUP_H
 
@@ -13,7 +13,7 @@ typedef struct mfpg_group {
     void *user;     /* handed to sum */
     ptrdiff_t most; /* numbers that sum takes in one call; 0: any number */
     /* numbers[i] becomes the sum over all processes, in two's complement, on each of them; from the thread that called the
-     * library. 0, or not 0 where that failed: the call then fails with MFPG_ERR_IO */
+     * library. Returns 0, or another number if it failed: the call then fails with MFPG_ERR_IO */
     int (*sum)(void *user, int64_t *numbers, ptrdiff_t count);
 } mfpg_group;
 

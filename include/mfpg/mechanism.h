@@ -163,7 +163,7 @@ typedef struct mfpg_local_round {
  *  clipped once and noised once.
  *
  *  What is noised is an integer vector: the clipped displacement rounded towards zero in units of grid 2^-20, its norm checked
- *  in integers, or the integer sum of the clipped gradients of examples. What leaves is K = [(x + sd Z)/grid] (mfpg/grid.h): the
+ *  in integers, or the integer sum of the clipped gradients of examples. What leaves is K = [(x + sd Z)/grid] (src/base/grid_noise.h): the
  *  state moves by K grid.
  *
  *  round->share: the client's weighted share of the sum, p (out - w) on release->grid, with p = release->weight, its last noise drawn on

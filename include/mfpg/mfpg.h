@@ -17,7 +17,6 @@
 #include "filter.h"
 #include "game.h"
 #include "game_from_options.h"
-#include "grid.h"
 #include "group.h"
 #include "hidden_state.h"
 #include "inversion.h"

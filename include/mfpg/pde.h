@@ -127,7 +127,7 @@ typedef struct mfpg_pde_solution {
 } mfpg_pde_solution;
 
 /** Solves for an equilibrium on the grid: policy iteration backward, the transposed matrices forward, the path of the
- *  mean by the method. Not converging is no error: the best path's replies and their flow are returned with converged 0
+ *  mean by the method. Not converging is not an error: the best path's replies and their flow are returned with converged 0
  *  and their exploitability. Refused as too coarse, with the reason: a step wider than the start's standard deviation, a
  *  domain that does not hold the start (1e-6) or the flow (edge_mass 1e-4), a grid that adds more than half of the noise
  *  that is controlled, a step of time with drift_step above 1/2.

@@ -20,7 +20,7 @@ typedef struct mfpg_buffer {
 } mfpg_buffer;
 
 /** Replaces an update, in place, by its private version: all arrays together are one vector, which is scaled to norm at most
- *  C, rounded towards zero to integers whose norm is verified, and noised once on the release's grid (mfpg/grid.h): the whole release
+ *  C, rounded towards zero to integers whose norm is verified, and noised once on the release's grid (src/base/grid_noise.h): the whole release
  *  of this client in this round. What comes back are integers times the grid: exact in doubles, and in floats below 2^24 steps.
  *  An update of zeros stays zero under the clip, and is noised like any other; so is one that holds NaN or infinity, which becomes zero:
  *  whether an update is finite depends on private data, and nobody may see it. No call fails because of what the arrays hold.

@@ -12,7 +12,7 @@
  *    n >  512: groups of 8 blocks, 128 draws a group, ceil(n/128) groups a vector; word w of block b (0..7) of group g
  *              has place 128g+8w+b.
  *  Vector t starts at block t * (blocks a vector), all below block 2^63. A radius word w gives u = (w + 1/2) / 2^32,
- *  or, where it is below 2^9, u = (w 2^64 + v + 1/2) / 2^96: pair k of block b (words 2k and 2k+1) takes v from bytes
+ *  or, if it is below 2^9, u = (w 2^64 + v + 1/2) / 2^96: pair k of block b (words 2k and 2k+1) takes v from bytes
  *  8k .. 8k+7 of block 2^63 + b, little-endian. So the tail is that of 96 bits and the support reaches beyond 11
  *  standard deviations. The angle is pi/2 (q + (s + 1/2) / 2^30), q the two top bits of its word and s the other 30 as
  *  a signed number. The transform uses only additions, multiplications and square roots, uncontracted: the same bits
@@ -25,7 +25,7 @@
 
 #include "status.h"
 
-/** A master key. seeded is 1 where it came from a seed: reproducible, and therefore not private. */
+/** A master key. seeded is 1 if it came from a seed: reproducible, and therefore not private. */
 typedef struct mfpg_key {
     unsigned char bytes[32];
     int seeded;
@@ -41,15 +41,12 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_PARTITION = 6, /* rows to clients */
     MFPG_PURPOSE_SYNTHETIC = 7, /* synthetic data */
     MFPG_PURPOSE_MIXING = 8,    /* which of two actions a client that mixes plays */
-    MFPG_PURPOSE_RECORDS =
-        9, /* noise of a client's records: a vector of features a row, number step x rows + row */
-    MFPG_PURPOSE_MEASURE =
-        10, /* noise of what a client measures in a round: one vector of two, loss and gradient norm */
-    MFPG_PURPOSE_CHOICE = 11, /* a client's choice of action by the exponential mechanism: one whole number */
-    MFPG_PURPOSE_PARTICLE =
-        12, /* particles of a mean-field flow: a vector a step for every block of particles, number 0 the start */
-    MFPG_PURPOSE_AUDIT = 13, /* audits: keys of their runs, arms, signs, coins and ties */
-    MFPG_PURPOSE_TEST = 99   /* tests and studies */
+    MFPG_PURPOSE_RECORDS = 9,   /* noise of a client's records: vector number step x rows + row */
+    MFPG_PURPOSE_MEASURE = 10,  /* noise of what a client measures in a round: loss and gradient norm */
+    MFPG_PURPOSE_CHOICE = 11,   /* a client's choice of action by the exponential mechanism */
+    MFPG_PURPOSE_PARTICLE = 12, /* particles of a mean-field flow: a vector a step, number 0 the start */
+    MFPG_PURPOSE_AUDIT = 13,    /* audits: keys of their runs, arms, signs, coins and ties */
+    MFPG_PURPOSE_TEST = 99      /* tests and studies */
 } mfpg_purpose;
 
 /** A stream: plain data, copy freely. Draws do not change it. Streams of the same key, purpose and round differ in
@@ -62,33 +59,18 @@ typedef struct mfpg_stream {
 /** The key of a seed: BLAKE2b of a constant and the seed. Reproducible, not private. Threads: safe. */
 mfpg_key mfpg_key_from_seed(uint64_t seed);
 
-/** A key from the operating system; the only kind fit for a real release. MFPG_ERR_IO where there is none.
+/** A key from the operating system; the only kind fit for a real release. MFPG_ERR_IO if there is none.
  *  *out is set only on success. Threads: safe. */
 mfpg_status mfpg_key_from_system(mfpg_key *out);
 
 /** Opens the stream of (key, purpose, round, client). Threads: safe. Never fails. */
 mfpg_stream mfpg_stream_open(const mfpg_key *key, mfpg_purpose purpose, uint64_t round, uint64_t client);
 
-/** Key-stream bytes [64*block, 64*block+n), n >= 0, as libsodium's crypto_stream_chacha20 gives them. */
-void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, unsigned char *out);
-
 /** Uniform doubles number first .. first+n-1 of the stream, each (k + 1/2) 2^-52 in (0,1), exactly, from the top 52
  *  bits k of 8 little-endian bytes of key stream; eight a block. */
 void mfpg_stream_uniform(const mfpg_stream *stream, uint64_t first, ptrdiff_t n, double *out);
 
-/** A whole number uniform on [0, bound), bound >= 1, number first of the stream: 64 bits times bound, high half. The
- *  bias is below bound 2^-64. Shares its bits with uniform number first. */
-uint64_t mfpg_stream_below(const mfpg_stream *stream, uint64_t first, uint64_t bound);
-
-/** A uniformly random order of 0 .. n-1: Fisher-Yates inside out, where i = 0 .. n-1 in turn takes the place
- *  mfpg_stream_below(stream, i, i+1), whose holder moves to place i. */
-void mfpg_stream_permutation(const mfpg_stream *stream, ptrdiff_t n, ptrdiff_t *order);
-
 /** Standard normal vector number `vector` of length n into out. A stream serves one length only. */
 void mfpg_stream_gaussian(const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float *out);
-
-/** inout[i] += scale * z[i] with the same z as mfpg_stream_gaussian (float arithmetic, uncontracted). */
-void mfpg_stream_gaussian_add(
-    const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float scale, float *inout);
 
 #endif

@@ -29,9 +29,6 @@ typedef struct mfpg_action {
     double multiplier;
 } mfpg_action;
 
-/** The number that the control names; NaN for MFPG_CONTROL_NONE. */
-double mfpg_action_value(const mfpg_action *action);
-
 typedef enum mfpg_unit { MFPG_UNIT_CLIENT = 0, MFPG_UNIT_EXAMPLE } mfpg_unit;
 /** Which runs must look alike. zero-out compares both ways, a record that leaves and one that joins; add and remove are one
  *  of the two alone, which differ under sampling: accountants of schedules know them, runs and ledgers refuse them. */
@@ -54,10 +51,6 @@ const char *mfpg_unit_name(mfpg_unit unit);                /* "client", "example
 const char *mfpg_adjacency_name(mfpg_adjacency adjacency); /* "zero-out", "replace", "add", "remove" */
 const char *mfpg_view_name(mfpg_view view);                /* "local", "average", "final" */
 
-/** What every certificate of Gaussian noise takes for granted, in one sentence for people: samples are floating-point
- *  numbers, whose rounding can tell neighbours apart (Mironov 2012), and no certificate of this library covers that. */
-const char *mfpg_noise_assumption(void);
-
 /** What was noised. Neighbouring runs over parameters are driven apart by the data at every step; neighbouring records
  *  differ at their start alone (theory S5). A certificate of the one kind says nothing about a run of the other, so
  *  every release, accountant and ledger carries this tag and refuses the other one. */
@@ -76,14 +69,12 @@ typedef enum mfpg_clipped {
     MFPG_CLIPPED_MEASUREMENTS /* losses and gradient norms that choose an action */
 } mfpg_clipped;
 
-const char *mfpg_clipped_name(mfpg_clipped clipped); /* "update", "examples", "records", "measurements" */
-
 /** Everything one client released in one round.
  *  parameters: `steps` Gaussian steps, each the client's local state moved by data by at most `sensitivity` and blurred by
  *  noise of sd `noise_sd` per coordinate, both in the units of the weights.
  *  data: the client's raw records, which differ by at most `sensitivity` (in the units of the features), mapped once by
  *  a map that multiplies distances by at most `contraction`, and blurred by noise of sd `noise_sd`; steps is 1, last_sd is
- *  noise_sd, sampling_rate is 1. Whatever is computed from them later is no release.
+ *  noise_sd, sampling_rate is 1. What is computed from them later does not count as a release.
  *  sensitivity is that of zero-out; replace doubles it. noise_sd 0 certifies nothing. */
 typedef struct mfpg_release {
     mfpg_particles particles;
@@ -94,15 +85,16 @@ typedef struct mfpg_release {
     double sensitivity; /* zero-out, one step, weight units, >= 0; the rounding below is included */
     double rounding; /* rho >= 0: share by which the rounding of sums over examples raised the sensitivity */
     double noise_sd; /* one step, weight units, >= 0 */
-    /* Step of the public grid of what leaves, a power of two (mfpg/grid.h), at most a quarter of its noise: view local, of the
-     * client's own update, in weight units; other views, of its weighted share of the sum. 0: nothing is known of the last
+    /* Step of the public grid of what leaves, a power of two (docs/privacy.md), at most a quarter of its noise: view local, of
+     * the client's own update, in weight units; other views, of its weighted share of the sum. 0: nothing is known of the last
      * digits of what leaves. */
     double grid;
-    double last_sd; /* noise that protects the last step in the view at hand, in this client's units; local
-                               view: noise_sd (mfpg_view_apply fills it for the others) */
-    double weight;  /* p_k of this round's average, in [0,1] */
+    /* Noise that protects the last step in the view at hand, in this client's units; local view: noise_sd (mfpg_view_apply fills
+     * it for the others). */
+    double last_sd;
+    double weight; /* p_k of this round's average, in [0,1] */
     double
-        contraction; /* data: c > 0 of the first map, rounded up; parameters: 1, or 0 where nothing was said */
+        contraction; /* data: c > 0 of the first map, rounded up; parameters: 1, or 0 if nothing was said */
     double sampling_rate; /* of examples; 1 without sampling */
     /* parameters: what the whole round does to the model that is seen last (theory S2.3), in this client's units like
      * last_sd. No ledger holds it. */
@@ -110,9 +102,5 @@ typedef struct mfpg_release {
     double hidden_shift;       /* how far data can move it, zero-out, >= 0 */
     mfpg_action action;
 } mfpg_release;
-
-/** 1 where a release is a choice of action from private measurements (mfpg/private_action.h): it stands in no average and
- *  carries no action. What such a run costs depends on what it released, so a sum over its ledger is no certificate. */
-int mfpg_release_is_choice(const mfpg_release *release);
 
 #endif

@@ -1,5 +1,5 @@
 /** What a fallible call returns. Every function of the library that can fail returns an mfpg_status; the words
- *  that say what failed, where, and what is allowed are in the context (mfpg_context_message). */
+ *  for people, with what is allowed, are in the context (mfpg_context_message). */
 #ifndef MFPG_STATUS_H
 #define MFPG_STATUS_H
 
@@ -13,7 +13,7 @@ typedef enum mfpg_status {
     MFPG_ERR_INTERRUPTED /* stopped on request; what is complete has been written */
 } mfpg_status;
 
-/** A constant phrase for a status; never NULL, also for values that are no status. Threads: safe. */
+/** A constant phrase for a status; never NULL, also for unknown values. Threads: safe. */
 const char *mfpg_status_text(mfpg_status status);
 
 #endif

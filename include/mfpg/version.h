@@ -1,6 +1,6 @@
 /** Which version of the library this is, when a program is compiled and when it runs, and what the library was built with.
  *  The build takes the version from here and nowhere else. While MAJOR is 0, another MINOR is another interface: programs
- *  must be compiled anew, and the shared library has another name. */
+ *  must be compiled again, and the shared library has another name. */
 #ifndef MFPG_VERSION_H
 #define MFPG_VERSION_H
 

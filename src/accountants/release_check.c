@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
+#include "base/release_parts.h"
 
 static int is_magnitude(double value) {
     return value >= 0.0 && isfinite(value);

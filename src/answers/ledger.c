@@ -5,6 +5,7 @@
 #include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/release_parts.h"
 #include "ledger_files.h"
 
 typedef struct pricing {

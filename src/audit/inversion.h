@@ -6,7 +6,7 @@
 
 #include "mfpg/inversion.h"
 
-#include "base/tasks.h"
+#include "mfpg/program.h"
 #include "models/model_ops.h"
 
 /* What does not depend on the level. */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/streams.h"
 #include "inversion.h"
 #include "mfpg/audit_bounds.h"
 #include "numerics/linalg/linalg.h"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/streams.h"
 #include "inversion.h"
 #include "mechanisms/ops.h"
 

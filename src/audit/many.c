@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/streams.h"
 #include "many.h"
 #include "numerics/special/normal.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 
 enum { WATCHED = 20 }; /* how often few runs tell how far they are */
 

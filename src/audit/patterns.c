@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
+#include "base/streams.h"
 #include "game.h"
 
 /* Streams of (AUDIT, use x 8 + pattern): */

@@ -13,50 +13,38 @@ const char *mfpg_version(void) {
     return MFPG_VERSION;
 }
 
-static const char *compiler(void) {
-    return MFPG_BUILD_COMPILER;
-}
-
-static const char *kind(void) {
-    return MFPG_BUILD_KIND;
-}
-
 #define TEXT_OF(number)      #number
 #define TEXT_OF_MACRO(macro) TEXT_OF(macro)
 
-static const char *threads(void) {
-    return "OpenMP " TEXT_OF_MACRO(_OPENMP);
-}
-
 static const char *registers(void) {
-    switch (mfpg_widest_registers()) {
-    case MFPG_REGISTERS_PLAIN: return "those of every processor";
-    case MFPG_REGISTERS_AVX2: return "AVX2";
-    case MFPG_REGISTERS_AVX512: return "AVX-512";
-    }
-    return "";
+    static const char *const NAMES[] = {[MFPG_REGISTERS_PLAIN] = "those of every processor",
+        [MFPG_REGISTERS_AVX2] = "AVX2",
+        [MFPG_REGISTERS_AVX512] = "AVX-512"};
+    return NAMES[mfpg_widest_registers()];
 }
 
+/* A fact is a text, or a function that finds it. */
 static const struct fact {
-    const char *name;
-    const char *(*value)(void);
-} facts[] = {
-    {"compiler", compiler},
-    {"build", kind},
-    {"threads", threads},
-    {"registers", registers},
-    {"libsodium", sodium_version_string},
-    {"libyaml", yaml_get_version_string},
-    {"jansson", jansson_version_str},
-    {"zlib", zlibVersion},
+    const char *name, *text;
+    const char *(*find)(void);
+} FACTS[] = {
+    {"compiler", MFPG_BUILD_COMPILER, NULL},
+    {"build", MFPG_BUILD_KIND, NULL},
+    {"threads", "OpenMP " TEXT_OF_MACRO(_OPENMP), NULL},
+    {"registers", NULL, registers},
+    {"libsodium", NULL, sodium_version_string},
+    {"libyaml", NULL, yaml_get_version_string},
+    {"jansson", NULL, jansson_version_str},
+    {"zlib", NULL, zlibVersion},
 };
 
-enum { FACTS = sizeof facts / sizeof facts[0] };
+enum { FACT_COUNT = sizeof FACTS / sizeof FACTS[0] };
 
 const char *mfpg_build_name(ptrdiff_t index) {
-    return index >= 0 && index < FACTS ? facts[index].name : NULL;
+    return index >= 0 && index < FACT_COUNT ? FACTS[index].name : NULL;
 }
 
 const char *mfpg_build_value(ptrdiff_t index) {
-    return index >= 0 && index < FACTS ? facts[index].value() : NULL;
+    if (index < 0 || index >= FACT_COUNT) return NULL;
+    return FACTS[index].find ? FACTS[index].find() : FACTS[index].text;
 }

@@ -1,4 +1,4 @@
-#include "chacha20.h"
+#include "streams.h"
 
 #include <endian.h>
 #include <string.h>
@@ -108,7 +108,7 @@ void mfpg_chacha20_make(
     make_half(start, low + LANES, high + LANES, (uint32_t(*)[BLOCKS])(out->word[0] + LANES));
 }
 
-/* Four words of one block, and behind them the same four of the next. */
+/* Four words of one block, then the same four of the next. */
 typedef uint32_t rows __attribute__((vector_size(8 * sizeof(uint32_t))));
 
 #define TURN(x, a, b, c, d) x = __builtin_shufflevector(x, x, a, b, c, d, a + 4, b + 4, c + 4, d + 4)
@@ -201,7 +201,7 @@ void mfpg_chacha20_few(mfpg_registers registers, const mfpg_stream *stream, uint
         few_avx2(start, block, count, words);
 }
 
-/* Where the reference is that of make_by_libsodium: word by word, not block by block. */
+/* The reference is that of make_by_libsodium: word by word, not block by block. */
 static int few_agree(
     mfpg_registers registers, const mfpg_stream *stream, uint64_t block, const mfpg_chacha20 *reference) {
     enum { COUNT = 7 }; /* one call of four blocks, one of two, one of a single one */

@@ -1,6 +1,6 @@
 /* Fixed-point arithmetic in 384 bits, with which comparisons of a normal deviate are decided without logarithms:
  * |Z| > |t| holds exactly if u < exp(-t^2 / (2 T^2)), T the deviate's cosine or sine. */
-#include "exact_normal.h"
+#include "grid_noise.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +15,8 @@ typedef struct fixed {
 /* pi/2 to 320 bits. */
 static const fixed HALF_PI = {{0xa29410f31c6809bbu, 0x04177d4c76273644u, 0x52049c1114cf98e8u,
     0x898cc51701b839a2u, 0x921fb54442d18469u, 1}};
+
+static const fixed ONE = {{0, 0, 0, 0, 0, 1}};
 
 static int compare(const fixed *a, const fixed *b) {
     for (int i = INTEGER; i >= 0; i--)
@@ -70,14 +72,6 @@ static fixed quotient_by_word(fixed a, uint64_t divisor) {
     return a;
 }
 
-/* a 2^shift, 0 <= shift < 64, without what leaves at the top. */
-static fixed shifted_up(fixed a, int shift) {
-    if (shift == 0) return a;
-    for (int i = INTEGER; i > 0; i--) a.limb[i] = a.limb[i] << shift | a.limb[i - 1] >> (64 - shift);
-    a.limb[0] <<= shift;
-    return a;
-}
-
 static fixed halved(fixed a) {
     for (int i = 0; i < INTEGER; i++) a.limb[i] = a.limb[i] >> 1 | a.limb[i + 1] << 63;
     a.limb[INTEGER] >>= 1;
@@ -100,7 +94,7 @@ static fixed quotient(fixed a, fixed b) {
     return out;
 }
 
-/* |value| of a double below 2^63; what lies below 2^-320 is cut off. */
+/* |value| of a double below 2^63; what is below 2^-320 is cut off. */
 static fixed of_double(double value) {
     fixed out = {{0}};
     int exponent;
@@ -132,7 +126,10 @@ static fixed divided_by_ratio(fixed a, double ratio) {
     int exponent;
     double fraction = frexp(ratio, &exponent);
     a = quotient_by_word(a, (uint64_t)ldexp(fraction, 53));
-    return shifted_up(a, 53 - exponent);
+    int shift = 53 - exponent; /* 6 to 52 */
+    for (int i = INTEGER; i > 0; i--) a.limb[i] = a.limb[i] << shift | a.limb[i - 1] >> (64 - shift);
+    a.limb[0] <<= shift;
+    return a;
 }
 
 /* ---- the bits as numbers ---- */
@@ -144,10 +141,6 @@ static fixed fraction_of(uint32_t word, const uint64_t *further) {
     for (int i = 1; i < MFPG_NORMAL_FURTHER; i++) out.limb[4 - i] = further[i - 1] << 32 | further[i] >> 32;
     out.limb[0] = further[3] << 32;
     return out;
-}
-
-static int quadrant_of(const mfpg_normal_bits *bits) {
-    return (int)(bits->angle >> 30);
 }
 
 /* The signed 30 bits below the quadrant. */
@@ -164,16 +157,15 @@ static fixed angle_of(const mfpg_normal_bits *bits) {
         p.limb[4 - i] = bits->further_angle[i - 1] << 34 | bits->further_angle[i] >> 30;
     p.limb[0] = bits->further_angle[3] << 34;
     if (offset < 0) { /* two's complement below the point */
-        fixed one = {{0, 0, 0, 0, 0, 1}};
-        p = difference(one, &p);
+        p = difference(ONE, &p);
     }
     return product(&p, &HALF_PI);
 }
 
 /* Which function of the angle the draw is: 1 the sine of |p| pi/2, 0 the cosine; and the sign of the draw. */
 static int shape_of(const mfpg_normal_bits *bits, int *negative) {
-    int turns = (quadrant_of(bits) + (bits->sine ? 3 : 0)) % 4; /* sin(a) = cos(a - pi/2) */
-    int is_sine = turns % 2;                                    /* cos(pi/2 (1 + p)) = -sin(pi/2 p) */
+    int turns = ((int)(bits->angle >> 30) + (bits->sine ? 3 : 0)) % 4; /* sin(a) = cos(a - pi/2) */
+    int is_sine = turns % 2;                                           /* cos(pi/2 (1 + p)) = -sin(pi/2 p) */
     int flips = turns == 1 || turns == 2;
     *negative = flips != (is_sine && offset_of(bits) < 0);
     return is_sine;
@@ -181,15 +173,15 @@ static int shape_of(const mfpg_normal_bits *bits, int *negative) {
 
 /* ---- functions ---- */
 
-/* sum of (-1)^i a^(2i+odd) / (2i+odd)! for a <= pi/4: 60 terms reach below 2^-320. */
-static fixed sine_or_cosine(const fixed *a, int odd) {
-    fixed square = product(a, a), term = {{0, 0, 0, 0, 0, 1}}, plus, minus = {{0}};
-    if (odd) term = *a;
-    plus = term;
-    for (uint64_t i = 1; i < 60; i++) {
-        uint64_t n = 2 * i + (uint64_t)odd;
-        term = product(&term, &square);
-        term = quotient_by_word(term, n * (n - 1));
+enum { EXPONENTIAL = -1, COSINE = 0, SINE = 1 };
+
+/* sum of (-1)^i t_i with t_0 = term and t_i = t_(i-1) by / d_i: d_i is i, or n (n - 1) for n = 2i, 2i + 1. */
+static fixed alternating(int kind, fixed term, const fixed *by, uint64_t terms) {
+    fixed plus = term, minus = {{0}};
+    for (uint64_t i = 1; i < terms; i++) {
+        uint64_t n = 2 * i + (kind == SINE);
+        term = product(&term, by);
+        term = quotient_by_word(term, kind == EXPONENTIAL ? i : n * (n - 1));
         if (i % 2)
             minus = sum(minus, &term);
         else
@@ -198,19 +190,16 @@ static fixed sine_or_cosine(const fixed *a, int odd) {
     return difference(plus, &minus);
 }
 
+/* Of a <= pi/4: 60 terms reach below 2^-320. */
+static fixed sine_or_cosine(const fixed *a, int is_sine) {
+    fixed square = product(a, a);
+    return alternating(is_sine, is_sine ? *a : ONE, &square, 60);
+}
+
 /* exp(-a) for a < 2^9: of a / 2^12 by 40 terms, then squared 12 times. */
 static fixed exp_minus(fixed a) {
-    fixed term = {{0, 0, 0, 0, 0, 1}}, plus = term, minus = {{0}};
     for (int i = 0; i < 12; i++) a = halved(a);
-    for (uint64_t i = 1; i < 40; i++) {
-        term = product(&term, &a);
-        term = quotient_by_word(term, i);
-        if (i % 2)
-            minus = sum(minus, &term);
-        else
-            plus = sum(plus, &term);
-    }
-    fixed out = difference(plus, &minus);
+    fixed out = alternating(EXPONENTIAL, ONE, &a, 40);
     for (int i = 0; i < 12; i++) out = product(&out, &out);
     return out;
 }

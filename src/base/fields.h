@@ -1,4 +1,4 @@
-/* Records written and checked by their tables of fields. A field belongs to a file or object if it shares a bit of places with it. */
+/* Records written and checked by their tables of fields. A field belongs to a file or object if they share a bit of places. */
 #ifndef MFPG_BASE_FIELDS_H
 #define MFPG_BASE_FIELDS_H
 
@@ -33,8 +33,8 @@ const char *mfpg_field_text(const mfpg_record_field *field, const void *record, 
 /* A new object with the fields in their order, or NULL if memory runs out. */
 json_t *mfpg_fields_json(const mfpg_fields *fields, int places, const void *record);
 
-/* MFPG_ERR_INPUT, and a message that begins with where and the field's name, unless every field of the places has its kind in the object. Numbers may
- * be null, "inf", "-inf" if they can be negative, or missing. */
+/* MFPG_ERR_INPUT, with a message that begins with `where` and the field's name, unless every field of the places has its kind in
+ * the object. Numbers may be null, "inf", "-inf" if they can be negative, or missing. */
 mfpg_status mfpg_fields_check(
     mfpg_context *ctx, const mfpg_fields *fields, int places, const json_t *object, const char *where);
 

@@ -1,5 +1,6 @@
 #include "file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -41,21 +42,7 @@ static FILE *open_private(const char *path) {
     return stream;
 }
 
-/* A device or a pipe takes what is written, and keeps its name: a rename would put a file in its place. */
-static mfpg_status open_through(mfpg_context *ctx, const char *path, mfpg_file *out) {
-    mfpg_file file = {.path = mfpg_text_copy(path, strlen(path))};
-    if (!file.path) return mfpg_fail_memory(ctx);
-    file.stream = fopen(path, "wb");
-    if (!file.stream) {
-        int code = errno;
-        forget(&file);
-        return fail_system(ctx, "write", path, code);
-    }
-    *out = file;
-    return MFPG_OK;
-}
-
-/* The file that a symbolic link leads to, which is the one to replace, and not the link; or the path as it stands. */
+/* The file that a symbolic link leads to, which is replaced in place of the link; or the path itself. */
 static char *final_path(const char *path) {
     struct stat info;
     char *target = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
@@ -66,19 +53,18 @@ static char *final_path(const char *path) {
 
 static mfpg_status create(mfpg_context *ctx, const char *path, int is_private, mfpg_file *out) {
     struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        if (is_private || S_ISDIR(info.st_mode) || S_ISSOCK(info.st_mode))
-            return mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: it is there and no file", path);
-        return open_through(ctx, path, out);
-    }
-    mfpg_file file = {.path = final_path(path)};
-    file.temporary = file.path ? mfpg_alloc((ptrdiff_t)strlen(file.path) + 6, 1) : NULL;
-    if (!file.path || !file.temporary) {
+    /* A device or a pipe takes what is written, and keeps its name: a rename would put a file in its place. */
+    int through = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+    if (through && (is_private || S_ISDIR(info.st_mode) || S_ISSOCK(info.st_mode)))
+        return mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: it exists and is not a file", path);
+    mfpg_file file = {.path = through ? mfpg_text_copy(path, strlen(path)) : final_path(path)};
+    if (file.path && !through) file.temporary = mfpg_alloc((ptrdiff_t)strlen(file.path) + 6, 1);
+    if (!file.path || (!through && !file.temporary)) {
         forget(&file);
         return mfpg_fail_memory(ctx);
     }
-    strcat(strcpy(file.temporary, file.path), ".part");
-    file.stream = is_private ? open_private(file.temporary) : fopen(file.temporary, "wb");
+    if (file.temporary) strcat(strcpy(file.temporary, file.path), ".part");
+    file.stream = is_private ? open_private(file.temporary) : fopen(through ? path : file.temporary, "wb");
     if (!file.stream) {
         int code = errno;
         forget(&file);
@@ -153,27 +139,25 @@ void mfpg_file_abandon(mfpg_file *file) {
 
 static mfpg_status read_stream(
     mfpg_context *ctx, FILE *stream, const char *path, size_t limit, char **text, size_t *length) {
-    size_t room = 0, used = 0;
+    size_t room = 0, used = 0, got = 1;
     char *block = NULL;
     mfpg_status status = MFPG_OK;
-    while (status == MFPG_OK) {
+    while (status == MFPG_OK && got > 0) {
         if (room - used < 2) {
             room = room ? 2 * room : (size_t)1 << 16;
             char *larger = mfpg_resize(block, (ptrdiff_t)room, 1);
             if (!larger) {
-                status = mfpg_fail_memory(ctx);
-                break;
+                free(block);
+                return mfpg_fail_memory(ctx);
             }
             block = larger;
         }
-        size_t got = fread(block + used, 1, room - used - 1, stream);
+        got = fread(block + used, 1, room - used - 1, stream);
         used += got;
         if (used > limit)
             status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: larger than the limit of %zu bytes", path, limit);
         else if (ferror(stream))
             status = mfpg_file_fail_read(ctx, path, errno);
-        else if (got == 0)
-            break;
     }
     if (status != MFPG_OK) {
         free(block);
@@ -258,4 +242,16 @@ mfpg_status mfpg_file_write(
     if (status != MFPG_OK) return status;
     fwrite(bytes, 1, size, file.stream); /* an error stays in the stream, and the commit finds it */
     return mfpg_file_commit(ctx, &file);
+}
+
+const mfpg_embedded *mfpg_embedded_find(const char *name) {
+    const mfpg_embedded *file = mfpg_embedded_files;
+    while (file->name && strcmp(file->name, name) != 0) file++;
+    assert(file->name);
+    return file;
+}
+
+mfpg_status mfpg_embedded_write(mfpg_context *ctx, const char *folder, const char *name) {
+    const mfpg_embedded *file = mfpg_embedded_find(name);
+    return mfpg_file_write(ctx, folder, name, file->bytes, file->size);
 }

@@ -1,4 +1,4 @@
-/* Files that are either whole or absent under their final name: write beside it, sync, rename. */
+/* Files that are either whole or absent under their final name: write to another name, sync, rename. */
 #ifndef MFPG_BASE_FILE_H
 #define MFPG_BASE_FILE_H
 
@@ -9,7 +9,7 @@
 typedef struct mfpg_file {
     FILE *stream;    /* write here */
     char *path;      /* the final name */
-    char *temporary; /* path with ".part" behind it; NULL where a device or a pipe is written to directly */
+    char *temporary; /* path and ".part"; NULL if a device or a pipe is written to directly */
 } mfpg_file;
 
 /* Opens path.part for writing. What a symbolic link leads to is replaced, not the link; a device or a pipe is written to and
@@ -19,7 +19,7 @@ mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out
 /* The same for a file of a folder. */
 mfpg_status mfpg_file_create_in(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *out);
 
-/* The same for what only its owner may read (mode 0600), whatever stood under the temporary name before. */
+/* The same for what only its owner may read (mode 0600), whatever had the temporary name before. */
 mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_file *out);
 
 /* Flushes, syncs, renames to the final name and frees; a failure removes the temporary file. */
@@ -33,9 +33,8 @@ void mfpg_file_abandon(mfpg_file *file);
 mfpg_status mfpg_file_write_npy(mfpg_context *ctx, const char *folder, const char *name, const char *type,
     const void *values, const ptrdiff_t *shape, int rank);
 
-/* Opens for reading what is a regular file or a pipe; MFPG_ERR_INPUT with the reason for everything else. A signal that
- * comes while a pipe has no writer yet, or no bytes, and whose handler does not restart calls, ends the wait:
- * MFPG_ERR_INTERRUPTED. */
+/* Opens a regular file or a pipe for reading; MFPG_ERR_INPUT with the reason for anything else. A signal that comes while a
+ * pipe has no writer yet, or no bytes, and whose handler does not restart calls, ends the wait: MFPG_ERR_INTERRUPTED. */
 mfpg_status mfpg_file_open(mfpg_context *ctx, const char *path, FILE **out);
 
 /* The status and the words for a read that the system failed with that errno. */
@@ -44,14 +43,35 @@ mfpg_status mfpg_file_fail_read(mfpg_context *ctx, const char *path, int code);
 /* The whole file as one block with a closing 0 (free it), at most limit bytes, from what mfpg_file_open opens. */
 mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length);
 
-/* directory + "/" + name, or name alone where it is absolute or directory is NULL or ""; NULL when memory runs out. */
+/* directory + "/" + name, or name alone if it is absolute or directory is NULL or ""; NULL if memory runs out. */
 char *mfpg_path_join(const char *directory, const char *name);
 
-/* Syncs the folder that a path stands in: a new name is on disk when its folder is. Folders that cannot be synced (some
- * network file systems) are let be. */
+/* Syncs the folder of a path: a new name is on disk when its folder is. Folders that cannot be synced (on some network file
+ * systems) are left as they are. */
 mfpg_status mfpg_path_sync_folder(mfpg_context *ctx, const char *path);
 
 /* Makes a folder and its parents. */
 mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path);
+
+/* A grey picture as a PNG file (ISO/IEC 15948; png.c): width x height pixels, row-major, 0 black; *bytes is to be freed.
+ * MFPG_ERR_DOMAIN for sides below 1 or above 2^15. */
+mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, const unsigned char *pixel,
+    unsigned char **bytes, size_t *size);
+
+/* ---- files of the source tree that the program carries within itself (cmake/embed.cmake) ---- */
+
+typedef struct mfpg_embedded {
+    const char *name;  /* without its folder; NULL: the end of the list */
+    const char *bytes; /* with a closing 0 */
+    size_t size;
+} mfpg_embedded;
+
+extern const mfpg_embedded mfpg_embedded_files[];
+
+/* The file of that name, which the build has put there: a name that is not there is a fault of the program. */
+const mfpg_embedded *mfpg_embedded_find(const char *name);
+
+/* Writes a copy of that file into a folder, whole or absent. */
+mfpg_status mfpg_embedded_write(mfpg_context *ctx, const char *folder, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-#include "fixed_sum.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "error.h"
 #include "memory.h"
 #include "number.h"
-#include "ranks.h"
 #include "wide.h"
 
 static const int64_t LARGEST_BOUND = (int64_t)1 << 62; /* MFPG_FIXED_SUM_LIMIT in units */
@@ -60,7 +59,7 @@ static mfpg_status fail_range(mfpg_context *ctx, ptrdiff_t n, const float *x, fl
         mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
 }
 
-/* Rounds by adding and taking away 1.5 * 2^52 where all |terms| are below 2^51: that is what llrint gives, and unlike
+/* Rounds by adding and taking away 1.5 * 2^52 if all |terms| are below 2^51: that is what llrint gives, and unlike
  * llrint it goes through vector registers on every x86-64. */
 MFPG_WIDE static void add_small_terms(ptrdiff_t n, double scale, const float *x, int64_t *units) {
     const double shift = 0x1.8p52;
@@ -72,10 +71,6 @@ MFPG_WIDE static void add_small_terms(ptrdiff_t n, double scale, const float *x,
         memcpy(&bits, &shifted, sizeof bits);
         units[i] += bits - shift_bits;
     }
-}
-
-static void add_terms(ptrdiff_t n, double scale, const float *x, int64_t *units) {
-    for (ptrdiff_t i = 0; i < n; i++) units[i] += llrint(scale * (double)x[i]);
 }
 
 mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double weight, const float *x) {
@@ -94,7 +89,7 @@ mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double we
     if (term < 0x1p51)
         add_small_terms(sum->count, scale, x, sum->units);
     else
-        add_terms(sum->count, scale, x, sum->units);
+        for (ptrdiff_t i = 0; i < sum->count; i++) sum->units[i] += llrint(scale * (double)x[i]);
     sum->bound += llrint(term);
     return MFPG_OK;
 }
@@ -127,10 +122,6 @@ mfpg_status mfpg_fixed_sum_merge_ranks(mfpg_context *ctx, mfpg_fixed_sum *sum) {
             mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
     sum->bound = halves[0] * ((int64_t)1 << 32) + (halves[1] & 0xffffffff);
     return mfpg_ranks_sum(ctx, sum->units, sum->count);
-}
-
-void mfpg_fixed_sum_read(const mfpg_fixed_sum *sum, double *out) {
-    for (ptrdiff_t i = 0; i < sum->count; i++) out[i] = (double)sum->units[i] * MFPG_FIXED_SUM_UNIT;
 }
 
 void mfpg_fixed_sum_read_float(const mfpg_fixed_sum *sum, float *out) {

@@ -3,10 +3,28 @@
 #include "grid_noise.h"
 
 #include <endian.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "random_gaussian.h"
+/* ---- the grid ---- */
+
+double mfpg_grid_for(double sd) {
+    int exponent;
+    if (!(sd >= 0x1p-960 && sd <= DBL_MAX)) return 0.0;
+    frexp(sd, &exponent); /* 2^(exponent - 1) <= sd */
+    return ldexp(1.0, exponent - 5);
+}
+
+const char *mfpg_grid_fault(double grid, double sd, double sensitivity) {
+    int exponent;
+    if (!(grid > 0.0 && isfinite(grid) && frexp(grid, &exponent) == 0.5))
+        return "the grid is not a power of two";
+    if (!(grid <= 0.25 * sd)) return "the grid is coarser than a quarter of the noise";
+    if (!(grid >= sd * 0x1p-45)) return "the grid is finer than 2^-45 of the noise";
+    if (!(grid >= sensitivity * 0x1p-40)) return "the grid is finer than 2^-40 of the sensitivity";
+    return NULL;
+}
 
 enum { BLOCK_BYTES = 64, BLOCK_WORDS = 16, BLOCK_PAIRS = 8 };
 
@@ -20,46 +38,36 @@ static const double ROUNDER = 0x1.8p52;
 
 /* ---- a single draw, whatever it takes ---- */
 
-static void read_further(const unsigned char bytes[BLOCK_BYTES], mfpg_normal_bits *bits) {
-    uint64_t word[2 * MFPG_NORMAL_FURTHER];
-    memcpy(word, bytes, sizeof word);
-    for (int i = 0; i < MFPG_NORMAL_FURTHER; i++) {
-        bits->further_radius[i] = le64toh(word[i]);
-        bits->further_angle[i] = le64toh(word[MFPG_NORMAL_FURTHER + i]);
-    }
-}
-
 static mfpg_normal_bits read_bits(const mfpg_grid_draws *all, ptrdiff_t j) {
     mfpg_pair_place place = mfpg_stream_pair_place(all->vector, all->n, j);
     uint32_t words[BLOCK_WORDS];
-    unsigned char further[BLOCK_BYTES];
+    uint64_t further[2 * MFPG_NORMAL_FURTHER];
     mfpg_normal_bits bits = {.sine = place.sine};
     mfpg_stream_bytes(all->stream, place.block, BLOCK_BYTES, (unsigned char *)words);
     bits.radius = le32toh(words[2 * place.pair]);
     bits.angle = le32toh(words[2 * place.pair + 1]);
     uint64_t pair = place.block * BLOCK_PAIRS + (uint64_t)place.pair;
-    mfpg_stream_bytes(all->stream, FURTHER_BLOCK + pair, BLOCK_BYTES, further);
-    read_further(further, &bits);
+    mfpg_stream_bytes(all->stream, FURTHER_BLOCK + pair, BLOCK_BYTES, (unsigned char *)further);
+    for (int i = 0; i < MFPG_NORMAL_FURTHER; i++) {
+        bits.further_radius[i] = le64toh(further[i]);
+        bits.further_angle[i] = le64toh(further[MFPG_NORMAL_FURTHER + i]);
+    }
     return bits;
-}
-
-/* How far the sum of x and ratio times a draw may be from its real value. Sizes: |x| and ratio |z| each round by 2^-53 of
- * themselves, |z| < 16, and so does their sum. */
-static double sum_error(double ratio, double x, double draw_error) {
-    return ratio * draw_error + (fabs(x) + 16.0 * ratio) * 0x1p-51;
 }
 
 static double rounded(double x) {
     return (x + ROUNDER) - ROUNDER;
 }
 
-/* By an estimate if it decides, else by comparisons with half-integers. An exact tie has
- * probability 0. The estimate is the integer or next to it, so that two or three comparisons are enough; in the cell in which
- * there is none, steps that double find two integers around it, and halving finds it. */
+/* By an estimate if it decides, else by comparisons with half-integers. An exact tie has probability 0. The estimate is the
+ * integer or next to it, so that two or three comparisons are enough; in the cell in which there is none, steps
+ * that double find two integers around it, and halving finds it. */
 double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
     if (!(fabs(x) <= MFPG_GRID_LARGEST_X)) return (double)NAN;
     double z = mfpg_normal_estimate(bits), y = x + ratio * (isnan(z) ? 0.0 : z), k = rounded(y);
-    if (!isnan(z) && fabs(y - k) <= 0.5 - sum_error(ratio, x, MFPG_NORMAL_ESTIMATE_ERROR)) return k;
+    /* How far y may be from its real value: |x| and ratio |z| each round by 2^-53 of themselves, |z| < 16, and so does their sum. */
+    double error = ratio * MFPG_NORMAL_ESTIMATE_ERROR + (fabs(x) + 16.0 * ratio) * 0x1p-51;
+    if (!isnan(z) && fabs(y - k) <= 0.5 - error) return k;
     double least = k, most = k, step = 1.0;
     for (; mfpg_normal_is_below(bits, ratio, x, least - 0.5); step *= 2.0) {
         most = least - 1.0;
@@ -96,7 +104,7 @@ MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, co
     return undecided;
 }
 
-/* The same where a draw decides, the long way where none does. */
+/* The same if a draw decides, the long way if none does. */
 static void round_undecided(const mfpg_grid_draws *all, ptrdiff_t first, ptrdiff_t n, double most,
     const float *z, const double *x, double *k) {
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -126,22 +134,17 @@ static void pass_draws(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg) 
     all->pass(&all->draws, first, n, z, all->arg);
 }
 
-/* No float is close enough: every draw by its further bits. */
-static void pass_without_draws(const passing *all) {
-    float z[MFPG_GRID_PIECE];
-    ptrdiff_t n = all->draws.n;
-    for (int i = 0; i < MFPG_GRID_PIECE; i++) z[i] = NAN;
-    for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
-        pass_draws(first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE, z, (void *)all);
-}
-
 void mfpg_grid_noise_pass(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
     double ratio, mfpg_grid_pass pass, void *arg) {
     passing all = {{stream, vector, n, ratio}, pass, arg};
-    if (ratio <= LARGEST_FLOAT_RATIO)
+    if (ratio <= LARGEST_FLOAT_RATIO) {
         mfpg_stream_bounded_gaussian_visit(registers, stream, vector, n, pass_draws, &all);
-    else
-        pass_without_draws(&all);
+        return;
+    }
+    float z[MFPG_GRID_PIECE]; /* no float is close enough: every draw by its further bits */
+    for (int i = 0; i < MFPG_GRID_PIECE; i++) z[i] = NAN;
+    for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
+        pass(&all.draws, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE, z, arg);
 }
 
 typedef struct visiting {

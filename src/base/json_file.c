@@ -1,12 +1,12 @@
 #include "json_file.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/memory.h"
+#include "error.h"
+#include "file.h"
 
 static mfpg_status parse(mfpg_context *ctx, const char *path, const char *text, size_t length, json_t **out) {
     json_error_t error = {.line = 0};
@@ -18,7 +18,7 @@ static mfpg_status parse(mfpg_context *ctx, const char *path, const char *text, 
         return MFPG_OK;
     }
     mfpg_status status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%d: %s", path, error.line > 0 ? error.line : 1,
-        object ? "no JSON object" : error.text);
+        object ? "not a JSON object" : error.text);
     json_decref(object);
     return status;
 }
@@ -45,40 +45,17 @@ json_t *mfpg_json_if_complete(json_t *value, int complete) {
     return NULL;
 }
 
-/* A text in memory that remembers whether a part of it is missing: Jansson writes on after a key that could not be
- * written, and json_dumps then returns an object without it. */
-typedef struct growing_text {
-    char *text;
-    size_t used, room;
-    int failed;
-} growing_text;
-
-static int append_text(const char *bytes, size_t length, void *user) {
-    growing_text *out = user;
-    if (out->failed) return -1;
-    if (out->room - out->used < length) {
-        size_t room = 2 * (out->room + length) + 1024;
-        char *larger = mfpg_resize(out->text, (ptrdiff_t)room, 1);
-        if (!larger) {
-            out->failed = 1;
-            return -1;
-        }
-        out->text = larger;
-        out->room = room;
-    }
-    memcpy(out->text + out->used, bytes, length);
-    out->used += length;
-    return 0;
-}
-
+/* Jansson goes on after a key that could not be written; the stream remembers. */
 mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text) {
-    growing_text out = {.failed = !object};
-    if (object && json_dump_callback(object, append_text, &out, JSON_INDENT(2)) != 0) out.failed = 1;
-    if (!out.failed) out.failed = append_text("", 1, &out) != 0; /* the closing 0 */
-    if (out.failed) {
-        free(out.text);
+    char *out = NULL;
+    size_t size = 0;
+    FILE *stream = object ? open_memstream(&out, &size) : NULL;
+    int failed = !stream || json_dumpf(object, stream, JSON_INDENT(2)) != 0 || ferror(stream);
+    if (stream && fclose(stream) != 0) failed = 1;
+    if (failed) {
+        free(out);
         return mfpg_fail_memory(ctx);
     }
-    *text = out.text;
+    *text = out;
     return MFPG_OK;
 }

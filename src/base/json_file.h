@@ -1,4 +1,4 @@
-/* JSON objects as text, and JSON files of a run folder that somebody may have changed. */
+/* JSON objects as text, and JSON files of a run folder, which may have been changed. */
 #ifndef MFPG_BASE_JSON_FILE_H
 #define MFPG_BASE_JSON_FILE_H
 
@@ -7,7 +7,7 @@
 #include "mfpg/context.h"
 
 /* The object in FOLDER/NAME, of at most that many bytes; free it with json_decref. MFPG_ERR_INPUT with file and line for what is
- * no JSON, no object, or has a key twice. */
+ * not JSON, not an object, or has a key twice. */
 mfpg_status json_file_read(
     mfpg_context *ctx, const char *folder, const char *name, size_t largest, json_t **out);
 

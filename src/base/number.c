@@ -35,7 +35,7 @@ static int shape_is_decimal(const char *text, size_t length) {
 }
 
 int mfpg_number_parse(const char *text, size_t length, double *value) {
-    char copy[400]; /* more digits than any double needs; a longer number is no number anybody wrote */
+    char copy[400]; /* more digits than any double needs */
     if (length == 0 || length >= sizeof copy || !shape_is_decimal(text, length)) return 0;
     memcpy(copy, text, length);
     copy[length] = 0;
@@ -129,7 +129,7 @@ static char *write_digits(
     return buffer;
 }
 
-/* 0 where the number is too small or too large for 128 bits. */
+/* 0 if the number is too small or too large for 128 bits. */
 static int find_digits(double value, scaled *out, int *tens) {
     int exponent;
     uint64_t mantissa = (uint64_t)ldexp(frexp(value, &exponent), 53);
@@ -152,7 +152,7 @@ char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]) {
     if (value == 0.0) return strcpy(buffer, signbit(value) ? "-0" : "0");
     if (!find_digits(fabs(value), &number, &tens)) return format_by_trial(value, buffer);
     for (; digits <= DIGITS; digits++) {
-        if (digits == 2) digits = 15; /* as in the trials: fewer digits are fifteen with zeros behind */
+        if (digits == 2) digits = 15; /* as in the trials: fewer digits are fifteen that end with zeros */
         uint64_t rounded = rounded_to(&number, digits);
         if (rounded < number.low || rounded > number.high) continue;
         if (rounded == TEN_TO_17) rounded = TEN_TO_16, tens++;

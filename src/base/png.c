@@ -1,4 +1,5 @@
-#include "png.h"
+/* Grey pictures as PNG files: eight bits a pixel, no filter, one block of data. */
+#include "file.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,20 +17,12 @@ static void put_number(unsigned char *at, uint32_t value) {
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-/* Writes the chunk whose data stand at at + 8 already; returns the byte behind it. */
+/* Writes the chunk whose data are at at + 8 already; returns the byte after it. */
 static unsigned char *close_chunk(unsigned char *at, const char *name, uint32_t length) {
     put_number(at, length);
     memcpy(at + 4, name, 4);
     put_number(at + 8 + length, (uint32_t)crc32(0, at + 4, length + 4));
     return at + AROUND + length;
-}
-
-/* Every row begins with the number of its filter: 0, none. */
-static unsigned char *rows_with_filter(ptrdiff_t width, ptrdiff_t height, const unsigned char *pixel) {
-    unsigned char *rows = mfpg_alloc(height * (width + 1), 1);
-    for (ptrdiff_t r = 0; rows && r < height; r++)
-        memcpy(rows + r * (width + 1) + 1, pixel + r * width, (size_t)width);
-    return rows;
 }
 
 mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, const unsigned char *pixel,
@@ -38,7 +31,7 @@ mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, 
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "a picture of %td x %td pixels; sides are from 1 to %d", width,
             height, (int)MOST_SIDE);
     uLong plain = (uLong)(height * (width + 1)), packed = compressBound(plain);
-    unsigned char *rows = rows_with_filter(width, height, pixel);
+    unsigned char *rows = mfpg_alloc((ptrdiff_t)plain, 1);
     unsigned char *file = mfpg_alloc((ptrdiff_t)(sizeof SIGNATURE + HEADER + 3 * AROUND + packed), 1),
                   *at = file;
     mfpg_status status = MFPG_OK;
@@ -46,6 +39,8 @@ mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, 
         status = mfpg_fail_memory(ctx);
         goto done;
     }
+    for (ptrdiff_t r = 0; r < height; r++) /* each begins with the number of its filter: 0, none */
+        memcpy(rows + r * (width + 1) + 1, pixel + r * width, (size_t)width);
     memcpy(at, SIGNATURE, sizeof SIGNATURE);
     at += sizeof SIGNATURE;
     put_number(at + 8, (uint32_t)width);

@@ -1,4 +1,4 @@
-#include "mfpg/random.h"
+#include "streams.h"
 
 #include <endian.h>
 #include <sodium.h>
@@ -9,8 +9,8 @@ enum {
     BLOCK_BYTES = 64,
     NUMBERS_A_BLOCK = 8, /* 64-bit numbers in a block */
     PIECE_NUMBERS = 512, /* numbers read at once */
-    PIECE_BYTES =
-        16 * 1024 /* one libsodium call: shorter ones than 4 KiB pay for its start, longer leave the cache */
+    /* One libsodium call: shorter ones than 4 KiB pay for its start, longer ones leave the cache. */
+    PIECE_BYTES = 16 * 1024
 };
 
 /* What the keyed hashes are of, so that no other use of the same master key can meet these streams. 16 bytes each. */
@@ -28,12 +28,6 @@ static void put_le64(unsigned char *to, uint64_t value) {
     memcpy(to, &value, sizeof value);
 }
 
-static uint64_t get_le64(const unsigned char *from) {
-    uint64_t value;
-    memcpy(&value, from, sizeof value);
-    return le64toh(value);
-}
-
 mfpg_key mfpg_key_from_seed(uint64_t seed) {
     prepare_sodium();
     unsigned char message[sizeof SEED_DOMAIN + 8];
@@ -46,7 +40,7 @@ mfpg_key mfpg_key_from_seed(uint64_t seed) {
 
 mfpg_status mfpg_key_from_system(mfpg_key *out) {
     mfpg_key key = {.seeded = 0};
-    /* Not randombytes_buf of libsodium, which aborts the process where the system has no randomness. */
+    /* Not randombytes_buf of libsodium, which aborts the process if the system has no randomness. */
     if (getentropy(key.bytes, sizeof key.bytes) != 0) return MFPG_ERR_IO;
     *out = key;
     return MFPG_OK;
@@ -78,15 +72,10 @@ void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, u
 
 /* 64-bit numbers first .. first+n-1 of the stream, n <= PIECE_NUMBERS. */
 static void read_numbers(const mfpg_stream *stream, uint64_t first, ptrdiff_t n, uint64_t *out) {
-    unsigned char bytes[8 * (PIECE_NUMBERS + NUMBERS_A_BLOCK - 1)];
+    uint64_t numbers[PIECE_NUMBERS + NUMBERS_A_BLOCK - 1];
     ptrdiff_t skip = (ptrdiff_t)(first % NUMBERS_A_BLOCK);
-    mfpg_stream_bytes(stream, first / NUMBERS_A_BLOCK, 8 * (skip + n), bytes);
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = get_le64(bytes + 8 * (skip + i));
-}
-
-/* 52 bits: k + 1/2 then has 53 and is exact, so that no rounding reaches 1. */
-static double unit_interval(uint64_t bits) {
-    return ((double)(bits >> 12) + 0.5) * 0x1p-52;
+    mfpg_stream_bytes(stream, first / NUMBERS_A_BLOCK, 8 * (skip + n), (unsigned char *)numbers);
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = le64toh(numbers[skip + i]);
 }
 
 /* Lemire's multiplication without its rejection: what it would remove is below bound 2^-64. */
@@ -99,7 +88,8 @@ void mfpg_stream_uniform(const mfpg_stream *stream, uint64_t first, ptrdiff_t n,
     for (ptrdiff_t done = 0; done < n;) {
         ptrdiff_t take = n - done < PIECE_NUMBERS ? n - done : PIECE_NUMBERS;
         read_numbers(stream, first + (uint64_t)done, take, numbers);
-        for (ptrdiff_t i = 0; i < take; i++) out[done + i] = unit_interval(numbers[i]);
+        for (ptrdiff_t i = 0; i < take; i++) /* k + 1/2 has 53 bits and is exact: no rounding reaches 1 */
+            out[done + i] = ((double)(numbers[i] >> 12) + 0.5) * 0x1p-52;
         done += take;
     }
 }

@@ -1,11 +1,9 @@
-#include "random_gaussian.h"
+#include "streams.h"
 
 #include <endian.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-#include "chacha20.h"
 
 #if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
 #error "noise must have the same bits everywhere: plain float arithmetic, without -ffast-math"
@@ -40,7 +38,7 @@ static inline float float_of(uint32_t bits) {
     return x;
 }
 
-/* yes where the mask has all bits set, no where it has none; written without a branch, or gcc leaves the loops scalar. */
+/* yes if the mask has all bits set, no if it has none; written without a branch, or gcc leaves the loops scalar. */
 static inline float choose(uint32_t mask, float yes, float no) {
     return float_of((bits_of(yes) & mask) | (bits_of(no) & ~mask));
 }
@@ -78,12 +76,6 @@ static inline __attribute__((always_inline)) float common_radius(int fused, uint
     return radius_of(fused, choose(upper, 1.0f - distance, distance), distance);
 }
 
-/* A rare radius has u < 2^-23, so a float holds (word 2^64 + further + 1/2) / 2^96 down to its end, 2^-97. */
-static float rare_radius(uint32_t word, uint64_t further) {
-    float u = ((float)word * 0x1p64f + ((float)further + 0.5f)) * 0x1p-96f;
-    return radius_of(0, u, 1.0f - u);
-}
-
 /* Cosine and sine of pi/2 (q + p): q the word's two top bits, p = (s + 1/2) / 2^30 in (-1/2, 1/2) with s its other 30
  * bits as a signed number. Minimax polynomials in p^2, relative errors 3.9e-8 and 3.3e-9; the quadrant swaps the two
  * and turns their signs. */
@@ -104,7 +96,10 @@ static inline __attribute__((always_inline)) void direction(
 }
 
 float mfpg_box_muller_radius(uint32_t word, uint64_t further) {
-    return word < MFPG_RARE_RADIUS ? rare_radius(word, further) : common_radius(0, word);
+    if (word >= MFPG_RARE_RADIUS) return common_radius(0, word);
+    /* u < 2^-23, so a float holds (word 2^64 + further + 1/2) / 2^96 down to its end, 2^-97 */
+    float u = ((float)word * 0x1p64f + ((float)further + 0.5f)) * 0x1p-96f;
+    return radius_of(0, u, 1.0f - u);
 }
 
 void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle_word, float draws[2]) {
@@ -138,30 +133,6 @@ static inline __attribute__((always_inline)) uint32_t transform(int lanes, draw_
     return rare;
 }
 
-static void bounded_pairs_plain(const uint32_t *radius, const uint32_t *angle, float *first, float *second) {
-    transform(BROAD, BOUNDED, radius, angle, first, second);
-}
-
-MFPG_FOR_AVX2 static void bounded_pairs_avx2(
-    const uint32_t *radius, const uint32_t *angle, float *first, float *second) {
-    transform(BROAD, BOUNDED_FUSED, radius, angle, first, second);
-}
-
-MFPG_FOR_AVX512 static void bounded_pairs_avx512(
-    const uint32_t *radius, const uint32_t *angle, float *first, float *second) {
-    transform(BROAD, BOUNDED_FUSED, radius, angle, first, second);
-}
-
-void mfpg_bounded_pairs(mfpg_registers registers, const uint32_t radius[16], const uint32_t angle[16],
-    float cosine_draws[16], float sine_draws[16]) {
-    if (registers == MFPG_REGISTERS_PLAIN)
-        bounded_pairs_plain(radius, angle, cosine_draws, sine_draws);
-    else if (registers == MFPG_REGISTERS_AVX2)
-        bounded_pairs_avx2(radius, angle, cosine_draws, sine_draws);
-    else
-        bounded_pairs_avx512(radius, angle, cosine_draws, sine_draws);
-}
-
 static inline __attribute__((always_inline)) uint32_t sequential(
     draw_form form, const uint32_t *words, ptrdiff_t blocks, float *z) {
     uint32_t rare = 0;
@@ -181,27 +152,15 @@ static inline __attribute__((always_inline)) uint32_t sequential(
     return rare;
 }
 
-typedef uint32_t (*sequential_maker)(const uint32_t *words, ptrdiff_t blocks, float *z);
-
-static uint32_t sequential_plain(const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return sequential(SAME_BITS, words, blocks, z);
+static uint32_t sequential_plain(int bounded, const uint32_t *words, ptrdiff_t blocks, float *z) {
+    return bounded ? sequential(BOUNDED, words, blocks, z) : sequential(SAME_BITS, words, blocks, z);
 }
 
-static uint32_t sequential_bounded_plain(const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return sequential(BOUNDED, words, blocks, z);
+/* A block has eight pairs: broader registers would be half empty. */
+MFPG_FOR_AVX2 static uint32_t sequential_avx2(
+    int bounded, const uint32_t *words, ptrdiff_t blocks, float *z) {
+    return bounded ? sequential(BOUNDED_FUSED, words, blocks, z) : sequential(SAME_BITS, words, blocks, z);
 }
-
-MFPG_FOR_AVX2 static uint32_t sequential_avx2(const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return sequential(SAME_BITS, words, blocks, z);
-}
-
-MFPG_FOR_AVX2 static uint32_t sequential_bounded_avx2(const uint32_t *words, ptrdiff_t blocks, float *z) {
-    return sequential(BOUNDED_FUSED, words, blocks, z);
-}
-
-/* By "bounded" and registers. A block has eight pairs: broader registers would be half empty. */
-static const sequential_maker MAKE_SEQUENTIAL[2][3] = {{sequential_plain, sequential_avx2, sequential_avx2},
-    {sequential_bounded_plain, sequential_bounded_avx2, sequential_bounded_avx2}};
 
 typedef float half_floats __attribute__((vector_size(LANES * sizeof(float))));
 typedef float broad_floats __attribute__((vector_size(BROAD * sizeof(float))));
@@ -230,34 +189,23 @@ static inline __attribute__((always_inline)) uint32_t two_groups(
     return rare;
 }
 
-typedef uint32_t (*groups_maker)(const mfpg_chacha20 *words, float *z);
-
-static uint32_t two_groups_plain(const mfpg_chacha20 *words, float *z) {
-    return two_groups(LANES, SAME_BITS, words, z);
+static uint32_t two_groups_plain(int bounded, const mfpg_chacha20 *words, float *z) {
+    return bounded ? two_groups(LANES, BOUNDED, words, z) : two_groups(LANES, SAME_BITS, words, z);
 }
 
-static uint32_t bounded_groups_plain(const mfpg_chacha20 *words, float *z) {
-    return two_groups(LANES, BOUNDED, words, z);
+MFPG_FOR_AVX2 static uint32_t two_groups_avx2(int bounded, const mfpg_chacha20 *words, float *z) {
+    return bounded ? two_groups(LANES, BOUNDED_FUSED, words, z) : two_groups(LANES, SAME_BITS, words, z);
 }
 
-MFPG_FOR_AVX2 static uint32_t two_groups_avx2(const mfpg_chacha20 *words, float *z) {
-    return two_groups(LANES, SAME_BITS, words, z);
+MFPG_FOR_AVX512 static uint32_t two_groups_avx512(int bounded, const mfpg_chacha20 *words, float *z) {
+    return bounded ? two_groups(BROAD, BOUNDED_FUSED, words, z) : two_groups(BROAD, SAME_BITS, words, z);
 }
 
-MFPG_FOR_AVX2 static uint32_t bounded_groups_avx2(const mfpg_chacha20 *words, float *z) {
-    return two_groups(LANES, BOUNDED_FUSED, words, z);
+uint32_t mfpg_gaussian_groups(int bounded, mfpg_registers registers, const mfpg_chacha20 *words, float *z) {
+    static uint32_t (*const MAKERS[])(int bounded, const mfpg_chacha20 *words, float *z) = {
+        two_groups_plain, two_groups_avx2, two_groups_avx512};
+    return MAKERS[registers](bounded, words, z);
 }
-
-MFPG_FOR_AVX512 static uint32_t two_groups_avx512(const mfpg_chacha20 *words, float *z) {
-    return two_groups(BROAD, SAME_BITS, words, z);
-}
-
-MFPG_FOR_AVX512 static uint32_t bounded_groups_avx512(const mfpg_chacha20 *words, float *z) {
-    return two_groups(BROAD, BOUNDED_FUSED, words, z);
-}
-
-static const groups_maker TWO_GROUPS[2][3] = {{two_groups_plain, two_groups_avx2, two_groups_avx512},
-    {bounded_groups_plain, bounded_groups_avx2, bounded_groups_avx512}};
 
 /* Place of word w of block b among the draws, both counted from the start of the vector. */
 static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
@@ -265,7 +213,7 @@ static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
     return b / GROUP_BLOCKS * GROUP_DRAWS + LANES * w + b % GROUP_BLOCKS;
 }
 
-/* Makes the pairs with a rare radius anew, eight bytes of a block of their own for each pair of the block. */
+/* Makes the pairs with a rare radius again, with eight bytes of a block of their own for each pair of the block. */
 static void refine(
     const mfpg_stream *stream, uint64_t first_block, layout order, ptrdiff_t blocks, float *z) {
     for (ptrdiff_t b = 0; b < blocks; b++) {
@@ -287,13 +235,15 @@ static void refine(
 
 static void make_sequential(int bounded, mfpg_registers registers, const mfpg_stream *stream,
     uint64_t first_block, ptrdiff_t blocks, float *z) {
-    uint32_t words[LONGEST_SEQUENTIAL / BLOCK_WORDS][BLOCK_WORDS];
-    if (registers == MFPG_REGISTERS_PLAIN)
+    uint32_t words[LONGEST_SEQUENTIAL / BLOCK_WORDS][BLOCK_WORDS], rare;
+    if (registers == MFPG_REGISTERS_PLAIN) {
         mfpg_stream_bytes(stream, first_block, BLOCK_BYTES * blocks, (unsigned char *)words);
-    else
+        rare = sequential_plain(bounded, words[0], blocks, z);
+    } else {
         mfpg_chacha20_few(registers, stream, first_block, blocks, words);
-    if (MAKE_SEQUENTIAL[bounded][registers](words[0], blocks, z) && !bounded)
-        refine(stream, first_block, SEQUENTIAL, blocks, z);
+        rare = sequential_avx2(bounded, words[0], blocks, z);
+    }
+    if (rare && !bounded) refine(stream, first_block, SEQUENTIAL, blocks, z);
 }
 
 /* Draws of `blocks` blocks, whole groups, from number first_block on; room for an even number of groups. */
@@ -303,7 +253,7 @@ static void make_word_major(int bounded, mfpg_registers registers, const mfpg_st
     for (ptrdiff_t b = 0; b < blocks; b += BROAD) {
         mfpg_chacha20 words;
         mfpg_chacha20_make(registers, stream, first_block + (uint64_t)b, &words);
-        rare |= TWO_GROUPS[bounded][registers](&words, z + BLOCK_WORDS * b);
+        rare |= mfpg_gaussian_groups(bounded, registers, &words, z + BLOCK_WORDS * b);
     }
     if (rare && !bounded) refine(stream, first_block, WORD_MAJOR, blocks, z);
 }

@@ -28,11 +28,6 @@ mfpg_status mfpg_ranks_sum(mfpg_context *ctx, int64_t *numbers, ptrdiff_t count)
         group->rank, group->size);
 }
 
-mfpg_status mfpg_ranks_share(mfpg_context *ctx, void *words, ptrdiff_t count) {
-    /* sums of one number and zeros: the bits of that number */
-    return mfpg_ranks_sum(ctx, words, count);
-}
-
 mfpg_status mfpg_ranks_hand_out(mfpg_context *ctx, void *bytes, size_t size) {
     enum { WORDS = 4096 };
     int64_t words[WORDS];
@@ -71,34 +66,28 @@ mfpg_status mfpg_ranks_any(mfpg_context *ctx, int *flag) {
     return status;
 }
 
-/* One number a rank. */
-static mfpg_status lowest_failure(mfpg_context *ctx, mfpg_status status, int *rank) {
+mfpg_status mfpg_ranks_agree(mfpg_context *ctx, mfpg_status status) {
     enum { MOST = 4096 };
-    int64_t failed[MOST] = {0};
-    int size = mfpg_ranks_size(ctx);
+    int64_t failed[MOST] = {0}; /* one number a rank */
+    int size = mfpg_ranks_size(ctx), rank = 0;
+    if (size == 1) return status;
     if (size > MOST) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%d processes; allowed are 1 to %d", size, MOST);
     failed[mfpg_ranks_rank(ctx)] = (int64_t)status;
     mfpg_status reached = mfpg_ranks_sum(ctx, failed, size);
     if (reached != MFPG_OK) return reached;
-    for (*rank = 0; *rank < size && failed[*rank] == MFPG_OK;) ++*rank;
-    return *rank < size ? (mfpg_status)failed[*rank] : MFPG_OK;
-}
-
-mfpg_status mfpg_ranks_agree(mfpg_context *ctx, mfpg_status status) {
-    if (mfpg_ranks_size(ctx) == 1) return status;
-    int rank;
-    mfpg_status worst = lowest_failure(ctx, status, &rank);
-    if (worst == MFPG_OK) return MFPG_OK;
+    while (rank < size && failed[rank] == MFPG_OK) rank++;
+    if (rank == size) return MFPG_OK;
+    mfpg_status worst = (mfpg_status)failed[rank];
     union {
         char text[MFPG_MESSAGE_SIZE];
         int64_t words[MFPG_MESSAGE_SIZE / sizeof(int64_t)];
     } message = {{0}};
     if (rank == mfpg_ranks_rank(ctx)) memcpy(message.text, ctx->message, sizeof message.text);
-    mfpg_status reached = mfpg_ranks_share(ctx, message.words, (ptrdiff_t)(sizeof message.words / 8));
+    reached = mfpg_ranks_sum(ctx, message.words, sizeof message.words / sizeof message.words[0]);
     if (reached != MFPG_OK) return reached;
     message.text[sizeof message.text - 1] = 0;
     memcpy(ctx->message, message.text, sizeof ctx->message);
-    return rank == 0 ? worst : mfpg_fail_in(ctx, worst, "rank %d of %d", rank, mfpg_ranks_size(ctx));
+    return rank == 0 ? worst : mfpg_fail_in(ctx, worst, "rank %d of %d", rank, size);
 }
 
 mfpg_status mfpg_context_agree(mfpg_context *ctx, mfpg_status status) {

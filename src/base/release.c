@@ -13,53 +13,44 @@ double mfpg_action_value(const mfpg_action *action) {
     return (double)NAN;
 }
 
-const char *mfpg_unit_name(mfpg_unit unit) {
-    switch (unit) {
-    case MFPG_UNIT_CLIENT: return "client";
-    case MFPG_UNIT_EXAMPLE: return "example";
-    }
-    return "unknown unit";
-}
-
 const char *mfpg_noise_assumption(void) {
     return "Gaussian noise is ideal: the rounding of floating-point noise is not covered";
 }
 
+#define NAME(names, value, unknown)                                                                          \
+    ((unsigned)(value) < sizeof(names) / sizeof(names)[0] ? (names)[value] : (unknown))
+
+const char *mfpg_unit_name(mfpg_unit unit) {
+    static const char *const NAMES[] = {[MFPG_UNIT_CLIENT] = "client", [MFPG_UNIT_EXAMPLE] = "example"};
+    return NAME(NAMES, unit, "unknown unit");
+}
+
 const char *mfpg_adjacency_name(mfpg_adjacency adjacency) {
-    switch (adjacency) {
-    case MFPG_ADJACENCY_ZERO_OUT: return "zero-out";
-    case MFPG_ADJACENCY_REPLACE: return "replace";
-    case MFPG_ADJACENCY_ADD: return "add";
-    case MFPG_ADJACENCY_REMOVE: return "remove";
-    }
-    return "unknown adjacency";
+    static const char *const NAMES[] = {[MFPG_ADJACENCY_ZERO_OUT] = "zero-out",
+        [MFPG_ADJACENCY_REPLACE] = "replace",
+        [MFPG_ADJACENCY_ADD] = "add",
+        [MFPG_ADJACENCY_REMOVE] = "remove"};
+    return NAME(NAMES, adjacency, "unknown adjacency");
 }
 
 const char *mfpg_view_name(mfpg_view view) {
-    switch (view) {
-    case MFPG_VIEW_LOCAL: return "local";
-    case MFPG_VIEW_AVERAGE: return "average";
-    case MFPG_VIEW_FINAL: return "final";
-    }
-    return "unknown view";
+    static const char *const NAMES[] = {
+        [MFPG_VIEW_LOCAL] = "local", [MFPG_VIEW_AVERAGE] = "average", [MFPG_VIEW_FINAL] = "final"};
+    return NAME(NAMES, view, "unknown view");
 }
 
 const char *mfpg_particles_name(mfpg_particles particles) {
-    switch (particles) {
-    case MFPG_PARTICLES_PARAMETERS: return "parameters";
-    case MFPG_PARTICLES_DATA: return "data";
-    }
-    return "unknown particles";
+    static const char *const NAMES[] = {
+        [MFPG_PARTICLES_PARAMETERS] = "parameters", [MFPG_PARTICLES_DATA] = "data"};
+    return NAME(NAMES, particles, "unknown particles");
 }
 
 const char *mfpg_clipped_name(mfpg_clipped clipped) {
-    switch (clipped) {
-    case MFPG_CLIPPED_UPDATE: return "update";
-    case MFPG_CLIPPED_EXAMPLES: return "examples";
-    case MFPG_CLIPPED_RECORDS: return "records";
-    case MFPG_CLIPPED_MEASUREMENTS: return "measurements";
-    }
-    return "unknown kind of clip";
+    static const char *const NAMES[] = {[MFPG_CLIPPED_UPDATE] = "update",
+        [MFPG_CLIPPED_EXAMPLES] = "examples",
+        [MFPG_CLIPPED_RECORDS] = "records",
+        [MFPG_CLIPPED_MEASUREMENTS] = "measurements"};
+    return NAME(NAMES, clipped, "unknown kind of clip");
 }
 
 int mfpg_release_is_choice(const mfpg_release *release) {

@@ -1,8 +1,22 @@
-/* Comparing and hashing releases. Every field of mfpg_release is listed in release.c, with the parts that it belongs to. */
+/* Releases as the library uses them: their actions and names, and comparing and hashing them. Every field of mfpg_release is
+ * listed in release.c, with the parts that it belongs to. */
 #ifndef MFPG_BASE_RELEASE_PARTS_H
 #define MFPG_BASE_RELEASE_PARTS_H
 
 #include "mfpg/release.h"
+
+/* The number that the control names; NaN for MFPG_CONTROL_NONE. */
+double mfpg_action_value(const mfpg_action *action);
+
+/* 1 if a release is a choice of action from private measurements (mfpg/private_action.h): it is part of no average and
+ * carries no action. What such a run costs depends on what it released, so a sum over its ledger does not certify it. */
+int mfpg_release_is_choice(const mfpg_release *release);
+
+const char *mfpg_clipped_name(mfpg_clipped clipped); /* "update", "examples", "records", "measurements" */
+
+/* What a certificate of floating-point Gaussian noise takes for granted, in one sentence for people: the rounding of samples
+ * can tell neighbours apart (Mironov 2012). */
+const char *mfpg_noise_assumption(void);
 
 /* Parts of a release; a set of them says which fields count. The round and the client belong to none. */
 enum {
@@ -10,7 +24,7 @@ enum {
     MFPG_RELEASE_ACTION = 2, /* what the paper's accountants read in addition */
     MFPG_RELEASE_SHARE = 4,  /* what only the ledger reads: what was clipped, the rounding, the weight */
     MFPG_RELEASE_HIDDEN = 8, /* what a round does to a hidden state, which no ledger holds */
-    /* Releases that are equal in these cost the same; in RECORDED, they are the same to every accountant; in WRITTEN, to a ledger. */
+    /* Releases that are equal in COST cost the same; in RECORDED they are the same to every accountant, in WRITTEN to a ledger. */
     MFPG_RELEASE_COST = MFPG_RELEASE_NOISE | MFPG_RELEASE_HIDDEN,
     MFPG_RELEASE_RECORDED = MFPG_RELEASE_COST | MFPG_RELEASE_ACTION,
     MFPG_RELEASE_WRITTEN = MFPG_RELEASE_NOISE | MFPG_RELEASE_ACTION | MFPG_RELEASE_SHARE,

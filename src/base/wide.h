@@ -8,7 +8,7 @@
 /* Before a static function (clang 14 loses others, and mixes up two of one name, in different files too): it is compiled for
  * AVX2 and AVX-512 registers too, and the loader picks by processor. MFPG_WIDE_SHORT: for AVX2 only; loops of a few dozen
  * rounds lose more by what is left over of sixteen than they gain. Not under the thread sanitizer, whose start-up code cannot
- * yet run when the loader asks, nor where the C library has no such choice. */
+ * yet run when the loader asks, nor if the C library has no such choice. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define MFPG_WIDE
@@ -27,8 +27,8 @@
 #define MFPG_WIDE_SHORT
 #endif
 
-/* Where more registers, or other instructions, want another shape of the loop: one function a shape, this before the
- * function, and a choice by mfpg_widest_registers(). */
+/* If more registers, or other instructions, need another shape of the loop, there is one function a shape, with this before it,
+ * and mfpg_widest_registers() chooses. */
 #if defined(__x86_64__)
 #define MFPG_FOR_AVX2   __attribute__((target("avx2,fma")))
 #define MFPG_FOR_AVX512 __attribute__((target("avx2,fma,avx512f,avx512vl")))
@@ -44,7 +44,7 @@
 #define MFPG_UNROLL _Pragma("GCC unroll 24")
 #endif
 
-/* In rising order: what a processor has, it has all of what stands before, too. */
+/* In rising order: a processor that has one has all before it. */
 typedef enum mfpg_registers {
     MFPG_REGISTERS_PLAIN,
     MFPG_REGISTERS_AVX2,  /* 16 of eight floats; fused multiplications */

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/streams.h"
 #include "frame.h"
 
 enum { MOST_CLASSES = 1000 };

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "frame.h"
 #include "readers.h"
 

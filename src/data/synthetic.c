@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
+#include "base/streams.h"
 #include "frame.h"
 
 /* Rounds of the streams (SYNTHETIC, round, client). */

@@ -8,7 +8,6 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/png.h"
 #include "federation/run_folder.h"
 #include "inversion_json.h"
 

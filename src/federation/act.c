@@ -9,9 +9,8 @@
 #include "base/memory.h"
 #include "base/ranks.h"
 #include "acting_rules.h"
-#include "base/tasks.h"
 #include "internal.h"
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 
 const char *mfpg_selection_name(mfpg_selection selection) {
     switch (selection) {

@@ -6,7 +6,6 @@
 #include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "distinct.h"
 #include "internal.h"
 

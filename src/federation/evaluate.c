@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/ranks.h"
-#include "base/tasks.h"
 #include "internal.h"
 #include "models/losses.h"
 #include "pool.h"

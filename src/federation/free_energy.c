@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"
-#include "base/tasks.h"
 #include "internal.h"
 #include "models/losses.h"
 #include "numerics/sorting.h"

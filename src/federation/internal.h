@@ -6,7 +6,7 @@
 
 #include "accountants/accounting.h"
 #include "accountants/view.h"
-#include "base/fixed_sum.h"
+#include "base/ranks.h"
 #include "base/release_parts.h"
 #include "loop_state.h"
 #include "mfpg/filter.h"

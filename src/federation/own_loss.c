@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "internal.h"
 #include "models/losses.h"
 

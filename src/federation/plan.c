@@ -11,7 +11,7 @@
 #include "base/release_parts.h"
 #include "distinct.h"
 #include "internal.h"
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 
 static const plan_class *class_of(const mfpg_plan *plan, ptrdiff_t k) {
     return &plan->class[plan->class_of[k]];

@@ -5,7 +5,6 @@
 #include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/ranks.h"
-#include "base/tasks.h"
 #include "internal.h"
 #include "numerics/transport/transport_report.h"
 

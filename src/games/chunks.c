@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "compensated.h"
 
 double mfpg_chunk_add(const double *x, ptrdiff_t count) {

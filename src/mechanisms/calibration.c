@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 #include "ops.h"
 
 /* Noise outside these bounds is refused: float draws times a smaller sd lose digits, times a larger one overflow. */

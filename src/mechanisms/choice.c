@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/streams.h"
 #include "numerics/special/normal.h"
 
 static double least_of(const double *disutility, ptrdiff_t count) {

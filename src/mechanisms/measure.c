@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/grid_noise.h"
-#include "mfpg/grid.h"
 #include "models/losses.h"
 #include "numerics/linalg/linalg.h"
 #include "ops.h"

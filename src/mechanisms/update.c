@@ -7,7 +7,7 @@
 #include "base/wide.h"
 #include "batch.h"
 #include "clip.h"
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 #include "models/clip_factor.h"
 #include "models/losses.h"
 #include "movement.h"

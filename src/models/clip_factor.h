@@ -8,7 +8,7 @@
  * much keeps rounding from lifting a clipped norm above the clip. */
 #define MFPG_CLIP_SHRINK (1.0 - 0x1p-21)
 
-/* min(1, clip/norm), a little less so that rounding cannot exceed the clip; 0 where the norm is not finite. */
+/* min(1, clip/norm), a little less so that rounding cannot exceed the clip; 0 if the norm is not finite. */
 static inline double mfpg_clip_factor(double norm, double clip) {
     double bound = clip * MFPG_CLIP_SHRINK;
     if (norm <= bound) return 1.0;

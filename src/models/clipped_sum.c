@@ -25,7 +25,7 @@
  * one block of at most b rows changes.
  *
  * (3) In a block of m rows every entry of the sum is made by at most m roundings on the longest path from a term to the
- * result (one of the product, m - 1 of additions to a partial sum that is not zero; products are exact where sums are
+ * result (one of the product, m - 1 of additions to a partial sum that is not zero; products are exact if sums are
  * in double, and the order does not matter). So entry j is off by at most ((1 + u)^m - 1) sum_i |a_ij|, where a_ij is entry j
  * of the vector of row i, and by Minkowski's inequality the vector by at most ((1 + u)^m - 1) m clip <= m^2 u (1 + m u) clip.
  * Over both runs, with at most b rows in the one and b + 1 rows in blocks of at most b in the other, that is
@@ -168,18 +168,13 @@ int64_t mfpg_model_clipped_sum(const mfpg_model *model, const float *w, const mf
     return s.nonfinite;
 }
 
-/* 1: the root of the tree is a block, which is summed in float. */
-static int is_float_block(const mfpg_model *model, const mfpg_batch *batch, double clip, double unit) {
-    return !model->ops->double_sums && batch->count > 0 && batch->count <= block_rows(model) &&
-           unit_fits(clip, unit, batch->data->rows);
-}
-
 mfpg_clipped_sum mfpg_model_clipped_sum_as_made(const mfpg_model *model, const float *w,
     const mfpg_dataset *data, const int32_t *rows, ptrdiff_t count, double clip, double unit, int64_t *sum,
     float *work) {
     const mfpg_model_ops *ops = model->ops;
     mfpg_batch batch = {.data = data, .rows = rows, .count = rows ? count : data->rows};
-    if (!is_float_block(model, &batch, clip, unit))
+    if (ops->double_sums || batch.count == 0 || batch.count > block_rows(model) ||
+        !unit_fits(clip, unit, data->rows)) /* else the root of the tree is a block, summed in float */
         return (mfpg_clipped_sum){.integers = sum,
             .nonfinite = mfpg_model_clipped_sum(model, w, data, rows, count, clip, unit, sum, work)};
     float *floats = (float *)(void *)sum;

@@ -70,7 +70,7 @@ double mfpg_model_sum_unit(double clip, ptrdiff_t places);
 int64_t mfpg_model_clipped_sum(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double clip, double unit, int64_t *sum, float *work);
 
-/* The same sum as it is made, in the memory of `sum`, for those who read it once: floats if all drawn rows are one block that
+/* The same sum as it is made, in the memory of `sum`, for callers that read it once: floats if all drawn rows are one block that
  * is summed in float, without the pass that makes integers of them. */
 typedef struct mfpg_clipped_sum {
     const int64_t *integers; /* NULL: the sum is in floats */
@@ -86,7 +86,7 @@ mfpg_clipped_sum mfpg_model_clipped_sum_as_made(const mfpg_model *model, const f
 double mfpg_model_sum_rounding(const mfpg_model *model);
 
 /* Sum over all rows of the examples' losses at w, each cut to [0, clip] and rounded down to whole multiples of unit, at most
- * mfpg_model_clipped_loss_most; one that is no number, and an absent row, counts as half of that. Exact: one example,
+ * mfpg_model_clipped_loss_most; one that is not a number, and an absent row, counts as half of that. Exact: one example,
  * whatever it becomes, moves the sum by at most that number, and by at most half of it if it counted as half before or after.
  * @param  unit  mfpg_model_sum_unit(clip, places) with places >= data->rows; the sum is then below 2^62
  * @param  work  mfpg_model_workspace(model, data->rows) floats. Threads: safe. Memory: allocates nothing. */

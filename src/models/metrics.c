@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 
 typedef struct ranked {
     float score;
@@ -34,32 +33,18 @@ static mfpg_status predict_block(mfpg_context *ctx, ptrdiff_t index, int worker,
     return MFPG_OK;
 }
 
-/* A client's few rows inside a loop over clients are not worth a loop of their own. */
 static mfpg_status predict_all(mfpg_context *ctx, predicting *p) {
-    ptrdiff_t rows = p->data->rows, blocks = (rows - 1) / MFPG_BLOCK_ROWS + 1;
+    ptrdiff_t blocks = (p->data->rows - 1) / MFPG_BLOCK_ROWS + 1;
     int workers = mfpg_context_threads(ctx);
-    p->work_size = mfpg_model_workspace(p->model, rows);
+    p->work_size = mfpg_model_workspace(p->model, p->data->rows);
     p->work = mfpg_alloc(workers, (size_t)p->work_size * sizeof *p->work);
     if (!p->work) return mfpg_fail_memory(ctx);
-    mfpg_status status = MFPG_OK;
     if (workers > 1)
-        status = mfpg_tasks_run(ctx, blocks, predict_block, p);
-    else
+        mfpg_tasks_run(ctx, blocks, predict_block, p); /* no task fails */
+    else /* a client's few rows inside a loop over clients are not worth a loop of their own */
         for (ptrdiff_t i = 0; i < blocks; i++) predict_block(ctx, i, 0, p);
     free(p->work);
-    return status;
-}
-
-static double mean_of_losses(const mfpg_prediction *prediction, ptrdiff_t rows, int sums_rows) {
-    double sum = 0.0;
-    for (ptrdiff_t i = 0; i < rows; i++) sum += prediction[i].loss;
-    return sums_rows ? sum : sum / (double)rows;
-}
-
-static double share_right(const mfpg_prediction *prediction, const mfpg_dataset *data) {
-    ptrdiff_t right = 0;
-    for (ptrdiff_t i = 0; i < data->rows; i++) right += (float)prediction[i].chosen == data->y[i];
-    return (double)right / (double)data->rows;
+    return MFPG_OK;
 }
 
 /* Labels are 0 .. classes-1; count has a slot for each. */
@@ -110,39 +95,32 @@ static void leave_out_absent(
     }
 }
 
-static void judge(const mfpg_model *model, const mfpg_prediction *prediction, const mfpg_dataset *data,
-    ptrdiff_t *count, ranked *order, mfpg_metrics *out) {
-    out->rows = data->rows;
-    if (data->rows == 0) return;
-    out->loss = mean_of_losses(prediction, data->rows, model->ops->sums_rows);
-    if (model->classes > 0) {
-        out->accuracy = share_right(prediction, data);
-        out->majority_rate = share_of_majority(data, model->classes, count);
-    }
-    if (model->classes == 2) out->auc = area_under_curve(prediction, data, order);
-}
-
 mfpg_status mfpg_model_evaluate(
     mfpg_context *ctx, const mfpg_model *model, const float *w, const mfpg_dataset *data, mfpg_metrics *out) {
     ptrdiff_t rows = data->rows, classes = model->classes;
     *out = (mfpg_metrics){.loss = NAN, .accuracy = NAN, .auc = NAN, .majority_rate = NAN};
     if (rows == 0) return MFPG_OK;
-    mfpg_status status = MFPG_OK;
     mfpg_prediction *prediction = mfpg_alloc(rows, sizeof *prediction);
     ptrdiff_t *count = mfpg_alloc(classes, sizeof *count);
     ranked *order = mfpg_alloc(classes == 2 ? rows : 0, sizeof *order);
-    float *label = data->absent ? mfpg_alloc(rows, sizeof *label) : NULL;
+    float *label = mfpg_alloc(data->absent ? rows : 0, sizeof *label);
     mfpg_dataset present = *data;
-    if (!prediction || !count || !order || (data->absent && !label)) {
-        status = mfpg_fail_memory(ctx);
-        goto done;
-    }
     predicting all = {.model = model, .w = w, .data = data, .out = prediction};
-    status = predict_all(ctx, &all);
-    if (status != MFPG_OK) goto done;
-    if (data->absent) leave_out_absent(data, prediction, label, &present);
-    judge(model, prediction, &present, count, order, out);
-done:
+    mfpg_status status =
+        prediction && count && order && label ? predict_all(ctx, &all) : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && data->absent) leave_out_absent(data, prediction, label, &present);
+    if (status == MFPG_OK && present.rows > 0) {
+        double sum = 0.0, right = 0.0;
+        for (ptrdiff_t i = 0; i < present.rows; i++) {
+            sum += prediction[i].loss;
+            right += (float)prediction[i].chosen == present.y[i];
+        }
+        out->rows = present.rows;
+        out->loss = model->ops->sums_rows ? sum : sum / (double)present.rows;
+        if (classes > 0) out->accuracy = right / (double)present.rows;
+        if (classes > 0) out->majority_rate = share_of_majority(&present, classes, count);
+        if (classes == 2) out->auc = area_under_curve(prediction, &present, order);
+    }
     free(order);
     free(count);
     free(prediction);

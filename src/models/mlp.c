@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "base/wide.h"
 #include "clip_factor.h"
 #include "mfpg/random.h"
@@ -277,7 +278,7 @@ static int64_t add_clipped(const mfpg_model *model, const mfpg_batch *batch, con
     return nonfinite;
 }
 
-/* The sum of the biases' gradients takes the place of the first example's, which nobody reads any more. */
+/* The sum of the biases' gradients takes the place of the first example's, which is not read any more. */
 static void descend(const mfpg_model *model, const mfpg_batch *batch, float alpha, float factor,
     const float *from_w, float *work, float *to_w) {
     ptrdiff_t count = batch->count;

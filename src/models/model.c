@@ -51,12 +51,6 @@ int mfpg_model_facts(const char *kind) {
            (ops->input_gradient ? MFPG_MODEL_SMOOTH : 0);
 }
 
-static mfpg_status fail_unknown(mfpg_context *ctx, const char *kind) {
-    const char *names[KIND_COUNT];
-    for (int i = 0; i < KIND_COUNT; i++) names[i] = KINDS[i]->name;
-    return mfpg_names_unknown(ctx, "model", kind, names, KIND_COUNT);
-}
-
 static mfpg_status check_hidden(
     mfpg_context *ctx, const mfpg_model_ops *ops, const mfpg_model_options *options) {
     ptrdiff_t layers = options->hidden_layers;
@@ -88,7 +82,9 @@ static mfpg_status check_options(
 
 mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *options, mfpg_model **out) {
     const mfpg_model_ops *ops = find_kind(options->kind);
-    if (!ops) return fail_unknown(ctx, options->kind);
+    const char *names[KIND_COUNT];
+    for (int i = 0; i < KIND_COUNT; i++) names[i] = KINDS[i]->name;
+    if (!ops) return mfpg_names_unknown(ctx, "model", options->kind, names, KIND_COUNT);
     ptrdiff_t classes = ops->classes == MFPG_CLASSES_OF_OPTIONS ? options->classes : ops->classes;
     mfpg_status status = check_options(ctx, ops, options, classes);
     if (status != MFPG_OK) return status;

@@ -101,7 +101,7 @@ struct mfpg_model_ops {
     void (*predict)(
         const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);
 
-    /* All or none; 0 and NULL: the loss is no smooth convex function of the features. margin_curvature: the Hessian's norm
+    /* All or none; 0 and NULL: the loss is not a smooth convex function of the features. margin_curvature: the Hessian's norm
      * in the margins, at most. weights_norm2: an upper bound of the squared operator norm of the map from features to
      * margins. input_gradient: NaN if the label is none of the model's; work: classes doubles. */
     double margin_curvature;
@@ -168,8 +168,8 @@ void mfpg_glm_input_gradient(
 /* The class that a label names, or -1 if it names none of 0 .. classes-1. */
 ptrdiff_t mfpg_class_of(float y, ptrdiff_t classes);
 
-/* Turns margins into the derivative of the loss by them, p - e_label, in place. Margins that are no numbers and a label
- * below 0 leave no numbers. */
+/* Turns margins into the derivative of the loss by them, p - e_label, in place. Margins that are not numbers and a label
+ * below 0 leave NaN. */
 void mfpg_cross_entropy_signal(ptrdiff_t classes, ptrdiff_t step, ptrdiff_t label, float *margin);
 
 /* The answer to one example: its loss is NAN if the label is below 0. */

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/number.h"
-#include "base/utf8.h"
 
 enum { FOUND_SIZE = 80, SHOWN_BYTES = 48 };
 

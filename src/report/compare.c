@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "base/utf8.h"
+#include "base/names.h"
 #include "comparison.h"
 #include "mfpg/experiment.h"
 #include "base/json_file.h"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/csv_writer.h"
-#include "base/embedded.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/number.h"

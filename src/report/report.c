@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/embedded.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"

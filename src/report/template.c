@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "base/embedded.h"
+#include "base/file.h"
 #include "base/error.h"
 #include "base/number.h"
-#include "base/utf8.h"
+#include "base/names.h"
 
 /* ---- text of any origin ---- */
 

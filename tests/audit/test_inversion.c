@@ -2,6 +2,7 @@
  * what noise admits, and beyond it where noise is left out. */
 #include "inversion_fixture.h"
 
+#include "base/streams.h"
 #include "mfpg/audit_bounds.h"
 
 /* ---- closed forms ---- */

@@ -2,6 +2,7 @@
  * for which there is no closed form. */
 #include "inversion_fixture.h"
 
+#include "base/streams.h"
 #include "models/losses.h"
 #include "numerics/linalg/linalg.h"
 

@@ -2,6 +2,7 @@
  * runs gives away. */
 #include "audit/faults.h"
 
+#include "base/streams.h"
 #include "mfpg/random.h"
 
 static int by_value(const void *a, const void *b) {

@@ -1,5 +1,5 @@
 /* The law of noised values on a grid worked out a second time, with numbers of 200 bits by MPFR and no fast path, from the
- * text of mfpg/random.h (which words a draw takes), exact_normal.h (what they mean) and grid_noise.h (where further bits are):
+ * text of mfpg/random.h (which words a draw takes), grid_noise.h (what they mean, and where further bits are):
  * none of the library's arithmetic is used but the bytes of its key stream, which libsodium's tests know. */
 #ifndef MFPG_TESTS_GRID_REFERENCE_H
 #define MFPG_TESTS_GRID_REFERENCE_H
@@ -9,7 +9,7 @@
 
 #include <mpfr.h> /* after stdint.h: its conversions of 64 bits */
 
-#include "base/exact_normal.h"
+#include "base/grid_noise.h"
 #include "mfpg/random.h"
 
 enum { REFERENCE_BITS = 200 };

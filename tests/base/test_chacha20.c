@@ -1,7 +1,7 @@
 /* The own ChaCha20 against libsodium, word for word, with every kind of registers that this processor has. */
 #include "testing.h"
 
-#include "base/chacha20.h"
+#include "base/streams.h"
 
 static mfpg_stream stream_of(uint64_t client) {
     mfpg_key key = mfpg_key_from_seed(testing_seed());

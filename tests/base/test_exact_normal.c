@@ -3,7 +3,7 @@
 #include "testing.h"
 
 #include "base/grid_reference.h"
-#include "base/random_gaussian.h"
+#include "base/streams.h"
 
 static mfpg_stream stream_of(uint64_t round) {
     mfpg_key key = mfpg_key_from_seed(testing_seed());
@@ -155,22 +155,24 @@ static void test_bounded_draws_are_within_their_error(void **state) {
     int groups = testing_repeats(12000);
     double largest = 0.0;
     for (int g = 0; g < groups; g++) {
-        uint32_t radius[16], angle[16];
-        float cosine[16], sine[16];
+        mfpg_chacha20 words = {{{0}}}; /* the first pair of each of 16 blocks */
+        uint32_t *radius = words.word[0], *angle = words.word[1];
         for (uint64_t i = 0; i < 16; i++) {
             uint64_t number = 16 * (uint64_t)g + i;
             radius[i] = radius_word(&stream, number + number / 64);
             angle[i] = angle_word(&stream, ((uint64_t)1 << 40) + number * 5 + number / 640);
         }
         for (int r = MFPG_REGISTERS_PLAIN; r <= (int)mfpg_widest_registers(); r++) {
-            mfpg_bounded_pairs((mfpg_registers)r, radius, angle, cosine, sine);
+            float z[256];
+            mfpg_gaussian_groups(1, (mfpg_registers)r, &words, z);
             for (int i = 0; i < 16; i++) {
+                float cosine = z[i / 8 * 128 + i % 8], sine = z[i / 8 * 128 + 8 + i % 8];
                 int bounded =
                     radius[i] >= MFPG_LEAST_BOUNDED && radius[i] < MFPG_LEAST_BOUNDED + MFPG_BOUNDED_WORDS;
-                assert_int_equal(!isnan(cosine[i]), bounded);
-                assert_int_equal(!isnan(sine[i]), bounded);
+                assert_int_equal(!isnan(cosine), bounded);
+                assert_int_equal(!isnan(sine), bounded);
                 if (!bounded) continue;
-                double error = largest_error(radius[i], angle[i], (double)cosine[i], (double)sine[i]);
+                double error = largest_error(radius[i], angle[i], (double)cosine, (double)sine);
                 largest = fmax(largest, error);
                 if (!(error <= MFPG_BOUNDED_ERROR))
                     print_error("words %08x %08x, registers %d: error %a\n", radius[i], angle[i], r, error);

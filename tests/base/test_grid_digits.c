@@ -5,7 +5,8 @@
 
 #include "base/float_noise.h"
 #include "guesses.h"
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
+#include "whole_grid.h"
 
 enum { D = 1000, TRIALS = 400 };
 
@@ -31,7 +32,7 @@ static void release_double(releases *all, uint64_t trial, const double *x) {
 static void release_on_grid(releases *all, uint64_t trial, const double *x) {
     static int64_t k[D];
     double grid = mfpg_grid_for(all->sd);
-    CHECK_OK(all->ctx, mfpg_grid_noise(all->ctx, &all->stream, trial, D, x, all->sd, grid, k));
+    whole_grid_noise(&all->stream, trial, D, x, all->sd, grid, k);
     for (ptrdiff_t j = 0; j < D; j++) all->out[j] = (double)k[j] * grid;
 }
 

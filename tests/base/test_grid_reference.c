@@ -3,7 +3,7 @@
 
 #include "base/grid_noise.h"
 #include "base/grid_reference.h"
-#include "base/random_gaussian.h"
+#include "base/streams.h"
 
 enum { MOST = 4200 };
 

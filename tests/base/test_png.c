@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-#include "base/png.h"
+#include "base/file.h"
 
 enum { WIDTH = 5, HEIGHT = 3 };
 

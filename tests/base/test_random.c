@@ -1,5 +1,6 @@
 #include "testing.h"
 
+#include "base/streams.h"
 #include "mfpg/random.h"
 
 /* Keys, streams and uniform numbers. The Gaussian draws have a program of their own. */

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "base/random_gaussian.h"
+#include "base/streams.h"
 #include "mfpg/random.h"
 
 static mfpg_stream stream_of(uint64_t seed, mfpg_purpose purpose, uint64_t round, uint64_t client) {

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/tasks.h"
 
 enum { TASKS = 200 };
 

@@ -2,7 +2,6 @@
 #include "testing.h"
 
 #include "base/names.h"
-#include "base/utf8.h"
 
 static char *shown(const char *text, int width) {
     char *out = NULL;

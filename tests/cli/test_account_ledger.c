@@ -3,6 +3,7 @@
 #include "accountants/accounting.h"
 #include "cli/ledger.h"
 
+#include "base/release_parts.h"
 #include "mfpg/accountant.h"
 #include "mfpg/filter.h"
 

@@ -4,6 +4,7 @@
 #include "cli/ledger.h"
 #include "cli/program.h"
 
+#include "base/release_parts.h"
 #include "mfpg/release.h"
 
 static void check_not_listed(const json_t *assumptions, const char *where) {

@@ -1,6 +1,7 @@
 /* Random tables, written with random quoting, separators and line ends, read back equal. */
 #include "fixture.h"
 
+#include "base/streams.h"
 #include "data/readers.h"
 #include "mfpg/random.h"
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <zlib.h>
 
+#include "base/streams.h"
 #include "data/readers.h"
 #include "mfpg/data_check.h"
 #include "zip_build.h"

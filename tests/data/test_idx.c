@@ -1,4 +1,5 @@
 /* IDX files: plain and gzip, every type, labels of their own, lies in the header, damage, and MNIST. */
+#include "base/streams.h"
 #include "fixture.h"
 
 #include <zlib.h>

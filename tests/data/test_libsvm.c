@@ -1,4 +1,5 @@
 /* LIBSVM text: its traps, refusals with their line, real files, and damage. */
+#include "base/streams.h"
 #include "fixture.h"
 
 static mfpg_data_options reading_libsvm(const char *text) {

@@ -1,6 +1,7 @@
 /* NumPy files: every type and version, shapes, labels of their own, headers that lie, damage. */
 #include "fixture.h"
 
+#include "base/streams.h"
 #include "data/npy.h"
 
 static const char *const arrays[] = {"array"}, *const labels[] = {"labels"};

@@ -202,7 +202,7 @@ static void test_what_no_audit_has_written_is_refused(void **state) {
     write_file(in_place("r/audit.json"), "[]\n");
     const char *run = in_place("r");
     assert_int_equal(mfpg_report_write(ctx, &run, 1, in_place("page"), NULL), MFPG_ERR_INPUT);
-    MESSAGE_HOLDS("audit.json", "no JSON object");
+    MESSAGE_HOLDS("audit.json", "not a JSON object");
     write_file(in_place("r/audit.json"), text);
     change(
         "r/audit.json", "\"runs\": 40", "\"later\": {\"any\": [null]}, \"runs\": 40"); /* unknown: anything */

@@ -1,7 +1,8 @@
 /* Actions chosen anew in every round: what is chosen, what it costs, who must stop, and what is certified. */
 #include "fixture.h"
 
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
+#include "whole_grid.h"
 
 #include <unistd.h>
 
@@ -72,7 +73,7 @@ static void test_a_noisy_action_answers_the_noised_loss_at_the_broadcast_model(v
             int64_t steps[2];
             const double measured[2] = {loss_of(&s, k), 0}, grid = mfpg_grid_for(0.5);
             mfpg_stream noise = mfpg_stream_open(&s.f.key, MFPG_PURPOSE_MEASURE, round, (uint64_t)k);
-            CHECK_OK(s.f.ctx, mfpg_grid_noise(s.f.ctx, &noise, 0, 2, measured, 0.5, grid, steps));
+            whole_grid_noise(&noise, 0, 2, measured, 0.5, grid, steps);
             double loss = fmin(4, fmax(0, grid * (double)steps[0]));
             expected[k] = fmin(3, fmax(0.05, sqrt(s.preference[k] * 0.2 / loss)));
             mean += expected[k] / CLIENTS;

@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 #include "federation/internal.h"
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 
 enum { CLIENTS = 5, MESSAGE = 512 };
 

@@ -4,7 +4,7 @@
 
 #include "models/fixture.h"
 
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 #include "mfpg/mechanism.h"
 
 static inline mfpg_mechanism *make_mechanism(mfpg_context *ctx, const mfpg_mechanism_options *options) {

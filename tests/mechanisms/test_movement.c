@@ -2,9 +2,10 @@
 #include "testing.h"
 
 #include "mechanisms/movement.h"
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 #include "mfpg/random.h"
 #include "numerics/linalg/linalg.h"
+#include "whole_grid.h"
 
 enum { LONGEST = 5000 };
 
@@ -93,7 +94,7 @@ static void check_noised(
         squares += expected->x[i] * expected->x[i] / share / share;
         expected->total[i] += (float)(grid / share * (expected->x[i] / grid));
     }
-    CHECK_OK(ctx, mfpg_grid_noise(ctx, &noise, 3, n, expected->x, share * sd, grid, expected->k));
+    whole_grid_noise(&noise, 3, n, expected->x, share * sd, grid, expected->k);
     for (ptrdiff_t i = 0; i < n; i++) {
         double base = nearbyint(weight / grid * ((double)v->from[i] - (double)v->origin[i]));
         expected->share[i] = expected->k[i] + (int64_t)base;
@@ -153,7 +154,7 @@ static void test_large_sums_move_as_small_ones(void **state) {
         vectors *v = fill(N);
         for (ptrdiff_t i = 0; i < N; i += 100) v->sum[i] *= (int64_t)1 << (10 + i % 7);
         for (ptrdiff_t i = 0; i < N; i++) v->x[i] = rates[r] * (double)v->sum[i];
-        CHECK_OK(ctx, mfpg_grid_noise(ctx, &noise, 0, N, v->x, 0.7, grid, v->k));
+        whole_grid_noise(&noise, 0, N, v->x, 0.7, grid, v->k);
         mfpg_movement m = {
             .from = v->from, .sum = v->sum, .rate = rates[r], .noise_sd = 0.7, .grid = grid, .to = v->to};
         assert_true(mfpg_movement_pass(&m, &noise, 0, N));

@@ -4,8 +4,9 @@
 
 #include "failing_memory.h"
 
-#include "mfpg/grid.h"
+#include "base/grid_noise.h"
 #include "mfpg/privatise.h"
+#include "whole_grid.h"
 
 static mfpg_context *ctx;
 
@@ -75,7 +76,7 @@ static int privatise(const mfpg_mechanism *mechanism, mfpg_action action, uint64
 static void noised(const mfpg_release *release, uint64_t seed, ptrdiff_t n, const double *x, double *out) {
     mfpg_stream stream = stream_of(seed);
     int64_t *k = calloc((size_t)n, sizeof *k);
-    CHECK_OK(ctx, mfpg_grid_noise(ctx, &stream, 0, n, x, release->noise_sd, release->grid, k));
+    whole_grid_noise(&stream, 0, n, x, release->noise_sd, release->grid, k);
     for (ptrdiff_t i = 0; i < n; i++) out[i] = (double)k[i] * release->grid;
     free(k);
 }

@@ -3,6 +3,7 @@
 #include "local_round.h"
 
 #include "mfpg/transport.h"
+#include "whole_grid.h"
 
 enum { FEATURES = 6, D = FEATURES + 1, ROWS = 12 };
 
@@ -240,7 +241,7 @@ static void test_the_state_moves_by_whole_steps(void **state) {
         mfpg_release release = release_of(s.ctx, mechanism, action, ROWS);
         int64_t steps[D];
         assert_true(release.grid == mfpg_grid_for(release.noise_sd));
-        CHECK_OK(s.ctx, mfpg_grid_noise(s.ctx, &noise, 0, D, nothing, release.noise_sd, release.grid, steps));
+        whole_grid_noise(&noise, 0, D, nothing, release.noise_sd, release.grid, steps);
         for (int i = 0; i < D; i++) s.w[i] = k % 3 == 0 ? 131072.0F : (float)(k % 3 - 1) * 16.0F;
         update(&s, mechanism, &empty, ROWS, action, 0, 0, s.out);
         for (int i = 0; i < D; i++)

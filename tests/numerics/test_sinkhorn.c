@@ -2,6 +2,7 @@
 
 #include <float.h>
 
+#include "base/streams.h"
 #include "mfpg/random.h"
 #include "mfpg/transport.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/fields.h"
 #include "accountants/release_check.h"
+#include "base/release_parts.h"
 
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     if (header->clients < 1) return "clients is less than 1";

@@ -11,6 +11,7 @@
 #include "accountants/accounting.h"
 
 #include "base/error.h"
+#include "base/release_parts.h"
 #include "chain.h"
 #include "format.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/wide.h"
 
-/* Vector types of gcc and clang, which fix the lane that every product is added to; where registers are narrower the
+/* Vector types of gcc and clang, which fix the lane that every product is added to; if registers are narrower the
  * compiler splits them. */
 enum { LANES = 8, ROWS = 4, HALF = LANES / 2 };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
@@ -76,7 +76,8 @@ MFPG_WIDE_SHORT static void apply_broad(ptrdiff_t rows, ptrdiff_t cols, const fl
     for (ptrdiff_t j = cols - cols % LANES; j < cols; j++) last[j - (cols - LANES)] = x[j];
     for (ptrdiff_t i = 0; i < rows; i += ROWS) {
         ptrdiff_t left = rows - i;
-        const float *p = row_of(a, cols, list, i), *q = p, *r = p, *s = p; /* p stands in for missing rows */
+        const float *p = row_of(a, cols, list, i), *q = p, *r = p,
+                    *s = p; /* p takes the place of missing rows */
         if (left > 1) q = row_of(a, cols, list, i + 1);
         if (left > 2) r = row_of(a, cols, list, i + 2);
         if (left > 3) s = row_of(a, cols, list, i + 3);
@@ -136,7 +137,7 @@ MFPG_WIDE static void scale_float(ptrdiff_t n, float by, float *x) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] *= by;
 }
 
-/* The product of two floats fits a double, so where `by` is one, a product of floats is rounded to the same bits. */
+/* The product of two floats fits a double, so if `by` is one, a product of floats is rounded to the same bits. */
 void mfpg_vector_scale(ptrdiff_t n, double by, float *x) {
     float narrow = (float)by;
     if ((double)narrow == by)

@@ -1,7 +1,7 @@
 /* Dense vectors and matrices as the models use them: float, row-major without padding.
  *
  * Own loops at every size, not BLAS: against OpenBLAS on one thread they take half its time for narrow matrices (8 to 64
- * columns), the same for broad ones in the cache, and up to a quarter more where memory decides (bench_linalg). They
+ * columns), the same for broad ones in the cache, and up to a quarter more if memory decides (bench_linalg). They
  * start no threads of their own inside a task, whichever BLAS is installed, and fix the order of every sum: the same
  * bits on every x86-64, and the same for a row alone as among others. Threads: safe. Sizes may be 0. Nothing is
  * allocated; outputs overlap no input. */
@@ -24,30 +24,30 @@ void mfpg_matrix_add_transposed(
 /* y += factor * x. */
 void mfpg_vector_axpy(ptrdiff_t n, float factor, const float *x, float *y);
 
-/* x_i = by x_i in double, rounded once. Where by is a float these are the bits of a product of floats. */
+/* x_i = by x_i in double, rounded once. If by is a float these are the bits of a product of floats. */
 void mfpg_vector_scale(ptrdiff_t n, double by, float *x);
 
-/* The same, but 0 where that is no normal float. NaN stays. */
+/* The same, but 0 if that is not a normal float. NaN stays. */
 void mfpg_vector_scale_normal(ptrdiff_t n, double by, float *x);
 
-/* Sum of x_i y_i in double. Finite where all entries are: products of floats and sums of 2^63 of them fit a double. */
+/* Sum of x_i y_i in double. Finite if all entries are: products of floats and sums of 2^63 of them fit a double. */
 double mfpg_vector_dot(ptrdiff_t n, const float *x, const float *y);
 
 /* The order in which products are summed: entry i goes to lane i modulo 8, the lanes are added as here, then come the
- * entries behind the last whole eight, one by one. For those who sum while they pass over a vector. */
+ * entries after the last whole eight, one by one. For callers that sum while they pass over a vector. */
 enum { MFPG_SUM_LANES = 8 };
 static inline double mfpg_lanes_sum(const double s[MFPG_SUM_LANES]) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
 /* |x| in double: exact to rounding from the smallest to the largest floats, with no scaling. Infinite or NaN exactly
- * where an entry is, so isfinite() of the result is the test of a whole vector. */
+ * if an entry is, so isfinite() of the result is the test of a whole vector. */
 double mfpg_vector_norm(ptrdiff_t n, const float *x);
 
 /* |x - y| in double, of differences rounded to float: the same bits as the norm of the vector of these. */
 double mfpg_vector_distance(ptrdiff_t n, const float *x, const float *y);
 
-/* The largest |x_i|, NaN where an entry is, 0 without entries. */
+/* The largest |x_i|, NaN if an entry is, 0 without entries. */
 float mfpg_vector_largest(ptrdiff_t n, const float *x);
 
 #endif

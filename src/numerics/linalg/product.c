@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-/* C is made in tiles of BROAD columns and so many rows that the sums stay in registers while the depth runs: four where
- * there are 16 registers of eight floats, 24 where there are 32 of sixteen. With separate multiplications and additions
+/* C is made in tiles of BROAD columns and so many rows that the sums stay in registers while the depth runs: four for
+ * 16 registers of eight floats, 24 for 32 of sixteen. With separate multiplications and additions
  * these sizes keep all arithmetic units busy; a tall tile takes fewer loads of B and fewer rounds.
  *
  * The BROAD columns of B that a tile needs are DEEP at most, so that they stay in the nearest cache while the tiles of a
- * block of HIGH rows are made. They are copied where they do not lie side by side, and also where MANY rows take them in
- * low tiles, since lines a power of two apart push each other out of that cache. A block of A is copied where its rows are
+ * block of HIGH rows are made. They are copied if they do not lie side by side, and also if MANY rows take them in
+ * low tiles, since lines a power of two apart push each other out of that cache. A block of A is copied if its rows are
  * columns in memory, since each of their entries would lie on a page of its own, unless they are FEW. Those few leave C as
  * most of what is read and written, so tiles of TALLER rows make it in order: all columns before the next rows. */
 enum {
@@ -283,7 +283,7 @@ MFPG_FOR_AVX512 static void make_rows_avx512(
 
 static const rows_maker MAKERS[] = {make_rows_plain, make_rows_avx2, make_rows_avx512};
 
-/* Fewer than BROAD columns: every tile is made beside C. */
+/* Fewer than BROAD columns: every tile is made outside of C. */
 static void make_edge(rows_maker make, const block *p, mfpg_matrix a, place at) {
     size_t bytes = (size_t)p->cols * sizeof(float);
     for (ptrdiff_t first = 0, tall; first < p->rows; first += tall, next_rows(&at, tall)) {

@@ -1,9 +1,9 @@
 /* Products of matrices in float, as the layers of a network need them.
  *
  * Own loops, not BLAS: they start no threads inside a task, and every entry is one chain of multiplications and
- * additions in the order of the depth, uncontracted. So a row has the same bits alone as among others, wherever it
- * stands, with every processor. Beside OpenBLAS on one thread they reach 0.95 to 1.3 of its speed with AVX-512 registers
- * (bench_product), less at those of a few thousand operations; fastest where B and C begin at a cache line. Threads: safe.
+ * additions in the order of the depth, uncontracted. So a row has the same bits alone as among others, in any place,
+ * with every processor. Compared with OpenBLAS on one thread they reach 0.95 to 1.3 of its speed with AVX-512 registers
+ * (bench_product), less at those of a few thousand operations; fastest if B and C begin at a cache line. Threads: safe.
  * Nothing is allocated. */
 #ifndef MFPG_NUMERICS_LINALG_PRODUCT_H
 #define MFPG_NUMERICS_LINALG_PRODUCT_H
@@ -38,8 +38,7 @@ enum { MFPG_PRODUCT_DEPTH = 256 };
 typedef struct mfpg_product {
     ptrdiff_t rows, cols, depth;
     mfpg_matrix a, b;
-    const float
-        *start; /* entry (i, j) of S is start[i * start_down + j]; NULL, only where not scaled: zero */
+    const float *start; /* entry (i, j) of S is start[i * start_down + j]; NULL, unless scaled: zero */
     ptrdiff_t start_down;
     int scaled; /* 1: C = S + factor (A B); 0: C = S + A B, the sums started from S */
     float factor;

@@ -88,7 +88,7 @@ static int insert_break(double e, double low, double high, double *breaks, int c
 static int find_breaks(const mfpg_node *node, double low, double high, double breaks[3]) {
     double half = 0.5 * node->h, at_low = node->drift - node->pull * low,
            at_high = node->drift - node->pull * high;
-    /* e - |b(e)| h/2 is concave: where it is >= 0 at both ends the differences are central in between */
+    /* e - |b(e)| h/2 is concave: if it is >= 0 at both ends the differences are central in between */
     if (node->scheme == MFPG_PDE_HYBRID && half * fabs(at_low) <= low && half * fabs(at_high) <= high)
         return 0;
     int count = 0;
@@ -200,22 +200,18 @@ static void evaluate(step *s, const double *next) {
     mfpg_chain_solve(&s->chain, s->value);
 }
 
-static int value_settled(const step *s) {
-    double change = 0.0, size = 0.0;
-    for (ptrdiff_t i = 0; i < s->problem->n; i++) {
-        double moved = fabs(s->value[i] - s->before[i]), height = fabs(s->value[i]);
-        if (moved > change) change = moved;
-        if (height > size) size = height;
-    }
-    return change <= VALUE_TOLERANCE * size;
-}
-
 /* Returns the rounds taken; more than the cap if that ended the iteration. */
 static int iterate_policy(step *s, const double *next) {
     size_t bytes = (size_t)s->problem->n * sizeof *next;
     for (int round = 1; round <= MOST_ROUNDS; round++) {
+        double change = 0.0, size = 0.0;
         evaluate(s, next);
-        if (round > 1 && value_settled(s)) return round;
+        for (ptrdiff_t i = 0; round > 1 && i < s->problem->n; i++) {
+            double moved = fabs(s->value[i] - s->before[i]), height = fabs(s->value[i]);
+            if (moved > change) change = moved;
+            if (height > size) size = height;
+        }
+        if (round > 1 && change <= VALUE_TOLERANCE * size) return round;
         if (improve(s) == 0) return round;
         memcpy(s->before, s->value, bytes);
     }
@@ -265,12 +261,6 @@ static double mean_of(const mfpg_problem *p, const double *mass) {
     return sum;
 }
 
-static double deviation_of(const mfpg_problem *p, const double *mass) {
-    double mean = mean_of(p, mass), sum = 0.0;
-    for (ptrdiff_t i = 0; i < p->n; i++) sum += mass[i] * (p->x[i] - mean) * (p->x[i] - mean);
-    return sqrt(sum);
-}
-
 static double population_mean(const mfpg_problem *p, const double *current) {
     double sum = 0.0;
     for (ptrdiff_t k = 0; k < p->types; k++) sum += p->share[k] * mean_of(p, current + k * p->n);
@@ -291,11 +281,12 @@ static double step_cost(const mfpg_problem *p, double weight, const double *cont
 /* What the scheme adds, how fast neighbouring drifts differ, and the mass at the ends. */
 static void observe(const mfpg_problem *p, ptrdiff_t type, double mean, const double *control,
     const double *mass, mfpg_flow_report *report) {
-    double added = 0.0, noise = 0.0, rate = 0.0, before = 0.0;
+    double added = 0.0, noise = 0.0, rate = 0.0, before = 0.0, own_mean = mean_of(p, mass), variance = 0.0;
     for (ptrdiff_t i = 0; i < p->n; i++) {
         double drift = drift_at(p, i, mean) - p->pull[i] * control[i];
         added += mass[i] * (mfpg_scheme_noise(p->options.scheme, p->h, drift, control[i]) - control[i]);
         noise += mass[i] * control[i];
+        variance += mass[i] * (p->x[i] - own_mean) * (p->x[i] - own_mean);
         if (i > 0) rate += 0.5 * (mass[i] + mass[i - 1]) * fabs(drift - before) / p->h;
         before = drift;
     }
@@ -303,7 +294,7 @@ static void observe(const mfpg_problem *p, ptrdiff_t type, double mean, const do
     report->noise += p->share[type] * p->dt * noise;
     report->drift_step = fmax(report->drift_step, p->dt * rate);
     double density = (mass[0] + mass[p->n - 1]) / p->h;
-    report->edge_mass = fmax(report->edge_mass, density * deviation_of(p, mass));
+    report->edge_mass = fmax(report->edge_mass, density * sqrt(variance));
 }
 
 void mfpg_flow_run(const mfpg_problem *p, const double *control, double *path, double *cost, double *current,

@@ -46,9 +46,8 @@ double mfpg_pde_optimal_control(
  * Then V = A(t) x^2/2 + ... with -A' = q - 2 k A, k = kappa + attraction, so that the best control depends on time alone;
  * the attraction drops out of the mean, because it points to the mean. */
 
-enum {
-    PIECES = 20000
-}; /* of the integral in the variance; its kinks, where the control is cut, cost (1/PIECES)^2 */
+/* Of the integral in the variance; its kinks, where the control is cut, cost (1/PIECES)^2. */
+enum { PIECES = 20000 };
 
 static int is_quadratic(const mfpg_pde_polynomial *p) {
     return p->coefficient[1] == 0.0 && p->coefficient[3] == 0.0 && p->coefficient[4] == 0.0;

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "pde_parts.h"
 
 enum {
@@ -105,16 +104,6 @@ static mfpg_status move_block(mfpg_context *ctx, ptrdiff_t block, int worker, vo
         c->options->steps);
 }
 
-/* A cloud of a few blocks is moved sooner by one thread than many are woken. */
-static mfpg_status move_all(mfpg_context *ctx, cloud *c) {
-    if (c->blocks >= PARALLEL_BLOCKS) return mfpg_tasks_run(ctx, c->blocks, move_block, c);
-    for (ptrdiff_t block = 0; block < c->blocks; block++) {
-        mfpg_status status = move_block(ctx, block, 0, c);
-        if (status != MFPG_OK) return status;
-    }
-    return MFPG_OK;
-}
-
 static mfpg_status check(mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_solution *s,
     const mfpg_pde_particles_options *o) {
     const mfpg_pde_rule rules[] = {{"the number of particles", (double)o->count, MFPG_PDE_PARTICLES},
@@ -132,7 +121,12 @@ static mfpg_status check(mfpg_context *ctx, const mfpg_pde_model *model, const m
 
 static mfpg_status run(mfpg_context *ctx, cloud *c, double *mean, double *variance) {
     for (c->step = -1; c->step < c->options->steps; c->step++) {
-        mfpg_status status = move_all(ctx, c);
+        mfpg_status status = MFPG_OK;
+        if (c->blocks >= PARALLEL_BLOCKS)
+            status = mfpg_tasks_run(ctx, c->blocks, move_block, c);
+        else /* a cloud of a few blocks is moved sooner by one thread than many are woken */
+            for (ptrdiff_t block = 0; block < c->blocks && status == MFPG_OK; block++)
+                status = move_block(ctx, block, 0, c);
         if (status != MFPG_OK) return status;
         double count = (double)c->options->count, shift = 0.0, squares = 0.0;
         for (ptrdiff_t block = 0; block < c->blocks; block++) {

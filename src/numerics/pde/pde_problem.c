@@ -126,19 +126,13 @@ static mfpg_status check_options(mfpg_context *ctx, const mfpg_pde_model *model,
 
 static const double MOST_OUTSIDE = 1e-6; /* of the start's mass */
 
-/* The mass of the start beyond the domain. */
-static double mass_outside(const mfpg_problem *p) {
-    const mfpg_pde_model *m = p->model;
-    double root = sqrt(2.0 * m->start_variance);
-    return 0.5 * erfc((m->start_mean - p->options.low) / root) +
-           0.5 * erfc((p->options.high - m->start_mean) / root);
-}
-
 /* A sum over evenly spaced nodes differs from the integral of a normal density of deviation s by 2 exp(-2 pi^2 (s/h)^2):
  * 5e-9 at h = s, 1e-2 at h = 2s. Beyond h = s the start is not on the grid at all. */
 static mfpg_status check_start(mfpg_context *ctx, const mfpg_problem *p) {
     const mfpg_pde_model *m = p->model;
-    double sd = sqrt(m->start_variance), outside = mass_outside(p);
+    double sd = sqrt(m->start_variance), root = sqrt(2.0 * m->start_variance);
+    double outside = 0.5 * erfc((m->start_mean - p->options.low) / root) +
+                     0.5 * erfc((p->options.high - m->start_mean) / root);
     char text[3][MFPG_NUMBER_SIZE];
     if (!(outside <= MOST_OUTSIDE))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
@@ -151,13 +145,6 @@ static mfpg_status check_start(mfpg_context *ctx, const mfpg_problem *p) {
             "continuous game: the grid is too coarse for the start: its step %.3g is wider than the standard "
             "deviation %.3g; take at least %.0f nodes",
             p->h, sd, 1.0 + ceil((p->options.high - p->options.low) / sd));
-    return MFPG_OK;
-}
-
-static mfpg_status check_tables(mfpg_context *ctx, const mfpg_problem *p) {
-    for (ptrdiff_t i = 0; i < p->n; i++)
-        if (!isfinite(p->slope[i]) || !isfinite(p->running[i]) || !isfinite(p->pull[i]))
-            return mfpg_pde_refuse(ctx, "the loss at an end of the domain", p->slope[i], "a finite number");
     return MFPG_OK;
 }
 
@@ -216,7 +203,10 @@ mfpg_status mfpg_problem_create(
     if (status == MFPG_OK) status = allocate(ctx, out);
     if (status != MFPG_OK) return status;
     tabulate(out);
-    return check_tables(ctx, out);
+    for (ptrdiff_t i = 0; i < out->n; i++)
+        if (!isfinite(out->slope[i]) || !isfinite(out->running[i]) || !isfinite(out->pull[i]))
+            return mfpg_pde_refuse(ctx, "the loss at an end of the domain", out->slope[i], "a finite number");
+    return MFPG_OK;
 }
 
 void mfpg_problem_clear(mfpg_problem *problem) {

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv_writer.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -85,21 +84,19 @@ static mfpg_status write_axis(
 
 static mfpg_status write_moments(
     mfpg_context *ctx, const char *folder, const mfpg_pde_solution *s, const mfpg_pde_model *model) {
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, "moments.csv", &file);
+    static const char COLUMNS[] =
+        "time,type,weight,share,mean,variance,mean_control,mass,free_energy,paper_mass";
+    mfpg_table_file *file;
+    mfpg_status status = mfpg_table_file_open(ctx, folder, "moments.csv", COLUMNS, &file);
     if (status != MFPG_OK) return status;
-    mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "time,type,weight,share,mean,variance,mean_control,mass,free_energy,paper_mass");
     for (ptrdiff_t row = 0; row < (s->steps + 1) * s->types; row++) {
         ptrdiff_t time = row / s->types, type = row % s->types;
         const mfpg_pde_moments *m = &s->moments[type * (s->steps + 1) + time];
-        const double numbers[] = {(double)time * s->time_step, (double)type, model->weight[type],
-            model->share ? model->share[type] : 1.0 / (double)s->types, m->mean, m->variance, m->mean_control,
-            m->mass, m->free_energy, m->paper_mass};
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mfpg_csv_number(&csv, numbers[i]);
-        mfpg_csv_end_row(&csv);
+        mfpg_table_file_row(file, "ninnnnnnnn", (double)time * s->time_step, (int64_t)type,
+            model->weight[type], model->share ? model->share[type] : 1.0 / (double)s->types, m->mean,
+            m->variance, m->mean_control, m->mass, m->free_energy, m->paper_mass);
     }
-    return mfpg_file_commit(ctx, &file);
+    return mfpg_table_file_close(ctx, file);
 }
 
 mfpg_status mfpg_pde_solution_write(

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "pde_parts.h"
 
 /* ---- which path to try next ---- */
@@ -193,7 +192,7 @@ static mfpg_status certify(mfpg_context *ctx, loop *l, mfpg_pde_solution *s, mfp
     return MFPG_OK;
 }
 
-/* A grid that tells of itself and not of the model is refused; what was measured says what would do. */
+/* A grid whose own effects dominate the answer is refused; what was measured says which grid would be enough. */
 static mfpg_status check_grid(mfpg_context *ctx, const mfpg_problem *p, const mfpg_pde_solution *s) {
     const mfpg_pde_options *o = &p->options;
     if (!(s->edge_mass <= MOST_EDGE_MASS))
@@ -249,15 +248,6 @@ static mfpg_pde_solution *make_solution(const mfpg_problem *p) {
     return NULL;
 }
 
-/* Masses become densities. */
-static void finish(const mfpg_problem *p, mfpg_pde_solution *s) {
-    s->least_density = (double)INFINITY;
-    for (ptrdiff_t i = 0; i < p->types * (p->steps + 1) * p->n; i++) {
-        s->density[i] /= p->h;
-        s->least_density = fmin(s->least_density, s->density[i]);
-    }
-}
-
 mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_options *options,
     mfpg_pde_solution **out) {
     loop l = {0};
@@ -283,7 +273,11 @@ mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const
     status = check_grid(ctx, &l.problem, s);
     if (status != MFPG_OK) goto done;
     mfpg_moments_fill(&l.problem, s);
-    finish(&l.problem, s);
+    s->least_density = (double)INFINITY;
+    for (ptrdiff_t i = 0; i < s->types * (s->steps + 1) * s->nodes; i++) {
+        s->density[i] /= s->step; /* masses become densities */
+        s->least_density = fmin(s->least_density, s->density[i]);
+    }
 done:
     mfpg_problem_clear(&l.problem);
     free(l.search.path);

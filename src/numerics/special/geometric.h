@@ -9,7 +9,7 @@ static inline double mfpg_log_ratio(double c) {
     return c >= 0.5 ? log1p(c - 1.0) : log(c); /* c - 1 is exact */
 }
 
-/* 1 + c + ... + c^(n-1), n >= 1. Its relative error is some units times 1 + n |log c| where c > 1, some units else. */
+/* 1 + c + ... + c^(n-1), n >= 1. Its relative error is some units times 1 + n |log c| if c > 1, some units else. */
 static inline double mfpg_geometric_sum(double c, double n) {
     if (c == 1.0) return n;
     if (c == 0.0) return 1.0;

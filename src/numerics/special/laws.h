@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More than the relative error of a mass or a tail for n <= 1e8 where it is above 1e-290, for bounds that must hold;
+/* More than the relative error of a mass or a tail for n <= 1e8 if it is above 1e-290, for bounds that must hold;
  * measured against 50 digits at some thousands of random places: 3e-12. */
 #define MFPG_BINOMIAL_ERROR 1e-11
 

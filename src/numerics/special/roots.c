@@ -81,25 +81,17 @@ static int look(search *s, double at) {
     return 1;
 }
 
-static int has_both(const search *s) {
-    return !isnan(s->inside) && !isnan(s->outside);
-}
-
 /* ---- walking to the other sign ---- */
 
 #define SHORTEST_STEP 1e-9 /* of the first one: positions beyond are taken to be out of range for good */
-
-static double next_position(const mfpg_crossing_options *o, double from, double step) {
-    double next = fmin(fmax(from + step, o->low), o->high);
-    return o->whole ? rint(next) : next;
-}
 
 static void walk(search *s) {
     const mfpg_crossing_options *o = s->options;
     double direction = isnan(s->inside) ? 1.0 : -1.0, step = o->first_step, from = o->start;
     double shortest = o->whole ? 1.0 : SHORTEST_STEP * o->first_step;
-    while (step >= shortest && !has_both(s)) {
-        double next = next_position(o, from, direction * step);
+    while (step >= shortest && (isnan(s->inside) || isnan(s->outside))) {
+        double next = fmin(fmax(from + direction * step, o->low), o->high);
+        if (o->whole) next = rint(next);
         if (next == from) return; /* the end of the range */
         if (look(s, next)) {
             from = next;

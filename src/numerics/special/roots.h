@@ -25,7 +25,7 @@ mfpg_root mfpg_root_bracket(
  * side for certain. */
 
 typedef struct mfpg_crossing_options {
-    double start;      /* a first guess, where f is no NaN */
+    double start;      /* a first guess; f is not NaN there */
     double low, high;  /* no position outside is tried */
     double first_step; /* > 0: of the walk away from start */
     double growth;     /* >= 1: every further step is longer by this factor */
@@ -49,7 +49,7 @@ typedef struct mfpg_crossing {
 
 /* f falls, or at least its sign changes once, from + to -. Walks from start to the other sign, approaching positions with
  * NaN by ever smaller steps, and then closes in: by the false position, a little beyond it, so that both ends move, and by
- * halving where that does not halve the bracket in two steps. A smooth function takes about as many evaluations as the
+ * halving if that does not halve the bracket in two steps. A smooth function takes about as many evaluations as the
  * secant method; none takes more than two or three times those of bisection. */
 mfpg_crossing mfpg_crossing_find(
     mfpg_scalar_function f, const void *arg, const mfpg_crossing_options *options);

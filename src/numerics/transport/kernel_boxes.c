@@ -31,7 +31,7 @@ typedef struct kernel_boxes {
     double table[REACH + 1][ORDER][ORDER];
 } kernel_boxes;
 
-/* ---- where the boxes are ---- */
+/* ---- the layout of the boxes ---- */
 
 /* Of twenty bits, so that the middles of 2^32 boxes are exact, and distances between boxes with them. Not wider than the
  * points reach: places in a box far wider would be all but equal, and their differences rounding. */
@@ -40,12 +40,6 @@ static double box_width(double range, double eta) {
     double most = WIDTH * sqrt(eta), all = 1.001 * range;
     double fraction = frexp(range > 0.0 && all < most ? all : most, &exponent);
     return ldexp(floor(fraction * 0x1p20), exponent - 20);
-}
-
-/* A box is skipped over if nothing reaches across. */
-static ptrdiff_t step_to(double last, double next) {
-    double gap = next - last;
-    return gap > REACH + 1 ? REACH + 1 : (ptrdiff_t)gap;
 }
 
 /* The box of x. Its ends are exact, and a quotient rounded up would be in the next one. */
@@ -63,7 +57,8 @@ static ptrdiff_t find_boxes(ptrdiff_t n, const double *x, double width, mfpg_box
         double index = index_of(x[i], width), end = (index + 1.0) * width;
         for (from = i; i < n && (x[i] < end || x[i] == x[from]); i++) {
         }
-        place = count == 0 ? 0 : place + step_to(last, index);
+        double gap = index - last; /* over which nothing reaches if it is large */
+        place = count == 0 ? 0 : place + (gap > REACH + 1 ? REACH + 1 : (ptrdiff_t)gap);
         if (out) out[count] = (mfpg_box){.from = from, .to = i, .place = place};
         count++;
         last = index;
@@ -85,15 +80,6 @@ MFPG_WIDE static void set_places(
         double place = (x[i] - middle) * inverse;
         place = place < 1.0 ? place : 1.0;
         t[i] = place > -1.0 ? place : -1.0;
-    }
-}
-
-static void place_points(kernel_boxes *boxes, const double *x) {
-    double width = 2.0 * boxes->at.half, inverse = 1.0 / boxes->at.half;
-    for (ptrdiff_t b = 0; b < boxes->at.count; b++) {
-        const mfpg_box *at = &boxes->at.boxes[b];
-        double middle = (index_of(x[at->from], width) + 0.5) * width;
-        set_places(at->to - at->from, x + at->from, middle, inverse, boxes->at.t + at->from);
     }
 }
 
@@ -194,26 +180,22 @@ static mfpg_status weigh_roughly(mfpg_context *ctx, void *self, const float *u, 
 
 /* ---- the certificate ---- */
 
-/* e_p of the interpolation, and what double arithmetic adds: the coefficients' and the sums' roundings, each relative to
- * the weights of a box, |T_k| <= 1 and sum_kl |C_kl| is 1.21 at the most (m = 1, full width). */
-static double entry_error(void) {
-    double lebesgue = 2.0 / 3.14159265358979323846 * log(ORDER) + 1.0;
-    double interpolation =
-        2.0 * 1.0865 * pow(sqrt(2.0) * WIDTH / 4.0, ORDER) / sqrt(tgamma(ORDER + 1.0)) * (1.0 + lebesgue);
-    return interpolation + 4.0 * ORDER * ORDER * 0x1p-53;
-}
-
-/* For every box, the sum of U_B over the boxes that it reaches; U_B is moment 0 of the last weights. */
+/* Of an entry: e_p of the interpolation, and what double arithmetic adds: the coefficients' and the sums' roundings, each
+ * relative to the weights of a box, |T_k| <= 1 and sum_kl |C_kl| is 1.21 at the most (m = 1, full width). For every box, times
+ * the sum of U_B over the boxes that it reaches; U_B is moment 0 of the last weights. */
 static double error_of(const void *self, const double *u) {
     const kernel_boxes *boxes = self;
-    double total = 0.0, worst = 0.0, interpolation = entry_error();
     const double *sums = boxes->moments;
+    double total = 0.0, worst = 0.0, lebesgue = 2.0 / 3.14159265358979323846 * log(ORDER) + 1.0;
+    double interpolation =
+        2.0 * 1.0865 * pow(sqrt(2.0) * WIDTH / 4.0, ORDER) / sqrt(tgamma(ORDER + 1.0)) * (1.0 + lebesgue);
+    double entry = interpolation + 4.0 * ORDER * ORDER * 0x1p-53;
     for (ptrdiff_t c = REACH; c < boxes->at.columns - REACH; c++) total += sums[c];
     for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++) {
         double reached = 0.0, largest = 0.0;
         for (ptrdiff_t c = at->place; c <= at->place + 2 * REACH; c++) reached += sums[c];
         for (ptrdiff_t i = at->from; i < at->to; i++) largest = u[i] <= largest ? largest : u[i];
-        worst = fmax(worst, largest * (interpolation * reached + exp(-MFPG_GAUSSIAN_CUTOFF) * total));
+        worst = fmax(worst, largest * (entry * reached + exp(-MFPG_GAUSSIAN_CUTOFF) * total));
     }
     return worst;
 }
@@ -232,9 +214,10 @@ static void destroy(void *self) {
 mfpg_status mfpg_kernel_boxes(mfpg_context *ctx, ptrdiff_t n, const double *x, double eta, mfpg_kernel *out) {
     kernel_boxes *boxes = mfpg_alloc(1, sizeof *boxes);
     if (!boxes) return mfpg_fail_memory(ctx);
-    boxes->at = (mfpg_box_layout){.n = n, .half = 0.5 * box_width(x[n - 1], eta)};
+    double width = box_width(x[n - 1], eta);
     ptrdiff_t used, size;
-    boxes->at.count = find_boxes(n, x, 2.0 * boxes->at.half, NULL, &used);
+    boxes->at = (mfpg_box_layout){.n = n, .half = 0.5 * width};
+    boxes->at.count = find_boxes(n, x, width, NULL, &used);
     boxes->at.columns = (used + 15) / 16 * 16 + 2 * REACH;
     size = ORDER * boxes->at.columns;
     boxes->at.boxes = mfpg_alloc(boxes->at.count, sizeof *boxes->at.boxes);
@@ -245,10 +228,12 @@ mfpg_status mfpg_kernel_boxes(mfpg_context *ctx, ptrdiff_t n, const double *x, d
         boxes->pulls = boxes->moments + size;
         boxes->near = boxes->pulls + size;
         boxes->far = boxes->near + size;
-        find_boxes(n, x, 2.0 * boxes->at.half, boxes->at.boxes, &used);
-        place_points(boxes, x);
-        for (int m = 0; m <= REACH; m++)
-            mfpg_box_table(ORDER, 2.0 * boxes->at.half / sqrt(eta), m, &boxes->table[m][0][0]);
+        find_boxes(n, x, width, boxes->at.boxes, &used);
+        for (const mfpg_box *at = boxes->at.boxes; at < boxes->at.boxes + boxes->at.count; at++) {
+            double middle = (index_of(x[at->from], width) + 0.5) * width;
+            set_places(at->to - at->from, x + at->from, middle, 1.0 / boxes->at.half, boxes->at.t + at->from);
+        }
+        for (int m = 0; m <= REACH; m++) mfpg_box_table(ORDER, width / sqrt(eta), m, &boxes->table[m][0][0]);
         boxes->rough = mfpg_float_boxes_create(&boxes->at, eta);
         complete = boxes->rough != NULL;
     }

@@ -9,7 +9,7 @@
 #include "kernels.h"
 
 enum { MOST_STORED = 512 * 512 };
-/* In stored entries, by timing products of 500 to 200,000 points: an entry made anew, and what a row takes besides. */
+/* In stored entries, by timing products of 500 to 200,000 points: an entry that is made again, and what a row takes besides. */
 static const double COST_OF_MAKING = 9.0, COST_OF_ROW = 30.0;
 
 typedef struct columns {

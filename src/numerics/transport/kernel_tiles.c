@@ -14,7 +14,7 @@ typedef struct kernel_tiles {
     double inverse;         /* 1/eta */
     double *x;              /* d x padded: coordinate by coordinate, from each one's first */
     double *sums;           /* STRIPS x padded: what each strip adds to the product */
-    double *u;              /* padded: of the product under way, with zeros behind */
+    double *u;              /* padded: of the product under way, then zeros */
     mfpg_float_tiles *rough;
     double *pulls; /* n x d, the caller's: of the pull under way */
 } tile_set;

@@ -12,7 +12,7 @@ typedef struct mfpg_float_tiles {
     ptrdiff_t n, d, padded; /* padded: a multiple of COLUMNS */
     float *x;               /* d x padded, in units of sqrt(eta) */
     float *sums;            /* STRIPS x padded: what each strip adds to the product */
-    float *u;               /* padded: of the product under way, with zeros behind */
+    float *u;               /* padded: of the product under way, then zeros */
 } tile_set;
 #define DO_TILE do_rough_tile
 #include "tile_passes.h"

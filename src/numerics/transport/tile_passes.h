@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/tasks.h"
+#include "mfpg/program.h"
 #include "lanes.h"
 
 enum { ROWS = 4, COLUMNS = 64, STRIPS = 16 };

@@ -1,13 +1,29 @@
-/* What stands behind mfpg_stream_gaussian: a vector piece by piece, for those who use every draw once, and the Box-Muller
- * transform of one pair, for its tests. */
-#ifndef MFPG_BASE_RANDOM_GAUSSIAN_H
-#define MFPG_BASE_RANDOM_GAUSSIAN_H
-
-#include <stddef.h>
-#include <stdint.h>
+/* Randomness beyond mfpg/random.h: further draws of a stream, Gaussian vectors piece by piece, and ChaCha20 in vector code. */
+#ifndef MFPG_BASE_STREAMS_H
+#define MFPG_BASE_STREAMS_H
 
 #include "mfpg/random.h"
+
 #include "wide.h"
+
+/* ---- further draws (random.c) ---- */
+
+/* Key-stream bytes [64*block, 64*block+n), n >= 0, as libsodium's crypto_stream_chacha20 gives them. */
+void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, unsigned char *out);
+
+/* A whole number uniform on [0, bound), bound >= 1, number first of the stream: 64 bits times bound, high half. The
+ * bias is below bound 2^-64. Shares its bits with uniform number first. */
+uint64_t mfpg_stream_below(const mfpg_stream *stream, uint64_t first, uint64_t bound);
+
+/* A uniformly random order of 0 .. n-1: Fisher-Yates inside out, where i = 0 .. n-1 in turn takes the place
+ * mfpg_stream_below(stream, i, i+1), whose holder moves to place i. */
+void mfpg_stream_permutation(const mfpg_stream *stream, ptrdiff_t n, ptrdiff_t *order);
+
+/* inout[i] += scale * z[i] with the same z as mfpg_stream_gaussian (float arithmetic, uncontracted). */
+void mfpg_stream_gaussian_add(
+    const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float scale, float *inout);
+
+/* ---- Gaussian vectors by pieces (random_gaussian.c) ---- */
 
 /* Draws number first to first + n - 1 of a vector; pieces come in order. */
 typedef void (*mfpg_gaussian_visitor)(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg);
@@ -18,7 +34,7 @@ void mfpg_stream_gaussian_visit(mfpg_registers registers, const mfpg_stream *str
     ptrdiff_t n, mfpg_gaussian_visitor visit, void *arg);
 
 /* The same pieces, but every draw lies within MFPG_BOUNDED_ERROR of the normal deviate Z that the infinite bits of its two
- * uniforms mean (exact_normal.h), or is NaN: radius words below MFPG_LEAST_BOUNDED and the 2^10 largest say too little of
+ * uniforms mean (grid_noise.h), or is NaN: radius words below MFPG_LEAST_BOUNDED and the 2^10 largest say too little of
  * theirs. Its last bits may differ between processors.
  *
  * Why the bound holds. Let v = 2^-24, the relative error of one float operation; a fused one has no more. Let r = sqrt(-2 log u).
@@ -45,11 +61,7 @@ void mfpg_stream_bounded_gaussian_visit(mfpg_registers registers, const mfpg_str
 #define MFPG_LEAST_BOUNDED ((uint32_t)1 << 18)
 #define MFPG_BOUNDED_WORDS (0u - ((uint32_t)1 << 10) - MFPG_LEAST_BOUNDED)
 
-/* The bounded draws of sixteen pairs from their words, by the code for these registers; for tests. */
-void mfpg_bounded_pairs(mfpg_registers registers, const uint32_t radius[16], const uint32_t angle[16],
-    float cosine_draws[16], float sine_draws[16]);
-
-/* Where draw j of a vector takes its bits: words 2 pair and 2 pair + 1 of a block. */
+/* Draw j of a vector takes its bits from words 2 pair and 2 pair + 1 of a block. */
 typedef struct mfpg_pair_place {
     uint64_t block;
     int pair, sine;
@@ -59,10 +71,38 @@ mfpg_pair_place mfpg_stream_pair_place(uint64_t vector, ptrdiff_t n, ptrdiff_t j
 /* A radius word below this is refined by 64 further bits. */
 enum { MFPG_RARE_RADIUS = 1 << 9 };
 
-/* sqrt(-2 log u): u = (word + 1/2) / 2^32, or (word 2^64 + further + 1/2) / 2^96 where the word is rare. */
+/* sqrt(-2 log u): u = (word + 1/2) / 2^32, or (word 2^64 + further + 1/2) / 2^96 if the word is rare. */
 float mfpg_box_muller_radius(uint32_t word, uint64_t further);
 
 /* The two draws of a pair: radius times cosine and sine of the angle 2 pi (word's upper 30 bits + 1/2) / 2^30. */
 void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle_word, float draws[2]);
+
+/* ---- the key stream as vector code wants it (chacha20.c) ----
+ *
+ * The noise of long vectors takes most of its time in sixteen blocks side by side, that of small models in two. libsodium is the
+ * reference, and the fallback if there are no AVX2 registers; every context compares the two once. */
+
+enum { MFPG_CHACHA20_WORDS = 16, MFPG_CHACHA20_BLOCKS = 16 };
+
+/* Word w of block `block` + b of the stream is at word[w][b]. */
+typedef struct mfpg_chacha20 {
+    uint32_t word[MFPG_CHACHA20_WORDS][MFPG_CHACHA20_BLOCKS] __attribute__((aligned(64)));
+} mfpg_chacha20;
+
+/* The processor must have the registers. Threads: safe. */
+void mfpg_chacha20_make(
+    mfpg_registers registers, const mfpg_stream *stream, uint64_t block, mfpg_chacha20 *out);
+
+/* The words of `count` blocks one after the other, for vectors of few blocks: two blocks side by side, a row of each of them
+ * in a register. Not for MFPG_REGISTERS_PLAIN. Threads: safe. */
+void mfpg_chacha20_few(mfpg_registers registers, const mfpg_stream *stream, uint64_t block, ptrdiff_t count,
+    uint32_t (*words)[MFPG_CHACHA20_WORDS]);
+
+/* 1 if this processor's code and libsodium give the same words, also if the counter's lower half overflows. */
+int mfpg_chacha20_agrees(void);
+
+/* The draws of two groups of eight blocks (the layout of long vectors) from their words, into z[0 .. 256). bounded as above; else
+ * the result is nonzero if a radius is rare and waits for its refinement. The processor must have the registers. */
+uint32_t mfpg_gaussian_groups(int bounded, mfpg_registers registers, const mfpg_chacha20 *words, float *z);
 
 #endif
