@@ -1,7 +1,7 @@
 /** Options: the keys of a configuration and the options of commands are lists of the same kind of line. A line says what the
- *  option is called, what it may be, what it means, when it counts, and where its value goes. Parsers, help, manual pages,
- *  completion, Python and the documents read the lists and nothing else: mfpg_config_options (config.h),
- *  mfpg_question_options (account.h), mfpg_solve_options (posed_game.h). */
+ *  option is called, may be and means, when it counts, and which field its value fills. Parsers, help, manual pages, completion,
+ *  Python and the documents read the lists and nothing else: mfpg_config_options (config.h), mfpg_question_options (account.h),
+ *  mfpg_solve_options (posed_game.h). */
 #ifndef MFPG_OPTION_H
 #define MFPG_OPTION_H
 
@@ -51,10 +51,10 @@ typedef struct mfpg_text_list {
     ptrdiff_t count;
 } mfpg_text_list;
 
-/** Numbers as they are typed, or the numbers themselves; neither: not given. */
+/** Numbers in text, or the numbers themselves; neither: not given. */
 typedef struct mfpg_numbers {
     const char *text;    /* "0.1,0.3", and what else the option takes */
-    const double *value; /* count >= 1; looked at if text is NULL; borrowed */
+    const double *value; /* count >= 1; read if text is NULL; borrowed */
     ptrdiff_t count;
 } mfpg_numbers;
 
@@ -66,8 +66,8 @@ typedef struct mfpg_range {
 /** One line of a list. All texts are constants of the program. */
 typedef struct mfpg_option {
     int line; /* in the list's file */
-    const char *
-        name; /* of a command "sampling-rate"; of a configuration "train.rounds", "data.categories.*" for any column */
+    const char
+        *name; /* "sampling-rate" of a command; "train.rounds", "data.categories.*" of a configuration */
     mfpg_option_kind kind;
     const char *const *words;             /* ends with NULL; or NULL */
     const char *(*word)(ptrdiff_t index); /* further words; or NULL */
@@ -75,10 +75,9 @@ typedef struct mfpg_option {
     const char *default_value;            /* as YAML; NULL: nothing is set */
     const char *example;                  /* as YAML, if nothing is set by default; else NULL */
     const char *unit;                     /* "" if there is none */
-    const char
-        *argument; /* of a command: what stands for the value in its help; NULL: the words, or no value */
-    /* The option counts if one of these facts holds (0: always) and the cost that is played has one of these (0: whatever the
-     * cost). What the facts are is a matter of the list. */
+    const char *argument; /* the value's name in a command's help; NULL: the words, or no value */
+    /* The option counts if one of these facts holds (0: always) and the cost that is played has one of these (0: with any
+     * cost). Each list defines its facts. */
     uint64_t facts, costs;
     const char *used;        /* the same in words, such as "with a game"; "" for always */
     const char *alternative; /* keys of one parent with different alternatives exclude each other; or NULL */
@@ -100,10 +99,7 @@ typedef struct mfpg_options {
     ptrdiff_t headings;
 } mfpg_options;
 
-/** Number of the option with that name, or -1. */
-ptrdiff_t mfpg_option_find(const mfpg_options *list, const char *name);
-
-/** Number of the heading of option number index, counted from 1; 0 if it has none. */
+/** Number of the heading of option number index, from 1; 0 if it has none. */
 ptrdiff_t mfpg_option_group(const mfpg_options *list, ptrdiff_t index);
 
 /** Its title, or "". */
@@ -115,22 +111,16 @@ const char *mfpg_option_word(const mfpg_option *option, ptrdiff_t index);
 /** What an option may be, in words ("a number above 0 up to 1", "all, or a whole number from 1"). Cut to size; returns out. */
 char *mfpg_option_allowed(const mfpg_option *option, char *out, size_t size);
 
-/** 1 if the option counts under these facts and costs. */
-int mfpg_option_counts(const mfpg_option *option, uint64_t facts, uint64_t costs);
-
 /** Writes "not given" to every field of the struct that the list fills. */
 void mfpg_options_begin(const mfpg_options *list, void *fields);
 
-/** Reads what was typed behind an option of a command into its field; typed again, the later value counts, and texts are added
- *  to the list.
+/** Reads the value of a command's option into its field. If it is given again, the later value counts, and texts are added to the
+ *  list.
  *  @param[in] value  copied; numbers of a list are separated by commas; NULL for a FLAG
  *  @return MFPG_OK; MFPG_ERR_INPUT with the option (as "--steps"), what was found, what is allowed and the nearest word;
  *  MFPG_ERR_MEMORY. The fields are then unchanged. */
 mfpg_status mfpg_option_set(
     mfpg_context *ctx, const mfpg_options *list, const char *name, const char *value, void *fields);
-
-/** 1 if the field of an option holds a value. */
-int mfpg_option_is_given(const mfpg_option *option, const void *fields);
 
 /** Frees what the fields own and writes "not given" to all. */
 void mfpg_options_clear(const mfpg_options *list, void *fields);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "options/columns.h"
+#include "options/value.h"
 #include "account_request.h"
 
 #define OPTION(title, form, allowed, between, placeholder, member, says)                                     \

@@ -6,6 +6,7 @@
 #include "games/tables.h"
 #include "mfpg/game_from_options.h"
 #include "options/columns.h"
+#include "options/value.h"
 
 /* Memory is taken for every client: of more none fits. */
 #define POPULATION_MAX 200000000

@@ -16,7 +16,6 @@ typedef struct owned_data {
     float *x, *y;
     double *norm2;         /* NULL for very many rows */
     unsigned char *absent; /* NULL if no row is */
-    char *names;
 } owned_data;
 
 static mfpg_status build_frame(
@@ -135,6 +134,8 @@ static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *o
         fill_norms(owned, frame->rows);
         for (ptrdiff_t k = 0; k < frame->clients; k++) {
             mfpg_client_data *client = &owned->data.client[k];
+            client->name = frame->client_names[k];
+            frame->client_names[k] = NULL;
             client->train = set_at(owned, start, 2 * k);
             client->test = set_at(owned, start, 2 * k + 1);
             client->dropped_rows = count_absent(&client->train) + count_absent(&client->test);
@@ -146,32 +147,10 @@ static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *o
     return status;
 }
 
-/* The names of all clients, one after the other. */
-static int name_clients(const mfpg_frame *frame, owned_data *owned) {
-    char number[24];
-    size_t bytes = 0;
-    for (ptrdiff_t k = 0; k < frame->clients; k++)
-        bytes += strlen(mfpg_frame_client_name(frame, k, number)) + 1;
-    char *at = owned->names = mfpg_alloc((ptrdiff_t)bytes, 1);
-    for (ptrdiff_t k = 0; at && k < frame->clients; k++) {
-        const char *name = mfpg_frame_client_name(frame, k, number);
-        owned->data.client[k].name = memcpy(at, name, strlen(name) + 1);
-        at += strlen(name) + 1;
-    }
-    return owned->names != NULL;
-}
-
-static int allocate_data(const mfpg_frame *frame, owned_data *owned) {
-    owned->data.client = mfpg_alloc(frame->clients, sizeof *owned->data.client);
-    if (frame->rows <= MOST_NORMS) owned->norm2 = mfpg_alloc(frame->rows, sizeof *owned->norm2);
-    return owned->data.client && (owned->norm2 || frame->rows > MOST_NORMS) && name_clients(frame, owned);
-}
-
 /* Names go into JSON and YAML, which are UTF-8. */
 static mfpg_status check_names(mfpg_context *ctx, const mfpg_frame *frame) {
-    char number[24];
     for (ptrdiff_t k = 0; k < frame->clients; k++)
-        if (!mfpg_text_is_utf8(mfpg_frame_client_name(frame, k, number)))
+        if (!mfpg_text_is_utf8(frame->client_names[k]))
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "the name of client %td is not UTF-8; save the file as UTF-8 or rename it", k);
     for (ptrdiff_t j = 0; j < frame->features; j++)
@@ -253,14 +232,15 @@ static mfpg_status gather(mfpg_context *ctx, mfpg_frame *frame, double norm, mfp
     if (status == MFPG_OK) status = check_names(ctx, frame);
     if (status != MFPG_OK) return status;
     owned_data *owned = mfpg_alloc(1, sizeof *owned);
-    if (owned) {
-        owned->data.clients = frame->clients;
-        owned->data.features = frame->features;
-    }
-    if (!owned || !allocate_data(frame, owned)) status = mfpg_fail_memory(ctx);
+    if (!owned) return mfpg_fail_memory(ctx);
+    owned->data.features = frame->features;
+    owned->data.client = mfpg_alloc(frame->clients, sizeof *owned->data.client);
+    if (owned->data.client) owned->data.clients = frame->clients;
+    if (frame->rows <= MOST_NORMS) owned->norm2 = mfpg_alloc(frame->rows, sizeof *owned->norm2);
+    if (!owned->data.client || (!owned->norm2 && frame->rows <= MOST_NORMS)) status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = take_rows(ctx, frame, owned);
     if (status != MFPG_OK) {
-        mfpg_federated_data_destroy(owned ? &owned->data : NULL);
+        mfpg_federated_data_destroy(&owned->data);
         return status;
     }
     owned->data.public_norm2 = public_norm2(frame);
@@ -286,12 +266,12 @@ void mfpg_federated_data_destroy(mfpg_federated_data *data) {
     if (!data) return;
     owned_data *owned = (owned_data *)data;
     for (ptrdiff_t j = 0; data->feature_names && j < data->features; j++) free(data->feature_names[j]);
+    for (ptrdiff_t k = 0; k < data->clients; k++) free(data->client[k].name);
     free(data->client);
     free(data->feature_names);
     free(owned->x);
     free(owned->y);
     free(owned->norm2);
     free(owned->absent);
-    free(owned->names);
     free(owned);
 }

@@ -46,10 +46,16 @@ void mfpg_frame_clear(mfpg_frame *frame) {
     *frame = (mfpg_frame){0};
 }
 
-const char *mfpg_frame_client_name(const mfpg_frame *frame, ptrdiff_t client, char buffer[24]) {
-    if (frame->client_names) return frame->client_names[client];
-    snprintf(buffer, 24, "%td", client);
-    return buffer;
+mfpg_status mfpg_frame_number_clients(mfpg_context *ctx, mfpg_frame *frame) {
+    char number[24];
+    frame->client_names = mfpg_alloc(frame->clients, sizeof *frame->client_names);
+    if (!frame->client_names) return mfpg_fail_memory(ctx);
+    for (; frame->named < frame->clients; frame->named++) {
+        int length = snprintf(number, sizeof number, "%td", frame->named);
+        frame->client_names[frame->named] = mfpg_text_copy(number, (size_t)length);
+        if (!frame->client_names[frame->named]) return mfpg_fail_memory(ctx);
+    }
+    return MFPG_OK;
 }
 
 const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer[MFPG_PLACE_SIZE]) {

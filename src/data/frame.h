@@ -26,7 +26,7 @@ typedef struct mfpg_frame {
     char **paths;          /* files, as messages show them */
     ptrdiff_t files;       /* 0 for synthetic data */
     char **feature_names;  /* features */
-    char **client_names;   /* clients, or NULL: their numbers */
+    char **client_names;   /* clients */
     ptrdiff_t named;       /* client_names held */
     double *low, *high;    /* features: public bounds, or NULL */
     double range[2];       /* what they were mapped to */
@@ -49,8 +49,8 @@ enum { MFPG_PLACE_SIZE = 512 };
 /* "file:line" of a row, or "row n of client k" (both from 0) for synthetic data. Returns buffer. */
 const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer[MFPG_PLACE_SIZE]);
 
-/* The name of a client in messages and results. Returns buffer or the name. */
-const char *mfpg_frame_client_name(const mfpg_frame *frame, ptrdiff_t client, char buffer[24]);
+/* Names the clients by their numbers. */
+mfpg_status mfpg_frame_number_clients(mfpg_context *ctx, mfpg_frame *frame);
 
 /* ---- the steps, in their order ---- */
 

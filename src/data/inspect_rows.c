@@ -132,26 +132,8 @@ static void inspect_label(mfpg_inspection *check) {
 
 /* ---- rows that occur twice ---- */
 
-typedef struct row_key {
-    uint64_t hash;
-    ptrdiff_t row;
-} row_key;
-
 static mfpg_slice cell_text(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column) {
     return mfpg_slice_trim(mfpg_table_text(table, row, column, NULL));
-}
-
-static uint64_t hash_row(const mfpg_table *table, ptrdiff_t row) {
-    uint64_t h = MFPG_HASH_START;
-    size_t columns = (size_t)table->columns;
-    if (table->numbers)
-        return mfpg_hash_bytes(h, table->numbers + row * table->columns, columns * sizeof(float));
-    for (ptrdiff_t j = 0; j < table->columns; j++) {
-        mfpg_slice text = cell_text(table, row, j);
-        h = mfpg_hash_bytes(
-            mfpg_hash_bytes(h, text.at, text.length), "\x1f", 1); /* "a", "bc" is not "ab", "c" */
-    }
-    return h;
 }
 
 static int compare_rows(const mfpg_table *table, ptrdiff_t a, ptrdiff_t b) {
@@ -168,34 +150,32 @@ static int compare_rows(const mfpg_table *table, ptrdiff_t a, ptrdiff_t b) {
     return 0;
 }
 
-/* By hash, then by content, so that equal rows are neighbours even if different rows have one hash, then by row. */
-static int order_keys(const void *a, const void *b, void *table) {
-    const row_key *x = a, *y = b;
-    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
-    int order = compare_rows(table, x->row, y->row);
-    if (order != 0) return order;
-    return (x->row > y->row) - (x->row < y->row);
+/* By content, then by number, so that equal rows are neighbours. */
+static int order_rows(const void *a, const void *b, void *table) {
+    ptrdiff_t x = *(const ptrdiff_t *)a, y = *(const ptrdiff_t *)b;
+    int order = compare_rows(table, x, y);
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
 static void find_duplicates(mfpg_inspection *check) {
     mfpg_table *table = &check->table;
-    row_key *key = mfpg_inspect_alloc(check, table->rows, sizeof *key);
-    if (!key) return;
-    for (ptrdiff_t i = 0; i < table->rows; i++) key[i] = (row_key){hash_row(table, i), i};
-    qsort_r(key, (size_t)table->rows, sizeof *key, order_keys, table);
     int64_t count = 0;
     ptrdiff_t first = table->rows, of = 0, group = 0;
+    ptrdiff_t *row = mfpg_inspect_alloc(check, table->rows, sizeof *row);
+    if (!row) return;
+    for (ptrdiff_t i = 0; i < table->rows; i++) row[i] = i;
+    qsort_r(row, (size_t)table->rows, sizeof *row, order_rows, table);
     for (ptrdiff_t i = 1; i < table->rows; i++) {
-        if (key[i].hash != key[i - 1].hash || compare_rows(table, key[i].row, key[i - 1].row) != 0) {
+        if (compare_rows(table, row[i], row[i - 1]) != 0) {
             group = i;
             continue;
         }
         count++;
-        if (key[i].row >= first) continue;
-        first = key[i].row;
-        of = key[group].row;
+        if (row[i] >= first) continue;
+        first = row[i];
+        of = row[group];
     }
-    free(key);
+    free(row);
     if (count > 0)
         mfpg_inspect_odd(check, "duplicate-rows", NULL, mfpg_table_line(table, first), count,
             "%lld row%s the same as an earlier one, the first that of %s %u; such rows are kept",

@@ -184,19 +184,12 @@ done:
     return status;
 }
 
-static const char *emptiness_reason(mfpg_partition_kind kind) {
-    switch (kind) {
-    case MFPG_PARTITION_FILES: return "its file has none";
-    case MFPG_PARTITION_COLUMN: break;
-    case MFPG_PARTITION_IID: return "there are fewer rows than clients";
-    case MFPG_PARTITION_DIRICHLET: return "take a larger alpha, fewer clients or another seed";
-    case MFPG_PARTITION_SHARDS: break;
-    }
-    return "no row was dealt to it";
-}
-
 static mfpg_status check_clients(mfpg_context *ctx, mfpg_partition_kind kind, const mfpg_frame *frame) {
-    char number[24];
+    static const char *const reasons[] = {[MFPG_PARTITION_FILES] = "its file has none",
+        [MFPG_PARTITION_COLUMN] = "no row was dealt to it",
+        [MFPG_PARTITION_IID] = "there are fewer rows than clients",
+        [MFPG_PARTITION_DIRICHLET] = "take a larger alpha, fewer clients or another seed",
+        [MFPG_PARTITION_SHARDS] = "no row was dealt to it"};
     unsigned char *present = mfpg_alloc(frame->clients, 1);
     if (!present) return mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < frame->rows; i++) present[frame->client[i]] = 1;
@@ -205,7 +198,7 @@ static mfpg_status check_clients(mfpg_context *ctx, mfpg_partition_kind kind, co
     free(present);
     if (client < 0) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.partition: client \"%s\" has no rows: %s",
-        mfpg_frame_client_name(frame, client, number), emptiness_reason(kind));
+        frame->client_names[client], reasons[kind]);
 }
 
 /* The rows of the common test set take no part, and belong to no client. */
@@ -213,7 +206,11 @@ mfpg_status mfpg_partition(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
     mfpg_status status = MFPG_OK;
     frame->rows -= frame->common;
-    if (options->partition > MFPG_PARTITION_COLUMN) frame->clients = options->clients;
+    if (options->partition > MFPG_PARTITION_COLUMN) {
+        frame->clients = options->clients;
+        status = mfpg_frame_number_clients(ctx, frame);
+    }
+    if (status != MFPG_OK) return status;
     switch (options->partition) {
     case MFPG_PARTITION_FILES: status = name_files(ctx, options, frame); break;
     case MFPG_PARTITION_COLUMN: break;

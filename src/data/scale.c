@@ -305,13 +305,12 @@ static int by_client(const void *a, const void *b) {
 static mfpg_status read_affine(affine_file *a) {
     const mfpg_frame *frame = a->file.frame;
     mfpg_context *ctx = a->file.ctx;
-    char number[24];
     mfpg_status status =
         open_file(&a->file, a->options->affine_file, "column, scale and shift, and may name client");
     if (status != MFPG_OK) return status;
     a->client = mfpg_lookup_find(&a->file.table.names, mfpg_slice_of("client"));
     for (ptrdiff_t k = 0; a->client >= 0 && k < frame->clients; k++)
-        if (mfpg_lookup_add(&a->clients, mfpg_slice_of(mfpg_frame_client_name(frame, k, number))) < 0)
+        if (mfpg_lookup_add(&a->clients, mfpg_slice_of(frame->client_names[k])) < 0)
             return mfpg_fail_memory(ctx);
     a->entry = mfpg_alloc(a->file.table.rows, sizeof *a->entry);
     a->first = mfpg_alloc(frame->clients + 2, sizeof *a->first);

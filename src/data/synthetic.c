@@ -132,10 +132,9 @@ static mfpg_status fill_clinics(
 
 typedef struct synthesis {
     const mfpg_data_options *options;
+    const mfpg_key *key;
     mfpg_frame *frame;
     float *weights; /* w*, dimension */
-    mfpg_stream features[2],
-        labels[2]; /* of clients and of the common test set, except for the client's number */
 } synthesis;
 
 static double dot(const float *a, const float *b, ptrdiff_t n) {
@@ -174,8 +173,10 @@ static mfpg_status fill_client(mfpg_context *ctx, ptrdiff_t client, int worker, 
     ptrdiff_t first = client * s->options->rows;
     ptrdiff_t rows = common ? s->options->common_test_rows : s->options->rows;
     uint64_t number = common ? 0 : (uint64_t)client;
-    mfpg_stream x_stream = s->features[common], y_stream = s->labels[common];
-    x_stream.client = y_stream.client = number;
+    mfpg_stream x_stream =
+        mfpg_stream_open(s->key, MFPG_PURPOSE_SYNTHETIC, common ? ROUND_COMMON_X : ROUND_X, number);
+    mfpg_stream y_stream =
+        mfpg_stream_open(s->key, MFPG_PURPOSE_SYNTHETIC, common ? ROUND_COMMON_Y : ROUND_Y, number);
     float *x = frame->x + first * frame->features;
     for (ptrdiff_t i = 0; i < rows; i++) {
         mfpg_stream_gaussian(&x_stream, (uint64_t)i, frame->features, x + i * frame->features);
@@ -189,7 +190,7 @@ static mfpg_status fill_client(mfpg_context *ctx, ptrdiff_t client, int worker, 
 mfpg_status mfpg_synthetic_fill(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
     if (options->synthetic == MFPG_SYNTHETIC_CLINICS) return fill_clinics(ctx, options, key, frame);
-    synthesis s = {.options = options, .frame = frame};
+    synthesis s = {.options = options, .key = key, .frame = frame};
     ptrdiff_t rows = options->clients * options->rows + options->common_test_rows;
     mfpg_status status = mfpg_frame_allocate(ctx, frame, rows, options->dimension);
     s.weights = mfpg_alloc(options->dimension, sizeof *s.weights);
@@ -204,14 +205,10 @@ mfpg_status mfpg_synthetic_fill(
         mfpg_stream_gaussian(&stream, 0, options->dimension, s.weights);
         frame->rows = rows;
         frame->clients = options->clients;
-        for (int common = 0; common < 2; common++) {
-            s.features[common] =
-                mfpg_stream_open(key, MFPG_PURPOSE_SYNTHETIC, common ? ROUND_COMMON_X : ROUND_X, 0);
-            s.labels[common] =
-                mfpg_stream_open(key, MFPG_PURPOSE_SYNTHETIC, common ? ROUND_COMMON_Y : ROUND_Y, 0);
-        }
-        status = mfpg_tasks_run(ctx, options->clients + (options->common_test_rows > 0), fill_client, &s);
+        status = mfpg_frame_number_clients(ctx, frame);
     }
+    if (status == MFPG_OK)
+        status = mfpg_tasks_run(ctx, options->clients + (options->common_test_rows > 0), fill_client, &s);
     free(s.weights);
     return status;
 }

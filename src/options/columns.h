@@ -1,4 +1,4 @@
-/* The columns of the lists of options (keys.def, options.def, solve.def), for the files that make an array of one. */
+/* The columns of the lists of options, for the files that make an array of one. */
 #ifndef MFPG_OPTIONS_COLUMNS_H
 #define MFPG_OPTIONS_COLUMNS_H
 

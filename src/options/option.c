@@ -1,11 +1,11 @@
-/* What an option may be, and what it is called: the description of one line, for messages and help. */
+/* The description of one line of a list, for messages and help: its place, words and range. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/names.h"
 #include "base/number.h"
-#include "mfpg/option.h"
+#include "value.h"
 
 ptrdiff_t mfpg_option_find(const mfpg_options *list, const char *name) {
     for (ptrdiff_t i = 0; i < list->count; i++)
@@ -50,36 +50,44 @@ static void describe_range(const mfpg_range *range, char *out, size_t size) {
 }
 
 static void describe_kind(const mfpg_option *option, char *out, size_t size) {
+    /* A number of each kind has a range; what else an option may be has none. */
+    static const struct {
+        const char *noun;
+        int ranged;
+    } kinds[] = {
+        [MFPG_OPTION_WORD] = {"", 0},
+        [MFPG_OPTION_FLAG] = {"", 0},
+        [MFPG_OPTION_NUMBER] = {"a number", 1},
+        [MFPG_OPTION_WHOLE] = {"a whole number", 1},
+        [MFPG_OPTION_TRUTH] = {"true, false", 0},
+        [MFPG_OPTION_TEXT] = {"one character", 0},
+        [MFPG_OPTION_PATH] = {"the name of a file or folder", 0},
+        [MFPG_OPTION_NUMBERS] = {"a list of numbers", 1},
+        [MFPG_OPTION_WHOLES] = {"a list of whole numbers", 1},
+        [MFPG_OPTION_GRID] = {"a list of ascending numbers", 1},
+        [MFPG_OPTION_SERIES] = {"numbers", 0},
+        [MFPG_OPTION_TEXTS] = {"a list of texts", 0},
+    };
     char range[128];
     describe_range(&option->range, range, sizeof range);
-    out[0] = 0;
-    switch (option->kind) {
-    case MFPG_OPTION_WORD:
-    case MFPG_OPTION_FLAG: break;
-    case MFPG_OPTION_NUMBER: snprintf(out, size, "a number%s", range); break;
-    case MFPG_OPTION_WHOLE: snprintf(out, size, "a whole number%s", range); break;
-    case MFPG_OPTION_TRUTH: snprintf(out, size, "true, false"); break;
-    case MFPG_OPTION_TEXT:
-        snprintf(out, size, option->range.high > 1 ? "a text of at most %g bytes" : "one character",
-            option->range.high);
-        break;
-    case MFPG_OPTION_PATH: snprintf(out, size, "the name of a file or folder"); break;
-    case MFPG_OPTION_NUMBERS: snprintf(out, size, "a list of numbers%s", range); break;
-    case MFPG_OPTION_WHOLES: snprintf(out, size, "a list of whole numbers%s", range); break;
-    case MFPG_OPTION_GRID: snprintf(out, size, "a list of ascending numbers%s", range); break;
-    case MFPG_OPTION_SERIES: snprintf(out, size, "numbers"); break;
-    case MFPG_OPTION_TEXTS: snprintf(out, size, "a list of texts"); break;
-    }
+    if (option->kind == MFPG_OPTION_TEXT && option->range.high > 1)
+        snprintf(out, size, "a text of at most %g bytes", option->range.high);
+    else
+        snprintf(out, size, "%s%s", kinds[option->kind].noun, kinds[option->kind].ranged ? range : "");
+}
+
+ptrdiff_t mfpg_option_words(const mfpg_option *option, const char *words[MFPG_OPTION_WORDS]) {
+    ptrdiff_t count = 0;
+    while (count < MFPG_OPTION_WORDS && (words[count] = mfpg_option_word(option, count))) count++;
+    return count;
 }
 
 char *mfpg_option_allowed(const mfpg_option *option, char *out, size_t size) {
-    const char *words[64], *word;
+    const char *words[MFPG_OPTION_WORDS];
     char kind[192];
-    ptrdiff_t count = 0;
     if (size == 0) return out;
-    while (count < 64 && (word = mfpg_option_word(option, count))) words[count++] = word;
     describe_kind(option, kind, sizeof kind);
-    mfpg_names_join(words, count, out, size);
+    mfpg_names_join(words, mfpg_option_words(option, words), out, size);
     size_t used = strlen(out);
     snprintf(out + used, size - used, "%s%s", used > 0 && kind[0] ? ", or " : "", kind);
     return out;

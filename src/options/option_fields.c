@@ -11,56 +11,61 @@
 
 enum { MOST_OPTIONS = 128 };
 
+/* Bytes of each field, and how many at its beginning tell that it holds a value. A number, word or truth has a value of its own
+ * for "not given"; all other fields are zero then. */
+static const struct {
+    size_t size, given;
+} fields_of[] = {
+    [MFPG_HOLDS_NONE] = {0, 0},
+    [MFPG_HOLDS_INT] = {sizeof(int), 0},
+    [MFPG_HOLDS_NUMBER] = {sizeof(double), 0},
+    [MFPG_HOLDS_WHOLE] = {sizeof(ptrdiff_t), sizeof(ptrdiff_t)},
+    [MFPG_HOLDS_CHAR] = {1, 1},
+    [MFPG_HOLDS_TEXT] = {sizeof(char *), sizeof(char *)},
+    [MFPG_HOLDS_NUMBERS] = {sizeof(mfpg_number_list), sizeof(double *)},
+    [MFPG_HOLDS_TEXTS] = {sizeof(mfpg_text_list), sizeof(char **)},
+    [MFPG_HOLDS_SERIES] = {sizeof(mfpg_numbers), offsetof(mfpg_numbers, count)},
+    [MFPG_HOLDS_NAMES] = {0, 0}, /* of configurations only */
+};
+
 static void *field_of(const mfpg_option *option, void *fields) {
     return (char *)fields + option->offset;
 }
 
 static void put_nothing(const mfpg_option *option, void *fields) {
     void *field = field_of(option, fields);
-    switch (option->field) {
-    case MFPG_HOLDS_INT: *(int *)field = option->kind == MFPG_OPTION_WORD ? -1 : 0; break;
-    case MFPG_HOLDS_NUMBER: *(double *)field = (double)NAN; break;
-    case MFPG_HOLDS_WHOLE: *(ptrdiff_t *)field = 0; break;
-    case MFPG_HOLDS_CHAR: *(char *)field = 0; break;
-    case MFPG_HOLDS_TEXT: *(char **)field = NULL; break;
-    case MFPG_HOLDS_NUMBERS: *(mfpg_number_list *)field = (mfpg_number_list){0}; break;
-    case MFPG_HOLDS_TEXTS: *(mfpg_text_list *)field = (mfpg_text_list){0}; break;
-    case MFPG_HOLDS_SERIES: *(mfpg_numbers *)field = (mfpg_numbers){0}; break;
-    case MFPG_HOLDS_NONE:
-    case MFPG_HOLDS_NAMES: break; /* of configurations only */
-    }
+    if (option->field == MFPG_HOLDS_INT)
+        *(int *)field = option->kind == MFPG_OPTION_WORD ? -1 : 0;
+    else if (option->field == MFPG_HOLDS_NUMBER)
+        *(double *)field = (double)NAN;
+    else
+        memset(field, 0, fields_of[option->field].size);
 }
 
 void mfpg_options_begin(const mfpg_options *list, void *fields) {
     for (ptrdiff_t i = 0; i < list->count; i++) put_nothing(&list->option[i], fields);
 }
 
+/* What a field owns, its first member points to. */
 void mfpg_options_clear(const mfpg_options *list, void *fields) {
     for (ptrdiff_t i = 0; i < list->count; i++) {
         const mfpg_option *option = &list->option[i];
-        void *field = field_of(option, fields);
-        if (option->field == MFPG_HOLDS_TEXT) free(*(char **)field);
-        if (option->field == MFPG_HOLDS_NUMBERS) free(((mfpg_number_list *)field)->value);
-        if (option->field == MFPG_HOLDS_TEXTS) free(((mfpg_text_list *)field)->text);
-        if (option->field == MFPG_HOLDS_SERIES) free((char *)((mfpg_numbers *)field)->text);
+        void *owned = NULL;
+        if (option->field >= MFPG_HOLDS_TEXT && option->field <= MFPG_HOLDS_SERIES)
+            memcpy(&owned, field_of(option, fields), sizeof owned);
+        free(owned);
         put_nothing(option, fields);
     }
 }
 
 int mfpg_option_is_given(const mfpg_option *option, const void *fields) {
-    const void *field = (const char *)fields + option->offset;
-    switch (option->field) {
-    case MFPG_HOLDS_INT: return *(const int *)field > (option->kind == MFPG_OPTION_WORD ? -1 : 0);
-    case MFPG_HOLDS_NUMBER: return !isnan(*(const double *)field);
-    case MFPG_HOLDS_WHOLE: return *(const ptrdiff_t *)field != 0;
-    case MFPG_HOLDS_CHAR: return *(const char *)field != 0;
-    case MFPG_HOLDS_TEXT: return *(char *const *)field != NULL;
-    case MFPG_HOLDS_NUMBERS: return ((const mfpg_number_list *)field)->value != NULL;
-    case MFPG_HOLDS_TEXTS: return ((const mfpg_text_list *)field)->text != NULL;
-    case MFPG_HOLDS_SERIES:
-        return ((const mfpg_numbers *)field)->text || ((const mfpg_numbers *)field)->value;
-    default: return 0;
-    }
+    const char *field = (const char *)fields + option->offset;
+    if (option->field == MFPG_HOLDS_INT)
+        return *(const int *)(const void *)field > (option->kind == MFPG_OPTION_WORD ? -1 : 0);
+    if (option->field == MFPG_HOLDS_NUMBER) return !isnan(*(const double *)(const void *)field);
+    for (size_t i = 0; i < fields_of[option->field].given; i++)
+        if (field[i]) return 1;
+    return 0;
 }
 
 /* ---- typed values ---- */
@@ -103,12 +108,9 @@ static mfpg_status put_text(mfpg_context *ctx, const char *text, char **field) {
 
 static mfpg_status add_text(mfpg_context *ctx, const char *text, mfpg_text_list *field) {
     const char **texts = mfpg_alloc(field->count + 1, sizeof *texts);
-    char **block = NULL;
-    if (texts) {
-        for (ptrdiff_t i = 0; i < field->count; i++) texts[i] = field->text[i];
-        texts[field->count] = text;
-        block = mfpg_texts_pack(texts, field->count + 1);
-    }
+    if (texts && field->count > 0) memcpy(texts, field->text, (size_t)field->count * sizeof *texts);
+    if (texts) texts[field->count] = text;
+    char **block = texts ? mfpg_texts_pack(texts, field->count + 1) : NULL;
     free(texts);
     if (!block) return mfpg_fail_memory(ctx);
     free(field->text);
@@ -121,32 +123,28 @@ static mfpg_status put_value(mfpg_context *ctx, const mfpg_option *option, const
     mfpg_status status = parse_typed(ctx, option, text, &value);
     if (status != MFPG_OK) return status;
     if (option->field == MFPG_HOLDS_NUMBERS) {
-        free(((mfpg_number_list *)field)->value);
-        *(mfpg_number_list *)field = (mfpg_number_list){value.numbers, value.count};
-    } else if (option->field == MFPG_HOLDS_INT) {
-        *(int *)field = (int)value.choice;
-    } else if (option->field == MFPG_HOLDS_WHOLE) {
-        *(ptrdiff_t *)field = (ptrdiff_t)value.number;
-    } else if (option->field == MFPG_HOLDS_CHAR) {
-        *(char *)field = value.text[0];
-        mfpg_value_clear(&value);
-    } else {
-        *(double *)field = value.number;
+        mfpg_number_list *list = field;
+        free(list->value);
+        *list = (mfpg_number_list){value.numbers, value.count};
+        return MFPG_OK;
     }
+    if (option->field == MFPG_HOLDS_INT) *(int *)field = (int)value.choice;
+    if (option->field == MFPG_HOLDS_WHOLE) *(ptrdiff_t *)field = (ptrdiff_t)value.number;
+    if (option->field == MFPG_HOLDS_CHAR) *(char *)field = value.text[0];
+    if (option->field == MFPG_HOLDS_NUMBER) *(double *)field = value.number;
+    mfpg_value_clear(&value);
     return MFPG_OK;
-}
-
-static mfpg_status refuse_unknown(mfpg_context *ctx, const mfpg_options *list, const char *name) {
-    const char *names[MOST_OPTIONS];
-    ptrdiff_t count = 0;
-    for (; count < list->count && count < MOST_OPTIONS; count++) names[count] = list->option[count].name;
-    return mfpg_names_unknown(ctx, "option", name, names, count);
 }
 
 mfpg_status mfpg_option_set(
     mfpg_context *ctx, const mfpg_options *list, const char *name, const char *value, void *fields) {
     ptrdiff_t index = name ? mfpg_option_find(list, name) : -1;
-    if (index < 0) return refuse_unknown(ctx, list, name);
+    if (index < 0) {
+        const char *names[MOST_OPTIONS];
+        ptrdiff_t count = list->count < MOST_OPTIONS ? list->count : MOST_OPTIONS;
+        for (ptrdiff_t i = 0; i < count; i++) names[i] = list->option[i].name;
+        return mfpg_names_unknown(ctx, "option", name, names, count);
+    }
     const mfpg_option *option = &list->option[index];
     void *field = field_of(option, fields);
     if (!value != (option->kind == MFPG_OPTION_FLAG))

@@ -73,17 +73,12 @@ static void describe_found(const mfpg_yaml_node *node, char out[FOUND_SIZE]) {
     }
 }
 
-static const char *nearest_word(const mfpg_option *option, const char *text) {
-    const char *words[64], *word;
-    ptrdiff_t count = 0;
-    while (count < 64 && (word = mfpg_option_word(option, count))) words[count++] = word;
-    return mfpg_names_nearest(text, words, count);
-}
-
 static mfpg_status refuse(const request *in, const mfpg_yaml_node *node) {
     char found[FOUND_SIZE], allowed[512];
+    const char *words[MFPG_OPTION_WORDS], *nearest = NULL;
     describe_found(node, found);
-    const char *nearest = node->kind == MFPG_YAML_SCALAR ? nearest_word(in->option, node->text) : NULL;
+    if (node->kind == MFPG_YAML_SCALAR)
+        nearest = mfpg_names_nearest(node->text, words, mfpg_option_words(in->option, words));
     int quoted = node->kind == MFPG_YAML_SCALAR && !node->plain && node->text[0];
     return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: found %s%s; allowed: %s%s%s%s", in->where,
         quoted ? "the text " : "", found, mfpg_option_allowed(in->option, allowed, sizeof allowed),
@@ -176,22 +171,15 @@ static mfpg_status check_text(const request *in, const mfpg_yaml_node *node) {
     return MFPG_OK;
 }
 
+/* A text, or a path, which is joined with its folder. */
 static mfpg_status parse_text(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
+    int path = in->option->kind == MFPG_OPTION_PATH;
     mfpg_status status = check_text(in, node);
     if (status != MFPG_OK) return status;
-    out->text = mfpg_text_copy(node->text, strlen(node->text));
-    if (!out->text) return mfpg_fail_memory(in->ctx);
-    out->kind = MFPG_VALUE_TEXT;
-    return MFPG_OK;
-}
-
-static mfpg_status parse_path(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
-    mfpg_status status = check_text(in, node);
-    if (status != MFPG_OK) return status;
-    if (!node->text[0]) return refuse(in, node);
-    int here = strcmp(node->text, ".") == 0 && in->directory[0];
-    out->text = here ? mfpg_text_copy(in->directory, strlen(in->directory))
-                     : mfpg_path_join(in->directory, node->text);
+    if (path && !node->text[0]) return refuse(in, node);
+    const char *text = path && strcmp(node->text, ".") == 0 && in->directory[0] ? in->directory : node->text;
+    out->text =
+        path && text == node->text ? mfpg_path_join(in->directory, text) : mfpg_text_copy(text, strlen(text));
     if (!out->text) return mfpg_fail_memory(in->ctx);
     out->kind = MFPG_VALUE_TEXT;
     return MFPG_OK;
@@ -247,8 +235,8 @@ mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_option *option, const
         case MFPG_OPTION_FLAG:
         case MFPG_OPTION_TRUTH: status = parse_truth(&in, node, &value); break;
         case MFPG_OPTION_SERIES:
-        case MFPG_OPTION_TEXT: status = parse_text(&in, node, &value); break;
-        case MFPG_OPTION_PATH: status = parse_path(&in, node, &value); break;
+        case MFPG_OPTION_TEXT:
+        case MFPG_OPTION_PATH: status = parse_text(&in, node, &value); break;
         case MFPG_OPTION_NUMBERS:
         case MFPG_OPTION_WHOLES:
         case MFPG_OPTION_GRID: status = parse_numbers(&in, node, &value); break;
@@ -262,28 +250,15 @@ mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_option *option, const
     return status;
 }
 
-static int copy_text(const char *text, char **out) {
-    if (!text) return 1;
-    *out = mfpg_text_copy(text, strlen(text));
-    return *out != NULL;
-}
-
 mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_value *out) {
     mfpg_value copy = *value;
-    copy.text = copy.source = NULL;
-    copy.numbers = NULL;
-    copy.texts = NULL;
-    int whole = copy_text(value->text, &copy.text) && copy_text(value->source, &copy.source);
-    if (whole && value->numbers) {
-        copy.numbers = mfpg_alloc(value->count, sizeof *copy.numbers);
-        whole = copy.numbers != NULL;
-        if (whole) memcpy(copy.numbers, value->numbers, (size_t)value->count * sizeof *copy.numbers);
-    }
-    if (whole && value->texts) {
-        copy.texts = mfpg_texts_pack((const char *const *)value->texts, value->count);
-        whole = copy.texts != NULL;
-    }
-    if (!whole) {
+    if (value->text) copy.text = mfpg_text_copy(value->text, strlen(value->text));
+    if (value->source) copy.source = mfpg_text_copy(value->source, strlen(value->source));
+    if (value->numbers) copy.numbers = mfpg_alloc(value->count, sizeof *copy.numbers);
+    if (copy.numbers) memcpy(copy.numbers, value->numbers, (size_t)value->count * sizeof *copy.numbers);
+    if (value->texts) copy.texts = mfpg_texts_pack((const char *const *)value->texts, value->count);
+    if (!copy.text != !value->text || !copy.source != !value->source || !copy.numbers != !value->numbers ||
+        !copy.texts != !value->texts) {
         mfpg_value_clear(&copy);
         return mfpg_fail_memory(ctx);
     }

@@ -1,9 +1,58 @@
-/* A value that an option allows: read from a node of YAML or from what was typed, copied, compared, put into a field. */
+/* What the library alone asks of options, YAML documents as trees, and values that an option allows: read from a node of a
+ * tree or from a command, copied, compared, put into a field. */
 #ifndef MFPG_OPTIONS_VALUE_H
 #define MFPG_OPTIONS_VALUE_H
 
 #include "mfpg/option.h"
-#include "yaml_tree.h"
+
+/* Number of the option with that name, or -1. */
+ptrdiff_t mfpg_option_find(const mfpg_options *list, const char *name);
+
+/* 1 if the option counts under these facts and costs. */
+int mfpg_option_counts(const mfpg_option *option, uint64_t facts, uint64_t costs);
+
+/* 1 if the field of an option holds a value. */
+int mfpg_option_is_given(const mfpg_option *option, const void *fields);
+
+/* The first words of an option; returns their number. */
+enum { MFPG_OPTION_WORDS = 64 };
+ptrdiff_t mfpg_option_words(const mfpg_option *option, const char *words[MFPG_OPTION_WORDS]);
+
+/* ---- YAML: scalars as text, lists, mappings, each with its line. Nothing that lets a short file mean a large or a surprising
+ * one is accepted: no anchors, aliases or tags, one document, bounded depth. ---- */
+
+enum { MFPG_YAML_DEPTH = 16, MFPG_YAML_ENTRIES = 4096, MFPG_YAML_LOCATION = 512 };
+
+typedef enum mfpg_yaml_kind { MFPG_YAML_SCALAR = 0, MFPG_YAML_LIST, MFPG_YAML_MAPPING } mfpg_yaml_kind;
+
+typedef struct mfpg_yaml_node {
+    mfpg_yaml_kind kind;
+    int line;   /* counted from 1; of a mapping's entry that of its key */
+    int plain;  /* scalar without quotes */
+    char *text; /* scalar: UTF-8 without zero bytes */
+    char *name; /* entry of a mapping: its key */
+    struct mfpg_yaml_node *child;
+    ptrdiff_t count, room; /* of child; a mapping has at most MFPG_YAML_ENTRIES */
+} mfpg_yaml_node;
+
+/* What messages call the text: a file has lines, an argument has none. */
+typedef struct mfpg_yaml_origin {
+    const char *name;
+    int has_lines;
+} mfpg_yaml_origin;
+
+/* Writes "name:line", or the name alone; cut to size; returns out. */
+char *mfpg_yaml_location(const mfpg_yaml_origin *origin, int line, char out[MFPG_YAML_LOCATION]);
+
+/* Reads text into a tree (mfpg_yaml_clear frees it). MFPG_ERR_INPUT with the location for what is not valid YAML, not
+ * accepted, or empty. */
+mfpg_status mfpg_yaml_parse(
+    mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text, size_t length, mfpg_yaml_node *root);
+
+/* Frees everything below a node; harmless on a zeroed one. */
+void mfpg_yaml_clear(mfpg_yaml_node *node);
+
+/* ---- values ---- */
 
 typedef enum mfpg_value_kind {
     MFPG_VALUE_NOTHING = 0,

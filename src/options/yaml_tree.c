@@ -1,4 +1,4 @@
-#include "yaml_tree.h"
+#include "value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,24 +73,26 @@ static mfpg_status next_event(reader *in, yaml_event_t *event) {
 
 static mfpg_status refuse_indirection(reader *in, const yaml_event_t *event) {
     const void *anchor = NULL, *tag = NULL;
-    if (event->type == YAML_ALIAS_EVENT) anchor = event;
-    if (event->type == YAML_SCALAR_EVENT) {
+    switch (event->type) {
+    case YAML_ALIAS_EVENT: anchor = event; break;
+    case YAML_SCALAR_EVENT:
         anchor = event->data.scalar.anchor;
         tag = event->data.scalar.tag;
-    }
-    if (event->type == YAML_SEQUENCE_START_EVENT) {
+        break;
+    case YAML_SEQUENCE_START_EVENT:
         anchor = event->data.sequence_start.anchor;
         tag = event->data.sequence_start.tag;
-    }
-    if (event->type == YAML_MAPPING_START_EVENT) {
+        break;
+    case YAML_MAPPING_START_EVENT:
         anchor = event->data.mapping_start.anchor;
         tag = event->data.mapping_start.tag;
+        break;
+    default: break;
     }
-    if (anchor)
-        return refuse(in, event->start_mark,
-            "anchors and aliases (& and *) are not accepted; quote a text that begins so");
-    if (tag) return refuse(in, event->start_mark, "tags (!) are not accepted; quote a text that begins so");
-    return MFPG_OK;
+    if (!anchor && !tag) return MFPG_OK;
+    return refuse(in, event->start_mark,
+        anchor ? "anchors and aliases (& and *) are not accepted; quote a text that begins so"
+               : "tags (!) are not accepted; quote a text that begins so");
 }
 
 static mfpg_status read_scalar(reader *in, const yaml_event_t *event, mfpg_yaml_node *node) {
@@ -117,48 +119,36 @@ static mfpg_yaml_node *append(mfpg_yaml_node *parent) {
 
 static mfpg_status read_node(reader *in, const yaml_event_t *event, int depth, mfpg_yaml_node *node);
 
-static mfpg_status read_list(reader *in, int depth, mfpg_yaml_node *list) {
-    for (;;) {
-        yaml_event_t event;
-        mfpg_status status = next_event(in, &event);
-        if (status != MFPG_OK) return status;
-        int end = event.type == YAML_SEQUENCE_END_EVENT;
-        mfpg_yaml_node *child = end ? NULL : append(list);
-        if (child) status = read_node(in, &event, depth, child);
-        if (!end && !child) status = mfpg_fail_memory(in->ctx);
-        yaml_event_delete(&event);
-        if (end || status != MFPG_OK) return status;
-    }
-}
-
-/* Reads the value of an entry whose key is the event at hand. */
-static mfpg_status read_entry(reader *in, const yaml_event_t *key, int depth, mfpg_yaml_node *mapping) {
-    if (key->type != YAML_SCALAR_EVENT) return refuse(in, key->start_mark, "a key must be a name");
-    if (mapping->count == MFPG_YAML_ENTRIES)
-        return refuse(in, key->start_mark, "a mapping has too many keys");
-    mfpg_yaml_node *child = append(mapping);
-    if (!child) return mfpg_fail_memory(in->ctx);
-    mfpg_status status = read_scalar(in, key, child);
+/* The name of an entry of a mapping; its event becomes that of the value. */
+static mfpg_status read_key(
+    reader *in, yaml_event_t *event, const mfpg_yaml_node *mapping, mfpg_yaml_node *child) {
+    mfpg_status status = refuse_indirection(in, event);
+    if (status == MFPG_OK && event->type != YAML_SCALAR_EVENT)
+        status = refuse(in, event->start_mark, "a key must be a name");
+    if (status == MFPG_OK && mapping->count > MFPG_YAML_ENTRIES)
+        status = refuse(in, event->start_mark, "a mapping has too many keys");
+    if (status == MFPG_OK) status = read_scalar(in, event, child);
     child->name = child->text;
     child->text = NULL;
-    if (status != MFPG_OK) return status;
-    yaml_event_t event;
-    status = next_event(in, &event);
-    if (status != MFPG_OK) return status;
-    status = read_node(in, &event, depth, child);
-    child->line = line_of(key->start_mark);
-    yaml_event_delete(&event);
-    return status;
+    yaml_event_delete(event);
+    *event = (yaml_event_t){0};
+    return status == MFPG_OK ? next_event(in, event) : status;
 }
 
-static mfpg_status read_mapping(reader *in, int depth, mfpg_yaml_node *mapping) {
+/* Reads the entries of a list or mapping up to its end. */
+static mfpg_status read_children(reader *in, int depth, mfpg_yaml_node *parent) {
+    int mapping = parent->kind == MFPG_YAML_MAPPING;
     for (;;) {
-        yaml_event_t event;
+        yaml_event_t event = {0};
         mfpg_status status = next_event(in, &event);
         if (status != MFPG_OK) return status;
-        int end = event.type == YAML_MAPPING_END_EVENT;
-        if (!end) status = refuse_indirection(in, &event);
-        if (!end && status == MFPG_OK) status = read_entry(in, &event, depth, mapping);
+        int end = event.type == (mapping ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT);
+        int line = line_of(event.start_mark);
+        mfpg_yaml_node *child = end ? NULL : append(parent);
+        if (!end && !child) status = mfpg_fail_memory(in->ctx);
+        if (child && mapping) status = read_key(in, &event, parent, child);
+        if (child && status == MFPG_OK) status = read_node(in, &event, depth, child);
+        if (child && mapping) child->line = line;
         yaml_event_delete(&event);
         if (end || status != MFPG_OK) return status;
     }
@@ -171,8 +161,8 @@ static mfpg_status read_node(reader *in, const yaml_event_t *event, int depth, m
     node->line = line_of(event->start_mark);
     switch (event->type) {
     case YAML_SCALAR_EVENT: return read_scalar(in, event, node);
-    case YAML_SEQUENCE_START_EVENT: node->kind = MFPG_YAML_LIST; return read_list(in, depth + 1, node);
-    case YAML_MAPPING_START_EVENT: node->kind = MFPG_YAML_MAPPING; return read_mapping(in, depth + 1, node);
+    case YAML_SEQUENCE_START_EVENT: node->kind = MFPG_YAML_LIST; return read_children(in, depth + 1, node);
+    case YAML_MAPPING_START_EVENT: node->kind = MFPG_YAML_MAPPING; return read_children(in, depth + 1, node);
     default: return refuse(in, event->start_mark, "not a value");
     }
 }

@@ -8,6 +8,7 @@
 #include "failing_memory.h"
 #include "ledger_text.h"
 #include "mfpg/account.h"
+#include "options/value.h"
 
 static char folder[64]; /* of the ledger */
 

@@ -13,9 +13,6 @@ mfpg_data_options mfpg_data_options_default(void) {
         .positive_above = (double)NAN,
         .missing_values = missing,
         .missing_count = sizeof missing / sizeof missing[0],
-        .missing = MFPG_MISSING_ERROR,
-        .scale = MFPG_SCALE_NONE,
-        .partition = MFPG_PARTITION_FILES,
         .test_fraction = 0.2,
     };
 }
@@ -38,7 +35,7 @@ static mfpg_status check_count(mfpg_context *ctx, const char *key, ptrdiff_t cou
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.%s: %td is not between 1 and 2^31-2", key, count);
 }
 
-/* Both the data from files and the synthetic ones. */
+/* Rules of data from files and of synthetic data. */
 static mfpg_status check_common(mfpg_context *ctx, const mfpg_data_options *options) {
     char number[MFPG_NUMBER_SIZE];
     if (!(options->norm >= 0 && options->norm <= 1e18)) /* its square and every sum of them are finite */
@@ -48,7 +45,7 @@ static mfpg_status check_common(mfpg_context *ctx, const mfpg_data_options *opti
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.test_fraction: %s is not in [0, 1)",
             mfpg_number_format(options->test_fraction, number));
     if (options->scale < MFPG_SCALE_NONE || options->scale > MFPG_SCALE_FROM_DATA)
-        return fail_key(ctx, "scale", "no such rule");
+        return fail_key(ctx, "scale", "unknown rule");
     if (options->scale == MFPG_SCALE_BOUNDS && !options->bounds_file)
         return fail_key(ctx, "scale", "scaling by bounds needs a bounds file");
     if (mfpg_data_has_range(options) && !(isfinite(options->range[0]) && isfinite(options->range[1]) &&
@@ -66,7 +63,7 @@ static mfpg_status check_synthetic(mfpg_context *ctx, const mfpg_data_options *o
     if (options->file_count > 0 || options->test_file_count > 0)
         return fail_key(ctx, "files", "synthetic data are not read from files");
     if (options->synthetic < MFPG_SYNTHETIC_QUADRATIC || options->synthetic > MFPG_SYNTHETIC_CLINICS)
-        return fail_key(ctx, "kind", "no such kind of synthetic data");
+        return fail_key(ctx, "kind", "unknown kind of synthetic data");
     if (options->common_test_rows != 0)
         status = check_count(ctx, "common_test_rows", options->common_test_rows);
     if (status != MFPG_OK || options->synthetic == MFPG_SYNTHETIC_CLINICS) return status;
@@ -79,24 +76,19 @@ static mfpg_status check_synthetic(mfpg_context *ctx, const mfpg_data_options *o
 }
 
 static mfpg_status check_partition(mfpg_context *ctx, const mfpg_data_options *options) {
-    mfpg_status status = MFPG_OK;
-    switch (options->partition) {
-    case MFPG_PARTITION_FILES: return MFPG_OK;
-    case MFPG_PARTITION_COLUMN:
-        return options->partition_column ? MFPG_OK : fail_key(ctx, "partition.column", "is needed");
-    case MFPG_PARTITION_IID: return check_count(ctx, "partition.clients", options->clients);
-    case MFPG_PARTITION_DIRICHLET:
-        status = check_count(ctx, "partition.clients", options->clients);
-        if (status == MFPG_OK && !(options->alpha > 0 && isfinite(options->alpha)))
-            status = fail_key(ctx, "partition.alpha", "must be a number above 0");
-        return status;
-    case MFPG_PARTITION_SHARDS:
-        status = check_count(ctx, "partition.clients", options->clients);
-        if (status == MFPG_OK)
-            status = check_count(ctx, "partition.shards_per_client", options->shards_per_client);
-        return status;
-    }
-    return fail_key(ctx, "partition.kind", "no such partition");
+    mfpg_partition_kind kind = options->partition;
+    if (kind < MFPG_PARTITION_FILES || kind > MFPG_PARTITION_SHARDS)
+        return fail_key(ctx, "partition.kind", "unknown partition");
+    if (kind == MFPG_PARTITION_COLUMN && !options->partition_column)
+        return fail_key(ctx, "partition.column", "is needed");
+    if (kind <= MFPG_PARTITION_COLUMN) return MFPG_OK;
+    mfpg_status status = check_count(ctx, "partition.clients", options->clients);
+    if (status == MFPG_OK && kind == MFPG_PARTITION_SHARDS)
+        status = check_count(ctx, "partition.shards_per_client", options->shards_per_client);
+    if (status == MFPG_OK && kind == MFPG_PARTITION_DIRICHLET &&
+        !(options->alpha > 0 && isfinite(options->alpha)))
+        status = fail_key(ctx, "partition.alpha", "must be a number above 0");
+    return status;
 }
 
 static int separator_is_possible(char separator) {
@@ -105,36 +97,36 @@ static int separator_is_possible(char separator) {
                !((separator | 0x20) >= 'a' && (separator | 0x20) <= 'z'));
 }
 
-static mfpg_status check_files(mfpg_context *ctx, const mfpg_data_options *options) {
-    if (options->file_count < 1) return fail_key(ctx, "files", "no file is given");
-    for (ptrdiff_t i = 0; i < options->file_count; i++)
-        if (!options->files[i] || !options->files[i][0])
-            return fail_key(ctx, "files", "a file's name is empty");
-    if (options->labels ? options->label_file_count != options->file_count : options->label_file_count != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "data.labels: %td files of labels for %td files; one each is needed", options->label_file_count,
-            options->file_count);
-    for (ptrdiff_t i = 0; i < options->test_file_count; i++)
-        if (!options->test_files[i] || !options->test_files[i][0])
-            return fail_key(ctx, "test_files", "a file's name is empty");
-    if (options->test_labels ? options->test_label_file_count != options->test_file_count
-                             : options->test_label_file_count != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "data.test_labels: %td files of labels for %td files; one each is needed",
-            options->test_label_file_count, options->test_file_count);
-    if (options->first_rows != 0 && check_count(ctx, "first_rows", options->first_rows) != MFPG_OK)
-        return MFPG_ERR_INPUT;
-    if (options->header && options->columns)
+/* Files, and one file of labels for each or none. */
+static mfpg_status check_names(mfpg_context *ctx, const char *key, const char *const *files, ptrdiff_t count,
+    const char *const *labels, ptrdiff_t label_count) {
+    for (ptrdiff_t i = 0; i < count; i++)
+        if (!files[i] || !files[i][0])
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.%sfiles: a file's name is empty", key);
+    if (label_count == (labels ? count : 0)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "data.%slabels: %td files of labels for %td files; one each is needed", key, label_count, count);
+}
+
+static mfpg_status check_files(mfpg_context *ctx, const mfpg_data_options *o) {
+    if (o->file_count < 1) return fail_key(ctx, "files", "no file is given");
+    mfpg_status status = check_names(ctx, "", o->files, o->file_count, o->labels, o->label_file_count);
+    if (status == MFPG_OK)
+        status = check_names(
+            ctx, "test_", o->test_files, o->test_file_count, o->test_labels, o->test_label_file_count);
+    if (status != MFPG_OK) return status;
+    if (o->first_rows != 0 && check_count(ctx, "first_rows", o->first_rows) != MFPG_OK) return MFPG_ERR_INPUT;
+    if (o->header && o->columns)
         return fail_key(ctx, "columns", "the header names the columns already (data.header: true)");
-    if (!separator_is_possible(options->separator))
+    if (!separator_is_possible(o->separator))
         return fail_key(ctx, "separator", "letters, digits, quotes, points and signs cannot separate values");
-    if (options->positive && !isnan(options->positive_above))
+    if (o->positive && !isnan(o->positive_above))
         return fail_key(ctx, "label", "positive and positive_above exclude each other");
-    if (!isnan(options->positive_above) && !isfinite(options->positive_above))
+    if (!isnan(o->positive_above) && !isfinite(o->positive_above))
         return fail_key(ctx, "label.positive_above", "must be finite");
-    if (options->missing < MFPG_MISSING_ERROR || options->missing > MFPG_MISSING_MEAN)
-        return fail_key(ctx, "missing", "no such rule");
-    if (options->common_test_rows != 0)
+    if (o->missing < MFPG_MISSING_ERROR || o->missing > MFPG_MISSING_MEAN)
+        return fail_key(ctx, "missing", "unknown rule");
+    if (o->common_test_rows != 0)
         return fail_key(ctx, "common_test_rows", "only synthetic data have a common test set");
     return MFPG_OK;
 }
