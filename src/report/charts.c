@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "mfpg/report.h"
+#include "mfpg/run_fields.h"
 #include "mfpg/mechanism.h"
 #include "models/losses.h"
 #include "mfpg/solution.h"
@@ -38,13 +39,14 @@ static json_t *promise_of(const run_record *run, ptrdiff_t k) {
 
 /* What both files have is as clients.csv writes it. */
 static json_t *client_of(page *p, const run_record *run, ptrdiff_t k) {
-    char number[32];
-    const mfpg_table *cells = &run->clients.cells;
+    const mfpg_record_field *end = mfpg_client_fields.field + mfpg_client_fields.count;
     const json_t *listed = run_client(run, k);
     json_t *client = listed ? json_copy((json_t *)listed) : json_object();
-    for (ptrdiff_t c = 0; c < cells->columns; c++)
-        page_put(p, client, cells->names.keys[c],
-            page_text(run_table_text(&run->clients, cells->names.keys[c], k)));
+    char number[32];
+    for (const mfpg_record_field *f = mfpg_client_fields.field; f < end; f++) {
+        const char *text = f->places & MFPG_CLIENT_CSV ? run_table_text(&run->clients, f->name, k) : NULL;
+        if (text) page_put(p, client, f->name, page_text(text));
+    }
     page_put(p, client, "name", page_text(run_client_name(run, k, number)));
     if (!run_text(client, "promise")) page_put(p, client, "promise", promise_of(run, k));
     if (json_is_true(json_object_get(client, "stopped")))
@@ -131,19 +133,6 @@ void page_promise_charts(page *p, const run_record *run, json_t *charts) {
         list_quantiles(p, run, charts);
 }
 
-/* ---- clients in the order of a number ---- */
-
-typedef struct ranked {
-    ptrdiff_t index;
-    double number;
-} ranked;
-
-static int by_rank(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    if (x->number != y->number) return (x->number > y->number) - (x->number < y->number);
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 /* ---- the attack ---- */
 
 /* An entry of the audit, and in words what its numbers mean. */
@@ -187,16 +176,13 @@ json_t *page_audit(page *p, const run_group *group) {
     if (!clients) return audit;
     json_t *judged = json_copy((json_t *)clients), *list = json_array();
     if (together && json_array_append(judged, (json_t *)together) != 0) p->failed = 1;
-    ptrdiff_t count = (ptrdiff_t)json_array_size(judged), shown = count < PAGE_LISTED ? count : PAGE_LISTED;
+    ptrdiff_t count = (ptrdiff_t)json_array_size(judged);
     ranked *order = mfpg_alloc(count, sizeof *order);
     if (!order) p->failed = 1;
     for (ptrdiff_t k = 0; order && k < count; k++)
         order[k] = (ranked){k, audit_margin(json_array_get(judged, (size_t)k))};
-    if (order) qsort(order, (size_t)count, sizeof *order, by_rank);
-    for (ptrdiff_t k = 0; order && k < shown; k++)
-        order[k].number = 0.0; /* those go in the order of the run */
-    if (order) qsort(order, (size_t)shown, sizeof *order, by_rank);
-    for (ptrdiff_t k = 0; order && k < shown; k++)
+    ptrdiff_t shown = order ? page_choose(order, count, PAGE_LISTED) : 0;
+    for (ptrdiff_t k = 0; k < shown; k++)
         page_add(p, list, entry_of(p, json_array_get(judged, (size_t)order[k].index), order[k].index));
     put_totals(p, judged, audit);
     page_put(p, audit, "clients", list);
@@ -345,7 +331,7 @@ static json_t *list_choices(page *p, const run_record *run) {
     if (!order) p->failed = 1;
     for (ptrdiff_t k = 0; order && k < clients; k++)
         order[k] = (ranked){k, run_table_number(&run->clients, "preference", k)};
-    if (order) qsort(order, (size_t)clients, sizeof *order, by_rank);
+    if (order) page_sort(order, clients);
     for (ptrdiff_t i = 0; order && i < shown; i++) {
         double place = shown > 1 ? (double)i * (double)(clients - 1) / (double)(shown - 1) : 0.0;
         page_add(p, rows, client_of(p, run, order[(ptrdiff_t)place].index));

@@ -1,4 +1,5 @@
 /* mfpg compare: two runs side by side, as an object and on a terminal. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,65 +106,41 @@ json_t *compare_keys(page *p, const run_group *groups, ptrdiff_t count) {
 /* ---- each client in both ---- */
 
 typedef struct pair {
-    ptrdiff_t at[2];   /* the client in both runs; -1: not there */
-    double difference; /* of the epsilons; infinite if only one has one */
+    ptrdiff_t at[2]; /* the client in both runs; -1: not there */
 } pair;
 
-static int by_name(const void *a, const void *b, void *of) {
-    ptrdiff_t x = *(const ptrdiff_t *)a, y = *(const ptrdiff_t *)b;
-    char first[32], second[32];
-    int order = strcmp(run_client_name(of, x, first), run_client_name(of, y, second));
-    return order ? order : (x > y) - (x < y);
-}
-
-/* The clients by their names; free the list. NULL without memory. */
-static ptrdiff_t *sort_clients(run_record *run) {
-    ptrdiff_t *list = mfpg_alloc(run->clients.rows, sizeof *list);
-    for (ptrdiff_t k = 0; list && k < run->clients.rows; k++) list[k] = k;
-    if (list) qsort_r(list, (size_t)run->clients.rows, sizeof *list, by_name, run);
-    return list;
+/* The clients of both runs by name, in the order of the first run, then those that only the second has. Returns their number. */
+static ptrdiff_t pair_clients(page *p, const run_group *groups, pair *out) {
+    const run_record *a = &groups[0].run[0], *b = &groups[1].run[0];
+    json_t *alone = json_object(); /* clients of the second run, until one of the first has their name */
+    char number[32];
+    ptrdiff_t count = 0;
+    for (ptrdiff_t k = 0; k < b->clients.rows; k++)
+        page_put(p, alone, run_client_name(b, k, number), json_integer(k));
+    for (ptrdiff_t k = 0; k < a->clients.rows; k++) {
+        const char *name = run_client_name(a, k, number);
+        const json_t *found = json_object_get(alone, name);
+        out[count++] = (pair){{k, found ? (ptrdiff_t)json_integer_value(found) : -1}};
+        json_object_del(alone, name);
+    }
+    for (ptrdiff_t k = 0; k < b->clients.rows; k++) {
+        const json_t *found = json_object_get(alone, run_client_name(b, k, number));
+        if (found && json_integer_value(found) == k) out[count++] = (pair){{-1, k}};
+    }
+    json_decref(alone);
+    return count;
 }
 
 static double number_of(const run_group *groups, const pair *of, int side, const char *column) {
     return run_table_number(&groups[side].run[0].clients, column, of->at[side]);
 }
 
+/* Of their epsilons; if only one has one, larger than any other, and largest if it is the second. */
 static double difference_of(const run_group *groups, const pair *of) {
     double a = number_of(groups, of, 0, "epsilon"), b = number_of(groups, of, 1, "epsilon");
-    if (of->at[0] < 0 || of->at[1] < 0) return INFINITY;
-    if (a == b || (isnan(a) && isnan(b))) return 0.0;
-    return isfinite(a) && isfinite(b) ? fabs(a - b) : (double)INFINITY;
-}
-
-/* Merges the two sorted lists into pairs; returns their number. */
-static ptrdiff_t merge(const run_group *groups, const ptrdiff_t *a, const ptrdiff_t *b, pair *out) {
-    const run_record *x = &groups[0].run[0], *y = &groups[1].run[0];
-    ptrdiff_t n = x->clients.rows, m = y->clients.rows, count = 0;
-    for (ptrdiff_t i = 0, j = 0; i < n || j < m; count++) {
-        char first[32], second[32];
-        int order = i == n   ? 1
-                    : j == m ? -1
-                             : strcmp(run_client_name(x, a[i], first), run_client_name(y, b[j], second));
-        out[count] = (pair){{order <= 0 ? a[i++] : -1, order >= 0 ? b[j++] : -1}, 0.0};
-        out[count].difference = difference_of(groups, &out[count]);
-    }
-    return count;
-}
-
-/* In the order of the first run, then what only the second has. */
-static int by_client(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    if ((x->at[0] < 0) != (y->at[0] < 0)) return (x->at[0] < 0) - (y->at[0] < 0);
-    if (x->at[0] != y->at[0]) return (x->at[0] > y->at[0]) - (x->at[0] < y->at[0]);
-    return (x->at[1] > y->at[1]) - (x->at[1] < y->at[1]);
-}
-
-static int by_difference(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    if (x->difference != y->difference)
-        return (x->difference < y->difference) - (x->difference > y->difference);
-    if (x->at[0] != y->at[0]) return (x->at[0] > y->at[0]) - (x->at[0] < y->at[0]);
-    return (x->at[1] > y->at[1]) - (x->at[1] < y->at[1]);
+    if (of->at[0] < 0) return INFINITY;
+    if (of->at[1] >= 0 && (a == b || (isnan(a) && isnan(b)))) return 0.0;
+    return isfinite(a) && isfinite(b) ? fabs(a - b) : DBL_MAX;
 }
 
 static json_t *both(const run_group *groups, const char *column, const pair *of) {
@@ -171,30 +148,28 @@ static json_t *both(const run_group *groups, const char *column, const pair *of)
         mfpg_json_number(number_of(groups, of, 1, column)));
 }
 
-static void put_clients(page *p, run_group *groups, json_t *out) {
+static void put_clients(page *p, const run_group *groups, json_t *out) {
     json_t *list = json_array();
-    ptrdiff_t *a = sort_clients(&groups[0].run[0]), *b = sort_clients(&groups[1].run[0]);
-    pair *pairs = mfpg_alloc(groups[0].run[0].clients.rows + groups[1].run[0].clients.rows, sizeof *pairs);
-    if (!a || !b || !pairs) p->failed = 1;
-    ptrdiff_t count = a && b && pairs ? merge(groups, a, b, pairs) : 0, listed = count;
-    if (count > LISTED) {
-        listed = LISTED;
-        qsort(pairs, (size_t)count, sizeof *pairs, by_difference);
-    }
-    if (listed > 0) qsort(pairs, (size_t)listed, sizeof *pairs, by_client);
+    ptrdiff_t most = groups[0].run[0].clients.rows + groups[1].run[0].clients.rows;
+    pair *pairs = mfpg_alloc(most, sizeof *pairs);
+    ranked *order = mfpg_alloc(most, sizeof *order);
+    if (!pairs || !order) p->failed = 1;
+    ptrdiff_t count = pairs && order ? pair_clients(p, groups, pairs) : 0;
+    for (ptrdiff_t i = 0; i < count; i++) order[i] = (ranked){i, -difference_of(groups, &pairs[i])};
+    ptrdiff_t listed = page_choose(order, count, LISTED);
     for (ptrdiff_t i = 0; i < listed; i++) {
+        const pair *of = &pairs[order[i].index];
         char number[32];
-        int side = pairs[i].at[0] < 0;
+        int side = of->at[0] < 0;
         page_add(p, list,
             json_pack("{s:o, s:o, s:o}", "name",
-                page_text(run_client_name(&groups[side].run[0], pairs[i].at[side], number)), "epsilon",
-                both(groups, "epsilon", &pairs[i]), "action", both(groups, "action", &pairs[i])));
+                page_text(run_client_name(&groups[side].run[0], of->at[side], number)), "epsilon",
+                both(groups, "epsilon", of), "action", both(groups, "action", of)));
     }
     page_put(p, out, "clients", list);
     page_put(p, out, "clients_left_out", json_integer(count - listed));
-    free(a);
-    free(b);
     free(pairs);
+    free(order);
 }
 
 /* ---- whether their epsilons say the same ---- */
@@ -215,7 +190,7 @@ static const char *why_not_comparable(const run_group *groups) {
 
 /* {"runs": [{...}, {...}], "configuration": [{"path": , "values": [, ]}], "comparable": , "why": , "clients": [{"name": , "epsilon":
  * [, ], "action": [, ]}], "clients_left_out": , "metrics": , "selection": }, or NULL if memory ran out. groups: two. */
-static json_t *comparison_of(mfpg_context *ctx, run_group *groups) {
+static json_t *comparison_of(mfpg_context *ctx, const run_group *groups) {
     page p = {.ctx = ctx};
     json_t *out = json_object(), *runs = json_array();
     const char *why = why_not_comparable(groups);

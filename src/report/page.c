@@ -58,6 +58,24 @@ json_t *page_number(double value) {
     return json_string(isnan(value) ? "" : mfpg_number_format(value, text));
 }
 
+static int by_rank(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->number != y->number) return (x->number > y->number) - (x->number < y->number);
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void page_sort(ranked *list, ptrdiff_t count) {
+    if (count > 0) qsort(list, (size_t)count, sizeof *list, by_rank);
+}
+
+ptrdiff_t page_choose(ranked *list, ptrdiff_t count, ptrdiff_t most) {
+    page_sort(list, count);
+    if (count > most) count = most;
+    for (ptrdiff_t i = 0; i < count; i++) list[i].number = 0.0;
+    page_sort(list, count);
+    return count;
+}
+
 /* ---- charts ---- */
 
 void page_note(page *p, json_t *chart, json_t *note) {

@@ -24,6 +24,17 @@ json_t *page_text(const char *text); /* of any bytes: those that are not UTF-8 b
 json_t *page_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *page_number(double value); /* the shortest text that reads back the same; "inf"; "" for NAN */
 
+typedef struct ranked {
+    ptrdiff_t index;
+    double number;
+} ranked;
+
+/* Sorts by number, then by index. */
+void page_sort(ranked *list, ptrdiff_t count);
+
+/* Leaves at most so many, those with the smallest numbers, in the order of their indices. Returns how many. */
+ptrdiff_t page_choose(ranked *list, ptrdiff_t count, ptrdiff_t most);
+
 /* ---- charts: a table of texts, and how it is drawn ---- */
 
 enum { PAGE_LISTED = 200 /* more clients are shown by quantiles, or by those that matter most */ };

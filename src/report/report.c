@@ -9,7 +9,6 @@
 
 #include "base/embedded.h"
 #include "base/error.h"
-#include "base/fields.h"
 #include "base/file.h"
 #include "base/json_file.h"
 #include "base/memory.h"
@@ -193,21 +192,19 @@ json_t *page_json(mfpg_context *ctx, const run_group *groups, ptrdiff_t count) {
 
 /* ---- for readers without scripts ---- */
 
-/* Text of any origin for HTML: what has a meaning there is escaped; bytes that are not UTF-8, and controls but tabs and line ends,
- * become U+FFFD. */
+/* What has a meaning in HTML is escaped; controls but tabs and line ends become U+FFFD. */
 static void write_text(FILE *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     for (size_t left = strlen(text), size; left > 0; text += size, left -= size) {
         size = mfpg_utf8_length(text, left);
         const char *found = size == 1 ? strchr(special, *text) : NULL;
-        if (size == 0 || mfpg_utf8_is_control(text, size))
+        if (mfpg_utf8_is_control(text, size))
             fputs("\xEF\xBF\xBD", out);
         else if (found)
             fputs(entities[found - special], out);
         else
             fwrite(text, 1, size, out);
-        if (size == 0) size = 1;
     }
 }
 
@@ -248,23 +245,6 @@ static void write_tables(FILE *out, const json_t *charts) {
     }
 }
 
-/* What a field of summary.json is, by its path. */
-static const char *help_of(const char *path) {
-    static const struct {
-        const char *part;
-        const mfpg_fields *fields;
-    } parts[] = {
-        {"promise.", &mfpg_promise_fields}, {"metrics.", &mfpg_metrics_fields}, {"game.", &mfpg_game_fields}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        size_t length = strlen(parts[i].part);
-        const mfpg_record_field *field = strncmp(path, parts[i].part, length) == 0
-                                             ? mfpg_fields_find(parts[i].fields, ~0, path + length)
-                                             : NULL;
-        if (field) return field->help;
-    }
-    return "";
-}
-
 /* Every value below a path, one in a row, but for lists of objects and pictures, which have tables of their own. */
 static void write_values(FILE *out, const char *path, const json_t *value) {
     char below[256], number[MFPG_NUMBER_SIZE];
@@ -285,7 +265,6 @@ static void write_values(FILE *out, const char *path, const json_t *value) {
     fputs("<tr>", out);
     write_element(out, "th", " scope=\"row\"", path);
     write_element(out, "td", "", text);
-    write_element(out, "td", "", help_of(path));
     fputs("</tr>\n", out);
 }
 
