@@ -1,10 +1,8 @@
 /* A run folder of which one file is of any bytes: rounds.csv, clients.csv, summary.json or config.yaml, by the first byte, or
- * audit.json where that is an 'a'. It is read and made into a page in memory. */
+ * audit.json if that is an 'a'. It is read and made into a page in memory. */
 #include "fuzz.h"
 
-#include "base/file.h"
-#include "report/template.h"
-#include "report/view.h"
+#include "report/page.h"
 
 #define ROUNDS                                                                                               \
     "round,loss,accuracy,mean_action,noise_to_signal,epsilon,paper_epsilon,paper_delta,metrics\n"            \
@@ -66,23 +64,26 @@ static ptrdiff_t count(const char *text, const char *word) {
 }
 
 /* Scripts, images and handlers on the page are its own, whatever the file holds. */
-static void check_page(const run_set *set) {
+static void check_page(const run_group *group) {
     mfpg_context *ctx = fuzz_context();
+    static const char script[] = "<script type=\"application/json\" id=\"report.json\">";
     char *page = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&page, &size);
-    json_t *values = view_page(ctx, set, 1);
-    if (!stream || !values) abort();
-    for (int i = 0; i < 3; i++)
-        json_object_set_new(
-            values, (const char *const[]){"style_hash", "chart_hash", "script_hash"}[i], json_string("x"));
-    mfpg_status status = mfpg_template_write(ctx, mfpg_embedded_find("page.html")->bytes, values, stream);
+    json_t *report = page_json(ctx, group, 1);
+    if (!stream || !report) abort();
+    mfpg_status status = page_write(ctx, report, stream);
     fclose(stream);
-    json_decref(values);
-    fuzz_expect(status == MFPG_OK, "the page has no place for it");
-    char *scripts = strstr(page, "<script>");
-    fuzz_expect(scripts != NULL, "the page has lost its scripts");
-    *scripts = 0; /* what stands before is markup and the run's texts */
+    json_decref(report);
+    fuzz_expect(status == MFPG_OK, "the page cannot be written");
+    char *json = strstr(page, script), *end = json ? strstr(json, "</script>") : NULL;
+    fuzz_expect(end != NULL, "the page has lost its report.json");
+    *json = *end = 0; /* before it is markup with the run's texts */
+    json += strlen(script);
+    fuzz_expect(!strpbrk(json, "<>&"), "markup in report.json");
+    report = json_loads(json, 0, NULL);
+    fuzz_expect(report != NULL, "report.json cannot be read");
+    json_decref(report);
     fuzz_expect(count(page, "<script") == 0 && count(page, "<svg") == 0 &&
                     count(page, "<img") == count(page, "<img src=\"data:image/png;base64,iVBORw0KGgo"),
         "markup of a text");
@@ -92,20 +93,20 @@ static void check_page(const run_set *set) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static int begun;
     mfpg_context *ctx = fuzz_context();
-    run_set set = {0};
+    run_group group = {0};
     if (!begun++) atexit(remove_files);
     if (size == 0) return 0;
     for (int i = 0; i < FILES; i++) put(files[i].name, files[i].text, strlen(files[i].text));
     take_away(audit);
     put(data[0] == 'a' ? audit : files[data[0] % FILES].name, data + 1, size - 1);
-    mfpg_status status = run_set_read(ctx, folder(), &set);
-    if (status == MFPG_OK) status = run_sets_label(ctx, &set, 1);
+    const char *run = folder();
+    mfpg_status status = run_groups_read(ctx, &run, 1, &group);
     fuzz_expect(status == MFPG_OK || status == MFPG_ERR_INPUT || status == MFPG_ERR_DOMAIN,
         "a failure of another kind");
     if (status == MFPG_OK)
-        check_page(&set);
+        check_page(&group);
     else
         fuzz_expect(mfpg_context_message(ctx)[0] != 0, "a refusal without words");
-    run_set_clear(&set);
+    run_groups_clear(&group, 1);
     return 0;
 }

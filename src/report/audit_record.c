@@ -1,6 +1,6 @@
-#include "audit_record.h"
-
+/* audit.json, read back and checked: what an attack on a run proved. */
 #include <math.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,152 +8,339 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/file.h"
-#include "inversion_record.h"
 #include "base/json_file.h"
+#include "base/memory.h"
 #include "mfpg/audit.h"
 #include "mfpg/run_fields.h"
+#include "run_group.h"
 
 static const size_t LARGEST_AUDIT = (size_t)1 << 28;
 
-const audit_pair audit_pairs[AUDIT_PAIRS] = {{"mu", "mu_lower"}, {"epsilon", "epsilon_lower_direct"},
-    {"distance", "tv_lower"}, {"auc_cap", "auc_lower"}, {"round_mu", "round_mu_lower"},
-    {"mu", "input_mu_lower"}};
+/* What is checked, and of which run. */
+typedef struct checker {
+    mfpg_context *ctx;
+    const char *folder;
+    const run_record *run;
+} checker;
 
-double audit_number(const json_t *client, const char *key) {
-    return json_file_number(json_object_get(client, key));
+static mfpg_status wrong(const checker *c, const char *key, const char *want) {
+    return mfpg_fail(c->ctx, MFPG_ERR_INPUT, "%s/audit.json: %s: missing, or not %s", c->folder, key, want);
 }
 
-/* NAN compares as false: what is not promised, or was not attacked, breaks nothing. */
-int audit_pair_broken(const json_t *client, const audit_pair *pair) {
-    return audit_number(client, pair->proved) > audit_number(client, pair->promised);
-}
+/* ---- canaries ---- */
 
-/* ---- what an audit writes ---- */
+/* What is promised, and what is proved and must not exceed it. */
+static const struct {
+    const char *promised, *proved;
+} pairs[] = {{"mu", "mu_lower"}, {"epsilon", "epsilon_lower_direct"}, {"distance", "tv_lower"},
+    {"auc_cap", "auc_lower"}, {"round_mu", "round_mu_lower"}, {"mu", "input_mu_lower"}};
+enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+
+double audit_margin(const json_t *client) {
+    double least = json_is_true(json_object_get(client, "stands")) ? 1.0 : -1.0;
+    for (int i = 0; i < PAIRS; i++) {
+        double promised = run_number(client, pairs[i].promised), proved = run_number(client, pairs[i].proved);
+        if (isfinite(promised) && promised > 0.0) least = fmin(least, 1.0 - proved / promised);
+    }
+    return least;
+}
 
 /* Of a client, or of all of them together: every field is what it must be, and nothing proved exceeds a promise that is said to
- * hold. */
-static mfpg_status check_entry(mfpg_context *ctx, const char *folder, const json_t *client, size_t index) {
+ * hold. NAN compares as false: what is not promised, or was not attacked, breaks nothing. */
+static mfpg_status check_entry(const checker *c, const json_t *client, size_t index) {
     char where[MFPG_MESSAGE_SIZE];
-    snprintf(where, sizeof where, "%s/audit.json: clients: entry %zu: ", folder, index);
-    mfpg_status status = mfpg_fields_check(ctx, &mfpg_audit_fields, MFPG_FIELD_JSON, client, where);
-    for (int i = 0; i < AUDIT_PAIRS && status == MFPG_OK; i++)
-        if (json_is_true(json_object_get(client, "stands")) && audit_pair_broken(client, &audit_pairs[i]))
-            status =
-                mfpg_fail(ctx, MFPG_ERR_INPUT, "%ssaid to stand, but %s %g exceeds %s %g; no audit says so",
-                    where, audit_pairs[i].proved, audit_number(client, audit_pairs[i].proved),
-                    audit_pairs[i].promised, audit_number(client, audit_pairs[i].promised));
+    snprintf(where, sizeof where, "%s/audit.json: clients: entry %zu: ", c->folder, index);
+    mfpg_status status = mfpg_fields_check(c->ctx, &mfpg_audit_fields, MFPG_FIELD_JSON, client, where);
+    for (int i = 0; i < PAIRS && status == MFPG_OK; i++) {
+        double promised = run_number(client, pairs[i].promised), proved = run_number(client, pairs[i].proved);
+        if (json_is_true(json_object_get(client, "stands")) && proved > promised)
+            status = mfpg_fail(c->ctx, MFPG_ERR_INPUT,
+                "%ssaid to stand, but %s %g exceeds %s %g; no audit says so", where, pairs[i].proved, proved,
+                pairs[i].promised, promised);
+    }
     return status;
 }
 
-static mfpg_status check_client(
-    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *client, size_t index) {
+static mfpg_status check_name(const checker *c, const json_t *client, size_t index) {
     char number[32];
-    mfpg_status status = check_entry(ctx, folder, client, index);
-    if (status != MFPG_OK) return status;
-    const char *name = json_string_value(json_object_get(client, "client")),
-               *expected = run_client_name(run, (ptrdiff_t)index, number);
-    if (strcmp(name, expected) != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s/audit.json: client %zu is '%.60s', of the run '%.60s': the audit is not one of this run",
-            folder, index, name, expected);
-    return MFPG_OK;
+    const char *name = run_text(client, "client"),
+               *expected = run_client_name(c->run, (ptrdiff_t)index, number);
+    if (strcmp(name, expected) == 0) return MFPG_OK;
+    return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
+        "%s/audit.json: client %zu is '%.60s', of the run '%.60s': the audit is not one of this run",
+        c->folder, index, name, expected);
 }
 
-/* ---- whether it is of this run ---- */
-
-static mfpg_status check_promise(
-    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
-    const json_t *attacked = json_object_get(audit, "promise"), *made = run_value(run, "promise");
+static mfpg_status check_promise(const checker *c, const json_t *audit) {
+    const json_t *attacked = json_object_get(audit, "promise"), *made = run_value(c->run->summary, "promise");
     const mfpg_record_field *end = mfpg_promise_fields.field + mfpg_promise_fields.count;
     char where[MFPG_MESSAGE_SIZE];
-    snprintf(where, sizeof where, "%s/audit.json: promise.", folder);
-    mfpg_status status = mfpg_fields_check(ctx, &mfpg_promise_fields, MFPG_FIELD_JSON, attacked, where);
+    snprintf(where, sizeof where, "%s/audit.json: promise.", c->folder);
+    mfpg_status status = mfpg_fields_check(c->ctx, &mfpg_promise_fields, MFPG_FIELD_JSON, attacked, where);
     if (status != MFPG_OK) return status;
     for (const mfpg_record_field *f = mfpg_promise_fields.field; f < end; f++) {
         if (!(f->places & MFPG_FIELD_JSON) || f->kind != MFPG_FIELD_TEXT) continue;
         const json_t *is = json_object_get(attacked, f->name);
         if (json_equal(is, json_object_get(made, f->name))) continue;
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
             "%s/audit.json attacks a promise of %s %.40s, the run made one of %s %.40s: the audit is not one "
             "of this run; mfpg audit %s makes one",
-            folder, f->name, json_string_value(is), f->name,
-            made ? json_string_value(json_object_get(made, f->name)) : "none", folder);
+            c->folder, f->name, json_string_value(is), f->name, made ? run_text(made, f->name) : "none",
+            c->folder);
     }
-    double delta = audit_number(attacked, "delta");
-    if (delta == json_file_number(json_object_get(made, "delta"))) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+    if (run_number(attacked, "delta") == run_number(made, "delta")) return MFPG_OK;
+    return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
         "%s/audit.json: promise.delta %g: missing, or not the run's: the audit is not one of this run",
-        folder, delta);
+        c->folder, run_number(attacked, "delta"));
 }
 
-static mfpg_status check_whole(mfpg_context *ctx, const char *folder, const json_t *audit) {
+static mfpg_status check_whole(const checker *c, const json_t *audit) {
     static const char *const shares[] = {"confidence", "client_confidence"};
     const json_t *patterns = json_object_get(audit, "patterns"), *method = json_object_get(audit, "method");
     if (json_integer_value(json_object_get(audit, "runs")) < 1)
-        return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "%s/audit.json: runs: missing, or not a whole number from 1", folder);
-    if (patterns && json_integer_value(patterns) < 1)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: patterns: not a whole number from 1", folder);
-    if (method && !json_is_string(method))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: method: not a text", folder);
-    if (!json_is_integer(json_object_get(audit, "seed")))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s/audit.json: seed: missing, or not a whole number", folder);
+        return wrong(c, "runs", "a whole number from 1");
+    if (patterns && json_integer_value(patterns) < 1) return wrong(c, "patterns", "a whole number from 1");
+    if (method && !json_is_string(method)) return wrong(c, "method", "a text");
+    if (!json_is_integer(json_object_get(audit, "seed"))) return wrong(c, "seed", "a whole number");
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-        double share = audit_number(audit, shares[i]);
-        if (!(share > 0.0 && share < 1.0))
-            return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "%s/audit.json: %s: missing, or not a number between 0 and 1", folder, shares[i]);
+        double share = run_number(audit, shares[i]);
+        if (!(share > 0.0 && share < 1.0)) return wrong(c, shares[i], "a number between 0 and 1");
     }
     return MFPG_OK;
 }
 
-static mfpg_status check_clients(
-    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
-    const json_t *clients = json_object_get(audit, "clients");
+static mfpg_status check_clients(const checker *c, const json_t *audit) {
+    const json_t *clients = json_object_get(audit, "clients"), *client,
+                 *together = json_object_get(audit, "together"), *all = json_object_get(audit, "stands");
+    size_t k;
     int stands = 1;
-    if (!json_is_array(clients) || (ptrdiff_t)json_array_size(clients) != run->clients.rows)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s/audit.json: clients: missing, or not a list of the run's %td clients", folder,
-            run->clients.rows);
-    for (size_t k = 0; k < json_array_size(clients); k++) {
-        const json_t *client = json_array_get(clients, k);
-        mfpg_status status = check_client(ctx, folder, run, client, k);
+    if (!json_is_array(clients) || (ptrdiff_t)json_array_size(clients) != c->run->clients.rows)
+        return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
+            "%s/audit.json: clients: missing, or not a list of the run's %td clients", c->folder,
+            c->run->clients.rows);
+    json_array_foreach(clients, k, client) {
+        mfpg_status status = check_entry(c, client, k);
+        if (status == MFPG_OK) status = check_name(c, client, k);
         if (status != MFPG_OK) return status;
         stands = stands && json_is_true(json_object_get(client, "stands"));
     }
-    const json_t *all = json_object_get(audit, "stands"), *together = json_object_get(audit, "together");
     if (together) { /* the clients' canaries as one sample: by few runs or one */
-        mfpg_status status = check_entry(ctx, folder, together, json_array_size(clients));
+        mfpg_status status = check_entry(c, together, json_array_size(clients));
         if (status != MFPG_OK) return status;
         stands = stands && json_is_true(json_object_get(together, "stands"));
     }
     if (json_is_boolean(all) && json_is_true(all) == stands) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "%s/audit.json: stands: missing, or not what its clients say, which is %s", folder,
+    return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
+        "%s/audit.json: stands: missing, or not what its clients say, which is %s", c->folder,
         stands ? "true" : "false");
 }
 
-/* Canaries, gradient inversion, or both. */
-static mfpg_status check_audit(
-    mfpg_context *ctx, const char *folder, const run_record *run, const json_t *audit) {
-    const json_t *inversion = json_object_get(audit, "inversion");
-    mfpg_status status = MFPG_OK;
-    if (!inversion || json_object_get(audit, "clients")) {
-        status = check_promise(ctx, folder, run, audit);
-        if (status == MFPG_OK) status = check_whole(ctx, folder, audit);
-        if (status == MFPG_OK) status = check_clients(ctx, folder, run, audit);
+/* ---- gradient inversion ---- */
+
+enum { MOST_LEVELS = 16, MOST_EXAMPLES = 16, LARGEST_SIDE = 256 };
+
+typedef enum wanted { MAGNITUDE, SHARE, QUALITY } wanted;
+
+typedef struct numeric {
+    const char *path;
+    wanted kind;
+} numeric;
+
+static int fits(wanted kind, const json_t *value) {
+    double number = json_file_number(value);
+    const json_t *median = json_object_get(value, "median"), *best = json_object_get(value, "best");
+    switch (kind) {
+    case MAGNITUDE: return number >= 0.0;
+    case SHARE: return number >= 0.0 && number <= 1.0;
+    default:
+        return (json_is_null(median) || !isnan(json_file_number(median))) &&
+               (json_is_null(best) || !isnan(json_file_number(best)));
     }
-    if (status == MFPG_OK && inversion) status = inversion_record_check(ctx, folder, run, inversion);
+}
+
+/* where: of the object, after "inversion" */
+static mfpg_status wrong_in(const checker *c, const char *where, const char *key, const char *want) {
+    char path[160];
+    snprintf(path, sizeof path, "inversion%s.%s", where, key);
+    return wrong(c, path, want);
+}
+
+static mfpg_status check_numbers(
+    const checker *c, const char *where, const json_t *object, const numeric *list, size_t count) {
+    static const char *const wants[] = {"a number from 0, or \"inf\"", "a number from 0 to 1",
+        "an object with median and best, numbers or null"};
+    for (size_t i = 0; i < count; i++)
+        if (!fits(list[i].kind, run_value(object, list[i].path)))
+            return wrong_in(c, where, list[i].path, wants[list[i].kind]);
+    return MFPG_OK;
+}
+
+static mfpg_status check_identification(const checker *c, const char *where, const json_t *found) {
+    const json_t *correct = json_object_get(found, "correct"), *trials = json_object_get(found, "trials");
+    if (!json_is_integer(trials) || json_integer_value(trials) < 1)
+        return wrong_in(c, where, "identification.trials", "a whole number from 1");
+    if (!json_is_integer(correct) || json_integer_value(correct) < 0 ||
+        json_integer_value(correct) > json_integer_value(trials))
+        return wrong_in(c, where, "identification.correct", "a whole number from 0 to trials");
+    if (!json_is_boolean(json_object_get(found, "stands")))
+        return wrong_in(c, where, "identification.stands", "true or false");
+    if (!(run_number(found, "lower") > run_number(found, "cap")) ||
+        json_is_false(json_object_get(found, "stands")))
+        return MFPG_OK;
+    return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
+        "%s/audit.json: inversion%s.identification: said to stand, but lower exceeds cap; no audit says so",
+        c->folder, where);
+}
+
+static mfpg_status check_levels(const checker *c, const json_t *levels, int *stands) {
+    static const numeric numbers[] = {{"mu", MAGNITUDE}, {"mu_replace", MAGNITUDE}, {"noise_sd", MAGNITUDE},
+        {"closed_form.psnr", QUALITY}, {"closed_form.ssim", QUALITY}, {"closed_form.pearson", QUALITY},
+        {"optimisation.psnr", QUALITY}, {"optimisation.ssim", QUALITY}, {"optimisation.pearson", QUALITY},
+        {"identification.rate", SHARE}, {"identification.lower", SHARE}, {"identification.cap", SHARE},
+        {"identification.median_rank", MAGNITUDE}};
+    const json_t *level;
+    size_t i;
+    if (json_array_size(levels) < 1 || json_array_size(levels) > MOST_LEVELS)
+        return wrong_in(c, "", "levels", "a list of 1 to 16 levels");
+    json_array_foreach(levels, i, level) {
+        const json_t *found = json_object_get(level, "identification");
+        char where[32];
+        snprintf(where, sizeof where, ".levels[%zu]", i);
+        mfpg_status status = check_numbers(c, where, level, numbers, sizeof numbers / sizeof numbers[0]);
+        if (status == MFPG_OK) status = check_identification(c, where, found);
+        if (status != MFPG_OK) return status;
+        *stands = *stands && json_is_true(json_object_get(found, "stands"));
+    }
+    return MFPG_OK;
+}
+
+/* ---- pictures ---- */
+
+typedef struct frame {
+    unsigned side[2]; /* width, height */
+} frame;
+
+static unsigned number_at(const unsigned char *bytes) {
+    return (unsigned)bytes[0] << 24 | (unsigned)bytes[1] << 16 | (unsigned)bytes[2] << 8 | bytes[3];
+}
+
+/* The head of a PNG file: its signature, and IHDR with that size, 8 bits, grey, not interlaced. */
+static int is_png(const unsigned char *bytes, size_t size, frame of) {
+    static const unsigned char start[] = {
+        0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R'};
+    static const unsigned char kind[] = {8, 0, 0, 0, 0};
+    return size > 33 && memcmp(bytes, start, sizeof start) == 0 && number_at(bytes + 16) == of.side[0] &&
+           number_at(bytes + 20) == of.side[1] && memcmp(bytes + 24, kind, sizeof kind) == 0;
+}
+
+/* Twice the pixels and a kilobyte hold any grey PNG file without further chunks. */
+static mfpg_status check_picture(const checker *c, const char *key, const json_t *picture, frame of) {
+    size_t room = 2 * (size_t)of.side[0] * of.side[1] + 1024, length = 0, text = json_string_length(picture);
+    const char *base64 = json_string_value(picture);
+    if (!base64 || text > room / 3 * 4) return wrong_in(c, ".pictures", key, "a picture of the stated size");
+    unsigned char *bytes = mfpg_alloc((ptrdiff_t)room, 1);
+    if (!bytes) return mfpg_fail_memory(c->ctx);
+    int png = sodium_base642bin(
+                  bytes, room, base64, text, NULL, &length, NULL, sodium_base64_VARIANT_ORIGINAL) == 0 &&
+              is_png(bytes, length, of);
+    free(bytes);
+    return png ? MFPG_OK : wrong_in(c, ".pictures", key, "a grey PNG file of the stated size in base64");
+}
+
+static mfpg_status check_row(
+    const checker *c, const char *key, const json_t *pictures, size_t count, frame of) {
+    const json_t *picture;
+    size_t i, there = json_array_size(pictures);
+    if (there != 0 && there != count)
+        return wrong_in(c, ".pictures", key, "as many pictures as original has");
+    json_array_foreach(pictures, i, picture) {
+        mfpg_status status = check_picture(c, key, picture, of);
+        if (status != MFPG_OK) return status;
+    }
+    return MFPG_OK;
+}
+
+static mfpg_status check_pictures(const checker *c, const json_t *pictures, size_t levels) {
+    static const char *const sides[] = {"width", "height"};
+    const json_t *original = json_object_get(pictures, "original"),
+                 *rows = json_object_get(pictures, "levels"), *row;
+    size_t count = json_array_size(original), i;
+    frame of;
+    for (i = 0; i < 2; i++) {
+        json_int_t side = json_integer_value(json_object_get(pictures, sides[i]));
+        if (side < 1 || side > LARGEST_SIDE)
+            return wrong_in(c, ".pictures", sides[i], "a whole number from 1 to 256");
+        of.side[i] = (unsigned)side;
+    }
+    if (count < 1 || count > MOST_EXAMPLES)
+        return wrong_in(c, ".pictures", "original", "a list of 1 to 16 pictures");
+    if (json_array_size(rows) != levels)
+        return wrong_in(c, ".pictures", "levels", "as many levels as there are in levels");
+    mfpg_status status = check_row(c, "original", original, count, of);
+    if (status == MFPG_OK) status = check_picture(c, "mean", json_object_get(pictures, "mean"), of);
+    json_array_foreach(rows, i, row) {
+        if (status == MFPG_OK)
+            status = check_row(c, "levels.closed_form", json_object_get(row, "closed_form"), count, of);
+        if (status == MFPG_OK)
+            status = check_row(c, "levels.optimisation", json_object_get(row, "optimisation"), count, of);
+    }
     return status;
 }
 
-int audit_record_stands(const json_t *audit) {
-    const json_t *inversion = json_object_get(audit, "inversion");
-    return !json_is_false(json_object_get(audit, "stands")) &&
-           !json_is_false(json_object_get(inversion, "stands"));
+/* ---- the whole ---- */
+
+/* Whether an inversion is of a client of the run and its promise. */
+static mfpg_status check_of_run(const checker *c, const json_t *inversion) {
+    static const char *const words[] = {"unit", "adjacency"};
+    const char *client = run_text(inversion, "client");
+    const json_t *made = run_value(c->run->summary, "promise");
+    char number[32];
+    ptrdiff_t k = 0;
+    while (k < c->run->clients.rows && client && strcmp(client, run_client_name(c->run, k, number)) != 0) k++;
+    if (!client || k == c->run->clients.rows) return wrong_in(c, "", "client", "a client of this run");
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *is = json_object_get(inversion, words[i]);
+        if (!json_is_string(is) || !json_equal(is, json_object_get(made, words[i])))
+            return wrong_in(c, "", words[i], "that of the run's promise: the audit is not one of this run");
+    }
+    return MFPG_OK;
 }
 
-mfpg_status audit_record_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out) {
+static mfpg_status check_inversion(const checker *c, const json_t *inversion) {
+    static const numeric chance[] = {{"mean.psnr", QUALITY}, {"mean.ssim", QUALITY},
+        {"mean.pearson", QUALITY}, {"other.psnr", QUALITY}, {"other.ssim", QUALITY},
+        {"other.pearson", QUALITY}};
+    const json_t *levels = json_object_get(inversion, "levels"),
+                 *stated = json_object_get(inversion, "stands"), *pictures = run_value(inversion, "pictures");
+    int stands = 1;
+    mfpg_status status = check_of_run(c, inversion);
+    if (status == MFPG_OK)
+        status = check_numbers(
+            c, ".chance", json_object_get(inversion, "chance"), chance, sizeof chance / sizeof chance[0]);
+    if (status == MFPG_OK) status = check_levels(c, levels, &stands);
+    if (status == MFPG_OK && (!json_is_boolean(stated) || json_is_true(stated) != stands))
+        status = wrong_in(c, "", "stands", "what its levels say");
+    if (status == MFPG_OK && pictures) status = check_pictures(c, pictures, json_array_size(levels));
+    return status;
+}
+
+static mfpg_status check_audit(const checker *c, const json_t *audit) {
+    const json_t *inversion = json_object_get(audit, "inversion");
+    mfpg_status status = MFPG_OK;
+    if (!inversion || json_object_get(audit, "clients")) {
+        status = check_promise(c, audit);
+        if (status == MFPG_OK) status = check_whole(c, audit);
+        if (status == MFPG_OK) status = check_clients(c, audit);
+    }
+    return status == MFPG_OK && inversion ? check_inversion(c, inversion) : status;
+}
+
+int audit_stands(const json_t *audit) {
+    return !json_is_false(json_object_get(audit, "stands")) &&
+           !json_is_false(json_object_get(json_object_get(audit, "inversion"), "stands"));
+}
+
+mfpg_status audit_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out) {
     char *path = mfpg_path_join(folder, "audit.json");
     json_t *audit = NULL;
     *out = NULL;
@@ -162,7 +349,7 @@ mfpg_status audit_record_read(mfpg_context *ctx, const char *folder, const run_r
     free(path);
     if (absent) return MFPG_OK;
     mfpg_status status = json_file_read(ctx, folder, "audit.json", LARGEST_AUDIT, &audit);
-    if (status == MFPG_OK) status = check_audit(ctx, folder, run, audit);
+    if (status == MFPG_OK) status = check_audit(&(const checker){ctx, folder, run}, audit);
     if (status == MFPG_OK)
         *out = audit;
     else

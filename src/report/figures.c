@@ -1,7 +1,7 @@
-#include "figures.h"
-
+/* Charts as files: CSV tables with the gnuplot scripts that draw them. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,11 +10,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/number.h"
-#include "figure_files.h"
-#include "template.h"
-#include "view.h"
+#include "page.h"
 
-enum { NAME_SIZE = 96, STYLES = 8 };
+enum { NAME_SIZE = 96, STYLES = 8, LARGEST_LIST = 1 << 20 };
 
 typedef struct writer {
     mfpg_context *ctx;
@@ -27,35 +25,30 @@ typedef struct writer {
 static mfpg_status open_file(const writer *to, const char *name, const char *extension, mfpg_file *file) {
     char full[NAME_SIZE + 8];
     snprintf(full, sizeof full, "%s.%s", name, extension);
-    char *path = mfpg_path_join(to->folder, full);
-    mfpg_status status = path ? mfpg_file_create(to->ctx, path, file) : mfpg_fail_memory(to->ctx);
-    free(path);
-    return status;
+    return mfpg_file_create_in(to->ctx, to->folder, full, file);
 }
 
 /* "Epsilon of each client" of run 2 is run-2-epsilon-of-each-client. */
 static void name_chart(const json_t *chart, int run, char name[NAME_SIZE]) {
     int used = run > 0 ? snprintf(name, NAME_SIZE, "run-%d-", run) : 0;
-    for (const char *at = json_string_value(json_object_get(chart, "title")); *at && used < NAME_SIZE - 1;
-         at++)
+    const char *at = json_string_value(json_object_get(chart, "title"));
+    for (; *at && used < NAME_SIZE - 1; at++)
         if (*at != '\'') name[used++] = isalnum((unsigned char)*at) ? (char)tolower((unsigned char)*at) : '-';
     name[used] = 0;
 }
 
 static mfpg_status write_table(const writer *to, const json_t *chart, const char *name) {
+    const json_t *column, *row, *cell;
+    size_t i, k;
     mfpg_file file;
     mfpg_status status = open_file(to, name, "csv", &file);
     if (status != MFPG_OK) return status;
     mfpg_csv csv = {.stream = file.stream};
-    size_t i, k;
-    json_t *column, *row, *cell;
     json_array_foreach(json_object_get(chart, "columns"), i, column)
         mfpg_csv_text(&csv, json_string_value(json_object_get(column, "title")));
     mfpg_csv_end_row(&csv);
     json_array_foreach(json_object_get(chart, "rows"), i, row) {
-        mfpg_csv_text(&csv, json_string_value(json_object_get(row, "head")));
-        json_array_foreach(json_object_get(row, "cells"), k, cell)
-            mfpg_csv_text(&csv, json_is_string(cell) ? json_string_value(cell) : "");
+        json_array_foreach(row, k, cell) mfpg_csv_text(&csv, json_string_value(cell));
         mfpg_csv_end_row(&csv);
     }
     return mfpg_file_commit(to->ctx, &file);
@@ -63,131 +56,121 @@ static mfpg_status write_table(const writer *to, const json_t *chart, const char
 
 /* ---- scripts ---- */
 
-static const char *role_of(const json_t *columns, size_t i) {
-    const char *role = json_string_value(json_object_get(json_array_get(columns, i), "role"));
+static const char *role_of(const json_t *chart, size_t column) {
+    const json_t *found = json_array_get(json_object_get(chart, "columns"), column);
+    const char *role = json_string_value(json_object_get(found, "role"));
     return role ? role : "";
 }
 
-/* A line with its band, where the two columns behind it are one. Columns count from 1. */
-static void add_series(view *v, const json_t *columns, size_t i, int style, json_t *series) {
-    json_t *one = view_add(v, series, json_object());
-    int band = strcmp(role_of(columns, i + 1), "low") == 0;
-    view_put(v, one, "column", json_integer((json_int_t)i + 1));
-    view_put(v, one, "low", json_integer((json_int_t)i + 2));
-    view_put(v, one, "high", json_integer((json_int_t)i + 3));
-    view_put(v, one, "band", json_boolean(band));
-    view_put(v, one, "dash", json_boolean(strcmp(role_of(columns, i), "dash") == 0));
-    view_put(v, one, "style", json_integer(style));
+static int count_role(const json_t *chart, const char *role) {
+    int count = 0;
+    for (size_t i = 0; i < json_array_size(json_object_get(chart, "columns")); i++)
+        count += strcmp(role_of(chart, i), role) == 0;
+    return count;
 }
 
-static void add_bar(view *v, size_t i, json_t *bars) {
-    json_t *one = view_add(v, bars, json_object());
-    view_put(v, one, "column", json_integer((json_int_t)i + 1));
-    view_put(v, one, "style", json_integer((json_int_t)(json_array_size(bars) - 1) % STYLES + 1));
-}
-
-/* Side by side around the number of their row, which leaves a third of the room free. */
-static void place_bars(view *v, json_t *script, json_t *bars) {
-    double width = 0.66 / (double)(json_array_size(bars) ? json_array_size(bars) : 1);
-    size_t i;
-    json_t *one;
-    view_put(v, script, "width", view_number(width));
-    json_array_foreach(bars, i, one) view_put(
-        v, one, "place", view_number(((double)i - 0.5 * (double)(json_array_size(bars) - 1)) * width));
-}
-
-static void put_series(view *v, const json_t *chart, json_t *script) {
-    const json_t *columns = json_object_get(chart, "columns");
-    json_t *series = view_new_list(v, script, "series"), *bars = view_new_list(v, script, "bars");
-    int lines = 0, dashes = 0;
-    for (size_t i = 0; i < json_array_size(columns); i++) {
-        const char *role = role_of(columns, i);
-        if (strcmp(role, "line") == 0) add_series(v, columns, i, lines++ % STYLES + 1, series);
-        if (strcmp(role, "dash") == 0) add_series(v, columns, i, dashes++ % STYLES + 1, series);
-        if (strcmp(role, "bar") == 0) add_bar(v, i, bars);
-    }
-    place_bars(v, script, bars);
-    view_put(v, script, "legend", json_boolean(lines + dashes > 1 || json_array_size(bars) > 1));
-    view_put(v, script, "tics",
-        json_integer((json_int_t)json_array_size(json_object_get(chart, "rows")) / 20 + 1));
-}
-
-/* Of the numbers that are drawn; infinite where there are none. */
+/* Of the numbers that are drawn; infinite if there are none. */
 typedef struct span {
     double least, most;
 } span;
 
 static span span_of(const json_t *chart) {
-    const json_t *columns = json_object_get(chart, "columns");
     span drawn = {INFINITY, -INFINITY};
     double value;
     size_t i, k;
-    json_t *row, *cell;
-    json_array_foreach(json_object_get(chart, "rows"), i, row)
-        json_array_foreach(json_object_get(row, "cells"), k, cell) {
-        const char *role = role_of(columns, k + 1), *text = json_string_value(cell);
-        if (!role[0] || strcmp(role, "x") == 0 || !text || !mfpg_number_parse(text, strlen(text), &value))
-            continue;
+    const json_t *row, *cell;
+    json_array_foreach(json_object_get(chart, "rows"), i, row) json_array_foreach(row, k, cell) {
+        const char *role = role_of(chart, k), *text = json_string_value(cell);
+        if (!role[0] || strcmp(role, "x") == 0 || !mfpg_number_parse(text, strlen(text), &value)) continue;
         drawn.least = fmin(drawn.least, value);
         drawn.most = fmax(drawn.most, value);
     }
     return drawn;
 }
 
-/* The rule of page.js: lines that are all but level, and lines near 0, stand on 0. */
-static int stands_on_zero(span drawn) {
-    double range = drawn.most - drawn.least;
-    return drawn.least >= 0.0 && (range < 0.05 * drawn.most || drawn.least < 0.25 * range);
+/* One point on a line has no range, of which gnuplot would complain. */
+static void write_ranges(FILE *out, const json_t *chart, const char *kind) {
+    const json_t *rows = json_object_get(chart, "rows");
+    const span drawn = span_of(chart);
+    const char *text = json_string_value(json_array_get(json_array_get(rows, 0), 0));
+    double range = drawn.most - drawn.least, x;
+    int log = json_is_true(json_object_get(chart, "log")) && range > 0.0; /* gnuplot wants a range */
+    /* the rule of page.js: the axis of lines that are all but level, or near 0, begins at 0 */
+    int level = !log && (range < 0.05 * drawn.most || drawn.least < 0.25 * range);
+    if (log) fputs("set logscale y\n", out);
+    if (strcmp(kind, "line") == 0 && json_array_size(rows) == 1 && mfpg_number_parse(text, strlen(text), &x))
+        fprintf(out, "set xrange [%g:%g]\n", x - 0.5, x + 0.5);
+    if (drawn.least >= 0.0 && (level || strcmp(kind, "bar") == 0)) fputs("set yrange [0:*]\n", out);
 }
 
-/* One point on a line has no range, of which gnuplot would complain. */
-static void put_range(view *v, const json_t *rows, int line, json_t *script) {
-    double x = NAN;
-    const char *text = json_string_value(json_object_get(json_array_get(rows, 0), "head"));
-    int alone = line && json_array_size(rows) == 1 && text && mfpg_number_parse(text, strlen(text), &x);
-    view_put(v, script, "alone", json_boolean(alone));
-    view_put(v, script, "left", view_number(alone ? x - 0.5 : 0.0));
-    view_put(v, script, "right", view_number(alone ? x + 0.5 : 0.0));
+/* Lines with their bands, each the two columns after its line. Columns count from 1. */
+static void write_lines(FILE *out, const json_t *chart) {
+    int lines = 0, dashes = 0;
+    fputs("  plot ", out);
+    for (size_t i = 0; i < json_array_size(json_object_get(chart, "columns")); i++) {
+        int dash = strcmp(role_of(chart, i), "dash") == 0;
+        if (!dash && strcmp(role_of(chart, i), "line") != 0) continue;
+        int style = (dash ? dashes++ : lines++) % STYLES + 1;
+        if (strcmp(role_of(chart, i + 1), "low") == 0)
+            fprintf(out,
+                "file using 1:%zu:%zu with filledcurves fs transparent solid 0.2 noborder ls %d notitle, ",
+                i + 2, i + 3, style);
+        fprintf(out, "file using 1:%zu with lines ls %d%s title columnheader(%zu), ", i + 1, style,
+            dash ? " dashtype 2" : "", i + 1);
+    }
+    fputs("NaN notitle\n", out);
+}
+
+/* Bars are side by side around the number of their row, and leave a third of the room free. */
+static void write_bars(FILE *out, const json_t *chart) {
+    int count = count_role(chart, "bar"), named = json_is_true(json_object_get(chart, "named")), bar = 0;
+    double width = 0.66 / (count > 0 ? count : 1);
+    char number[MFPG_NUMBER_SIZE];
+    fprintf(out, "  set boxwidth %s\n", mfpg_number_format(width, number));
+    if (!named) fprintf(out, "  set xtics %zu\n", json_array_size(json_object_get(chart, "rows")) / 20 + 1);
+    fputs("  plot ", out);
+    for (size_t i = 0; i < json_array_size(json_object_get(chart, "columns")); i++) {
+        if (strcmp(role_of(chart, i), "bar") != 0) continue;
+        fprintf(out, "file using ($2 + %s):%zu with boxes fs solid 0.8 ls %d title columnheader(%zu), ",
+            mfpg_number_format((bar - 0.5 * (count - 1)) * width, number), i + 1, bar % STYLES + 1, i + 1);
+        bar++;
+    }
+    if (named) fputs("file using 2:(0):xtic(1) with points pt 0 lc rgb '#57606a' notitle, ", out);
+    fputs("NaN notitle\n", out);
 }
 
 /* Apostrophes end a text of gnuplot; the axes of charts are this program's and have none. */
-static json_t *script_of(view *v, const json_t *chart, const char *name) {
-    static const char *const kinds[] = {"line", "bar", "scatter"};
-    const char *kind = json_string_value(json_object_get(chart, "kind"));
-    const span drawn = span_of(chart);
-    int log =
-        json_is_true(json_object_get(chart, "log")) && drawn.least < drawn.most; /* gnuplot wants a range */
-    json_t *script = json_object();
-    view_put(v, script, "name", view_text(name));
-    view_copy(v, script, "x", json_object_get(chart, "x"));
-    view_copy(v, script, "y", json_object_get(chart, "y"));
-    view_put(v, script, "log", json_boolean(log));
-    view_copy(v, script, "named", json_object_get(chart, "named"));
-    view_put(v, script, "from_zero",
-        json_boolean((strcmp(kind, "bar") == 0 && drawn.least >= 0.0) || (!log && stands_on_zero(drawn))));
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        view_put(v, script, kinds[i], json_boolean(strcmp(kind, kinds[i]) == 0));
-    put_range(v, json_object_get(chart, "rows"), strcmp(kind, "line") == 0, script);
-    put_series(v, chart, script);
-    return script;
-}
-
 static mfpg_status write_script(const writer *to, const json_t *chart, const char *name) {
-    view v = {.ctx = to->ctx};
-    mfpg_file file = {0};
-    json_t *script = script_of(&v, chart, name);
-    mfpg_status status = v.failed ? mfpg_fail_memory(to->ctx) : open_file(to, name, "gp", &file);
-    if (status == MFPG_OK)
-        status = mfpg_template_write(to->ctx, mfpg_embedded_find("plot.gp")->bytes, script, file.stream);
-    json_decref(script);
-    if (status == MFPG_OK) return mfpg_file_commit(to->ctx, &file);
-    mfpg_file_abandon(&file);
-    return status;
+    const char *kind = json_string_value(json_object_get(chart, "kind"));
+    int bars = strcmp(kind, "bar") == 0, named = json_is_true(json_object_get(chart, "named"));
+    int legend = count_role(chart, "line") + count_role(chart, "dash") > 1 || count_role(chart, "bar") > 1;
+    mfpg_file file;
+    mfpg_status status = open_file(to, name, "gp", &file);
+    if (status != MFPG_OK) return status;
+    FILE *out = file.stream;
+    fprintf(out,
+        "# gnuplot %s.gp draws %s.svg, %s.png and %s.pdf from %s.csv.\nname = '%s'\nfile = name.'.csv'\n"
+        "load 'style.gp'\n",
+        name, name, name, name, name, name);
+    fprintf(out, "set xlabel '%s%s' offset 0,0.4\nset ylabel '%s'\n",
+        json_string_value(json_object_get(chart, "x")), bars && !named ? " (number)" : "",
+        json_string_value(json_object_get(chart, "y")));
+    fputs(legend ? "set key below height 0.5\n" : "unset key\n", out);
+    write_ranges(out, chart, kind);
+    fputs("do for [kind in kinds] {\n  eval(terminal(kind, 900, 560))\n  set output name.'.'.kind\n", out);
+    if (bars)
+        write_bars(out, chart);
+    else if (strcmp(kind, "line") == 0)
+        write_lines(out, chart);
+    else
+        fputs("  set offsets graph 0.05, graph 0.05, graph 0.05, graph 0.05\n"
+              "  plot file using 2:3 with points ls 1 ps 1 title columnheader(3)\n",
+            out);
+    fputs("  unset output\n}\n", out);
+    return mfpg_file_commit(to->ctx, &file);
 }
 
-/* ---- what stood there before ---- */
-
-enum { LARGEST_LIST = 1 << 20 };
+/* ---- charts of an earlier page ---- */
 
 /* The chart's name in a line of figures.gp: "load 'NAME.gp'", or "# NAME: " of one that is not drawn. 0: none, or one that this
  * program would not have given. */
@@ -200,7 +183,22 @@ static int name_in(const char *line, size_t length, char name[NAME_SIZE]) {
     return 1;
 }
 
-/* Charts of an earlier page would look like this one's. Only what its figures.gp lists goes; anybody else's files stay. */
+/* Removes NAME.csv, .gp, .svg, .png and .pdf, those that are there: a picture of an earlier run next to a table of this one would pass
+ * for its picture. Symbolic links are removed, not followed. */
+static mfpg_status remove_figure(mfpg_context *ctx, const char *folder, const char *name) {
+    static const char *const extensions[] = {"csv", "gp", "svg", "png", "pdf"};
+    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
+        char full[NAME_SIZE + 8];
+        snprintf(full, sizeof full, "%s.%s", name, extensions[i]);
+        char *path = mfpg_path_join(folder, full);
+        if (!path) return mfpg_fail_memory(ctx);
+        unlink(path); /* what is not there is gone */
+        free(path);
+    }
+    return MFPG_OK;
+}
+
+/* They would look like this page's. Only what its figures.gp lists goes; all other files stay. */
 static mfpg_status remove_old(const writer *to) {
     char *path = mfpg_path_join(to->folder, "figures.gp"), *list = NULL, name[NAME_SIZE];
     size_t length = 0;
@@ -209,7 +207,7 @@ static mfpg_status remove_old(const writer *to) {
         status = mfpg_file_read(to->ctx, path, LARGEST_LIST, &list, &length);
     for (const char *line = list; status == MFPG_OK && line && *line; line += *line == '\n') {
         size_t size = strcspn(line, "\n");
-        if (name_in(line, size, name)) status = mfpg_figure_remove(to->ctx, to->folder, name);
+        if (name_in(line, size, name)) status = remove_figure(to->ctx, to->folder, name);
         line += size;
     }
     free(list);
@@ -221,8 +219,8 @@ static mfpg_status remove_old(const writer *to) {
 
 static mfpg_status write_charts(const writer *to, const json_t *charts, int run) {
     mfpg_status status = MFPG_OK;
+    const json_t *chart;
     size_t i;
-    json_t *chart;
     json_array_foreach(charts, i, chart) {
         char name[NAME_SIZE];
         name_chart(chart, run, name);
@@ -239,20 +237,18 @@ static mfpg_status write_charts(const writer *to, const json_t *charts, int run)
     return status;
 }
 
-static mfpg_status write_all(const writer *to, const json_t *page) {
+static mfpg_status write_all(const writer *to, const json_t *report) {
     static const char *const parts[] = {"promise", "attack", "inversion", "game"};
-    size_t i, count = json_array_size(json_object_get(page, "runs"));
-    json_t *run;
-    mfpg_status status = write_charts(to, json_object_get(page, "rounds"), 0);
-    json_array_foreach(json_object_get(page, "runs"), i, run) {
-        int number = count > 1 ? (int)i + 1 : 0;
-        for (size_t p = 0; p < sizeof parts / sizeof parts[0] && status == MFPG_OK; p++)
-            status = write_charts(to, json_object_get(json_object_get(run, parts[p]), "charts"), number);
-    }
+    const json_t *runs = json_object_get(report, "runs"), *run;
+    size_t i;
+    mfpg_status status = write_charts(to, json_object_get(report, "rounds"), 0);
+    json_array_foreach(runs, i,
+        run) for (size_t p = 0; p < sizeof parts / sizeof parts[0] && status == MFPG_OK; p++) status =
+        write_charts(to, json_object_get(run, parts[p]), json_array_size(runs) > 1 ? (int)i + 1 : 0);
     return status;
 }
 
-mfpg_status figures_write(mfpg_context *ctx, const json_t *page, const char *folder) {
+mfpg_status page_write_figures(mfpg_context *ctx, const json_t *report, const char *folder) {
     writer to = {.ctx = ctx, .folder = folder};
     mfpg_file file;
     mfpg_status status = mfpg_folder_create(ctx, folder);
@@ -262,7 +258,7 @@ mfpg_status figures_write(mfpg_context *ctx, const json_t *page, const char *fol
     if (status != MFPG_OK) return status;
     to.all = file.stream;
     fputs("# gnuplot figures.gp draws every figure of this folder.\n", file.stream);
-    status = write_all(&to, page);
+    status = write_all(&to, report);
     if (status == MFPG_OK) return mfpg_file_commit(ctx, &file);
     mfpg_file_abandon(&file);
     return status;

@@ -1,3 +1,4 @@
+/* Runs and sweeps by the names of their folders. */
 #include "run_group.h"
 
 #include <dirent.h>
@@ -8,20 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "audit_record.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
 
 enum { MOST_SEEDS = 4096 };
-
-void run_set_clear(run_set *set) {
-    for (ptrdiff_t i = 0; i < set->count; i++) run_record_clear(&set->run[i]);
-    free(set->run);
-    free(set->label);
-    json_decref(set->audit);
-    *set = (run_set){0};
-}
 
 /* ---- the folders of a sweep ---- */
 
@@ -37,7 +29,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The seeds with a folder, ascending (free them); none where the folder cannot be read as one. */
+/* The seeds with a folder, ascending (free them); none if the folder cannot be read as one. */
 static mfpg_status find_seeds(mfpg_context *ctx, const char *folder, int64_t **seeds, ptrdiff_t *count) {
     DIR *directory = opendir(folder);
     *count = 0;
@@ -56,7 +48,7 @@ static mfpg_status find_seeds(mfpg_context *ctx, const char *folder, int64_t **s
     return status;
 }
 
-/* What runs of one sweep have in common; values that are filled in may follow from data that are drawn anew. */
+/* Runs of one sweep agree in these keys; values that are filled in may follow from data that each seed draws. */
 static mfpg_status check_alike(mfpg_context *ctx, const run_record *first, const run_record *other) {
     static const char *const keys[] = {"method", "task.model", "data.format", "privacy.unit",
         "privacy.adjacency", "privacy.view", "privacy.delta", "train.rounds"};
@@ -79,70 +71,121 @@ static mfpg_status check_alike(mfpg_context *ctx, const run_record *first, const
 }
 
 static mfpg_status read_sweep(
-    mfpg_context *ctx, const char *folder, const int64_t *seeds, ptrdiff_t count, run_set *set) {
+    mfpg_context *ctx, const char *folder, const int64_t *seeds, ptrdiff_t count, run_group *group) {
     mfpg_status status = MFPG_OK;
     for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
         char name[32];
         snprintf(name, sizeof name, "seed-%lld", (long long)seeds[i]);
         char *path = mfpg_path_join(folder, name);
-        status = path ? run_record_read(ctx, path, &set->run[i]) : mfpg_fail_memory(ctx);
+        group->run[group->count++] = (run_record){0};
+        status = path ? run_record_read(ctx, path, &group->run[i]) : mfpg_fail_memory(ctx);
         free(path);
-        if (status == MFPG_OK) set->count++;
-        if (status == MFPG_OK && i > 0) status = check_alike(ctx, &set->run[0], &set->run[i]);
+        if (status == MFPG_OK && i > 0) status = check_alike(ctx, &group->run[0], &group->run[i]);
     }
     return status;
 }
 
-static mfpg_status read_audit(mfpg_context *ctx, const char *folder, run_set *set) {
-    const run_record *first = &set->run[0];
-    mfpg_status status = audit_record_read(ctx, folder, first, &set->audit);
-    if (status != MFPG_OK || set->audit || !set->sweep) return status;
-    return audit_record_read(ctx, first->folder, first, &set->audit);
-}
-
-mfpg_status run_set_read(mfpg_context *ctx, const char *folder, run_set *out) {
-    run_set made = {0};
+static mfpg_status read_runs(mfpg_context *ctx, const char *folder, run_group *group) {
     int64_t *seeds = NULL;
     ptrdiff_t count = 0;
+    char *summary = mfpg_path_join(folder, "summary.json");
+    mfpg_status status = summary ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && access(summary, F_OK) != 0) status = find_seeds(ctx, folder, &seeds, &count);
+    group->sweep = count > 0;
+    group->run = mfpg_alloc(group->sweep ? count : 1, sizeof *group->run);
+    if (status == MFPG_OK && !group->run) status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && group->sweep) {
+        status = read_sweep(ctx, folder, seeds, count, group);
+    } else if (status == MFPG_OK) {
+        group->run[group->count++] = (run_record){0};
+        status = run_record_read(ctx, folder, &group->run[0]);
+    }
+    free(seeds);
+    free(summary);
+    return status;
+}
+
+static mfpg_status read_group(mfpg_context *ctx, const char *folder, run_group *group) {
     struct stat info;
     if (stat(folder, &info) != 0) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", folder, strerror(errno));
     if (!S_ISDIR(info.st_mode))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: a file; expected a run folder", folder);
-    char *summary = mfpg_path_join(folder, "summary.json");
-    if (!summary) return mfpg_fail_memory(ctx);
-    int is_run = access(summary, F_OK) == 0;
-    free(summary);
-    mfpg_status status = is_run ? MFPG_OK : find_seeds(ctx, folder, &seeds, &count);
-    made.sweep = count > 0;
-    made.run = mfpg_alloc(made.sweep ? count : 1, sizeof *made.run);
-    if (status == MFPG_OK && !made.run) status = mfpg_fail_memory(ctx);
-    if (status == MFPG_OK && made.sweep) status = read_sweep(ctx, folder, seeds, count, &made);
-    if (status == MFPG_OK && !made.sweep) status = run_record_read(ctx, folder, &made.run[0]);
-    if (status == MFPG_OK && !made.sweep) made.count = 1;
-    if (status == MFPG_OK) status = read_audit(ctx, folder, &made);
-    free(seeds);
-    if (status == MFPG_OK)
-        *out = made;
-    else
-        run_set_clear(&made);
+    mfpg_status status = read_runs(ctx, folder, group);
+    if (status == MFPG_OK) status = audit_read(ctx, folder, &group->run[0], &group->audit);
+    if (status == MFPG_OK && !group->audit && group->sweep)
+        status = audit_read(ctx, group->run[0].folder, &group->run[0], &group->audit);
     return status;
+}
+
+/* ---- labels ---- */
+
+/* The last part of the group's folder, which is the one that holds the seeds of a sweep, without slashes. Returns its length;
+ * *end: that of the whole folder. */
+static size_t last_part(const run_group *group, const char **start, size_t *end) {
+    const char *folder = group->run[0].folder;
+    size_t length = strlen(folder);
+    for (int up = group->sweep; up >= 0; up--) {
+        while (length > 1 && folder[length - 1] == '/') length--;
+        while (up > 0 && length > 1 && folder[length - 1] != '/') length--;
+    }
+    size_t begin = length;
+    while (begin > 0 && folder[begin - 1] != '/') begin--;
+    *start = folder + begin;
+    *end = length;
+    return length - begin;
+}
+
+static int end_alike(const run_group *a, const run_group *b) {
+    const char *end_a, *end_b;
+    size_t whole, length_a = last_part(a, &end_a, &whole), length_b = last_part(b, &end_b, &whole);
+    return length_a == length_b && strncmp(end_a, end_b, length_a) == 0;
+}
+
+static mfpg_status label_groups(mfpg_context *ctx, run_group *groups, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count; i++) {
+        const char *start;
+        size_t whole, length = last_part(&groups[i], &start, &whole);
+        int own = length > 0 && !(length <= 2 && start[0] == '.');
+        for (ptrdiff_t j = 0; j < count && own; j++) own = j == i || !end_alike(&groups[i], &groups[j]);
+        groups[i].label =
+            own ? mfpg_text_copy(start, length) : mfpg_text_copy(groups[i].run[0].folder, whole);
+        if (!groups[i].label) return mfpg_fail_memory(ctx);
+    }
+    return MFPG_OK;
+}
+
+mfpg_status run_groups_read(
+    mfpg_context *ctx, const char *const *folders, ptrdiff_t count, run_group *groups) {
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++)
+        status = read_group(ctx, folders[i], &groups[i]);
+    return status == MFPG_OK ? label_groups(ctx, groups, count) : status;
+}
+
+void run_groups_clear(run_group *groups, ptrdiff_t count) {
+    for (run_group *group = groups; group < groups + count; group++) {
+        for (ptrdiff_t i = 0; i < group->count; i++) run_record_clear(&group->run[i]);
+        free(group->run);
+        free(group->label);
+        json_decref(group->audit);
+        *group = (run_group){0};
+    }
 }
 
 /* ---- over the runs ---- */
 
-ptrdiff_t run_set_rounds(const run_set *set) {
+ptrdiff_t run_group_rounds(const run_group *group) {
     ptrdiff_t most = 0;
-    for (ptrdiff_t i = 0; i < set->count; i++)
-        if (set->run[i].rounds.rows > most) most = set->run[i].rounds.rows;
+    for (ptrdiff_t i = 0; i < group->count; i++)
+        if (group->run[i].rounds.rows > most) most = group->run[i].rounds.rows;
     return most;
 }
 
-run_band run_set_band(const run_set *set, const char *column, ptrdiff_t round) {
+run_band run_group_band(const run_group *group, const char *column, ptrdiff_t round) {
     run_band band = {.mean = NAN};
     double sum = 0.0, low = NAN, high = NAN;
-    for (ptrdiff_t i = 0; i < set->count; i++) {
-        double value =
-            round < set->run[i].rounds.rows ? run_round_number(&set->run[i], column, round) : (double)NAN;
+    for (ptrdiff_t i = 0; i < group->count; i++) {
+        double value = run_table_number(&group->run[i].rounds, column, round);
         if (isnan(value)) continue;
         if (!(value >= low)) low = value, band.lowest = i;
         if (!(value <= high)) high = value, band.highest = i;
@@ -153,68 +196,17 @@ run_band run_set_band(const run_set *set, const char *column, ptrdiff_t round) {
     return band;
 }
 
-int run_set_has(const run_set *set, const char *column) {
-    for (ptrdiff_t i = 0; i < set->count; i++)
-        if (run_has_column(&set->run[i], column)) return 1;
-    return 0;
+ptrdiff_t run_group_last(const run_group *group, const char *column) {
+    ptrdiff_t round = run_group_rounds(group) - 1;
+    while (round >= 0 && run_group_band(group, column, round).runs == 0) round--;
+    return round;
 }
 
-int run_set_agrees(const run_set *set, const char *column) {
-    for (ptrdiff_t i = 1; i < set->count; i++)
-        for (ptrdiff_t k = 0; k < set->run[0].clients.rows; k++)
-            if (strcmp(run_client_text(&set->run[0], column, k), run_client_text(&set->run[i], column, k)) !=
-                0)
+int run_group_agrees(const run_group *group, const char *column) {
+    for (ptrdiff_t i = 1; i < group->count; i++)
+        for (ptrdiff_t k = 0; k < group->run[0].clients.rows; k++)
+            if (strcmp(run_table_text(&group->run[0].clients, column, k),
+                    run_table_text(&group->run[i].clients, column, k)) != 0)
                 return 0;
     return 1;
-}
-
-const char *run_set_attacked(const run_set *set) {
-    if (!set->audit) return "none made";
-    return audit_record_stands(set->audit) ? "stands" : "BROKEN";
-}
-
-/* ---- labels ---- */
-
-/* Without the slashes at its end. */
-static size_t folder_length(const char *folder) {
-    size_t length = strlen(folder);
-    while (length > 1 && folder[length - 1] == '/') length--;
-    return length;
-}
-
-/* Of a sweep the folder that the seeds' folders stand in. */
-static size_t set_length(const run_set *set) {
-    size_t length = folder_length(set->run[0].folder);
-    if (set->sweep)
-        while (length > 1 && set->run[0].folder[length - 1] != '/') length--;
-    while (length > 1 && set->run[0].folder[length - 1] == '/') length--;
-    return length;
-}
-
-static size_t last_part(const run_set *set, const char **start) {
-    size_t length = set_length(set), begin = length;
-    const char *folder = set->run[0].folder;
-    while (begin > 0 && folder[begin - 1] != '/') begin--;
-    *start = folder + begin;
-    return length - begin;
-}
-
-static int ends_alike(const run_set *a, const run_set *b) {
-    const char *end_a, *end_b;
-    size_t length_a = last_part(a, &end_a), length_b = last_part(b, &end_b);
-    return length_a == length_b && strncmp(end_a, end_b, length_a) == 0;
-}
-
-mfpg_status run_sets_label(mfpg_context *ctx, run_set *sets, ptrdiff_t count) {
-    for (ptrdiff_t i = 0; i < count; i++) {
-        const char *start;
-        size_t length = last_part(&sets[i], &start);
-        int alone = length > 0 && !(length <= 2 && start[0] == '.');
-        for (ptrdiff_t j = 0; j < count && alone; j++) alone = j == i || !ends_alike(&sets[i], &sets[j]);
-        free(sets[i].label);
-        sets[i].label = alone ? mfpg_text_copy(start, length)
-                              : mfpg_text_copy(sets[i].run[0].folder, set_length(&sets[i]));
-        if (!sets[i].label) return mfpg_fail_memory(ctx);
-    }
-    return MFPG_OK;
 }

@@ -1,45 +1,128 @@
-/* What one name on the command line stands for: a run, or a sweep, the folder of the same run with several seeds. */
+/* Finished runs, read back from their folders, which may come from anybody: what mfpg report and mfpg compare know of them. */
 #ifndef MFPG_REPORT_RUN_GROUP_H
 #define MFPG_REPORT_RUN_GROUP_H
 
-#include <stdint.h>
+#include <jansson.h>
 
-#include "run_record.h"
+#include "mfpg/config.h"
+#include "mfpg/fields.h"
 
-typedef struct run_set {
+#include "data/table.h"
+
+/* ---- a CSV file ---- */
+
+typedef struct run_table {
+    mfpg_table cells; /* texts, each with a closing 0 */
+    ptrdiff_t rows;
+    double *number; /* rows x columns; NAN: empty, or a text */
+} run_table;
+
+/* Reads what src/base/fields.c writes: a header with all columns that the fields have in those places (others may be there too),
+ * then rows of as many cells, whose first field counts from first upwards. Cells of a field that is a number must be empty, finite or
+ * inf; all other columns are text. MFPG_ERR_INPUT with file and line for anything else: half a row, a NaN, a foreign file. Free
+ * with run_table_clear. */
+mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const mfpg_fields *fields,
+    int places, ptrdiff_t first, run_table *out);
+void run_table_clear(run_table *table);
+
+/* A cell as it is in the file, and its number; NULL and NAN if there is no such column or row. */
+const char *run_table_text(const run_table *table, const char *column, ptrdiff_t row);
+double run_table_number(const run_table *table, const char *column, ptrdiff_t row);
+
+/* ---- a run ---- */
+
+typedef struct run_record {
+    char *folder;
+    run_table rounds, clients; /* rounds.csv, clients.csv */
+    json_t *summary;           /* summary.json, an object */
+    mfpg_config *config;       /* config.yaml, and its text */
+    char *config_text;
+} run_record;
+
+/* Reads a run folder; MFPG_ERR_INPUT with file and line for what no run has written, and if the files are not those of one run.
+ * out is all zero before; release it with run_record_clear, also after a failure. */
+mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *out);
+void run_record_clear(run_record *record);
+
+/* The value at a dotted path of an object; NULL if there is none, or null. Its text, or NULL; its number ("inf" is infinity), or NAN. */
+const json_t *run_value(const json_t *object, const char *path);
+const char *run_text(const json_t *object, const char *path);
+double run_number(const json_t *object, const char *path);
+
+/* The client's entry in the summary; NULL if the summary does not list clients. */
+const json_t *run_client(const run_record *record, ptrdiff_t client);
+
+/* The client's name; or, if it has none, its number, in buffer. */
+const char *run_client_name(const run_record *record, ptrdiff_t client, char buffer[32]);
+
+/* The client with the smallest or the largest epsilon; -1 without clients. */
+ptrdiff_t run_client_extreme(const run_record *record, int largest);
+
+/* 1 if the method adds no noise and promises nothing. */
+int run_promises_nothing(const run_record *record);
+
+/* ---- what one name on the command line means: a run, or a sweep, which is the folder of the same run with several seeds ---- */
+
+typedef struct run_group {
     char *label;     /* for tables and legends */
     run_record *run; /* count, by seed */
     ptrdiff_t count;
     int sweep;     /* 1: the folder of a sweep, be it of one seed */
-    json_t *audit; /* attack on the first run, as audit_record_read checks it; NULL: none was made */
-} run_set;
+    json_t *audit; /* attack on the first run, as audit_read checks it; NULL: none was made */
+} run_group;
 
-/* Mean and range over the runs of a set that have a number there. */
+/* Mean and range over the runs of a group that have a number there. */
 typedef struct run_band {
     ptrdiff_t runs; /* that have one; 0: the rest is NAN */
     double mean;
     ptrdiff_t lowest, highest; /* the runs with the smallest and the largest */
 } run_band;
 
-/* Reads a run folder, or the folders seed-N in it. The runs of a sweep must differ in the seed alone; its audit.json stands in the
- * sweep's folder, or in the first run's. Free with run_set_clear. */
-mfpg_status run_set_read(mfpg_context *ctx, const char *folder, run_set *out);
-void run_set_clear(run_set *set);
+/* Reads the folders and gives each a label of its own: the last part of its path, or the whole path if several end alike. A folder
+ * is that of a run, or holds the folders seed-N of a sweep, whose runs must differ in the seed alone; the audit.json of a sweep is
+ * in its folder, or in that of its first run. Fails as run_record_read does. groups: count, all zero; release with run_groups_clear, also
+ * after a failure. */
+mfpg_status run_groups_read(
+    mfpg_context *ctx, const char *const *folders, ptrdiff_t count, run_group *groups);
+void run_groups_clear(run_group *groups, ptrdiff_t count);
 
 /* The largest number of rounds of a run. */
-ptrdiff_t run_set_rounds(const run_set *set);
+ptrdiff_t run_group_rounds(const run_group *group);
 
 /* A column of the rounds. */
-run_band run_set_band(const run_set *set, const char *column, ptrdiff_t round);
-int run_set_has(const run_set *set, const char *column);
+run_band run_group_band(const run_group *group, const char *column, ptrdiff_t round);
 
-/* 1 where all runs of the set have the same texts in a column of clients.csv. */
-int run_set_agrees(const run_set *set, const char *column);
+/* 1 if all runs of the group have the same texts in a column of clients.csv. */
+int run_group_agrees(const run_group *group, const char *column);
 
-/* What came of the attack on the set: "stands", "BROKEN", or "none made". */
-const char *run_set_attacked(const run_set *set);
+/* The last round in which a run of the group has a number in the column, or -1. */
+ptrdiff_t run_group_last(const run_group *group, const char *column);
 
-/* A name of its own for each set: the last part of its folder, or the folder where several end alike. */
-mfpg_status run_sets_label(mfpg_context *ctx, run_set *sets, ptrdiff_t count);
+/* ---- what an attack on a run proved ---- */
+
+/* Reads FOLDER/audit.json, which is to be of the run: the same promise to the same clients. *out is NULL if there is none, else free
+ * it with json_decref. It holds then
+ *   "clients": a list, in the order of the run's, each with the fields of mfpg_audit_fields; a number may be missing;
+ *   "together", or missing: the same for the clients as one sample;
+ *   "method", or missing: a text;
+ *   "stands": whether all of them do; "runs", "seed" and, or missing, "patterns": whole numbers; "confidence", "client_confidence": in (0,1).
+ * All of that is missing if there is only "inversion", gradient inversion (docs/audit.md has its shape):
+ *   "client" is one of the run's, "unit" and "adjacency" are those of its promise; "stands" is whether those of all levels do;
+ *   "levels" are 1 to 16 objects: "mu", "mu_replace", "noise_sd" are numbers from 0 or "inf"; "closed_form" and "optimisation" have
+ *   "psnr", "ssim", "pearson", each with "median" and "best", which are numbers or null; so have "mean" and "other" of "chance";
+ *   "identification" has "correct" of "trials" (whole numbers), shares "rate", "lower" and "cap", "median_rank", and "stands",
+ *   which is false if lower exceeds cap;
+ *   "pictures" is null, missing, or has "width" and "height" from 1 to 256, "original" with 1 to 16 pictures, "mean", and "levels"
+ *   as many as above, each with "closed_form" and "optimisation": as many pictures as "original", or none. A picture is the base64
+ *   text of a PNG file of 8-bit grey and exactly that size.
+ * Keys that are not known here may be anything. MFPG_ERR_INPUT for what no audit has written, such as a promise that is said to stand
+ * though more was proved than promised. */
+mfpg_status audit_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out);
+
+/* 0 if a promise of any kind is broken. */
+int audit_stands(const json_t *audit);
+
+/* The smallest share of a promise to a client that the attack has not used up; negative if a promise is broken. */
+double audit_margin(const json_t *client);
 
 #endif

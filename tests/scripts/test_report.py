@@ -22,7 +22,7 @@ import zlib
 
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else "build/release/mfpg"
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[2] == "--pictures" else None
-HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(2)>\u202e" + "x" * 300
+HOSTILE = "</td></script><!--<script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u202e" + "x" * 300
 LONGEST_WAIT = 60  # seconds for an answer of the browser
 
 
@@ -187,8 +187,15 @@ def check_page(browser, page, name, readers=READERS):
 
 
 def check_without_scripts(browser, page, name):
+    """Every chart has a table, with the same texts as the one that the script makes."""
+    tables = "Array.from(document.querySelectorAll('figure.chart table'), t => Array.from(t.rows, r => Array.from(r.cells, c => c.textContent)))"
+    browser.open(page)
+    drawn = browser.ask(tables)
     browser.open(page, scripts=False)
+    shown = browser.ask(tables)
+    expect(all(table in shown for table in drawn), f"{name}: a chart has no table, or another one, without JavaScript")
     expect(browser.ask("document.querySelectorAll('canvas').length") == 0, f"{name}: scripts ran though they are off")
+    expect(browser.ask("document.documentElement.scrollWidth <= innerWidth"), f"{name}, no scripts: wider than the window")
     closed = browser.ask("Array.from(document.querySelectorAll('figure.chart table')).filter(t => t.offsetHeight === 0).length")
     expect(closed == 0, f"{name}: {closed} tables cannot be seen without JavaScript")
     expect(not browser.complaints(), f"{name}, no scripts: {browser.complaints()}")
@@ -314,7 +321,8 @@ def check_pictures(browser, page):
     for scripts in (True, False):
         browser.open(page, scripts=scripts)
         shown = browser.ask("Array.from(document.images, i => [i.complete && i.naturalWidth === 28 && i.offsetWidth > 20, i.alt])")
-        expect(len(shown) == 2 * 2 * 4, f"inverted: {len(shown)} pictures")  # attacks x examples x (original, two levels, mean)
+        # attacks x examples x (original, two levels, mean); without scripts each picture once
+        expect(len(shown) == (2 * 2 * 4 if scripts else 2 + 2 * 2 * 2 + 1), f"inverted: {len(shown)} pictures")
         expect(all(whole and alt for whole, alt in shown), "inverted: a picture is not shown, or says nothing of itself")
         expect(not browser.complaints(), f"inverted: {browser.complaints()}")
 
@@ -338,9 +346,8 @@ def check_broken(browser, page):
               return [alarm.getBoundingClientRect().top, getComputedStyle(alarm).backgroundColor, getComputedStyle(document.body).backgroundColor];
             })()""")
             expect(0 <= top < 600 and own != paper, f"broken, {scheme}: the promise that is broken is not conspicuous")
-    rows = browser.ask("Array.from(document.querySelectorAll('#attacks tr.broken'), row => row.cells[0].textContent)")
-    expect(rows and set(rows) == {"coast"}, f"broken: marked are {rows}")
-    expect("Every promise stands" not in browser.ask("document.querySelector('#attacks').textContent"), "broken, and said to stand")
+            rows = browser.ask("Array.from(document.querySelectorAll('tr.broken'), row => row.cells[0].textContent)")
+            expect(rows and set(rows) == {"coast"}, f"broken: marked are {rows}")
 
 
 def make_hostile(folder):
@@ -360,10 +367,63 @@ def make_hostile(folder):
 
 
 def check_hostile(browser, page):
+    for scripts in (True, False):
+        browser.open(page, scripts=scripts)
+        expect(browser.ask("document.scripts.length") == 3, "hostile: a name became a script")
+        expect(browser.ask("document.images.length") == 0, "hostile: a name became an image")
+        expect(HOSTILE in browser.ask("document.querySelector('main').textContent"), "hostile: a name is not shown as it is")
+        expect(not browser.complaints(), f"hostile: {browser.complaints()}")
+
+
+# What the pages of those runs say, and do not say.
+WORDS = {
+    "one": (["Seeded: whoever knows the seed can take the noise off again.", "1: reproducible, and therefore not private",
+             "city: who sees every update it sends and guesses whether", "Every promise stands: the attack proved ",
+             "1000 whole runs with each of 3 patterns of canaries, seed ", "at most one such audit in 100 errs",
+             "Certificate: in the limit of many clients, no client can gain anything by changing its own strength alone",
+             "The larger a strength is, the more noise its client adds.", "test rows; computed on private data; not covered by any certificate"],
+            ["No attack was made", "Broken", "Total variation under attack", "It promises other epsilons"]),
+    "none": (["Nothing was promised: method none clips nothing and adds no noise.", "No game was played", "No attack was made. mfpg audit RUN"],
+             ["last accuracy", "Certificate"]),
+    "many": ([", protected least: who sees", ", protected most: who sees", "Quantiles of 2000 clients", "200 of 2000 clients, evenly"],
+             []),
+    "broken": (["An attack has broken a promise of this run. Under attack says what was proved.", "Broken: the promise to coast. mu "],
+               ["Every promise stands", "Broken: the promise to city"]),
+    "last": (["is refuted: of ", "no guarantee: the paper's bound"], []),
+    "inverted": (["Gradient inversion", "in batches of 1; 2 examples, each to be picked out of 100 candidates", "Computed on private data; no certificate covers it.",
+                  "Rebuilt by optimisation: examples of the client"], []),
+    "stopped": (["It promises other epsilons than this run has spent"], []),
+    "several": (["4 runs compared", "Epsilons compare if delta, unit, adjacency and view are the same.", "3 runs, seeds 1 to 3",
+                 "The promises are the same in all 3 runs of the sweep.", "selection over several runs on private data: not covered",
+                 "The actions are the same in all 3 runs of the sweep.", "Attacks have broken promises of 1 of these 4 runs.",
+                 "Of a sweep the line is the mean over its seeds"], ["/shared/data/"]),
+    "swept": (["the first of 3 runs that differ in the seed", "20 whole runs"], []),
+}
+
+
+def check_words(browser, folder):
+    for name, (said, unsaid) in WORDS.items():
+        browser.open(folder / name / "report.html")
+        browser.ask("document.querySelectorAll('details').forEach(details => { details.open = true; })")
+        page = " ".join(browser.ask("document.body.innerText").split())
+        for words in said:
+            expect(words in page, f"{name}: the page does not say '{words}'")
+        for words in (*unsaid, "undefined", "[object", ": NaN", " NaN proved", "unknown on average"):
+            expect(words not in page, f"{name}: the page says '{words}'")
+
+
+def check_overview(browser, page):
+    """Runs side by side fit the window, with rounded numbers whose titles are those of the files; an epsilon is not rounded down."""
     browser.open(page)
-    expect(browser.ask("document.scripts.length") == 2, "hostile: a name became a script")
-    expect(browser.ask("document.images.length") == 0, "hostile: a name became an image")
-    expect(not browser.complaints(), f"hostile: {browser.complaints()}")
+    box, cells = browser.ask("""(() => {
+      const box = document.querySelector('#comparison .scroll');
+      return [[box.scrollWidth, box.clientWidth], Array.from(box.querySelectorAll('td[title]'), c => [c.cellIndex, c.textContent, c.title])];
+    })()""")
+    expect(box[0] <= box[1], f"several runs: the comparison is {box[0]} wide in a box of {box[1]}")
+    for column, shown, exact in cells:
+        expect(len(shown) <= 8 and abs(float(shown) - float(exact)) <= 1e-4 * float(exact), f"several runs: {exact} is shown as {shown}")
+        expect(column != 7 or float(shown) >= float(exact), f"several runs: epsilon {exact} is shown as {shown}")
+    expect(any(column == 7 for column, _, _ in cells), "several runs: no epsilon is rounded")
 
 
 def check_all(browser, folder):
@@ -383,6 +443,9 @@ def check_all(browser, folder):
     check_broken(browser, folder / "broken/report.html")
     check_page(browser, folder / "inverted/report.html", "inverted")
     check_pictures(browser, folder / "inverted/report.html")
+    check_without_scripts(browser, folder / "several/report.html", "several runs")
+    check_words(browser, folder)
+    check_overview(browser, folder / "several/report.html")
 
 
 def main():
@@ -400,13 +463,21 @@ def main():
              "train.rounds=2", "--out", "many")
         mfpg(folder, "audit", "one", "--runs", "1000")
         mfpg(folder, "run", "counterexample", "--out", "last")
-        mfpg(folder, "audit", "last", "--runs", "400")
+        mfpg(folder, "audit", "last", "--runs", "2000")
         make_hostile(folder)
         make_broken(folder)
         make_inverted(folder)
-        for run in ("one", "hostile", "many", "broken", "last", "inverted"):
+        (folder / "none.yaml").write_text("seed: 1\nmethod: none\ntrain: {rounds: 2}\nevaluate: none\n"
+                                          "data: {format: synthetic, clients: 2, rows: 9, dimension: 2}\n")
+        mfpg(folder, "run", "none.yaml", "--out", "none")
+        shutil.copytree(folder / "sweep", folder / "swept")
+        mfpg(folder, "audit", "swept/seed-1", "--runs", "20")
+        noised = ("none.yaml", "method=mfep", "noise.action=1", "privacy.unit=example")
+        mfpg(folder, "run", *noised, "--out", "stopped")
+        mfpg(folder, "audit", *noised, "train.rounds=3", "--runs", "20", "--out", "stopped")
+        for run in ("one", "hostile", "many", "broken", "last", "inverted", "none", "swept", "stopped"):
             mfpg(folder, "report", run)
-        mfpg(folder, "report", "sweep", "mfep", "one", "--out", "several")
+        mfpg(folder, "report", "sweep", "mfep", "one", "broken", "--out", "several")
         browser = Browser(program, folder)
         try:
             browser.attach()

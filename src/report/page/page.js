@@ -1,46 +1,96 @@
 "use strict";
-/* Draws every chart from the table beneath it, so that a line and a cell cannot differ; without this script the tables
- * stand open. Nothing on the page is made from text: names go into text nodes and canvases only. */
+/* Renders report.json, which the page carries, in the place of the tables for readers without scripts. Nothing on the page is made from
+ * text: names go into text nodes and canvases only. If anything fails, the tables stay. */
 (function () {
   const COLOURS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7", "--c8"];
   const POINTS = ["circle", "rect", "triangle", "rectRot", "star", "cross"];
-  const LONGEST_NAME = 16;
-  const charts = [];
+  const LONGEST_NAME = 16, IN_WORDS = 24;
 
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const number = (text) => (text === "" || text === "inf" || text === "-inf" ? null : Number(text));
-  const shorten = (text) => (text.length > LONGEST_NAME ? text.slice(0, LONGEST_NAME - 1) + "\u2026" : text);
+  /* Controls mean nothing here, be they a terminal's or a printer's. */
+  const visible = (key, value) => (typeof value === "string" ? value.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "\ufffd") : value);
+  const report = JSON.parse(document.getElementById("report.json").textContent, visible);
+  const several = report.runs.length > 1;
 
-  /* The table as columns of texts, each with its role and title. */
-  function readTable(table) {
-    const columns = Array.from(table.tHead.rows[0].cells, (cell) => ({
-      role: cell.dataset.role, title: cell.textContent, texts: [],
-    }));
-    for (const row of table.tBodies[0].rows)
-      columns.forEach((column, i) => column.texts.push(row.cells[i].textContent));
-    return columns;
+  /* ---- values: those of files may be of any type ---- */
+
+  const at = (object, path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? undefined : value[key]), object);
+  const text = (object, path, other = "unknown") => (typeof at(object, path) === "string" ? at(object, path) : other);
+  const list = (object, path) => (Array.isArray(at(object, path)) ? at(object, path) : []);
+  const toNumber = (value) => (value === "inf" ? Infinity : typeof value === "number" || (typeof value === "string" && value !== "") ? Number(value) : NaN);
+  const number = (object, path) => toNumber(at(object, path));
+  /* As the program writes it: 1e-05. */
+  const plain = (value) => (value === Infinity ? "inf" : (Math.abs(value) < 1e-4 && value !== 0 ? value.toExponential() : String(value)).replace(/e([-+])(\d)$/, "e$10$2"));
+  const digits = (value, count = 6) => (Number.isFinite(value) ? plain(Number(value.toPrecision(count))) : plain(value));
+  const key = (run, path) => (run.configuration[0].rows.find((row) => row[0] === path) || ["", ""])[1];
+
+  /* ---- elements ---- */
+
+  function make(name, attributes, ...children) {
+    const element = document.createElement(name);
+    for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+    element.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
+    return element;
+  }
+  const own = (words) => make("bdi", {}, words); /* a text of the run's files, whose direction is its own */
+  const note = (...words) => make("p", { class: "note" }, ...words);
+  const warning = (...words) => make("p", { class: "warning" }, ...words);
+  const listed = (facts) => make("ul", { class: "words" }, facts.filter(Boolean).map(([term, words]) => make("li", {}, make("strong", {}, term + ":"), " ", own(words), ".")));
+  const facts = (pairs) => make("dl", { class: "facts" }, pairs.filter(Boolean).map(([term, words]) => make("div", {}, make("dt", {}, term), make("dd", {}, own(words)))));
+
+  /* Long numbers of an overview are rounded, an epsilon upwards; the number of the file is their title. */
+  function rounded(words, column) {
+    if (words.length <= 8 || !/^[\d.]+(e[-+]?\d+)?$/i.test(words)) return make("td", {}, own(words));
+    const value = Number(words), near = Number(value.toPrecision(5));
+    const up = column.title.startsWith("epsilon") && near < value ? 10 ** (Math.floor(Math.log10(value)) - 4) : 0;
+    return make("td", { title: words }, digits(near + up, 5));
   }
 
+  function table(chart, attributes = {}, cell = (words) => make("td", {}, own(words))) {
+    const head = chart.columns.map((column) => make("th", { scope: "col" }, own(column.title)));
+    const rows = chart.rows.map((row, i) => make("tr", chart.broken.includes(i) ? { class: "broken" } : {},
+      row.map((words, k) => (k === 0 ? make("th", { scope: "row" }, own(words)) : cell(words, chart.columns[k])))));
+    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table: " + chart.title },
+      make("table", attributes, chart.kind === "table" ? make("caption", {}, chart.title) : null,
+        make("thead", {}, make("tr", {}, head)), make("tbody", {}, rows)));
+  }
+
+  /* ---- charts ---- */
+
+  const undrawn = [], drawn = [];
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const finite = (words) => (Number.isFinite(toNumber(words)) ? toNumber(words) : null);
+  const shorten = (words) => (words.length > LONGEST_NAME ? words.slice(0, LONGEST_NAME - 1) + "\u2026" : words);
+
+  function figure(chart) {
+    const plot = make("div", { class: "plot" });
+    const details = make("details", {}, make("summary", {}, "Table: " + chart.title), table(chart));
+    undrawn.push({ chart, plot });
+    return make("figure", { class: "chart", id: "chart-" + undrawn.length }, make("figcaption", {}, chart.title), plot, chart.notes.map((words) => note(words)), details);
+  }
+  const figures = (charts) => make("div", { class: charts.length > 1 ? "charts" : "" }, charts.map(figure));
+
+  const points = (column, xs) => column.texts.map((words, i) => ({ x: xs[i], y: finite(words) }));
+
   function addLine(datasets, column, xs, series, few) {
-    const name = COLOURS[series % COLOURS.length];
+    const name = COLOURS[series % COLOURS.length], dash = column.role === "dash";
     datasets.push({
-      label: column.title, data: column.texts.map((text, i) => ({ x: xs[i], y: number(text) })), colourName: name,
-      borderDash: column.role === "dash" ? [5, 4] : [], borderWidth: 2, pointRadius: few && column.role === "line" ? 2.5 : 0,
-      pointHitRadius: 8, pointStyle: column.role === "dash" ? "line" : POINTS[series % POINTS.length], spanGaps: true, fill: false,
+      label: column.title, data: points(column, xs), colourName: name, borderDash: dash ? [5, 4] : [], borderWidth: 2,
+      pointRadius: few && !dash ? 2.5 : 0, pointHitRadius: 8, pointStyle: dash ? "line" : POINTS[series % POINTS.length],
+      spanGaps: true, fill: false,
     });
   }
 
   /* The range around the line before it: two borders without a line, the second filled down to the first. */
   function addBorder(datasets, column, xs) {
     datasets.push({
-      label: column.title, data: column.texts.map((text, i) => ({ x: xs[i], y: number(text) })), band: column.role,
-      colourName: datasets[datasets.length - (column.role === "low" ? 1 : 2)].colourName, borderWidth: 0, pointRadius: 0,
-      pointHitRadius: 0, spanGaps: true, fill: column.role === "high" ? "-1" : false,
+      label: column.title, data: points(column, xs), band: column.role, borderWidth: 0, pointRadius: 0, pointHitRadius: 0,
+      colourName: datasets[datasets.length - (column.role === "low" ? 1 : 2)].colourName, spanGaps: true,
+      fill: column.role === "high" ? "-1" : false,
     });
   }
 
   function lineData(columns) {
-    const xs = columns[0].texts.map(number), datasets = [];
+    const xs = columns[0].texts.map(finite), datasets = [];
     const series = { line: 0, dash: 0 }; /* a run has one colour for both */
     for (const column of columns) {
       if (column.role in series) addLine(datasets, column, xs, series[column.role]++, xs.length <= 40);
@@ -53,7 +103,7 @@
     return {
       labels: columns[0].texts,
       datasets: columns.filter((column) => column.role === "bar").map((column, i) => ({
-        label: column.title, data: column.texts.map(number), colourName: COLOURS[i], maxBarThickness: 42, pointStyle: "rect",
+        label: column.title, data: column.texts.map(finite), colourName: COLOURS[i], maxBarThickness: 42, pointStyle: "rect",
       })),
     };
   }
@@ -62,8 +112,7 @@
     const x = columns.find((column) => column.role === "x"), y = columns.find((column) => column.role === "point");
     return {
       datasets: [{
-        label: y.title, data: x.texts.map((text, i) => ({ x: number(text), y: number(y.texts[i]) })),
-        names: columns[0].texts, colourName: COLOURS[0], pointRadius: 5, pointHoverRadius: 7,
+        label: y.title, data: points(y, x.texts.map(finite)), names: columns[0].texts, colourName: COLOURS[0], pointRadius: 5, pointHoverRadius: 7,
       }],
     };
   }
@@ -79,32 +128,31 @@
   }
 
   /* Colours of the scheme in force; a printed page is light. */
-  function paint(chart) {
+  function paint(picture) {
     const ink = colour("--ink"), grid = colour("--grid");
-    for (const set of chart.data.datasets) {
-      const own = colour(set.colourName);
-      set.borderColor = own;
-      set.backgroundColor = set.band ? own + "33" : own;
+    for (const set of picture.data.datasets) {
+      const shade = colour(set.colourName);
+      set.borderColor = shade;
+      set.backgroundColor = set.band ? shade + "33" : shade;
     }
-    for (const axis of [chart.options.scales.x, chart.options.scales.y]) {
+    for (const axis of [picture.options.scales.x, picture.options.scales.y]) {
       axis.grid.color = grid;
       axis.ticks.color = ink;
       axis.title.color = ink;
     }
-    chart.options.plugins.legend.labels.color = ink;
+    picture.options.plugins.legend.labels.color = ink;
   }
 
   function axis(title, type) {
     return { type, title: { display: true, text: title }, grid: {}, ticks: { maxTicksLimit: 8, maxRotation: 60 }, grace: type === "linear" ? "4%" : 0 };
   }
 
-  function options(plot, kind, data) {
-    const shown = data.datasets.filter((set) => !set.band).length;
-    const x = axis(plot.dataset.x, kind === "bar" ? "category" : "linear");
-    const y = axis(plot.dataset.y, plot.dataset.log ? "logarithmic" : "linear");
+  function options(chart, data) {
+    const shown = data.datasets.filter((set) => !set.band).length, kind = chart.kind;
+    const x = axis(chart.x, kind === "bar" ? "category" : "linear"), y = axis(chart.y, chart.log ? "logarithmic" : "linear");
     if (kind === "line") x.grace = 0;
-    if (plot.dataset.x === "round") x.ticks.precision = 0;
-    if (kind === "line" && !plot.dataset.log && fromZero(data.datasets)) y.min = 0;
+    if (chart.x === "round") x.ticks.precision = 0;
+    if (kind === "line" && !chart.log && fromZero(data.datasets)) y.min = 0;
     if (kind === "bar") {
       x.ticks.callback = function (value) { return shorten(this.getLabelForValue(value)); };
       x.ticks.maxTicksLimit = 40;
@@ -127,57 +175,259 @@
     : item.dataset.label + ": " + (typeof item.raw === "number" ? item.raw : item.raw.y);
 
   /* Left and right walk along a chart, up and down from line to line, for those without a pointer. */
-  function listen(canvas, chart, spoken) {
-    let set = 0, at = -1;
+  function listen(canvas, picture, spoken) {
+    let set = 0, place = -1;
     canvas.addEventListener("keydown", (event) => {
-      const lines = chart.data.datasets.map((_, i) => i).filter((i) => !chart.data.datasets[i].band);
+      const lines = picture.data.datasets.map((_, i) => i).filter((i) => !picture.data.datasets[i].band);
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], turn = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step && !turn) return;
       event.preventDefault();
       if (turn) set = (set + turn + lines.length) % lines.length;
-      const points = chart.data.datasets[lines[set]].data;
-      at = Math.min(points.length - 1, Math.max(0, at + (step || 0)));
-      const active = [{ datasetIndex: lines[set], index: at }];
-      chart.setActiveElements(active);
-      chart.tooltip.setActiveElements(active, { x: 0, y: 0 });
-      chart.update();
-      const shown = chart.tooltip.dataPoints;
+      place = Math.min(picture.data.datasets[lines[set]].data.length - 1, Math.max(0, place + (step || 0)));
+      const active = [{ datasetIndex: lines[set], index: place }];
+      picture.setActiveElements(active);
+      picture.tooltip.setActiveElements(active, { x: 0, y: 0 });
+      picture.update();
+      const shown = picture.tooltip.dataPoints;
       spoken.textContent = shown && shown.length ? titleOf(shown)[0] + ": " + labelOf(shown[0]) : "";
     });
   }
 
-  function draw(figure) {
-    const plot = figure.querySelector(".plot"), columns = readTable(figure.querySelector("table"));
-    const kind = plot.dataset.kind, data = DATA[kind](columns);
+  function draw({ chart, plot }) {
+    const columns = chart.columns.map((column, i) => ({ role: column.role, title: column.title, texts: chart.rows.map((row) => row[i]) }));
+    const data = DATA[chart.kind](columns);
     if (!data.datasets.some(hasPoint)) {
       plot.textContent = "Nothing to draw: no finite number.";
       return;
     }
-    const canvas = document.createElement("canvas"), spoken = document.createElement("p");
-    canvas.tabIndex = 0;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", figure.querySelector("figcaption").textContent + ", chart of " + plot.dataset.y +
-      " against " + plot.dataset.x + "; arrow keys read its points, and its table follows");
-    spoken.className = "unseen";
-    spoken.setAttribute("aria-live", "polite");
+    const canvas = make("canvas", {
+      tabindex: "0", role: "img",
+      "aria-label": chart.title + ", chart of " + chart.y + " against " + chart.x + "; arrow keys read its points, and its table follows",
+    });
+    const spoken = make("p", { class: "unseen", "aria-live": "polite" });
     plot.classList.add("drawn");
     plot.append(canvas, spoken);
-    const chart = new Chart(canvas, { type: kind, data, options: options(plot, kind, data) });
-    paint(chart);
-    chart.update();
-    listen(canvas, chart, spoken);
-    charts.push(chart);
-    figure.querySelector("details").open = false;
+    const picture = new Chart(canvas, { type: chart.kind, data, options: options(chart, data) });
+    paint(picture);
+    picture.update();
+    listen(canvas, picture, spoken);
+    drawn.push(picture);
   }
 
+  /* ---- what was promised ---- */
+
+  function seeds(run) {
+    if (run.sweep) return ["seeds", run.result.seeds + " runs, seeds " + run.sweep.first + " to " + run.sweep.last + "; reproducible, and therefore not private"];
+    return ["seed", run.summary.seeded === true ? key(run, "seed") + ": reproducible, and therefore not private" : "none: randomness of the operating system"];
+  }
+
+  function results(run) {
+    const evaluate = key(run, "evaluate"), first = run.sweep ? ", first seed" : "";
+    if (evaluate === "" || evaluate === "none") return [];
+    const metrics = [["loss", "last loss", ""], ["accuracy", "last accuracy", " (share of rows)"],
+      ["auc", "last area under the ROC curve", " (0.5 is blind)"], ["majority_rate", "majority rate", " (accuracy of always answering the commonest class)"]];
+    return [["evaluated on", (evaluate === "train" ? "training" : "test") + " rows; " + report.metrics],
+      ...metrics.map(([name, term, unit]) => {
+        const value = number(run.summary, "metrics." + name);
+        return Number.isNaN(value) ? null : [term, digits(value) + unit + first];
+      })];
+  }
+
+  /* A model that has learnt nothing is shown with what drowned it. */
+  function hint(run) {
+    const noise = number(run.result, "noise_to_signal");
+    if (key(run, "evaluate") === "none" || !(number(run.summary, "metrics.accuracy") <= number(run.summary, "metrics.majority_rate"))) return null;
+    return warning("The model is no better than always answering the commonest class." + (Number.isNaN(noise) ? ""
+      : " In the last round the noise of the average was " + digits(noise, 3) + " times its signal: more rounds, a larger step, more clients or a larger epsilon give it more to learn from."));
+  }
+
+  function about(run) {
+    const { summary, result } = run, ledger = text(summary, "ledger.chain", "");
+    return facts([
+      ["folder", result.folder],
+      ["method", summary.method.name + " (mechanism " + summary.method.mechanism + ", players " + summary.method.players + ")"],
+      ["model", key(run, "task.model")], ["clients", String(result.clients)],
+      ["rounds", result.rounds + " of " + number(summary, "rounds_planned") + (summary.status === "complete" ? "" : " (interrupted)")],
+      seeds(run), ...results(run), ledger ? ["ledger", number(summary, "ledger.lines") + " lines, ending in " + ledger] : null,
+      ["written by", "mfpg " + summary.mfpg]]);
+  }
+
+  /* Everybody; or, of many clients, those that are protected least and most. */
+  function words(run) {
+    const epsilon = (client) => toNumber(client.epsilon);
+    const pick = (better) => run.clients.reduce((best, client) => (better(epsilon(client), epsilon(best)) ? client : best));
+    const all = run.result.clients <= IN_WORDS, least = all ? null : pick((a, b) => a > b), most = all ? null : pick((a, b) => a < b);
+    const chosen = all ? run.clients.map((client) => [client, ""]) : [[least, ", protected least"], most === least ? null : [most, ", protected most"]];
+    return make("ul", { class: "words" }, chosen.filter(Boolean).map(([client, role]) => make("li", {}, make("strong", {}, own(client.name), role + ":"), " ", own(text(client, "promise")), ".")));
+  }
+
+  function sweepOfPromises(run) {
+    if (!run.sweep || run.result.seeds < 2) return null;
+    return note(run.sweep.same_epsilon ? "The promises are the same in all " + run.result.seeds + " runs of the sweep."
+      : ["Shown are the promises of ", own(run.result.folder), ". Over the " + run.result.seeds + " runs of the sweep the largest epsilon of a client is " + run.sweep.epsilon + ", in ", own(run.sweep.folder), "."],
+    " Every epsilon is that of one run; " + report.selection + ".");
+  }
+
+  const MEANINGS = [
+    ["unit", "Whose presence is hidden: one row, where a row is one person (example), or everything that a client holds (client)."],
+    ["adjacency", "Hidden against what: its contribution is missing (zero-out), or somebody else stands in its place (replace)."],
+    ["view", "Who looks: one who sees every update (local), only the sum of each round (average), or only the last model (final)."],
+    ["delta", "The probability, at most, of observations that epsilon does not speak of."],
+    ["accountant", "Who did the sums. Its epsilon is an upper bound, rounded up."]];
+  const meanings = (run) => table({
+    kind: "table", title: "What a promise is made of", broken: [], columns: ["word", "here", "the question it answers"].map((title) => ({ title })),
+    rows: MEANINGS.map(([word, question]) => [word, word === "delta" ? plain(number(run.summary, "promise.delta")) : text(run.summary, "promise." + word), question]),
+  }, { class: "keys" });
+
+  function promises(run) {
+    const name = text(run.summary, "name", "run");
+    const promised = run.promise.length === 0 ? [make("p", {}, "Nothing was promised: method none clips nothing and adds no noise.")] : [
+      run.summary.seeded === true ? warning("Seeded: whoever knows the seed can take the noise off again. What follows is what the same run promises without a seed.") : null,
+      run.summary.certificate === true ? null : warning("Not certified: the epsilon of some client is infinite."),
+      words(run), sweepOfPromises(run), meanings(run), run.promise.map(figure)];
+    return [make("h3", {}, own(several ? run.result.label + ": " + name : name)), hint(run), about(run), ...promised];
+  }
+
+  /* ---- under attack ---- */
+
+  const PAIRS = [["mu", "mu", "mu_lower"], ["epsilon", "epsilon", "epsilon_lower_direct"], ["total variation", "distance", "tv_lower"],
+    ["share of pairs in order", "auc_cap", "auc_lower"], ["mu of one round", "round_mu", "round_mu_lower"], ["mu by rows of data", "mu", "input_mu_lower"]];
+
+  /* What was proved of a client that it must not be, each number as it is in the file. */
+  function broken(client) {
+    const exceeded = PAIRS.filter(([, promised, proved]) => number(client, proved) > number(client, promised));
+    const what = exceeded.map(([name, promised, proved]) => name + " " + plain(number(client, proved)) + " proved, " + plain(number(client, promised)) + " promised");
+    return make("p", { class: "broken" }, make("strong", {}, "Broken: the promise to ", own(client.client), "."), " " + (what.join("; ") || "its entry in audit.json says so") + ".");
+  }
+
+  /* The range of proved mu over promised mu. */
+  function reach(audit) {
+    const promises = audit.judged === 1 ? "The promise stands" : "Every promise stands";
+    if (!audit.reach) return promises + ".";
+    const [least, most] = audit.reach.map((share) => Math.floor(100 * share));
+    if (!(audit.reach[1] > 0)) return promises + ": this attack proved nothing of mu.";
+    if (least === most) return promises + ": the attack proved " + least + " % of the promised mu.";
+    return promises + ": the attack proved " + least + " % to " + most + " % of the promised mu, by client.";
+  }
+
+  function attackInWords(audit) {
+    if (audit.method === "one-run") return "one whole run with many canaries, seed " + audit.seed;
+    if (audit.method === "few-runs") return audit.runs + " whole runs with many canaries in each" + (audit.stopped === true ? ", stopped there" : "") + ", seed " + audit.seed;
+    return audit.runs + " whole runs with " + (audit.patterns > 1 ? "each of " + audit.patterns + " patterns of " : "") + "canaries, seed " + audit.seed;
+  }
+
+  function attack(run) {
+    const { audit } = run, fallen = audit.clients.filter((client) => client.stands === false);
+    return [...fallen.map(broken),
+      fallen.length ? null : make("p", { class: "kept" }, make("strong", {}, reach(audit))),
+      audit.refuted ? warning("The paper's bound of the last model, which is no promise, is refuted: of " + audit.refuted + " of " + audit.judged + " clients the attack proved more than it allows.") : null,
+      make("p", {}, "The attacker knows the code, everybody else's data and what the view of the promise shows, and guesses which of two neighbouring inputs a client had. What is ", make("em", {}, "proved"),
+        " is what the guesses cannot have come by with less privacy loss, but by a chance that the confidence leaves. That an attack proved less than was promised is no proof of the promise."),
+      run.result.seeds > 1 ? note("Attacked was the configuration of ", own(run.result.folder), ", the first of " + run.result.seeds + " runs that differ in the seed.") : null,
+      run.other_epsilons ? note("What was attacked is a whole run of this configuration. It promises other epsilons than this run has spent, which are above.") : null,
+      listed([["The attack", attackInWords(audit)],
+        ["Confidence", audit.confidence + " that everything proved of all clients holds: at most one such audit in " + digits(1 / (1 - audit.confidence), 4) + " errs. Of one client alone: " + audit.client_confidence],
+        ["What was attacked", "unit " + audit.promise.unit + ", adjacency " + audit.promise.adjacency + ", view " + audit.promise.view + ", delta " + plain(number(audit, "promise.delta"))]]),
+      figures(run.attack)];
+  }
+
+  function range(inversion, name, term) {
+    const of = (end) => digits(number(inversion, name + "." + end), 4);
+    return Number.isNaN(number(inversion, name + ".median")) ? null : [term, of("median") + " in the median, from " + of("least") + " to " + of("most")];
+  }
+
+  /* One row an example, from the original to what is left of it. */
+  function grid(inversion, attack, title) {
+    const { pictures, levels } = inversion, mu = (i) => "mu " + digits(number(levels[i], "mu"), 4);
+    if (!pictures || pictures.levels.some((level) => list(level, attack).length === 0)) return null;
+    const image = (base64, alt) => make("td", {}, make("img", { src: "data:image/png;base64," + base64, alt }));
+    const heads = ["example", "original", ...levels.map((_, i) => mu(i)), "mean of all"];
+    const rows = pictures.original.map((original, e) => make("tr", {}, make("th", { scope: "row" }, String(e + 1)), image(original, "example " + (e + 1) + " as it is"),
+      pictures.levels.map((level, i) => image(level[attack][e], "example " + (e + 1) + " rebuilt at " + mu(i))), image(pictures.mean, "the mean of all pictures")));
+    return make("div", { class: "scroll pictures", tabindex: "0", role: "region", "aria-label": "Pictures: " + title },
+      make("table", {}, make("caption", {}, title + ": examples of the client, from the original by falling mu to the mean of all pictures"),
+        make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows)));
+  }
+
+  function inversion(run) {
+    const found = run.audit.inversion;
+    return [make("h4", {}, "Gradient inversion"),
+      found.stands === true ? null : make("p", { class: "broken" }, make("strong", {}, "Broken:"), " examples were picked out more often than the promise allows."),
+      make("p", {}, "What can be rebuilt of a client's examples from the gradient that it sends, clipped and noised, and how often the right example is picked out of candidates. Level by level the noise grows, from none to that of the configuration."),
+      warning("Computed on private data; no certificate covers it."),
+      listed([["What was attacked", "the gradient of one local step of client " + found.client + ", in batches of " + number(found, "batch") + "; " + number(found, "examples") + " examples, each to be picked out of " + number(found, "candidates") + " candidates"],
+        Number.isNaN(number(found, "confidence")) ? null : ["Confidence", number(found, "confidence") + " of everything proved"],
+        range(found, "gradient_norm", "Norm of an example's gradient, before the clip"), range(found, "clip_factor", "What the clip left of it (share)"),
+        range(found, "exclusive_rows", "Rows of the first layer that one example alone activates")]),
+      figures(run.inversion), grid(found, "closed_form", "Rebuilt in closed form"), grid(found, "optimisation", "Rebuilt by optimisation")];
+  }
+
+  function attacks(run) {
+    if (!run.audit) return [make("p", {}, "No attack was made. ", make("code", {}, "mfpg audit RUN"), " attacks what a run promises and writes what it proved into the run's folder, from where it comes onto this page.")];
+    return [run.audit.clients ? attack(run) : [], run.audit.inversion ? inversion(run) : []].flat();
+  }
+
+  /* ---- the equilibrium ---- */
+
+  function sweepOfActions(run) {
+    if (!run.sweep || run.result.seeds < 2) return null;
+    return note(run.sweep.same_action ? "The actions are the same in all " + run.result.seeds + " runs of the sweep."
+      : ["Shown is ", own(run.result.folder), "; actions differ between the " + run.result.seeds + " runs of the sweep."]);
+  }
+
+  function games(run) {
+    const { game } = run.summary, { control } = run;
+    if (run.game.length === 0) return [make("p", {}, "No game was played: the configuration sets the noise of all clients.")];
+    const said = (path, sentence) => (Number.isNaN(number(game, path)) ? null : sentence(digits(number(game, path))));
+    const factor = number(game, "preference_factor");
+    return [typeof game.certificate === "string" ? make("p", {}, "Certificate: ", own(game.certificate), ".") : null,
+      list(game, "warnings").map((words) => warning(own(words), ".")),
+      facts([["players", text(game, "players")], ["cost", text(game, "cost")], ["actions chosen", text(game, "update")],
+        ["mean action", digits(number(game, "mean_action")) + " (" + control + ", no unit)"],
+        said("exploitability.max", (most) => ["exploitability", most + " at most, " + digits(number(game, "exploitability.mean")) + " on average (in units of a client's cost): what a client gains by changing its own " + control + " alone"]),
+        said("exploitability_finite.max", (most) => ["among the clients themselves", most + " at most: the same actions played in the game of these " + run.result.clients + " clients"]),
+        said("social_mean_action", (mean) => ["had they agreed", "mean " + control + " " + mean + " (no unit)"]),
+        said("price_of_anarchy", (price) => ["price of anarchy", price + " (ratio: cost of all at the equilibrium over the least)"]),
+        ["unique", typeof game.unique === "boolean" ? (game.unique ? "yes" : "no") : "unknown"],
+        Number.isNaN(factor) || factor === 1 ? null : ["all preferences times", digits(factor) + ", to meet the target epsilon"]]),
+      sweepOfActions(run), run.game.map(figure)];
+  }
+
+  /* ---- the page ---- */
+
+  function configuration(run) {
+    return [table(run.configuration[0], { class: "keys" }), make("details", {},
+      make("summary", {}, "The file config.yaml, with the reason of every value that was filled in"), make("pre", { tabindex: "0" }, run.file))];
+  }
+
+  /* A section with a part of each run. */
+  function section(id, title, part, ...around) {
+    const runs = part ? report.runs.map((run) => make("section", { class: "run" }, several && part !== promises ? make("h3", {}, own(run.result.label)) : null, part(run))) : [];
+    return make("section", { id, "aria-labelledby": id + "-title" }, make("h2", { id: id + "-title" }, title), around[0], runs, around[1]);
+  }
+
+  const comparison = several ? section("comparison", "Comparison", null, table(report.comparison[0], {}, rounded),
+    [note("Epsilons compare if delta, unit, adjacency and view are the same. Each is that of its own run; " + report.selection + "."), table(report.comparison[1], { class: "keys" })]) : null;
+  const sections = [comparison, section("promises", "What was promised", promises), section("attacks", "Under attack", attacks), section("games", "Equilibrium", games),
+    section("rounds", "Round by round", null, make("div", { class: "charts" }, report.rounds.map(figure))), section("configurations", "Configuration", configuration),
+    section("assumptions", "Assumptions", (run) => make("ul", {}, list(run.summary, "assumptions").map((words) => make("li", {}, own(words)))),
+      make("p", {}, "A promise holds if all of these are true."),
+      note("Losses, accuracies and ratios of noise to signal on this page are computed on private data. No certificate covers them: whoever publishes this page releases them. Columns whose names begin with ",
+        make("code", {}, "paper_"), " reproduce formulas of the paper and guarantee nothing."))].filter(Boolean);
+  const alarm = report.alarm ? make("p", { class: "broken" }, make("strong", {}, report.alarm), " ", make("a", { href: "#attacks" }, "Under attack"), " says what was proved.") : "";
+  const SHORT = { promises: "Promises", rounds: "Rounds" };
+  document.querySelector("header").append(make("nav", { "aria-label": "Sections" }, make("ul", {}, sections.map(({ id, firstChild }) =>
+    make("li", {}, make("a", { href: "#" + id }, SHORT[id] || firstChild.textContent))))));
+  document.getElementById("main").replaceChildren(alarm, ...sections);
+  undrawn.forEach(draw);
+
   function repaint() {
-    for (const chart of charts) {
-      paint(chart);
-      chart.update();
+    for (const picture of drawn) {
+      paint(picture);
+      picture.update();
     }
   }
 
-  document.querySelectorAll("figure.chart").forEach(draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
   matchMedia("print").addEventListener("change", repaint);
   const closed = [];

@@ -1,6 +1,6 @@
 /* Reports and comparisons with an allocation failing: told as such, and no page half written. The library's own allocations
  * one after the other; those of the JSON library, thousands, in steps. */
-#include "experiment/report.h"
+#include "report/runs.h"
 
 #include <unistd.h>
 

@@ -1,10 +1,11 @@
-/* Run folders for the tests of reports: real ones, in a place that a program makes and removes. */
-#ifndef MFPG_TESTS_EXPERIMENT_REPORT_H
-#define MFPG_TESTS_EXPERIMENT_REPORT_H
+/* Run folders for the tests of reports, and pages of them: real ones, in a place that a program makes and removes. */
+#ifndef MFPG_TESTS_REPORT_RUNS_H
+#define MFPG_TESTS_REPORT_RUNS_H
 
 #include "experiment/fixture.h"
 
 #include <ftw.h>
+#include <jansson.h>
 #include <sys/stat.h>
 
 #include "mfpg/experiment.h"
@@ -65,6 +66,61 @@ static inline char *read_text(const char *name) {
     assert_int_equal(fread(text, 1, (size_t)size, file), (size_t)size);
     fclose(file);
     return text;
+}
+
+/* The text of report.html of runs; free it. */
+static inline char *page_of(const char *const *runs, ptrdiff_t count) {
+    char *path = NULL;
+    CHECK_OK(ctx, mfpg_report_write(ctx, runs, count, in_place("page"), &path));
+    assert_string_equal(path, in_place("page/report.html"));
+    free(path);
+    return read_text("page/report.html");
+}
+
+/* The same of a run in the place. */
+static inline char *page_of_one(const char *name) {
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/%s", place, name);
+    const char *run = folder;
+    return page_of(&run, 1);
+}
+
+/* Cuts a page before its report.json, which is returned; json_decref it. What is left is what a reader without scripts has. */
+static inline json_t *cut_report(char *page) {
+    static const char begin[] = "<script type=\"application/json\" id=\"report.json\">";
+    char *json = strstr(page, begin), *end = json ? strstr(json, "</script>") : NULL;
+    assert_true(json && end);
+    *json = *end = 0;
+    json += strlen(begin);
+    if (strpbrk(json, "<>&")) fail_msg("report.json holds markup: %.60s", strpbrk(json, "<>&"));
+    for (const char *at = json; *at; at++)
+        assert_true((unsigned char)*at >= 0x20 && (unsigned char)*at <= 0x7f);
+    json_t *report = json_loads(json, 0, NULL);
+    assert_non_null(report);
+    return report;
+}
+
+/* report.json of a run in the place. */
+static inline json_t *report_of(const char *name) {
+    char *page = page_of_one(name);
+    json_t *report = cut_report(page);
+    free(page);
+    return report;
+}
+
+/* The value at a dotted path, of the first run of a report. */
+static inline const json_t *of_run(const json_t *report, const char *path) {
+    const json_t *value = json_array_get(json_object_get(report, "runs"), 0);
+    for (char key[64]; value && *path; path += strcspn(path, "."), path += *path == '.') {
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(path, "."), path);
+        value = json_object_get(value, key);
+    }
+    if (!value) fail_msg("the report has no such key of its first run: %s", path);
+    return value;
+}
+
+static inline void expect_in(const char *page, const char *part) {
+    if (!strstr(page, part)) fail_msg("the page has no '%s'", part);
 }
 
 /* The file with the first `from` replaced by `to`. */

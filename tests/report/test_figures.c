@@ -1,5 +1,5 @@
 /* The charts of a report as files: the numbers of the run, and scripts in which nobody's text stands. */
-#include "experiment/report.h"
+#include "report/runs.h"
 
 #include <unistd.h>
 

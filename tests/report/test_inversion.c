@@ -1,7 +1,5 @@
 /* Gradient inversion on the page of a run: tables, pictures, and nothing that only looks like one. */
-#include "experiment/report.h"
-
-#include <jansson.h>
+#include "report/runs.h"
 
 /* 3 x 2 and 2 x 2 pixels of 8-bit grey, by Python's zlib. */
 #define PICTURE                                                                                              \
@@ -49,10 +47,6 @@ static char *page_with(const char *audit) {
     return read_text("page/report.html");
 }
 
-static void expect_in(const char *page, const char *part) {
-    if (!strstr(page, part)) fail_msg("the page has no '%s'", part);
-}
-
 static int count(const char *text, const char *word) {
     int found = 0;
     for (; (text = strstr(text, word)); text++) found++;
@@ -62,21 +56,24 @@ static int count(const char *text, const char *word) {
 static void test_levels_and_pictures_are_shown(void **state) {
     (void)state;
     char *page = page_with("{" INVERSION "}");
-    expect_in(page, "Gradient inversion");
-    expect_in(page, "Computed on private data; no certificate covers it.");
-    expect_in(page, "of client 1, in batches of 1; 8 examples, each to be picked out of 20 candidates");
-    expect_in(page, "<td>0.8765432109876543</td>"); /* as it stands in the file; 0.8765 on the axis */
+    json_t *report = cut_report(page);
+    assert_string_equal(json_string_value(of_run(report, "audit.inversion.client")), "1");
+    expect_in(page, "<td><bdi>0.8765432109876543</bdi></td>"); /* as it is in the file; 0.8765 on the axis */
     expect_in(page, "<bdi>0.8765</bdi>");
-    expect_in(page, "<td>0.75</td><td>0.1875</td><td>0.375</td><td>3 of 4</td><td>1.5</td>");
-    expect_in(
-        page, "<td>31.5</td><td></td><td>31.5</td><td>inf</td><td></td>"); /* no optimisation at the first */
-    expect_in(page, "alt=\"example 1 rebuilt at mu 0.8765\"");
-    expect_in(page, "alt=\"example 1 as it is\"");
+    expect_in(page,
+        "<td><bdi>0.75</bdi></td><td><bdi>0.1875</bdi></td><td><bdi>0.375</bdi></td><td><bdi>3 of "
+        "4</bdi></td><td><bdi>1.5</bdi></td>");
+    expect_in(page,
+        "<td><bdi>31.5</bdi></td><td><bdi></bdi></td><td><bdi>31.5</bdi></td><td><bdi>inf</bdi></td><td>"
+        "<bdi></bdi></td>"); /* no optimisation at the first */
+    expect_in(page, "alt=\"rebuilt in closed form at level 1, example 1\"");
+    expect_in(page, "alt=\"original, example 1\"");
     assert_int_equal(count(page, "<img src=\"data:image/png;base64," PICTURE "\""), 4);
     assert_int_equal(count(page, "<img"), 4);
-    assert_null(strstr(page, "Rebuilt by optimisation")); /* which has no pictures */
-    assert_null(strstr(page, "No attack was made"));
+    assert_int_equal(count(page, PICTURE), 4);
+    assert_null(strstr(page, "rebuilt by optimisation")); /* which has no pictures */
     assert_null(strstr(page, "class=\"broken\""));
+    json_decref(report);
     free(page);
 }
 
@@ -87,6 +84,7 @@ static void test_without_pictures_there_are_tables(void **state) {
     at = strstr(text, "\"pictures\": ");
     snprintf(at, sizeof text - (size_t)(at - text), "\"pictures\": null}}");
     char *page = page_with(text);
+    json_decref(cut_report(page));
     expect_in(page, "Examples told apart");
     assert_null(strstr(page, "<img"));
     free(page);
@@ -101,7 +99,6 @@ static void test_what_exceeds_its_cap_is_broken(void **state) {
     change("r/audit.json", "\"stands\": true, \"client\"", "\"stands\": false, \"client\"");
     char *text = read_text("r/audit.json"), *page = page_with(text);
     expect_in(page, "An attack has broken a promise of this run.");
-    expect_in(page, "examples were picked out more often than the promise allows");
     expect_in(page, "<tr class=\"broken\"><th scope=\"row\"><bdi>0.8765</bdi>");
     free(page);
     free(text);
@@ -125,7 +122,8 @@ static void test_what_no_audit_has_written_is_refused(void **state) {
     INVERSION_REFUSED("\"mu\": 0.8765432109876543, ", "\"mu\": -1, ", "inversion.levels[1].mu", "from 0");
     INVERSION_REFUSED("\"noise_sd\": 0.125", "\"noise_sd\": null", "inversion.levels[0].noise_sd");
     INVERSION_REFUSED("\"ssim\": {", "\"sim\": {", "inversion.chance.mean.ssim");
-    INVERSION_REFUSED("\"closed_form\": {\"psnr\"", "\"closed_form\": {\"x\"", "inversion.levels[0].psnr");
+    INVERSION_REFUSED(
+        "\"closed_form\": {\"psnr\"", "\"closed_form\": {\"x\"", "inversion.levels[0].closed_form.psnr");
     INVERSION_REFUSED("\"correct\": 3", "\"correct\": 5", "identification.correct", "from 0 to trials");
     INVERSION_REFUSED("\"rate\": 0.75", "\"rate\": 1.75", "rate", "from 0 to 1");
     INVERSION_REFUSED("\"lower\": 0.1875", "\"lower\": 0.5", "levels[1].identification", "said to stand");

@@ -1,7 +1,6 @@
 /* Attacks on the page of a run: what audit.json proved, no more and no less, whoever wrote it. */
-#include "experiment/report.h"
+#include "report/runs.h"
 
-#include <jansson.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -24,25 +23,12 @@ static void attack(const char *text, const char *argument, const char *name, int
     mfpg_config_destroy(config);
 }
 
-static char *page_of(const char *name) {
-    char folder[512], *path = NULL;
-    snprintf(folder, sizeof folder, "%s/%s", place, name);
-    const char *run = folder;
-    CHECK_OK(ctx, mfpg_report_write(ctx, &run, 1, in_place("page"), &path));
-    free(path);
-    return read_text("page/report.html");
-}
-
-static void expect_in(const char *page, const char *part) {
-    if (!strstr(page, part)) fail_msg("the page has no '%s'", part);
-}
-
 static void expect_cell(const char *page, const json_t *client, const char *key) {
     char cell[128], number[MFPG_NUMBER_SIZE];
     const json_t *value = json_object_get(client, key);
     assert_non_null(value);
     if (json_is_null(value)) return;
-    snprintf(cell, sizeof cell, "<td>%s</td>",
+    snprintf(cell, sizeof cell, "<td><bdi>%s</bdi></td>",
         json_is_string(value) ? json_string_value(value)
                               : mfpg_number_format(json_number_value(value), number));
     expect_in(page, cell);
@@ -58,29 +44,32 @@ static void test_numbers_are_those_of_the_audit(void **state) {
     static const char *const keys[] = {"mu", "mu_lower", "gap", "mu_estimate", "round_mu", "round_mu_lower",
         "epsilon", "epsilon_lower", "epsilon_lower_direct", "delta", "route", "pattern"};
     train(BARE_RUN, NULL, "a");
-    char *page = page_of("a");
-    expect_in(page, "No attack was made. <code>mfpg audit RUN</code>");
-    free(page);
+    json_t *report = report_of("a");
+    assert_true(json_is_null(of_run(report, "audit")));
+    json_decref(report);
     attack(BARE_RUN, NULL, "a", 300);
-    page = page_of("a");
+    char *page = page_of_one("a");
+    report = cut_report(page);
     char *text = read_text("a/audit.json");
     json_t *audit = json_loads(text, 0, NULL);
     for (size_t k = 0; k < 3; k++)
         for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
             expect_cell(page, json_array_get(json_object_get(audit, "clients"), k), keys[i]);
-    expect_in(page, "Every promise stands: the attack proved ");
-    expect_in(page, "<td>stands</td>");
-    expect_in(page, "300 whole runs with each of 3 patterns of canaries, seed 1");
-    expect_in(page, "at most one such audit in 100 errs");
+    const json_t *reach = of_run(report, "audit.reach");
+    assert_true(json_number_value(json_array_get(reach, 0)) >= 0.0 &&
+                json_number_value(json_array_get(reach, 1)) > 0.0);
+    expect_in(page, "<td><bdi>stands</bdi></td>");
+    assert_int_equal(json_integer_value(of_run(report, "audit.runs")), 300);
+    assert_int_equal(json_integer_value(of_run(report, "audit.patterns")), 3);
     expect_in(page, "<bdi>mu estimated (no proof)</bdi>");
     assert_null(strstr(page, "class=\"broken\""));
-    assert_null(strstr(page, "No attack was made"));
+    json_decref(report);
     json_decref(audit);
     free(text);
     free(page);
 }
 
-/* Said above everything else, at the section's head, in the client's rows, and with the numbers. */
+/* Before everything else, and in the client's rows. */
 static void test_a_broken_promise_is_conspicuous(void **state) {
     (void)state;
     train(SMALL_RUN, NULL, "b");
@@ -88,14 +77,12 @@ static void test_a_broken_promise_is_conspicuous(void **state) {
     change("b/audit.json", "\"mu_lower\": ", "\"mu_lower\": 7");
     change("b/audit.json", "\"stands\": true", "\"stands\": false");
     change("b/audit.json", "  \"stands\": true,\n  \"promise\"", "  \"stands\": false,\n  \"promise\"");
-    char *page = page_of("b"), *alarm = strstr(page, "An attack has broken a promise of this run."),
-         *first = strstr(page, "<section");
+    char *page = page_of_one("b"), *alarm = strstr(page, "An attack has broken a promise of this run."),
+         *first = strstr(page, "<h2>");
     assert_true(alarm && first && alarm < first);
-    expect_in(page, "Broken: the promise to <bdi>0</bdi>.</strong> mu 7");
     expect_in(page, "<tr class=\"broken\"><th scope=\"row\"><bdi>0</bdi></th>");
-    expect_in(page, "<td>BROKEN</td>");
-    assert_null(strstr(page, "Every promise stands"));
-    assert_null(strstr(page, "Broken: the promise to <bdi>1</bdi>"));
+    expect_in(page, "<td><bdi>BROKEN</bdi></td>");
+    assert_null(strstr(page, "<tr class=\"broken\"><th scope=\"row\"><bdi>1</bdi></th>"));
     free(page);
     train(SMALL_RUN, NULL, "whole");
     char folders[2][512];
@@ -107,8 +94,8 @@ static void test_a_broken_promise_is_conspicuous(void **state) {
     free(path);
     page = read_text("page/report.html");
     expect_in(page, "Attacks have broken promises of 1 of these 2 runs.");
-    expect_in(page, "<td>BROKEN</td><td>0.");
-    expect_in(page, "<td>none made</td><td>0.");
+    expect_in(page, "<td><bdi>BROKEN</bdi></td><td><bdi>0.");
+    expect_in(page, "<td><bdi>none made</bdi></td><td><bdi>0.");
     free(page);
 }
 
@@ -118,25 +105,29 @@ static void test_a_broken_promise_is_conspicuous(void **state) {
     "client, adjacency: replace, view: final, clip: 1, assume: convex, smoothness: 0}\nnoise: {action: "     \
     "2}\ntrain: {rounds: 60}\n"
 
-/* Total variation stands beside the paper's bound only where the paper has one, and the verdict is of the file's numbers. */
-static void test_the_papers_bound_stands_beside_it(void **state) {
+/* Total variation is next to the paper's bound only if the paper has one, and the verdict is of the file's numbers. */
+static void test_the_papers_bound_is_next_to_it(void **state) {
     (void)state;
     train(LAST_MODEL, NULL, "p");
     attack(LAST_MODEL, NULL, "p", 2000);
-    char *page = page_of("p"), *text = read_text("p/audit.json");
+    char *page = page_of_one("p"), *text = read_text("p/audit.json");
     json_t *audit = json_loads(text, 0, NULL);
     const json_t *client = json_array_get(json_object_get(audit, "clients"), 0);
     expect_cell(page, client, "paper_delta");
     expect_cell(page, client, "tv_lower");
     expect_cell(page, client, "distance");
     expect_in(page, "<bdi>no guarantee: the paper&#39;s bound</bdi>");
-    expect_in(page, "<td>refuted</td>"); /* 60 rounds: it says 0.036, the truth is 0.26 */
-    assert_null(strstr(page, "<td>not refuted</td>"));
-    expect_in(page, "is refuted: of 2 of 2 clients");
+    expect_in(page, "<td><bdi>refuted</bdi></td>"); /* 60 rounds: it says 0.036, the truth is 0.26 */
+    assert_null(strstr(page, "<td><bdi>not refuted</bdi></td>"));
+    json_t *report = cut_report(page);
+    assert_int_equal(json_integer_value(of_run(report, "audit.refuted")), 2);
+    assert_int_equal(json_integer_value(of_run(report, "audit.judged")), 2);
+    json_decref(report);
     json_decref(audit);
     free(text);
     free(page);
-    page = page_of("a"); /* of the first test: view local */
+    page = page_of_one("a"); /* of the first test: view local */
+    json_decref(cut_report(page));
     assert_null(strstr(page, "Total variation under attack"));
     free(page);
 }
@@ -150,7 +141,7 @@ static void test_without_mu_pairs_are_shown(void **state) {
     (void)state;
     train(SAMPLED_RUN, NULL, "q");
     attack(SAMPLED_RUN, NULL, "q", 100);
-    char *page = page_of("q"), *text = read_text("q/audit.json");
+    char *page = page_of_one("q"), *text = read_text("q/audit.json");
     json_t *audit = json_loads(text, 0, NULL);
     const json_t *client = json_array_get(json_object_get(audit, "clients"), 1);
     assert_true(json_is_null(json_object_get(client, "mu")));
@@ -207,7 +198,7 @@ static void test_what_no_audit_has_written_is_refused(void **state) {
     change(
         "r/audit.json", "\"runs\": 40", "\"later\": {\"any\": [null]}, \"runs\": 40"); /* unknown: anything */
     change("r/audit.json", "\"route\": \"", "\"route\": \"</td><script>alert(1)</script><img src=x>");
-    char *page = page_of("r");
+    char *page = page_of_one("r");
     assert_null(strstr(page, "<script>alert"));
     assert_null(strstr(page, "<img"));
     expect_in(page, "&lt;script&gt;alert(1)");
@@ -222,54 +213,56 @@ static void test_many_clients_are_told_by_the_nearest(void **state) {
     attack(SMALL_RUN, "data.clients=230", "many", 20);
     change("many/audit.json", "\"stands\": true\n    }\n  ],\n  \"stands\": true",
         "\"stands\": false\n    }\n  ],\n  \"stands\": false");
-    char *page = page_of("many"), *section = strstr(page, "id=\"attacks\""),
-         *end = strstr(page, "id=\"games\"");
-    assert_true(section && end && section < end);
-    *end = 0;
-    expect_in(section, "200 of 230 clients: those of whose promise least is left");
-    expect_in(section, "<tr class=\"broken\"><th scope=\"row\"><bdi>229</bdi></th><td>229</td>");
-    expect_in(section, "Broken: the promise to <bdi>229</bdi>.</strong> its entry in audit.json says so.");
-    expect_in(section, "<bdi>198</bdi></th><td>198</td>");
-    assert_null(
-        strstr(section, "<bdi>199</bdi></th><td>199</td>")); /* nothing proved of anybody else: in order */
+    char *page = page_of_one("many");
+    json_t *report = cut_report(page);
+    assert_int_equal(json_array_size(of_run(report, "audit.clients")), 200);
+    expect_in(page, "200 of 230 clients: those of whose promise least is left");
+    expect_in(page, "<tr class=\"broken\"><th scope=\"row\"><bdi>229</bdi></th><td><bdi>229</bdi></td>");
+    char *section = strstr(page, "Mu under attack");
+    assert_non_null(section);
+    expect_in(section, "<bdi>198</bdi></th><td><bdi>198</bdi></td>");
+    assert_null(strstr(
+        section, "<bdi>199</bdi></th><td><bdi>199</bdi></td>")); /* nothing proved of others: in order */
+    json_decref(report);
     free(page);
 }
 
-/* A sweep's audit stands in its folder, or in that of its first run. */
+static int64_t runs_of_audit(const char *name) {
+    json_t *report = report_of(name);
+    int64_t runs = json_integer_value(of_run(report, "audit.runs"));
+    json_decref(report);
+    return runs;
+}
+
+/* A sweep's audit is in its folder, or in that of its first run. */
 static void test_a_sweep_has_one_audit(void **state) {
     (void)state;
     assert_int_equal(mkdir(in_place("sweep"), 0777), 0);
     train(SMALL_RUN, "seed=1", "sweep/seed-1");
     train(SMALL_RUN, "seed=2", "sweep/seed-2");
     attack(SMALL_RUN, NULL, "sweep/seed-1", 20);
-    char *page = page_of("sweep");
-    expect_in(page, "sweep/seed-1, the first of 2 runs");
-    expect_in(page, "20 whole runs");
-    free(page);
+    assert_int_equal(runs_of_audit("sweep"), 20);
     attack(SMALL_RUN, NULL, "sweep", 40);
-    page = page_of("sweep");
-    expect_in(page, "40 whole runs");
-    free(page);
+    assert_int_equal(runs_of_audit("sweep"), 40);
 }
 
-/* The audit plays every round of the configuration; a run that has spent something else says so. */
+/* The audit plays every round of the configuration; a run may have spent something else. */
 static void test_another_epsilon_than_the_runs_is_told(void **state) {
     (void)state;
     train(SMALL_RUN, NULL, "e");
     attack(SMALL_RUN, "train.rounds=5", "e", 20);
-    char *page = page_of("e");
-    expect_in(page, "It promises other epsilons than this run has spent");
-    free(page);
-    page = page_of("a");
-    assert_null(strstr(page, "It promises other epsilons"));
-    free(page);
+    json_t *other = report_of("e"), *same = report_of("a");
+    assert_true(json_is_true(of_run(other, "other_epsilons")));
+    assert_true(json_is_false(of_run(same, "other_epsilons")));
+    json_decref(other);
+    json_decref(same);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_are_those_of_the_audit),
         cmocka_unit_test(test_a_broken_promise_is_conspicuous),
-        cmocka_unit_test(test_the_papers_bound_stands_beside_it),
+        cmocka_unit_test(test_the_papers_bound_is_next_to_it),
         cmocka_unit_test(test_without_mu_pairs_are_shown),
         cmocka_unit_test(test_what_no_audit_has_written_is_refused),
         cmocka_unit_test(test_many_clients_are_told_by_the_nearest),
