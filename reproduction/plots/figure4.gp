@@ -1,4 +1,4 @@
-# Figure 4 of the paper: the equilibrium by preference, under several readings of the paper's best response (docs/readings.md),
+# Figure 4 of the paper: the equilibrium by preference, under several readings of the paper's best response (docs/paper.md#studies-of-the-equilibrium),
 # from figure4.csv into figure4.svg, figure4.png and figure4.pdf.
 name = 'figure4'
 load 'style.gp'
