@@ -77,8 +77,7 @@ typedef struct mfpg_data_options {
     const char *directory; /* NULL: the working directory */
     const char *const *files;
     ptrdiff_t file_count;
-    const char *const
-        *labels; /* a file of labels for each of files, in order; NULL: labels are in the files */
+    const char *const *labels;     /* a file of labels for each of files; NULL: labels are in the files */
     ptrdiff_t label_file_count;    /* 0 or file_count */
     ptrdiff_t first_rows;          /* rows taken of each of files, from its first on; 0: all */
     const char *const *test_files; /* of the common test set; then no rows of the clients are split off */

@@ -35,35 +35,7 @@ static mfpg_status build_frame(
 /* Above so many rows their norms are not kept: models then compute what they need, to the same bits. */
 enum { MOST_NORMS = 1 << 22 };
 
-static ptrdiff_t set_of(const mfpg_frame *frame, ptrdiff_t row) {
-    return 2 * (ptrdiff_t)frame->client[row] + frame->test[row];
-}
-
-/* *start gets the first row of every set: set 2k is what client k trains on, set 2k + 1 its test set, the last one the common
- * test set. *order gets, for every place, the row that belongs there; NULL if all are in their places, as synthetic rows are. */
-static mfpg_status find_places(
-    mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, uint32_t **order) {
-    ptrdiff_t sets = 2 * (frame->clients + 1);
-    ptrdiff_t *at = *start = mfpg_alloc(sets + 1, sizeof *at);
-    if (!at) return mfpg_fail_memory(ctx);
-    int in_place = 1;
-    for (ptrdiff_t i = 0, before = 0; i < frame->rows; i++) {
-        ptrdiff_t set = set_of(frame, i);
-        in_place = in_place && set >= before;
-        before = set;
-        at[set + 1]++;
-    }
-    for (ptrdiff_t s = 0; s < sets; s++) at[s + 1] += at[s];
-    if (in_place) return MFPG_OK;
-    if (!(*order = mfpg_alloc(frame->rows, sizeof **order))) return mfpg_fail_memory(ctx);
-    /* Every start moves to its end and, by the next loop, back again. */
-    for (ptrdiff_t i = 0; i < frame->rows; i++) (*order)[at[set_of(frame, i)]++] = (uint32_t)i;
-    for (ptrdiff_t s = sets; s > 0; s--) at[s] = at[s - 1];
-    at[0] = 0;
-    return MFPG_OK;
-}
-
-/* Brings the rows into that order in place, one cycle of the permutation after the other: a large data set does not fit in
+/* Brings the rows into their order in place, one cycle of the permutation after the other: a large data set does not fit in
  * memory twice. Overwrites order. */
 static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *order) {
     size_t bytes = (size_t)frame->features * sizeof *frame->x;
@@ -109,7 +81,7 @@ static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *o
     ptrdiff_t *start = NULL, features = frame->features, clients = frame->clients;
     int64_t ignored = 0;
     uint32_t *order = NULL;
-    mfpg_status status = find_places(ctx, frame, &start, &order);
+    mfpg_status status = mfpg_frame_find_places(ctx, frame, &start, &order);
     if (status == MFPG_OK && order) status = sort_rows(ctx, frame, order);
     if (status != MFPG_OK) goto done;
     owned->x = frame->x;
