@@ -1,4 +1,4 @@
-/** What a data file is, before anybody trains on it: format, rows, columns, label, and everything unusual about it. */
+/** A description of a data file before training: format, rows, columns, label, and everything unusual about it. */
 #ifndef MFPG_DATA_CHECK_H
 #define MFPG_DATA_CHECK_H
 
@@ -7,9 +7,9 @@
 
 #include "context.h"
 
-/** All zero: the labels stand in the file, in its last column. Pointers are borrowed for the call. */
+/** All zero: the labels are in the file, in its last column. Pointers are borrowed for the call. */
 typedef struct mfpg_data_check_options {
-    const char *labels;       /* file of labels, for formats that may keep them apart; NULL: none */
+    const char *labels;       /* file of labels, for formats that may have a separate one; NULL: none */
     const char *label_column; /* NULL: the last column of a table, the label of a format that has one */
 } mfpg_data_check_options;
 
@@ -40,7 +40,7 @@ typedef struct mfpg_column_report {
 /** Something unusual that training can handle, perhaps after a setting. */
 typedef struct mfpg_oddity {
     const char *kind;    /* a word for scripts, such as "missing-mark" */
-    const char *setting; /* key of the configuration that handles it, or NULL where nothing has to be done */
+    const char *setting; /* key of the configuration that handles it, or NULL if nothing has to be done */
     char *text;          /* one sentence, which names the setting */
     int64_t count;       /* cells, lines, rows or columns concerned */
     int64_t line;        /* the first line of a text file (row of an array, from 1); 0: the whole file */
@@ -51,22 +51,20 @@ typedef struct mfpg_client_column {
     char *column;
     ptrdiff_t clients;
     int64_t smallest, largest; /* rows of a client */
-    ptrdiff_t one_class;       /* clients whose rows all have one label; 0 where there are no classes */
+    ptrdiff_t one_class;       /* clients whose rows all have one label; 0 without classes */
 } mfpg_client_column;
 
 typedef struct mfpg_data_report {
     const char *format; /* name of its reader */
-    char *about;        /* what a file of arrays says of itself; "" for text */
-    char separator;     /* of a text in columns; a blank stands for runs of blanks; 0 elsewhere */
-    int header;         /* csv: 1 where the first line seems to name the columns */
+    char *about;        /* the header of a file of arrays, in words; "" for text */
+    char separator;     /* of a text in columns, a blank for runs of blanks; 0 for other files */
+    int header;         /* csv: 1 if the first line seems to name the columns */
     int64_t rows;
-    ptrdiff_t
-        columns; /* of the file itself: with the label of csv and of a last column, without one that stands apart */
+    ptrdiff_t columns; /* of the file itself: without a label from a file or array of its own */
     mfpg_column_report *column;
-    char *label;       /* name of the label column, or NULL where the file has none */
-    int label_guessed; /* 1: the last column is taken for the label */
-    ptrdiff_t
-        classes; /* different labels; 0 where the label is no class: numbers with fractions, or more than 100 */
+    char *label;                  /* name of the label column, or NULL */
+    int label_guessed;            /* 1: the last column is taken for the label */
+    ptrdiff_t classes;            /* different labels; 0: numbers with fractions, or more than 100 labels */
     mfpg_value_count *class_rows; /* classes, in rising order */
     double majority_rate;         /* share of the commonest class; NAN without classes */
     ptrdiff_t oddities;
@@ -76,12 +74,12 @@ typedef struct mfpg_data_report {
     char *configuration; /* YAML that reads the file: the keys data and task */
 } mfpg_data_report;
 
-/** Recognises the format of a file by its content, reads the whole of it and describes what is in it.
+/** Recognises the format of a file by its content, reads all of it and describes its content.
  *  @param[in]  options  NULL: all zero
  *  @param[out] out      free with mfpg_data_report_destroy; set only on success. All texts are UTF-8 on one line
  *                       (configuration: several), without control characters.
- *  @return MFPG_OK also where much is odd, as long as settings can read the file; MFPG_ERR_INPUT, with line or byte, where
- *  none can, and for files of other formats, with what they are and how to convert them; MFPG_ERR_MEMORY; MFPG_ERR_IO.
+ *  @return MFPG_OK even if much is odd, if any settings can read the file; else MFPG_ERR_INPUT with line or byte or, for
+ *  another format, its name and how to convert it; MFPG_ERR_MEMORY; MFPG_ERR_IO.
  *  Limits: those of mfpg_federated_data_create. A pipe is refused: the file is read more than once. */
 mfpg_status mfpg_data_check(
     mfpg_context *ctx, const char *path, const mfpg_data_check_options *options, mfpg_data_report **out);

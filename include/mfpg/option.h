@@ -65,9 +65,8 @@ typedef struct mfpg_range {
 
 /** One line of a list. All texts are constants of the program. */
 typedef struct mfpg_option {
-    int line; /* in the list's file */
-    const char
-        *name; /* "sampling-rate" of a command; "train.rounds", "data.categories.*" of a configuration */
+    int line;         /* in the list's file */
+    const char *name; /* "sampling-rate" of a command; "train.rounds", "data.categories.*" of a file */
     mfpg_option_kind kind;
     const char *const *words;             /* ends with NULL; or NULL */
     const char *(*word)(ptrdiff_t index); /* further words; or NULL */

@@ -52,14 +52,10 @@ static void end_line(scanner *s) {
 }
 
 static mfpg_status push_cell(scanner *s, const char *start, const char *end) {
-    if (s->cells == s->cell_room) {
-        ptrdiff_t room = s->cell_room ? 2 * s->cell_room : 1024;
-        mfpg_cell *larger = mfpg_resize(s->table->cells, room, sizeof *larger);
-        if (!larger) return mfpg_fail_memory(s->ctx);
-        s->table->cells = larger;
-        s->cell_room = room;
-    }
-    s->table->cells[s->cells++] = (mfpg_cell){(uint32_t)(start - s->table->text), (uint32_t)(end - start)};
+    mfpg_cell *cells = mfpg_grow(s->table->cells, s->cells, &s->cell_room, sizeof *cells);
+    if (!cells) return mfpg_fail_memory(s->ctx);
+    s->table->cells = cells;
+    cells[s->cells++] = (mfpg_cell){(uint32_t)(start - s->table->text), (uint32_t)(end - start)};
     return MFPG_OK;
 }
 
@@ -154,19 +150,11 @@ static char find_separator(const char *line) {
     return ' ';
 }
 
-static const char *separator_word(char separator, char buffer[4]) {
-    if (separator == '\t') return "tab";
-    if (separator == ' ') return "blank";
-    buffer[0] = buffer[2] = '"';
-    buffer[1] = separator;
-    buffer[3] = 0;
-    return buffer;
-}
-
 static mfpg_status fail_field_count(const scanner *s, uint32_t line, ptrdiff_t found, ptrdiff_t expected) {
-    char buffer[4];
+    const char quoted[] = {'"', s->separator, '"', 0};
+    const char *word = s->separator == '\t' ? "tab" : s->separator == ' ' ? "blank" : quoted;
     return mfpg_fail(s->ctx, MFPG_ERR_INPUT, "%s:%u: found %td field%s, expected %td (separator: %s)",
-        s->table->path, line, found, found == 1 ? "" : "s", expected, separator_word(s->separator, buffer));
+        s->table->path, line, found, found == 1 ? "" : "s", expected, word);
 }
 
 /* 1 if every field is a number or a missing mark and the numbers do not simply count up: a row of data, taken for a
@@ -223,18 +211,6 @@ static mfpg_status name_columns(
     return status;
 }
 
-static mfpg_status push_line(scanner *s, uint32_t line) {
-    if (s->table->rows == s->line_room) {
-        ptrdiff_t room = s->line_room ? 2 * s->line_room : 256;
-        uint32_t *larger = mfpg_resize(s->table->lines, room, sizeof *larger);
-        if (!larger) return mfpg_fail_memory(s->ctx);
-        s->table->lines = larger;
-        s->line_room = room;
-    }
-    s->table->lines[s->table->rows++] = line;
-    return MFPG_OK;
-}
-
 static mfpg_status read_rows(scanner *s, const mfpg_data_options *options, ptrdiff_t least) {
     mfpg_table *table = s->table;
     while (find_record(s)) {
@@ -244,15 +220,14 @@ static mfpg_status read_rows(scanner *s, const mfpg_data_options *options, ptrdi
         if (status == MFPG_OK && table->columns == 0) status = name_columns(s, options, fields, line);
         if (status == MFPG_OK && fields != table->columns)
             status = fail_field_count(s, line, fields, table->columns);
-        if (status == MFPG_OK) status = push_line(s, line);
         if (status != MFPG_OK) return status;
+        uint32_t *lines = mfpg_grow(table->lines, table->rows, &s->line_room, sizeof *lines);
+        if (!lines) return mfpg_fail_memory(s->ctx);
+        table->lines = lines;
+        lines[table->rows++] = line;
     }
     if (table->columns == 0) return fail_at(s, s->line, "the file is empty");
     return table->rows >= least ? MFPG_OK : fail_at(s, s->line, "no row after the header");
-}
-
-static int ends_line_before(const char *end) {
-    return end[-1] == '\n' || end[-1] == '\r';
 }
 
 /* Zero bytes mean that this is not a text, or a text of two bytes a letter. */
@@ -285,7 +260,7 @@ mfpg_status mfpg_csv_read(mfpg_context *ctx, const char *path, const mfpg_data_o
         if (options->header) status = read_header(&s, options);
     }
     if (status == MFPG_OK) status = read_rows(&s, options, least);
-    if (length > 0 && s.at == table->text + length && !ends_line_before(s.at))
+    if (length > 0 && s.at == table->text + length && !ends_line(s.at[-1]))
         mfpg_notes_add(&table->notes, MFPG_NOTE_NO_LAST_LINE_END, s.line);
     table->notes.separator = s.separator;
     table->label = table->columns - 1;
@@ -297,11 +272,8 @@ static mfpg_status read_csv(
     return mfpg_csv_read(ctx, path, options, 1, table);
 }
 
-/* Any text can be CSV: no control bytes but blanks, tabs and line ends. */
 static int sniff_csv(const unsigned char *head, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (head[i] < 0x20 && head[i] != '\t' && head[i] != '\n' && head[i] != '\r') return 0;
-    return length > 0;
+    return length > 0 && mfpg_is_text(head, length);
 }
 
 const mfpg_reader_ops mfpg_reader_csv = {

@@ -35,35 +35,7 @@ static mfpg_status build_frame(
 /* Above so many rows their norms are not kept: models then compute what they need, to the same bits. */
 enum { MOST_NORMS = 1 << 22 };
 
-static ptrdiff_t set_of(const mfpg_frame *frame, ptrdiff_t row) {
-    return 2 * (ptrdiff_t)frame->client[row] + frame->test[row];
-}
-
-/* *start gets the first row of every set: set 2k is what client k trains on, set 2k + 1 its test set, the last one the common
- * test set. *order gets, for every place, the row that belongs there; NULL if all are in their places, as synthetic rows are. */
-static mfpg_status find_places(
-    mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, uint32_t **order) {
-    ptrdiff_t sets = 2 * (frame->clients + 1);
-    ptrdiff_t *at = *start = mfpg_alloc(sets + 1, sizeof *at);
-    if (!at) return mfpg_fail_memory(ctx);
-    int in_place = 1;
-    for (ptrdiff_t i = 0, before = 0; i < frame->rows; i++) {
-        ptrdiff_t set = set_of(frame, i);
-        in_place = in_place && set >= before;
-        before = set;
-        at[set + 1]++;
-    }
-    for (ptrdiff_t s = 0; s < sets; s++) at[s + 1] += at[s];
-    if (in_place) return MFPG_OK;
-    if (!(*order = mfpg_alloc(frame->rows, sizeof **order))) return mfpg_fail_memory(ctx);
-    /* Every start moves to its end and, by the next loop, back again. */
-    for (ptrdiff_t i = 0; i < frame->rows; i++) (*order)[at[set_of(frame, i)]++] = (uint32_t)i;
-    for (ptrdiff_t s = sets; s > 0; s--) at[s] = at[s - 1];
-    at[0] = 0;
-    return MFPG_OK;
-}
-
-/* Brings the rows into that order in place, one cycle of the permutation after the other: a large data set does not fit in
+/* Brings the rows into their order in place, one cycle of the permutation after the other: a large data set does not fit in
  * memory twice. Overwrites order. */
 static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *order) {
     size_t bytes = (size_t)frame->features * sizeof *frame->x;
@@ -90,58 +62,50 @@ static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *ord
     return MFPG_OK;
 }
 
-static mfpg_dataset set_at(const owned_data *owned, const ptrdiff_t *start, ptrdiff_t set) {
+/* The rows of a set; adds the number of absent ones to *absent. */
+static mfpg_dataset set_at(const owned_data *owned, const ptrdiff_t *start, ptrdiff_t set, int64_t *absent) {
     ptrdiff_t first = start[set], rows = start[set + 1] - first, features = owned->data.features;
-    const unsigned char *absent = owned->absent ? owned->absent + first : NULL;
+    int64_t count = 0;
+    for (ptrdiff_t i = first; owned->absent && i < first + rows; i++) count += owned->absent[i];
+    *absent += count;
     return (mfpg_dataset){.rows = rows,
         .features = features,
         .x = owned->x + first * features,
         .y = owned->y + first,
         .norm2 = owned->norm2 ? owned->norm2 + first : NULL,
-        .absent = absent && memchr(absent, 1, (size_t)rows) ? absent : NULL};
+        .absent = count > 0 ? owned->absent + first : NULL};
 }
 
-static int64_t count_absent(const mfpg_dataset *set) {
-    int64_t count = 0;
-    for (ptrdiff_t i = 0; set->absent && i < set->rows; i++) count += set->absent[i];
-    return count;
-}
-
-static void fill_norms(owned_data *owned, ptrdiff_t rows) {
-    ptrdiff_t features = owned->data.features;
-    for (ptrdiff_t i = 0; i < rows && owned->norm2; i++) {
+/* The frame's rows, in order, and its names become the data's. */
+static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *owned) {
+    ptrdiff_t *start = NULL, features = frame->features, clients = frame->clients;
+    int64_t ignored = 0;
+    uint32_t *order = NULL;
+    mfpg_status status = mfpg_frame_find_places(ctx, frame, &start, &order);
+    if (status == MFPG_OK && order) status = sort_rows(ctx, frame, order);
+    if (status != MFPG_OK) goto done;
+    owned->x = frame->x;
+    owned->y = frame->y;
+    owned->data.feature_names = frame->feature_names;
+    frame->x = frame->y = NULL;
+    frame->feature_names = NULL;
+    if (memchr(frame->absent, 1, (size_t)frame->rows)) {
+        owned->absent = frame->absent;
+        frame->absent = NULL;
+    }
+    for (ptrdiff_t i = 0; owned->norm2 && i < frame->rows; i++) {
         const float *x = owned->x + i * features;
         for (ptrdiff_t j = 0; j < features; j++) owned->norm2[i] += (double)x[j] * (double)x[j];
     }
-}
-
-/* The frame's rows, in order, become the data's. */
-static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *owned) {
-    ptrdiff_t *start = NULL, sets = 2 * frame->clients;
-    uint32_t *order = NULL;
-    mfpg_status status = find_places(ctx, frame, &start, &order);
-    if (status == MFPG_OK && order) status = sort_rows(ctx, frame, order);
-    if (status == MFPG_OK) {
-        owned->x = frame->x;
-        owned->y = frame->y;
-        owned->data.feature_names = frame->feature_names;
-        frame->x = frame->y = NULL;
-        frame->feature_names = NULL;
-        if (memchr(frame->absent, 1, (size_t)frame->rows)) {
-            owned->absent = frame->absent;
-            frame->absent = NULL;
-        }
-        fill_norms(owned, frame->rows);
-        for (ptrdiff_t k = 0; k < frame->clients; k++) {
-            mfpg_client_data *client = &owned->data.client[k];
-            client->name = frame->client_names[k];
-            frame->client_names[k] = NULL;
-            client->train = set_at(owned, start, 2 * k);
-            client->test = set_at(owned, start, 2 * k + 1);
-            client->dropped_rows = count_absent(&client->train) + count_absent(&client->test);
-        }
-        owned->data.common_test = set_at(owned, start, sets + 1);
+    for (ptrdiff_t k = 0; k < clients; k++) {
+        mfpg_client_data *client = &owned->data.client[k];
+        client->name = frame->client_names[k];
+        frame->client_names[k] = NULL;
+        client->train = set_at(owned, start, 2 * k, &client->dropped_rows);
+        client->test = set_at(owned, start, 2 * k + 1, &client->dropped_rows);
     }
+    owned->data.common_test = set_at(owned, start, 2 * clients + 1, &ignored);
+done:
     free(start);
     free(order);
     return status;
@@ -160,12 +124,18 @@ static mfpg_status check_names(mfpg_context *ctx, const mfpg_frame *frame) {
     return MFPG_OK;
 }
 
-/* Every value is finite, or the frame's way here has a fault; a privacy proof must not rest on its absence. */
-static mfpg_status check_finite(mfpg_context *ctx, const mfpg_frame *frame) {
+/* The features of absent rows become zero again after scaling, and a missing label becomes 0. A label that is known stays:
+ * labels of noised records are public, and must not tell which features are missing. Every value is then finite, or an earlier
+ * step has a fault; a privacy proof must not rest on its absence. */
+static mfpg_status finish_rows(mfpg_context *ctx, mfpg_frame *frame) {
     char place[MFPG_PLACE_SIZE];
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
+        float *x = frame->x + i * frame->features;
+        if (frame->absent[i]) {
+            memset(x, 0, (size_t)frame->features * sizeof *x);
+            if (isinf(frame->y[i])) frame->y[i] = 0.0F;
+        }
         int finite = isfinite(frame->y[i]);
-        const float *x = frame->x + i * frame->features;
         for (ptrdiff_t j = 0; j < frame->features; j++) finite &= isfinite(x[j]) != 0;
         if (!finite)
             return mfpg_fail(
@@ -182,16 +152,6 @@ static double public_norm2(const mfpg_frame *frame) {
     float high = (float)(frame->range[0] + (frame->range[1] - frame->range[0]));
     double largest = fmax(fabs((double)low), fabs((double)high));
     return (double)frame->features * largest * largest;
-}
-
-/* The features of absent rows become zero again after scaling, and a missing label becomes 0. A label that is
- * known stays: labels of noised records are public, and must not tell which features are missing. */
-static void clear_absent(mfpg_frame *frame) {
-    for (ptrdiff_t i = 0; i < frame->rows; i++) {
-        if (!frame->absent[i]) continue;
-        memset(frame->x + i * frame->features, 0, (size_t)frame->features * sizeof *frame->x);
-        if (isinf(frame->y[i])) frame->y[i] = 0.0F;
-    }
 }
 
 static void add_number(crypto_generichash_state *state, ptrdiff_t number) {
@@ -227,8 +187,7 @@ static void fingerprint(mfpg_federated_data *data) {
 
 /* norm 0: rows were not shortened. */
 static mfpg_status gather(mfpg_context *ctx, mfpg_frame *frame, double norm, mfpg_federated_data **out) {
-    clear_absent(frame);
-    mfpg_status status = check_finite(ctx, frame);
+    mfpg_status status = finish_rows(ctx, frame);
     if (status == MFPG_OK) status = check_names(ctx, frame);
     if (status != MFPG_OK) return status;
     owned_data *owned = mfpg_alloc(1, sizeof *owned);

@@ -69,3 +69,29 @@ const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer
     snprintf(buffer, MFPG_PLACE_SIZE, "row %td of client %d", within, frame->client[row]);
     return buffer;
 }
+
+static ptrdiff_t set_of(const mfpg_frame *frame, ptrdiff_t row) {
+    return 2 * (ptrdiff_t)frame->client[row] + frame->test[row];
+}
+
+mfpg_status mfpg_frame_find_places(
+    mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, uint32_t **order) {
+    ptrdiff_t sets = 2 * (frame->clients + 1);
+    ptrdiff_t *at = *start = mfpg_alloc(sets + 1, sizeof *at);
+    if (!at) return mfpg_fail_memory(ctx);
+    int in_place = 1;
+    for (ptrdiff_t i = 0, before = 0; i < frame->rows; i++) {
+        ptrdiff_t set = set_of(frame, i);
+        in_place = in_place && set >= before;
+        before = set;
+        at[set + 1]++;
+    }
+    for (ptrdiff_t s = 0; s < sets; s++) at[s + 1] += at[s];
+    if (in_place) return MFPG_OK;
+    if (!(*order = mfpg_alloc(frame->rows, sizeof **order))) return mfpg_fail_memory(ctx);
+    /* Every start moves to its end and, by the next loop, back again. */
+    for (ptrdiff_t i = 0; i < frame->rows; i++) (*order)[at[set_of(frame, i)]++] = (uint32_t)i;
+    for (ptrdiff_t s = sets; s > 0; s--) at[s] = at[s - 1];
+    at[0] = 0;
+    return MFPG_OK;
+}

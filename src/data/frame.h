@@ -52,6 +52,12 @@ const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer
 /* Names the clients by their numbers. */
 mfpg_status mfpg_frame_number_clients(mfpg_context *ctx, mfpg_frame *frame);
 
+/* *start gets the first place of every set: set 2k is what client k trains on, set 2k + 1 its test set, the last one the common
+ * test set. *order gets, for every place, the row that belongs there; NULL if all rows are in their places, as synthetic ones
+ * are. Both are NULL on entry, and the caller's to free, also after a failure. */
+mfpg_status mfpg_frame_find_places(
+    mfpg_context *ctx, const mfpg_frame *frame, ptrdiff_t **start, uint32_t **order);
+
 /* ---- the steps, in their order ---- */
 
 /* MFPG_ERR_INPUT, naming the key, if no data could satisfy the options. */

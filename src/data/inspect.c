@@ -44,17 +44,13 @@ void mfpg_inspect_odd(mfpg_inspection *check, const char *kind, const char *sett
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (report->oddities == check->oddity_room) {
-        ptrdiff_t room = check->oddity_room ? 2 * check->oddity_room : 16;
-        mfpg_oddity *larger = mfpg_resize(report->oddity, room, sizeof *larger);
-        if (!larger) {
-            check->status = mfpg_fail_memory(check->ctx);
-            return;
-        }
-        report->oddity = larger;
-        check->oddity_room = room;
+    mfpg_oddity *oddity = mfpg_grow(report->oddity, report->oddities, &check->oddity_room, sizeof *oddity);
+    if (!oddity) {
+        check->status = mfpg_fail_memory(check->ctx);
+        return;
     }
-    report->oddity[report->oddities] = (mfpg_oddity){.kind = kind,
+    report->oddity = oddity;
+    oddity[report->oddities] = (mfpg_oddity){.kind = kind,
         .setting = setting,
         .line = line,
         .count = count,

@@ -19,8 +19,8 @@ typedef struct extreme {
 
 /* What is gathered about one column. */
 typedef struct column_facts {
-    ptrdiff_t column;
-    int64_t numbers, texts, missing;
+    ptrdiff_t number;
+    mfpg_column_report *column;
     int64_t mark[MFPG_MARKS];
     ptrdiff_t mark_row[MFPG_MARKS];
     int64_t zeros, decimal_commas;
@@ -52,7 +52,7 @@ static void meet(extreme *e, double value, ptrdiff_t row, int closer) {
 }
 
 static void count_number(column_facts *facts, double value, ptrdiff_t row) {
-    facts->numbers++;
+    facts->column->numbers++;
     meet(&facts->low, value, row, value < facts->low.value);
     meet(&facts->high, value, row, value > facts->high.value);
     if (value > 0 && !(value >= facts->least_positive)) facts->least_positive = value;
@@ -73,12 +73,12 @@ static void count_value(mfpg_inspection *check, column_facts *facts, const mfpg_
 /* Marks such as "none" are missing among numbers, and a value among texts. */
 static void settle_doubts(column_facts *facts, int64_t doubts, ptrdiff_t first) {
     if (doubts == 0) return;
-    if (facts->texts == 0 && facts->numbers > 0) {
-        facts->missing += doubts;
+    if (facts->column->texts == 0 && facts->column->numbers > 0) {
+        facts->column->missing += doubts;
         return;
     }
-    if (facts->texts == 0 || first < facts->text_row) facts->text_row = first;
-    facts->texts += doubts;
+    if (facts->column->texts == 0 || first < facts->text_row) facts->text_row = first;
+    facts->column->texts += doubts;
     for (int m = MFPG_CERTAIN_MARKS; m < MFPG_MARKS; m++) facts->mark[m] = 0;
 }
 
@@ -89,14 +89,14 @@ static void gather(mfpg_inspection *check, column_facts *facts) {
     facts->least_positive = (double)NAN;
     facts->rows = mfpg_inspect_alloc(check, MOST_VALUES, sizeof *facts->rows);
     for (ptrdiff_t i = 0; i < check->table.rows && check->status == MFPG_OK; i++) {
-        mfpg_cell_view cell = mfpg_inspect_cell(check, i, facts->column);
+        mfpg_cell_view cell = mfpg_inspect_cell(check, i, facts->number);
         switch (cell.kind) {
         case MFPG_CELL_NUMBER: count_number(facts, cell.value, i); break;
         case MFPG_CELL_TEXT:
-            if (facts->texts++ == 0) facts->text_row = i;
+            if (facts->column->texts++ == 0) facts->text_row = i;
             if (mfpg_is_decimal_comma(cell.text) && facts->decimal_commas++ == 0) facts->comma_row = i;
             break;
-        case MFPG_CELL_MISSING: facts->missing++; break;
+        case MFPG_CELL_MISSING: facts->column->missing++; break;
         case MFPG_CELL_DOUBT:
             if (doubts++ == 0) first_doubt = i;
             break;
@@ -123,7 +123,8 @@ static void push_count(
 }
 
 /* The commonest values, by repeated search for the next: there are at most 1000 x 50 comparisons. */
-static void list_values(mfpg_inspection *check, const column_facts *facts, mfpg_column_report *column) {
+static void list_values(mfpg_inspection *check, const column_facts *facts) {
+    mfpg_column_report *column = facts->column;
     const mfpg_lookup *values = &facts->values;
     int64_t limit = INT64_MAX;
     ptrdiff_t from = 0;
@@ -141,25 +142,23 @@ static void list_values(mfpg_inspection *check, const column_facts *facts, mfpg_
     }
 }
 
-static void describe(mfpg_inspection *check, const column_facts *facts, mfpg_column_report *column) {
-    column->numbers = facts->numbers;
-    column->texts = facts->texts;
-    column->missing = facts->missing;
+static void describe(mfpg_inspection *check, const column_facts *facts) {
+    mfpg_column_report *column = facts->column;
     column->values = facts->values.count;
-    column->low = facts->numbers > 0 ? facts->low.value : (double)NAN;
-    column->high = facts->numbers > 0 ? facts->high.value : (double)NAN;
-    int one_number = facts->texts == 0 && column->low == column->high;
-    int one_text = facts->numbers == 0 && facts->values.count == 1;
-    column->kind = facts->numbers + facts->texts == 0 ? MFPG_COLUMN_EMPTY
-                   : one_number || one_text           ? MFPG_COLUMN_CONSTANT
-                   : facts->texts > 0                 ? MFPG_COLUMN_TEXT
-                                                      : MFPG_COLUMN_NUMBER;
-    column->name = mfpg_inspect_text(check, mfpg_slice_of(check->table.names.keys[facts->column]));
+    column->low = column->numbers > 0 ? facts->low.value : (double)NAN;
+    column->high = column->numbers > 0 ? facts->high.value : (double)NAN;
+    int one_number = column->texts == 0 && column->low == column->high;
+    int one_text = column->numbers == 0 && column->values == 1;
+    column->kind = column->numbers + column->texts == 0 ? MFPG_COLUMN_EMPTY
+                   : one_number || one_text             ? MFPG_COLUMN_CONSTANT
+                   : column->texts > 0                  ? MFPG_COLUMN_TEXT
+                                                        : MFPG_COLUMN_NUMBER;
+    column->name = mfpg_inspect_text(check, mfpg_slice_of(check->table.names.keys[facts->number]));
     for (int m = 0; m < MFPG_MARKS && check->status == MFPG_OK; m++)
         if (facts->mark[m] > 0)
             push_count(
                 check, &column->mark, &column->marks, mfpg_slice_of(mfpg_missing_marks[m]), facts->mark[m]);
-    if (facts->texts > 0 && check->table.cells) list_values(check, facts, column);
+    if (column->texts > 0 && check->table.cells) list_values(check, facts);
 }
 
 /* ---- oddities of one column ---- */
@@ -170,29 +169,29 @@ static int64_t line_of(const mfpg_inspection *check, ptrdiff_t row) {
 
 /* Texts are of three kinds: infinite values of arrays, numbers written otherwise, and real texts. */
 static void odd_texts(mfpg_inspection *check, const column_facts *facts, shared_facts *all) {
-    const mfpg_column_report *column = &check->report->column[facts->column];
-    const char *s = mfpg_plural(facts->texts);
-    long long texts = facts->texts;
+    const mfpg_column_report *column = facts->column;
+    const char *s = mfpg_plural(facts->column->texts);
+    long long texts = facts->column->texts;
     int64_t line = line_of(check, facts->text_row);
     char shown[MFPG_SHOWN_SIZE];
     if (check->table.numbers) {
         mfpg_inspect_odd(check, "infinite", "data.drop_columns", line, texts,
             "column %s: %lld infinite value%s; data.drop_columns leaves the column out", column->name, texts,
             s);
-    } else if (2 * facts->decimal_commas >= facts->texts) {
+    } else if (2 * facts->decimal_commas >= facts->column->texts) {
         mfpg_inspect_odd(check, "decimal-comma", "data.drop_columns", line_of(check, facts->comma_row),
             facts->decimal_commas,
             "column %s: %lld number%s with a decimal comma, such as %s; write points, no setting reads "
             "commas (data.drop_columns leaves the column out)",
             column->name, (long long)facts->decimal_commas, mfpg_plural(facts->decimal_commas),
-            mfpg_slice_show(mfpg_inspect_cell(check, facts->comma_row, facts->column).text, shown));
-    } else if (facts->texts < facts->numbers && column->values > FEW_VALUES) {
+            mfpg_slice_show(mfpg_inspect_cell(check, facts->comma_row, facts->number).text, shown));
+    } else if (facts->column->texts < facts->column->numbers && column->values > FEW_VALUES) {
         mfpg_inspect_odd(check, "text-among-numbers", "data.missing.values", line, texts,
             "column %s: %lld text%s among %lld numbers, the first %s; if it means missing, "
             "data.missing.values may name it; data.drop_columns leaves the column out",
-            column->name, texts, s, (long long)facts->numbers,
-            mfpg_slice_show(mfpg_inspect_cell(check, facts->text_row, facts->column).text, shown));
-    } else if (facts->column != check->label) { /* the label is reported on its own */
+            column->name, texts, s, (long long)facts->column->numbers,
+            mfpg_slice_show(mfpg_inspect_cell(check, facts->text_row, facts->number).text, shown));
+    } else if (facts->number != check->label) { /* the label is reported on its own */
         if (all->text_columns == 0 || line < all->text_line) all->text_line = line;
         mfpg_inspect_list(all->texts, sizeof all->texts, all->text_columns++, "%s (%td%s value%s)",
             column->name, column->values, column->values == MOST_VALUES ? " and more" : "",
@@ -213,8 +212,8 @@ static void odd_sentinels(mfpg_inspection *check, const column_facts *facts) {
         mfpg_inspect_odd(check, "suspicious-value", "data.missing.values", line_of(check, e->row), e->count,
             "column %s: %s in %lld row%s, the next value is %g: perhaps it means missing; "
             "data.missing.values: [\"%s\"] says so%s",
-            check->report->column[facts->column].name, number, (long long)e->count, mfpg_plural(e->count),
-            e->next, number, check->table.numbers ? " in a text file; in an array, write NaN" : "");
+            facts->column->name, number, (long long)e->count, mfpg_plural(e->count), e->next, number,
+            check->table.numbers ? " in a text file; in an array, write NaN" : "");
     }
 }
 
@@ -229,15 +228,15 @@ static void odd_zeros(mfpg_inspection *check, const column_facts *facts) {
         "column %s: %lld zero%s, all other values are between %g and %g: perhaps 0 means missing here; write "
         "such cells as ? (data.missing.values: [\"0\"] would count in every column), or leave the column out "
         "(data.drop_columns)",
-        check->report->column[facts->column].name, (long long)facts->zeros, mfpg_plural(facts->zeros),
-        facts->least_positive, facts->high.value);
+        facts->column->name, (long long)facts->zeros, mfpg_plural(facts->zeros), facts->least_positive,
+        facts->high.value);
 }
 
 static void inspect_column(mfpg_inspection *check, ptrdiff_t j, shared_facts *all) {
-    column_facts facts = {.column = j};
     mfpg_column_report *column = &check->report->column[j];
+    column_facts facts = {.number = j, .column = column};
     gather(check, &facts);
-    if (check->status == MFPG_OK) describe(check, &facts, column);
+    if (check->status == MFPG_OK) describe(check, &facts);
     for (int m = 0; m < MFPG_MARKS && check->status == MFPG_OK; m++) {
         if (facts.mark[m] == 0) continue;
         int64_t line = line_of(check, facts.mark_row[m]);
@@ -246,8 +245,8 @@ static void inspect_column(mfpg_inspection *check, ptrdiff_t j, shared_facts *al
         mfpg_inspect_list(all->list[m], sizeof all->list[m], all->columns[m]++, "%s %lld", column->name,
             (long long)facts.mark[m]);
     }
-    if (check->status == MFPG_OK && facts.texts > 0) odd_texts(check, &facts, all);
-    if (check->status == MFPG_OK && facts.numbers > 0 && j != check->label) {
+    if (check->status == MFPG_OK && column->texts > 0) odd_texts(check, &facts, all);
+    if (check->status == MFPG_OK && column->numbers > 0 && j != check->label) {
         odd_sentinels(check, &facts);
         odd_zeros(check, &facts);
     }

@@ -121,21 +121,18 @@ static mfpg_status read_examples(
     return status;
 }
 
-static mfpg_status name_columns(mfpg_context *ctx, mfpg_table *table, ptrdiff_t features) {
+/* Names the columns, and finds room for the numbers of a dense table. */
+static mfpg_status prepare(mfpg_context *ctx, mfpg_table *table, ptrdiff_t features, size_t length) {
     char name[24];
-    for (ptrdiff_t j = 0; j <= features; j++) {
+    mfpg_status status = MFPG_OK;
+    for (ptrdiff_t j = 0; j <= features && status == MFPG_OK; j++) {
         snprintf(name, sizeof name, "%td", j + 1);
-        mfpg_status status =
-            mfpg_table_name_column(ctx, table, 0, mfpg_slice_of(j < features ? name : "label"));
-        if (status != MFPG_OK) return status;
+        status = mfpg_table_name_column(ctx, table, 0, mfpg_slice_of(j < features ? name : "label"));
     }
+    if (status != MFPG_OK) return status;
     table->columns = features + 1;
     table->label = features;
     table->sparse = 1;
-    return MFPG_OK;
-}
-
-static mfpg_status allocate(mfpg_context *ctx, mfpg_table *table, size_t length) {
     double entries = (double)table->rows * (double)table->columns;
     if (entries > ENTRIES_ANYWAY + (double)ENTRIES_A_BYTE * (double)length)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -157,10 +154,9 @@ static mfpg_status read_libsvm(
     if (status == MFPG_OK) status = read_examples(ctx, table, length, &table->rows, &features);
     if (status == MFPG_OK && features == 0)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:1: no example with a feature in the whole file", path);
-    if (status == MFPG_OK) status = name_columns(ctx, table, features);
-    if (status == MFPG_OK) status = allocate(ctx, table, length);
+    if (status == MFPG_OK) status = prepare(ctx, table, features, length);
     if (status == MFPG_OK) status = read_examples(ctx, table, length, &table->rows, &features);
-    free(table->text); /* the numbers are all there is to know */
+    free(table->text); /* only the numbers are used from here on */
     table->text = NULL;
     return status;
 }

@@ -230,28 +230,21 @@ mfpg_status mfpg_partition(
 /* ---- training and test rows ---- */
 
 mfpg_status mfpg_split(mfpg_context *ctx, double fraction, const mfpg_key *key, mfpg_frame *frame) {
-    ptrdiff_t clients = frame->clients, most = 0;
-    ptrdiff_t *start = mfpg_alloc(clients + 2, sizeof *start), *row = mfpg_alloc(frame->rows, sizeof *row),
-              *order = NULL;
-    if (start && row) {
-        for (ptrdiff_t i = 0; i < frame->rows; i++) start[frame->client[i] + 1]++;
-        for (ptrdiff_t k = 0; k < clients; k++)
-            if (start[k + 1] > most) most = start[k + 1];
-        for (ptrdiff_t k = 0; k <= clients; k++) start[k + 1] += start[k];
-        /* Rows by client; every start moves to the client's end. */
-        for (ptrdiff_t i = 0; i < frame->rows; i++) row[start[frame->client[i]]++] = i;
-        order = mfpg_alloc(most, sizeof *order);
-    }
-    for (ptrdiff_t k = 0, first = 0; order && k < clients; first = start[k++]) {
-        ptrdiff_t rows = start[k] - first;
+    ptrdiff_t *start = NULL;
+    uint32_t *row = NULL;
+    ptrdiff_t *order = mfpg_alloc(frame->rows, sizeof *order);
+    mfpg_status status = order ? mfpg_frame_find_places(ctx, frame, &start, &row) : mfpg_fail_memory(ctx);
+    for (ptrdiff_t k = 0; k < frame->clients && status == MFPG_OK; k++) {
+        ptrdiff_t first = start[2 * k],
+                  rows = start[2 * k + 1] - first; /* all of them are training rows yet */
         /* Less than rows: also in floating point, fraction < 1 times a whole number is less than the number. */
         ptrdiff_t tests = (ptrdiff_t)floor(fraction * (double)rows);
         if (tests == 0) continue;
         mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_SPLIT, 0, (uint64_t)k);
         mfpg_stream_permutation(&stream, rows, order);
-        for (ptrdiff_t i = 0; i < tests; i++) frame->test[row[first + order[i]]] = 1;
+        for (ptrdiff_t i = 0; i < tests; i++)
+            frame->test[row ? row[first + order[i]] : (size_t)(first + order[i])] = 1;
     }
-    mfpg_status status = order ? MFPG_OK : mfpg_fail_memory(ctx);
     free(start);
     free(row);
     free(order);

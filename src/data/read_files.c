@@ -11,23 +11,9 @@
 
 /* ---- files that are named twice ---- */
 
-/* The system's number of a file. */
-typedef struct identity {
-    dev_t device;
-    ino_t inode;
-    ptrdiff_t index; /* among data.files, then data.test_files */
-} identity;
-
 static const char *name_of(const mfpg_data_options *options, ptrdiff_t index) {
     ptrdiff_t files = options->file_count;
     return index < files ? options->files[index] : options->test_files[index - files];
-}
-
-static int by_identity(const void *left, const void *right) {
-    const identity *a = left, *b = right;
-    if (a->device != b->device) return a->device < b->device ? -1 : 1;
-    if (a->inode != b->inode) return a->inode < b->inode ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
 }
 
 static mfpg_status fail_pair(
@@ -46,31 +32,34 @@ static mfpg_status fail_pair(
         other);
 }
 
-/* Compares all regular files; what is missing is left to the readers. splits: a test file may be a file of the clients. */
+/* Compares all regular files by the system's numbers; what is missing is left to the readers. splits: a test file may be a
+ * file of the clients. */
 static mfpg_status check_distinct(mfpg_context *ctx, const mfpg_data_options *options, int splits) {
-    ptrdiff_t all = options->file_count + options->test_file_count, count = 0, first = 0, second = all;
-    identity *known = mfpg_alloc(all, sizeof *known);
-    mfpg_status status = known ? MFPG_OK : mfpg_fail_memory(ctx);
+    ptrdiff_t all = options->file_count + options->test_file_count;
+    mfpg_lookup seen = {0};
+    ptrdiff_t *index = mfpg_alloc(all, sizeof *index); /* of each seen file, the last name */
+    mfpg_status status = index ? MFPG_OK : mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < all && status == MFPG_OK; i++) {
         struct stat info;
         char *path = mfpg_path_join(options->directory, name_of(options, i));
-        if (!path)
-            status = mfpg_fail_memory(ctx);
-        else if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-            known[count++] = (identity){info.st_dev, info.st_ino, i};
+        int regular = path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
         free(path);
-    }
-    if (status == MFPG_OK) qsort(known, (size_t)count, sizeof *known, by_identity);
-    for (ptrdiff_t i = 1; i < count && status == MFPG_OK; i++) {
-        const identity *a = &known[i - 1], *b = &known[i];
-        int apart = a->index < options->file_count && b->index >= options->file_count;
-        if (a->device != b->device || a->inode != b->inode || b->index >= second || (splits && apart))
+        if (!path) status = mfpg_fail_memory(ctx);
+        if (!regular) continue;
+        const uint64_t identity[] = {(uint64_t)info.st_dev, (uint64_t)info.st_ino};
+        ptrdiff_t known = seen.count;
+        ptrdiff_t file = mfpg_lookup_add(&seen, (mfpg_slice){(const char *)identity, sizeof identity});
+        if (file < 0) {
+            status = mfpg_fail_memory(ctx);
             continue;
-        first = a->index; /* the pair whose second name comes first, whatever numbers the system gave */
-        second = b->index;
+        }
+        int apart = index[file] < options->file_count && i >= options->file_count;
+        if (file < known && !(splits && apart)) status = fail_pair(ctx, options, index[file], i);
+        index[file] = i;
     }
-    free(known);
-    return status != MFPG_OK || second == all ? status : fail_pair(ctx, options, first, second);
+    mfpg_lookup_clear(&seen);
+    free(index);
+    return status;
 }
 
 /* ---- reading ---- */

@@ -52,6 +52,14 @@ const char *mfpg_slice_show(mfpg_slice slice, char buffer[MFPG_SHOWN_SIZE]) {
 
 /* ---- lookup ---- */
 
+void *mfpg_grow(void *block, ptrdiff_t count, ptrdiff_t *room, size_t size) {
+    if (count < *room) return block;
+    ptrdiff_t larger = *room ? 2 * *room : 16;
+    void *moved = mfpg_resize(block, larger, size);
+    if (moved) *room = larger;
+    return moved;
+}
+
 /* The slot that holds the text or would take it; slot_room is a power of two and never full. */
 static ptrdiff_t slot_of(const mfpg_lookup *lookup, mfpg_slice text) {
     uint64_t mask = (uint64_t)lookup->slot_room - 1, h = UINT64_C(14695981039346656037); /* FNV-1a */
@@ -70,15 +78,12 @@ ptrdiff_t mfpg_lookup_find(const mfpg_lookup *lookup, mfpg_slice text) {
 
 /* Room for one more key, and twice as many slots as keys. */
 static int grow(mfpg_lookup *lookup) {
-    if (lookup->count == lookup->key_room) {
-        ptrdiff_t room = lookup->key_room ? 2 * lookup->key_room : 16;
-        char **keys = mfpg_resize(lookup->keys, room, sizeof *keys);
-        if (keys) lookup->keys = keys;
-        size_t *lengths = mfpg_resize(lookup->lengths, room, sizeof *lengths);
-        if (lengths) lookup->lengths = lengths;
-        if (!keys || !lengths) return 0;
-        lookup->key_room = room;
-    }
+    ptrdiff_t same = lookup->key_room;
+    char **keys = mfpg_grow(lookup->keys, lookup->count, &same, sizeof *keys);
+    if (keys) lookup->keys = keys;
+    size_t *lengths = mfpg_grow(lookup->lengths, lookup->count, &lookup->key_room, sizeof *lengths);
+    if (lengths) lookup->lengths = lengths;
+    if (!keys || !lengths) return 0;
     if (2 * (lookup->count + 1) <= lookup->slot_room) return 1;
     ptrdiff_t room = lookup->slot_room ? 2 * lookup->slot_room : 32;
     uint32_t *slots = mfpg_alloc(room, sizeof *slots);
@@ -194,6 +199,12 @@ mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfp
     table->columns = columns + 1;
     table->label = columns;
     return MFPG_OK;
+}
+
+int mfpg_is_text(const unsigned char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] < 0x20 && bytes[i] != '\t' && bytes[i] != '\n' && bytes[i] != '\r') return 0;
+    return 1;
 }
 
 int mfpg_is_decimal_comma(mfpg_slice text) {

@@ -29,6 +29,10 @@ enum { MFPG_SHOWN_SIZE = 64 };
 /* The slice as a message shows it: quoted, on one line, cut with "..." if it is long. Returns buffer. */
 const char *mfpg_slice_show(mfpg_slice slice, char buffer[MFPG_SHOWN_SIZE]);
 
+/* The block with room for one more than count things, which may have moved; room doubles. NULL if memory runs out; the old
+ * block is then untouched. */
+void *mfpg_grow(void *block, ptrdiff_t count, ptrdiff_t *room, size_t size);
+
 /* Numbers texts in order of first appearance, in constant time. All zero is an empty lookup. */
 typedef struct mfpg_lookup {
     char **keys; /* count texts, owned */
@@ -130,6 +134,9 @@ mfpg_status mfpg_table_shape(mfpg_context *ctx, mfpg_table *table, ptrdiff_t row
 /* Adds the one column of another numeric table as the column "label" of a numeric table, which it labels.
  * MFPG_ERR_INPUT if the numbers of rows differ, or one of the two is not a table of numbers. */
 mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfpg_table *labels);
+
+/* 1 if the bytes have no controls but tabs and line ends. */
+int mfpg_is_text(const unsigned char *bytes, size_t length);
 
 /* 1 if the text is a number written with a decimal comma ("12,5"), which no reader takes. */
 int mfpg_is_decimal_comma(mfpg_slice text);

@@ -7,64 +7,51 @@
 
 enum { SHORT = 4 };
 
+#define PANDAS(reader) "convert it in Python: pandas.read_" reader "('FILE').to_csv('FILE.csv', index=False)"
+#define MATRIX(open, x, y)                                                                                   \
+    "convert it in Python: f = " open "; numpy.savez('FILE.npz', X=f['X']" x ", y=f['y']" y ")"
+#define PICTURES "put all pictures into one array: numpy.savez('FILE.npz', X=pixels, y=labels)"
+#define UTF_16   "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > FILE.csv"
+#define R_DATA   "save it in R: write.csv(DATA, 'FILE.csv', row.names = FALSE)"
+
 /* Formats with fixed bytes at a fixed place. The advice uses programs that users of the format have. */
+#define BYTES(place, bytes) place, sizeof(bytes) - 1, bytes
 static const struct magic {
     size_t place, length;
     const char *bytes;
     mfpg_unsupported format;
 } magics[] = {
-#define MAGIC(place, bytes, name, advice)                                                                    \
-    {                                                                                                        \
-        place, sizeof(bytes) - 1, bytes, {                                                                   \
-            name, advice                                                                                     \
-        }                                                                                                    \
-    }
-    MAGIC(0, "MATLAB 5.0 MAT-file", "a MATLAB file",
-        "convert it in Python: m = scipy.io.loadmat('FILE.mat'); numpy.savez('FILE.npz', X=m['X'], "
-        "y=m['y'])"),
-    MAGIC(0, "MATLAB 7.3 MAT-file", "a MATLAB 7.3 file (HDF5)",
-        "convert it in Python: f = h5py.File('FILE.mat'); numpy.savez('FILE.npz', X=f['X'][:].T, "
-        "y=f['y'][:].T)"),
-    MAGIC(0, "\x89HDF\r\n\x1a\n", "an HDF5 file",
-        "convert it in Python: f = h5py.File('FILE.h5'); numpy.savez('FILE.npz', X=f['X'][:], y=f['y'][:])"),
-    MAGIC(0, "PAR1", "a Parquet file",
-        "convert it in Python: pandas.read_parquet('FILE').to_csv('FILE.csv', index=False)"),
-    MAGIC(0, "ARROW1", "an Arrow (Feather) file",
-        "convert it in Python: pandas.read_feather('FILE').to_csv('FILE.csv', index=False)"),
-    MAGIC(0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an old Office file (Excel, perhaps)", "save it as CSV"),
-    MAGIC(0, "SQLite format 3", "an SQLite database",
-        "export a table: sqlite3 -header -csv FILE 'select * from TABLE' > FILE.csv"),
-    MAGIC(0, "RDX", "an R data file", "save it in R: write.csv(DATA, 'FILE.csv', row.names = FALSE)"),
-    MAGIC(0, "RDA", "an R data file", "save it in R: write.csv(DATA, 'FILE.csv', row.names = FALSE)"),
-    MAGIC(0, "BZh", "a file compressed by bzip2", "unpack it: bunzip2 FILE"),
-    MAGIC(0,
-        "\xFD"
-        "7zXZ",
-        "a file compressed by xz", "unpack it: unxz FILE"),
-    MAGIC(0, "\x28\xB5\x2F\xFD", "a file compressed by Zstandard", "unpack it: unzstd FILE"),
-    MAGIC(0, "7z\xBC\xAF\x27\x1C", "a 7z archive", "unpack it"),
-    MAGIC(0, "Rar!\x1a\x07", "a RAR archive", "unpack it"),
-    MAGIC(257, "ustar", "a tar archive", "unpack it: tar xf FILE"),
-    MAGIC(0, "$FL2", "an SPSS file",
-        "convert it in Python: pandas.read_spss('FILE').to_csv('FILE.csv', index=False)"),
-    MAGIC(0, "<stata_dta>", "a Stata file",
-        "convert it in Python: pandas.read_stata('FILE').to_csv('FILE.csv', index=False)"),
-    MAGIC(12, "\xC2\xEA\x81\x60\xB3\x14\x11\xCF\xBD\x92\x08\x00\x09\xC7\x31\x8C\x18\x1F\x10\x11",
-        "a SAS file", "convert it in Python: pandas.read_sas('FILE').to_csv('FILE.csv', index=False)"),
-    MAGIC(0, "%PDF-", "a PDF document", "look for the data themselves"),
-    MAGIC(0, "\x89PNG\r\n\x1a\n", "a picture",
-        "put all pictures into one array: numpy.savez('FILE.npz', X=pixels, y=labels)"),
-    MAGIC(0, "\xFF\xD8\xFF", "a picture",
-        "put all pictures into one array: numpy.savez('FILE.npz', X=pixels, y=labels)"),
-    MAGIC(0, "\xFF\xFE", "text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > FILE.csv"),
-    MAGIC(0, "\xFE\xFF", "text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > FILE.csv"),
-#undef MAGIC
+    {BYTES(0, "MATLAB 5.0 MAT-file"), {"a MATLAB file", MATRIX("scipy.io.loadmat('FILE.mat')", "", "")}},
+    {BYTES(0, "MATLAB 7.3 MAT-file"),
+        {"a MATLAB 7.3 file (HDF5)", MATRIX("h5py.File('FILE.mat')", "[:].T", "[:].T")}},
+    {BYTES(0, "\x89HDF\r\n\x1a\n"), {"an HDF5 file", MATRIX("h5py.File('FILE.h5')", "[:]", "[:]")}},
+    {BYTES(0, "PAR1"), {"a Parquet file", PANDAS("parquet")}},
+    {BYTES(0, "ARROW1"), {"an Arrow (Feather) file", PANDAS("feather")}},
+    {BYTES(0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), {"an old Office file (Excel, perhaps)", "save it as CSV"}},
+    {BYTES(0, "SQLite format 3"),
+        {"an SQLite database", "export a table: sqlite3 -header -csv FILE 'select * from TABLE' > FILE.csv"}},
+    {BYTES(0, "RDX"), {"an R data file", R_DATA}},
+    {BYTES(0, "RDA"), {"an R data file", R_DATA}},
+    {BYTES(0, "BZh"), {"a file compressed by bzip2", "unpack it: bunzip2 FILE"}},
+    {BYTES(0, "\xFD\x37zXZ"), {"a file compressed by xz", "unpack it: unxz FILE"}},
+    {BYTES(0, "\x28\xB5\x2F\xFD"), {"a file compressed by Zstandard", "unpack it: unzstd FILE"}},
+    {BYTES(0, "7z\xBC\xAF\x27\x1C"), {"a 7z archive", "unpack it"}},
+    {BYTES(0, "Rar!\x1a\x07"), {"a RAR archive", "unpack it"}},
+    {BYTES(257, "ustar"), {"a tar archive", "unpack it: tar xf FILE"}},
+    {BYTES(0, "$FL2"), {"an SPSS file", PANDAS("spss")}},
+    {BYTES(0, "<stata_dta>"), {"a Stata file", PANDAS("stata")}},
+    {BYTES(12, "\xC2\xEA\x81\x60\xB3\x14\x11\xCF\xBD\x92\x08\x00\x09\xC7\x31\x8C\x18\x1F\x10\x11"),
+        {"a SAS file", PANDAS("sas")}},
+    {BYTES(0, "%PDF-"), {"a PDF document", "look for the data themselves"}},
+    {BYTES(0, "\x89PNG\r\n\x1a\n"), {"a picture", PICTURES}},
+    {BYTES(0, "\xFF\xD8\xFF"), {"a picture", PICTURES}},
+    {BYTES(0, "\xFF\xFE"), {"text in UTF-16", UTF_16}},
+    {BYTES(0, "\xFE\xFF"), {"text in UTF-16", UTF_16}},
 };
 
 static const mfpg_unsupported pickle = {"a Python pickle",
     "it may run code when it is opened; if you trust it: numpy.savez('FILE.npz', X=..., y=...)"};
-static const mfpg_unsupported json = {
-    "a JSON file", "convert it in Python: pandas.read_json('FILE').to_csv('FILE.csv', index=False)"};
+static const mfpg_unsupported json = {"a JSON file", PANDAS("json")};
 static const mfpg_unsupported leaf = {"a JSON file in the layout of LEAF",
     "write one CSV file a user, or one file with a column of users (data.partition.column)"};
 static const mfpg_unsupported page = {
@@ -103,18 +90,12 @@ static const mfpg_unsupported *recognise_text(const unsigned char *head, size_t 
                                                                                                     : &json;
 }
 
-/* A short magic in letters may be the first column's name in a text, but not before bytes that no text has. */
-static int is_text(const unsigned char *head, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (head[i] < 0x20 && head[i] != '\t' && head[i] != '\n' && head[i] != '\r') return 0;
-    return 1;
-}
-
 const mfpg_unsupported *mfpg_unsupported_recognise(const unsigned char *head, size_t length) {
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         const struct magic *m = &magics[i];
         if (length < m->place + m->length || memcmp(head + m->place, m->bytes, m->length) != 0) continue;
-        if (m->length > SHORT || !is_text(head, length)) return &m->format;
+        /* Short bytes may be the name of a text's first column. */
+        if (m->length > SHORT || !mfpg_is_text(head, length)) return &m->format;
     }
     if (length >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5) return &pickle;
     return recognise_text(head, length);
