@@ -20,12 +20,11 @@ typedef struct mfpg_model_options {
 } mfpg_model_options;
 
 typedef struct mfpg_metrics {
-    double loss;     /* mean over rows (quadratic: the sum 1/2 |Aw-b|^2 of the set) */
-    double accuracy; /* share of right classes; NAN for regression */
-    double auc;      /* area under the ROC curve, ties half; NAN with one class or for regression */
-    double
-        majority_rate; /* share of the commonest class, which a constant answer scores; NAN for regression */
-    ptrdiff_t rows;    /* without the absent ones */
+    double loss;          /* mean over rows (quadratic: the sum 1/2 |Aw-b|^2 of the set) */
+    double accuracy;      /* share of right classes; NAN for regression */
+    double auc;           /* area under the ROC curve, ties half; NAN with one class or for regression */
+    double majority_rate; /* share of the commonest class: a constant answer's; NAN for regression */
+    ptrdiff_t rows;       /* without the absent ones */
 } mfpg_metrics;
 
 /** Makes a model; options are copied. MFPG_ERR_INPUT for an unknown kind (names the nearest), MFPG_ERR_DOMAIN for bad shapes. */

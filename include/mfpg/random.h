@@ -34,13 +34,13 @@ typedef struct mfpg_key {
 /** What a stream is for; streams of different purposes are independent. Values are part of the stream's definition. */
 typedef enum mfpg_purpose {
     MFPG_PURPOSE_NOISE = 1,     /* privacy noise of a client's updates */
-    MFPG_PURPOSE_BATCH = 2,     /* which examples a Poisson batch holds */
-    MFPG_PURPOSE_COHORT = 3,    /* which clients take part in a round */
+    MFPG_PURPOSE_BATCH = 2,     /* the examples of a Poisson batch */
+    MFPG_PURPOSE_COHORT = 3,    /* the clients that take part in a round */
     MFPG_PURPOSE_START = 4,     /* starting models */
     MFPG_PURPOSE_SPLIT = 5,     /* train and test rows */
     MFPG_PURPOSE_PARTITION = 6, /* rows to clients */
     MFPG_PURPOSE_SYNTHETIC = 7, /* synthetic data */
-    MFPG_PURPOSE_MIXING = 8,    /* which of two actions a client that mixes plays */
+    MFPG_PURPOSE_MIXING = 8,    /* the action of a client that mixes two */
     MFPG_PURPOSE_RECORDS = 9,   /* noise of a client's records: vector number step x rows + row */
     MFPG_PURPOSE_MEASURE = 10,  /* noise of what a client measures in a round: loss and gradient norm */
     MFPG_PURPOSE_CHOICE = 11,   /* a client's choice of action by the exponential mechanism */

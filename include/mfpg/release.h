@@ -92,9 +92,8 @@ typedef struct mfpg_release {
     /* Noise that protects the last step in the view at hand, in this client's units; local view: noise_sd (mfpg_view_apply fills
      * it for the others). */
     double last_sd;
-    double weight; /* p_k of this round's average, in [0,1] */
-    double
-        contraction; /* data: c > 0 of the first map, rounded up; parameters: 1, or 0 if nothing was said */
+    double weight;        /* p_k of this round's average, in [0,1] */
+    double contraction;   /* data: c > 0 of the first map, rounded up; parameters: 1, or 0 if unknown */
     double sampling_rate; /* of examples; 1 without sampling */
     /* parameters: what the whole round does to the model that is seen last (theory S2.3), in this client's units like
      * last_sd. No ledger holds it. */

@@ -22,10 +22,9 @@ typedef struct mfpg_regularisation {
 
 typedef struct mfpg_sinkhorn_result {
     int converged;
-    int iterations;  /* products with the kernel after the first one */
-    double residual; /* max_i |row sum i - 1| of the plan */
-    double
-        kernel_error; /* bound on the error of a row sum because the kernel was not summed entry by entry */
+    int iterations;        /* products with the kernel after the first one */
+    double residual;       /* max_i |row sum i - 1| of the plan */
+    double kernel_error;   /* bound on the error of a row sum: the kernel is not summed entry by entry */
     double variance_ratio; /* Var(projected) / Var(x); 1 if x is constant */
     double eta;            /* the absolute regularisation; 0 if it is relative and x is constant */
 } mfpg_sinkhorn_result;

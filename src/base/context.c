@@ -56,10 +56,6 @@ int mfpg_context_threads(const mfpg_context *ctx) {
     return ctx->options.threads;
 }
 
-mfpg_context mfpg_context_child(void) {
-    return (mfpg_context){.options = {.threads = 1}};
-}
-
 mfpg_status mfpg_fail(mfpg_context *ctx, mfpg_status status, const char *format, ...) {
     if (ctx) {
         va_list args;
@@ -116,7 +112,7 @@ mfpg_status mfpg_tasks_run(mfpg_context *ctx, ptrdiff_t count, mfpg_task task, v
     /* A single thread stays inside a region, too: BLAS runs on one thread only there. */
 #pragma omp parallel num_threads(ctx->options.threads)
     {
-        mfpg_context own = mfpg_context_child();
+        mfpg_context own = {.options = {.threads = 1}}; /* warnings dropped */
 #pragma omp for schedule(dynamic, 1)
         for (ptrdiff_t i = 0; i < count; i++) {
             ptrdiff_t limit;

@@ -15,7 +15,4 @@ struct mfpg_context {
 mfpg_status mfpg_fail_behind(mfpg_context *ctx, mfpg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A context on the caller's stack for one task of a parallel loop: one thread, warnings dropped. */
-mfpg_context mfpg_context_child(void);
-
 #endif

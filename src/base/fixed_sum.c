@@ -53,9 +53,8 @@ static mfpg_status fail_range(mfpg_context *ctx, ptrdiff_t n, const float *x, fl
     ptrdiff_t i = 0;
     while (i < n - 1 && fabsf(x[i]) != largest) i++;
     return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-        "sum: entry %td of the vector, %s with weight %s, leaves the range of the sum: %s for all terms "
-        "together",
-        i, mfpg_number_format((double)x[i], value), mfpg_number_format(weight, factor),
+        "sum: entry %td of the vector, %s with weight %s, leaves the range of the sum: %s for all terms", i,
+        mfpg_number_format((double)x[i], value), mfpg_number_format(weight, factor),
         mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
 }
 
@@ -101,8 +100,7 @@ MFPG_WIDE static void wrapping_sum(ptrdiff_t n, const int64_t *restrict x, int64
 mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const mfpg_fixed_sum *other) {
     char limit[MFPG_NUMBER_SIZE];
     if (other->bound > LARGEST_BOUND - sum->bound)
-        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-            "sum: merging leaves the range of the sum: %s for all terms together",
+        return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "sum: merging leaves the range of the sum: %s for all terms",
             mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
     wrapping_sum(sum->count, other->units, sum->units);
     sum->bound += other->bound;
@@ -118,7 +116,7 @@ mfpg_status mfpg_fixed_sum_merge_ranks(mfpg_context *ctx, mfpg_fixed_sum *sum) {
     halves[0] += halves[1] >> 32;
     if (halves[0] > LARGEST_BOUND >> 32 || (halves[0] == LARGEST_BOUND >> 32 && (halves[1] & 0xffffffff) > 0))
         return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-            "sum: the ranks together leave the range of the sum: %s for all terms together",
+            "sum: the ranks together leave the range of the sum: %s for all terms",
             mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
     sum->bound = halves[0] * ((int64_t)1 << 32) + (halves[1] & 0xffffffff);
     return mfpg_ranks_sum(ctx, sum->units, sum->count);

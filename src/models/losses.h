@@ -22,8 +22,7 @@ struct mfpg_model {
 };
 
 const char *mfpg_model_name(const mfpg_model *model);
-int mfpg_model_sums_rows(
-    const mfpg_model *model); /* 1: the loss of a set is a sum over its rows, not a mean */
+int mfpg_model_sums_rows(const mfpg_model *model); /* 1: the loss of a set sums its rows; 0: their mean */
 
 /* What is fixed by the name of a model, as bits; 0 for NULL and unknown names. */
 enum {

@@ -19,9 +19,8 @@
 enum { SMALL = 1 << 10 }; /* complex numbers: a part this small is transformed pass by pass */
 
 struct mfpg_fft {
-    ptrdiff_t m; /* complex numbers */
-    double *
-        turns; /* for every length 2, 4, ... m: e^(-2 pi i j / length), j below length/2, at length/2 - 1 + j */
+    ptrdiff_t m;   /* complex numbers */
+    double *turns; /* for lengths 2, 4, ... m: e^(-2 pi i j / length), j < length/2, at length/2 - 1 + j */
     double *split; /* e^(-2 pi i j / n), j <= m/2 */
 };
 

@@ -87,7 +87,7 @@ static inline int what_is_wrong(const residuals *r) {
     }
     int found = find_pairs(r) | find_lags(r);
     if (mfpg_audit_noise_pvalue(squares, n) < 1e-6) found |= NOISE_THIN;
-    if (mfpg_chi_square_upper(squares, n) < 1e-6) found |= NOISE_LOUD;
+    if (1.0 - mfpg_chi_square_lower(squares, n) < 1e-6) found |= NOISE_LOUD;
     if (fabs(mean) * sqrt(n) > 5.0) found |= NOISE_OFF;
     if (fabs(fourths * n * n / (squares * squares) - 3.0) > 5.0 * sqrt(24.0 / n)) found |= NOISE_TAILED;
     return found;

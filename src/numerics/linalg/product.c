@@ -224,17 +224,18 @@ static inline __attribute__((always_inline)) void next_rows(place *at, ptrdiff_t
         }                                                                                                    \
         break
 
+#define FOUR_TILES(maker, most)                                                                              \
+    TILES(maker, most);                                                                                      \
+    TILES(maker, most - 1);                                                                                  \
+    TILES(maker, most - 2);                                                                                  \
+    TILES(maker, most - 3)
+
 static inline __attribute__((always_inline)) void make_rows(
     const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at) {
     for (ptrdiff_t end = first + rows, tall; first < end; first += tall, next_rows(&at, tall)) {
         tall = next_tall(TALL, end - first);
         mfpg_matrix of_a = rows_of_tile(p, first, tall, a);
-        switch (tall) {
-            TILES(make_tile, 4);
-            TILES(make_tile, 3);
-            TILES(make_tile, 2);
-            TILES(make_tile, 1);
-        }
+        switch (tall) { FOUR_TILES(make_tile, 4); }
     }
 }
 
@@ -253,30 +254,12 @@ MFPG_FOR_AVX512 static void make_rows_avx512(
         tall = next_tall(p->tall, end - first);
         mfpg_matrix of_a = rows_of_tile(p, first, tall, a);
         switch (tall) {
-            TILES(make_broad_tile, 24);
-            TILES(make_broad_tile, 23);
-            TILES(make_broad_tile, 22);
-            TILES(make_broad_tile, 21);
-            TILES(make_broad_tile, 20);
-            TILES(make_broad_tile, 19);
-            TILES(make_broad_tile, 18);
-            TILES(make_broad_tile, 17);
-            TILES(make_broad_tile, 16);
-            TILES(make_broad_tile, 15);
-            TILES(make_broad_tile, 14);
-            TILES(make_broad_tile, 13);
-            TILES(make_broad_tile, 12);
-            TILES(make_broad_tile, 11);
-            TILES(make_broad_tile, 10);
-            TILES(make_broad_tile, 9);
-            TILES(make_broad_tile, 8);
-            TILES(make_broad_tile, 7);
-            TILES(make_broad_tile, 6);
-            TILES(make_broad_tile, 5);
-            TILES(make_broad_tile, 4);
-            TILES(make_broad_tile, 3);
-            TILES(make_broad_tile, 2);
-            TILES(make_broad_tile, 1);
+            FOUR_TILES(make_broad_tile, 24);
+            FOUR_TILES(make_broad_tile, 20);
+            FOUR_TILES(make_broad_tile, 16);
+            FOUR_TILES(make_broad_tile, 12);
+            FOUR_TILES(make_broad_tile, 8);
+            FOUR_TILES(make_broad_tile, 4);
         }
     }
 }

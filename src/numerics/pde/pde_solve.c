@@ -202,9 +202,8 @@ static mfpg_status check_grid(mfpg_context *ctx, const mfpg_problem *p, const mf
             o->low, o->high, s->edge_mass);
     if (!(s->added_noise <= MOST_ADDED_NOISE))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
-            "continuous game: the grid is too coarse for the drift: the scheme adds %.3g of the noise that "
-            "is "
-            "controlled, allowed are 0.5; take at least %.0f nodes%s",
+            "continuous game: the grid is too coarse for the drift: the scheme adds %.3g of the controlled "
+            "noise, allowed are 0.5; take at least %.0f nodes%s",
             s->added_noise, 1.0 + ceil((double)(p->n - 1) * s->added_noise / MOST_ADDED_NOISE),
             o->scheme == MFPG_PDE_UPWIND ? ", or the hybrid scheme" : "");
     if (!(s->drift_step <= MOST_DRIFT_STEP))

@@ -11,7 +11,8 @@
 #define ROOT_HALF       0.70710678118654752440
 #define ROOT_THIRD      0.57735026918962576451
 
-/* ---- parts of the saddle-point form ---- */
+/* ---- parts of the saddle-point form of binomial, Poisson and gamma densities (Loader 2000, "Fast and accurate computation of
+ * binomial probabilities"), in which nothing large is subtracted from anything large ---- */
 
 /* Stirling's series; what is left out is below 691/(360360 n^11), 2e-16 from 15 on. Below that the recurrence
  * rest(n) = rest(n+1) + (n + 1/2) log1p(1/n) - 1 climbs until the series serves: every step rounds by a unit of 1. */
@@ -25,8 +26,8 @@ double mfpg_stirling_rest(double n) {
                n;
 }
 
-/* Near m the terms cancel to second order: with v = (x-m)/(x+m) the value is (x-m) v + 2 x sum_j v^(2j+1)/(2j+1), j >= 1. */
-double mfpg_deviance(double x, double m) {
+/* x log(x/m) + m - x >= 0 for x >= 0, m > 0, to a few units of itself. Near m the terms cancel to second order: with v = (x-m)/(x+m) the value is (x-m) v + 2 x sum_j v^(2j+1)/(2j+1), j >= 1. */
+static double deviance_of(double x, double m) {
     if (x == 0.0) return m;
     if (!(fabs(x - m) < 0.1 * (x + m))) return x * log(x / m) + m - x;
     double v = (x - m) / (x + m), sum = (x - m) * v, term = 2.0 * x * v;
@@ -46,7 +47,7 @@ static double log_mass(double k, double n, double p, double q) {
     if (k == 0.0) return p < 0.5 ? n * log1p(-p) : n * log(q);
     if (k == n) return q < 0.5 ? n * log1p(-q) : n * log(p);
     double rest = mfpg_stirling_rest(n) - mfpg_stirling_rest(k) - mfpg_stirling_rest(n - k);
-    double deviance = mfpg_deviance(k, n * p) + mfpg_deviance(n - k, n * q);
+    double deviance = deviance_of(k, n * p) + deviance_of(n - k, n * q);
     return rest - deviance + 0.5 * (log(n / (k * (n - k))) - LOG_TWO_PI);
 }
 
@@ -133,7 +134,7 @@ double mfpg_proportion_upper(int64_t k, int64_t n, double alpha) {
 
 /* x^a e^-x / Gamma(a+1), the Poisson density at a of mean x. */
 static double density(double a, double x) {
-    return exp(-mfpg_stirling_rest(a) - mfpg_deviance(a, x) - 0.5 * (LOG_TWO_PI + log(a)));
+    return exp(-mfpg_stirling_rest(a) - deviance_of(a, x) - 0.5 * (LOG_TWO_PI + log(a)));
 }
 
 /* P(a,x) / density = 1 + x/(a+1) + x^2/((a+1)(a+2)) + ..., for x < a + 1. */
@@ -165,13 +166,6 @@ double mfpg_chi_square_lower(double x, double dof) {
     if (isnan(x) || x <= 0.0) return isnan(x) ? x : 0.0;
     if (half < a + 1.0) return fmin(density(a, half) * series(a, half), 1.0);
     return 1.0 - density(a, half) * fraction(a, half);
-}
-
-double mfpg_chi_square_upper(double x, double dof) {
-    double a = 0.5 * dof, half = 0.5 * x;
-    if (isnan(x) || x <= 0.0) return isnan(x) ? x : 1.0;
-    if (half < a + 1.0) return 1.0 - fmin(density(a, half) * series(a, half), 1.0);
-    return density(a, half) * fraction(a, half);
 }
 
 typedef struct quantile_search {

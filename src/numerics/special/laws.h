@@ -25,10 +25,9 @@ int64_t mfpg_binomial_quantile(double level, int64_t n, double p);
 double mfpg_proportion_lower(int64_t k, int64_t n, double alpha);
 double mfpg_proportion_upper(int64_t k, int64_t n, double alpha);
 
-/* P(X <= x) and P(X > x) of chi-square with dof > 0 degrees of freedom; relative error below 1e-11 for dof <= 1e6
- * (measured: 5e-14). x <= 0: 0 and 1; NaN stays. */
+/* P(X <= x) of chi-square with dof > 0 degrees of freedom; relative error below 1e-11 for dof <= 1e6 (measured: 5e-14).
+ * x <= 0: 0; NaN stays. */
 double mfpg_chi_square_lower(double x, double dof);
-double mfpg_chi_square_upper(double x, double dof);
 
 /* The x with P(X <= x) = p, 0 < p < 1. */
 double mfpg_chi_square_quantile(double p, double dof);
@@ -60,13 +59,7 @@ double mfpg_rank_share(mfpg_scored *x0, ptrdiff_t n0, mfpg_scored *x1, ptrdiff_t
 /* Owen's function T(h, a) for 0 <= a <= 1. */
 double mfpg_owen(double h, double a);
 
-/* Parts of the saddle-point form of binomial, Poisson and gamma densities (Loader 2000, "Fast and accurate computation of
- * binomial probabilities"): nothing large is subtracted from anything large. */
-
 /* log n! - log(sqrt(2 pi n) (n/e)^n) for n > 0 (n! is Gamma(n + 1)); absolute error below 2e-14. */
 double mfpg_stirling_rest(double n);
-
-/* x log(x/m) + m - x >= 0 for x >= 0, m > 0; relative error of a few units. */
-double mfpg_deviance(double x, double m);
 
 #endif
