@@ -165,19 +165,20 @@ json_t *page_json(mfpg_context *ctx, const run_group *groups, ptrdiff_t count) {
 
 /* ---- for readers without scripts ---- */
 
-/* What has a meaning in HTML is escaped; controls but tabs and line ends become U+FFFD. */
+/* What has a meaning in HTML is escaped; half a character, and controls but tabs and line ends, become U+FFFD. */
 static void write_text(FILE *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     for (size_t left = strlen(text), size; left > 0; text += size, left -= size) {
         size = mfpg_utf8_length(text, left);
         const char *found = size == 1 ? strchr(special, *text) : NULL;
-        if (mfpg_utf8_is_control(text, size))
+        if (size == 0 || mfpg_utf8_is_control(text, size))
             fputs("\xEF\xBF\xBD", out);
         else if (found)
             fputs(entities[found - special], out);
         else
             fwrite(text, 1, size, out);
+        if (size == 0) size = 1;
     }
 }
 
@@ -314,8 +315,7 @@ static void write_policy(FILE *out) {
     for (int i = 0; i < 3; i++) hash_file(files[i], hash[i]);
     fprintf(out,
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
-        "script-src "
-        "'sha256-%s' 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
+        "script-src 'sha256-%s' 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
         hash[0], hash[1], hash[2]);
 }
 
@@ -342,8 +342,8 @@ mfpg_status page_write(mfpg_context *ctx, const json_t *report, FILE *out) {
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
     write_policy(out);
     fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" "
-          "content=\"no-referrer\">\n<title>",
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
         out);
     write_text(out, run_text(report, "title"));
     write_file(out, "</title>\n<style>", "page.css", "</style>\n</head>\n<body>\n");
@@ -356,8 +356,8 @@ mfpg_status page_write(mfpg_context *ctx, const json_t *report, FILE *out) {
     json_array_foreach(json_object_get(report, "runs"), i, run) write_run(out, run);
     write_tables(out, json_object_get(report, "rounds"));
     fprintf(out,
-        "</main>\n<footer>\n<p>Written by mfpg %s. Numbers in tables are those of the run's files, digit by "
-        "digit.</p>\n",
+        "</main>\n<footer>\n<p>Written by mfpg %s. Numbers in tables are those of the run's files, "
+        "digit by digit.</p>\n",
         mfpg_version());
     write_file(out,
         "<details>\n<summary>Licence of Chart.js, which draws the charts</summary>\n<pre tabindex=\"0\">",
@@ -379,8 +379,8 @@ static mfpg_status check_no_link(mfpg_context *ctx, const char *folder, const ch
     mfpg_status status = path ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: is a symbolic link in a run folder and not followed; name another folder for the page "
-            "(--out)",
+            "%s: is a symbolic link in a run folder and not followed; name another "
+            "folder for the page (--out)",
             path);
     free(path);
     return status;
