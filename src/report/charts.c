@@ -69,25 +69,6 @@ json_t *page_clients(page *p, const run_record *run) {
 
 /* ---- promises ---- */
 
-static void list_clients(page *p, const run_record *run, json_t *charts) {
-    char title[64];
-    json_t *rows = page_clients(p, run);
-    snprintf(title, sizeof title, "epsilon (nats), %s", run_text(run->summary, "promise.adjacency"));
-    page_chart(p, charts,
-        &(const chart_form){"bar", "Epsilon of each client", "The smaller epsilon is, the more is protected.",
-            "client", "epsilon (nats)",
-            .columns = (const chart_column[]){{"name", "x", "client"}, {"client", "", "number"},
-                {"rows", "", "training rows"}, {"epsilon", "bar", title},
-                {"epsilon_zero_out", "", "epsilon (nats), zero-out"},
-                {"epsilon_replace", "", "epsilon (nats), replace"}, {"mu", "", "mu (Gaussian DP)"},
-                {"delta", "", "delta"}, {"rounds", "", "rounds taken part"},
-                {"grid", "", "grid of what leaves"},
-                {"rounding", "", "rounding of sums (share of the sensitivity)"}, {"remark", "", "remark"},
-                {0}}},
-        rows);
-    json_decref(rows);
-}
-
 /* Of the clients that have a number there; NAN for all if none has. */
 static void find_quantiles(page *p, const run_record *run, const char *column, double out[QUANTILES]) {
     ptrdiff_t count = 0;
@@ -102,8 +83,9 @@ static void find_quantiles(page *p, const run_record *run, const char *column, d
     free(values);
 }
 
-static void list_quantiles(page *p, const run_record *run, json_t *charts) {
+static json_t *list_quantiles(page *p, const run_record *run) {
     double epsilon[QUANTILES], mu[QUANTILES];
+    char clients[32];
     json_t *rows = json_array();
     find_quantiles(p, run, "epsilon", epsilon);
     find_quantiles(p, run, "mu", mu);
@@ -111,26 +93,16 @@ static void list_quantiles(page *p, const run_record *run, json_t *charts) {
         page_add(p, rows,
             json_pack("{s:o, s:o, s:o}", "share", page_number((double)i / (QUANTILES - 1)), "epsilon",
                 page_number(epsilon[i]), "mu", page_number(mu[i])));
-    json_t *chart = page_chart(p, charts,
-        &(const chart_form){"line", "Epsilon over the clients", NULL, "share of clients with at most that",
-            "epsilon (nats)",
-            .columns = (const chart_column[]){{"share", "x", "share of clients with at most that"},
-                {"epsilon", "line", "epsilon (nats)"}, {"mu", "", "mu (Gaussian DP)"}, {0}}},
-        rows);
-    page_note(p, chart,
-        page_format(
-            "The smaller epsilon is, the more is protected. Quantiles of %td clients, each the number of a "
-            "client; clients.csv has all of them.",
-            run->clients.rows));
+    snprintf(clients, sizeof clients, "%td", run->clients.rows);
+    json_t *charts = page_charts(p, "quantiles", clients, rows);
     json_decref(rows);
+    return charts;
 }
 
-void page_promise_charts(page *p, const run_record *run, json_t *charts) {
-    if (run_promises_nothing(run) || run->clients.rows == 0) return;
-    if (run->clients.rows <= PAGE_LISTED)
-        list_clients(p, run, charts);
-    else
-        list_quantiles(p, run, charts);
+json_t *page_promise_charts(page *p, const run_record *run, const json_t *clients) {
+    if (run_promises_nothing(run) || run->clients.rows == 0) return json_array();
+    if (run->clients.rows > PAGE_LISTED) return list_quantiles(p, run);
+    return page_charts(p, "promise", run_text(run->summary, "promise.adjacency"), clients);
 }
 
 /* ---- the attack ---- */
@@ -191,71 +163,15 @@ json_t *page_audit(page *p, const run_group *group) {
     return audit;
 }
 
-#define PROMISE                                                                                              \
-    {"verdict", "", "the promise"}, {                                                                        \
-        0                                                                                                    \
-    }
-
-static const chart_form attack_charts[] = {
-    {"bar", "Mu under attack", "Proved is a lower bound, promised an upper one: the truth lies between them.",
-        "client", "mu (no unit)",
-        .columns = (const chart_column[]){{"client", "x", "client"}, {"number", "", "number"},
-            {"mu", "bar", "mu promised"}, {"mu_lower", "bar", "mu proved"},
-            {"gap", "", "gap: promised - proved"}, {"mu_estimate", "", "mu estimated (no proof)"},
-            {"round_mu", "", "mu of one round promised"}, {"round_mu_lower", "", "mu of one round proved"},
-            {"right", "", "guesses right"}, {"ceiling", "", "mu that is proved if every guess is right"},
-            {"expected", "", "mu that is proved half of the time"},
-            {"gradient_norm", "", "norm of a canary's gradient"},
-            {"clip_factor", "", "what the clip left of it (share)"}, {"route", "", "route"},
-            {"pattern", "", "signs of the canaries"}, PROMISE}},
-    {"bar", "Epsilon under attack",
-        "Proved for Gaussian noise: what the proved mu means at delta. Proved by error rates alone: without "
-        "any "
-        "assumption, and therefore less.",
-        "client", "epsilon (nats)",
-        .columns = (const chart_column[]){{"client", "x", "client"}, {"number", "", "number"},
-            {"epsilon", "bar", "epsilon promised (nats)"},
-            {"epsilon_lower", "bar", "epsilon proved for Gaussian noise (nats)"},
-            {"epsilon_lower_direct", "bar", "epsilon proved by error rates alone (nats)"},
-            {"delta", "", "delta"}, PROMISE}},
-    {"bar", "Rows of data under attack",
-        "Rows in the place of canaries, under the configured model: realistic, and not the most that can be "
-        "done.",
-        "client", "mu (no unit)", "input_mu_lower",
-        .columns = (const chart_column[]){{"client", "x", "client"}, {"number", "", "number"},
-            {"mu", "bar", "mu promised"}, {"input_mu_lower", "bar", "mu proved by rows"},
-            {"input_mu_estimate", "", "mu estimated (no proof)"},
-            {"input_gradient", "", "norm of a row's gradient"},
-            {"input_clip_factor", "", "what the clip left of it (share)"}, PROMISE}},
-    {"bar", "Total variation under attack",
-        "How well the two inputs can be told apart by what is seen: 0 not at all, 1 always. The paper's "
-        "bound claims "
-        "to bound it, and guarantees nothing.",
-        "client", "total variation (0 to 1)", "paper_delta",
-        .columns = (const chart_column[]){{"client", "x", "client"}, {"number", "", "number"},
-            {"distance", "bar", "total variation promised"}, {"tv_lower", "bar", "total variation proved"},
-            {"paper_delta", "bar", "no guarantee: the paper's bound"}, {"paper", "", "the paper's bound"},
-            {0}}},
-    {"bar", "Pairs in order under attack",
-        "If there is no mu: how often the attack tells a run on one input from one on the other, at most, "
-        "and proved.",
-        "client", "pairs of runs in order (share)", "auc_cap",
-        .columns = (const chart_column[]){{"client", "x", "client"}, {"number", "", "number"},
-            {"auc_cap", "bar", "share of pairs promised at most"},
-            {"auc_lower", "bar", "share of pairs proved"}, {"auc", "", "share of pairs seen (no proof)"},
-            PROMISE}},
-};
-
-void page_attack_charts(page *p, const json_t *entries, ptrdiff_t clients, json_t *charts) {
-    ptrdiff_t shown = (ptrdiff_t)json_array_size(entries);
-    for (size_t i = 0; i < sizeof attack_charts / sizeof attack_charts[0]; i++) {
-        json_t *chart = page_chart(p, charts, &attack_charts[i], entries);
-        if (chart && shown < clients)
-            page_note(p, chart,
-                page_format(
-                    "%td of %td clients: those of whose promise least is left; audit.json has all of them.",
-                    shown, clients));
-    }
+json_t *page_attack_charts(page *p, const json_t *audit) {
+    const json_t *entries = json_object_get(audit, "clients");
+    double shown = (double)json_array_size(entries), judged = run_number(audit, "judged");
+    json_t *charts = entries ? page_charts(p, "attack", NULL, entries) : json_array(), *chart;
+    size_t i;
+    json_array_foreach(charts, i, chart) if (shown < judged) page_note(p, chart,
+        page_format("%.0f of %.0f clients: those of whose promise least is left; audit.json has all of them.",
+            shown, judged));
+    return charts;
 }
 
 /* ---- gradient inversion ---- */
@@ -275,50 +191,15 @@ static json_t *level_of(page *p, const json_t *inversion, const json_t *level, s
     return row;
 }
 
-#define LEVELS "mu of one local step (zero-out; no unit)"
-#define LEVEL                                                                                                \
-    {"head", "x", "mu of one local step (zero-out)"}, {                                                      \
-        "number", "", "number"                                                                               \
-    }
-#define QUALITY(measure, called, unit)                                                                       \
-    {                                                                                                        \
-        "bar", called, NULL, LEVELS, unit, .columns = (const chart_column[]) {                               \
-            LEVEL, {"closed_form." measure ".median", "bar", "closed form (median)"},                        \
-                {"optimisation." measure ".median", "bar", "optimisation (median)"},                         \
-                {"chance.mean." measure ".median", "bar", "chance: the mean of all (median)"},               \
-                {"closed_form." measure ".best", "", "closed form (best)"},                                  \
-                {"optimisation." measure ".best", "", "optimisation (best)"},                                \
-                {"chance.other." measure ".median", "", "chance: another example (median)"}, {               \
-                0                                                                                            \
-            }                                                                                                \
-        }                                                                                                    \
-    }
-
-static const chart_form inversion_charts[] = {
-    {"bar", "Examples told apart",
-        "Which of the candidates was it? A blurred picture is no evidence of safety: this is the test.",
-        LEVELS, "picked out (share)",
-        .columns =
-            (const chart_column[]){LEVEL, {"identification.rate", "bar", "picked out (share of trials)"},
-                {"identification.lower", "bar", "proved (share)"},
-                {"identification.cap", "bar", "promised at most (share)"}, {"right", "", "right"},
-                {"identification.median_rank", "", "rank of the right one (median)"},
-                {"mu", "", "mu (zero-out)"}, {"mu_replace", "", "mu (replace)"},
-                {"noise_sd", "", "noise (sd of an entry if the clip is C)"}, PROMISE}},
-    QUALITY("psnr", "Likeness of what was rebuilt", "PSNR (dB)"),
-    QUALITY("ssim", "Structure of what was rebuilt", "SSIM (1: the same)"),
-    QUALITY("pearson", "Correlation of what was rebuilt", "Pearson r (1: the same)"),
-};
-
-void page_inversion_charts(page *p, const json_t *inversion, json_t *charts) {
-    json_t *rows = json_array();
+json_t *page_inversion_charts(page *p, const json_t *inversion) {
+    json_t *rows = json_array(), *charts;
     const json_t *level;
     size_t i;
     json_array_foreach(json_object_get(inversion, "levels"), i, level)
         page_add(p, rows, level_of(p, inversion, level, i));
-    for (i = 0; inversion && i < sizeof inversion_charts / sizeof inversion_charts[0]; i++)
-        page_put(p, page_chart(p, charts, &inversion_charts[i], rows), "named", json_true());
+    charts = inversion ? page_charts(p, "inversion", NULL, rows) : json_array();
     json_decref(rows);
+    return charts;
 }
 
 /* ---- the equilibrium ---- */
@@ -340,44 +221,66 @@ static json_t *list_choices(page *p, const run_record *run) {
     return rows;
 }
 
-void page_game_charts(page *p, const run_record *run, json_t *charts) {
-    const char *control = page_control(run);
-    char axis[32], title[64];
-    if (!json_is_object(run_value(run->summary, "game")) || run->clients.rows == 0) return;
-    json_t *rows = list_choices(p, run);
-    snprintf(axis, sizeof axis, "%s (no unit)", control);
-    snprintf(title, sizeof title, "action: %s", axis);
-    json_t *chart = page_chart(p, charts,
-        &(const chart_form){"scatter", "Preference against action",
-            strcmp(control, "strength") == 0 ? "The larger a strength is, the more noise its client adds."
-                                             : "The larger a budget is, the less noise its client adds.",
-            "preference for privacy (no unit)", axis,
-            .columns = (const chart_column[]){{"name", "", "client"},
-                {"preference", "x", "preference (no unit)"}, {"action", "point", title}, {0}}},
-        rows);
+json_t *page_game_charts(page *p, const run_record *run) {
+    if (!json_is_object(run_value(run->summary, "game")) || run->clients.rows == 0) return json_array();
+    json_t *rows = list_choices(p, run), *charts = page_charts(p, "game", page_control(run), rows);
     if (run->clients.rows > PAGE_LISTED)
-        page_note(p, chart,
+        page_note(p, json_array_get(charts, 0),
             page_format(
                 "%d of %td clients, evenly from the smallest preference to the largest; clients.csv has all.",
                 (int)PAGE_LISTED, run->clients.rows));
     json_decref(rows);
+    return charts;
 }
 
 /* ---- rounds ---- */
 
-/* A quantity and its words. */
-typedef struct quantity {
-    const char *column;
-    const char *axis; /* with the unit */
-    const char *role; /* of its line */
-} quantity;
+enum { MOST_QUANTITIES = 2 };
 
-typedef struct groups {
+/* What a chart of rounds shows: quantities, each of the groups that have it. */
+typedef struct quantities {
     const run_group *group;
     ptrdiff_t count, sweeps;
-} groups;
+    int columns;
+    const char *column[MOST_QUANTITIES];
+    int has[MOST_QUANTITIES][MFPG_REPORT_MOST_RUNS];
+} quantities;
 
-/* What a cell of a round shows of a group: the number of its run, or of a sweep mean, smallest and largest. */
+static void take_quantities(const json_t *form, quantities *of) {
+    const json_t *column;
+    size_t w;
+    of->columns = 0;
+    json_array_foreach(json_object_get(form, "columns"), w, column) {
+        of->column[w] = json_string_value(json_array_get(column, 0));
+        for (ptrdiff_t s = 0; s < of->count; s++)
+            of->has[w][s] = run_group_last(&of->group[s], of->column[w]) >= 0;
+        of->columns++;
+    }
+}
+
+static void add_columns(page *p, const quantities *of, const json_t *form, const char *word, json_t *chart) {
+    for (int w = 0; w < of->columns; w++) {
+        const json_t *column = json_array_get(json_object_get(form, "columns"), (size_t)w);
+        const char *role = json_string_value(json_array_get(column, 1));
+        json_t *axis = page_worded(json_array_get(column, 2), word);
+        for (const run_group *group = of->group; group < of->group + of->count; group++) {
+            const char *label = of->count > 1 ? group->label : "", *colon = of->count > 1 ? ": " : "",
+                       *title = json_string_value(axis);
+            if (!of->has[w][group - of->group]) continue;
+            if (group->count == 1) {
+                page_column(p, chart, role, page_format("%s%s%s", label, colon, title));
+                continue;
+            }
+            page_column(p, chart, role, /* gnuplot 5 ends a column's title at a comma, quoted or not */
+                page_format("%s%s%s; mean of %td seeds", label, colon, title, group->count));
+            page_column(p, chart, "low", page_format("%s%ssmallest", label, colon));
+            page_column(p, chart, "high", page_format("%s%slargest", label, colon));
+        }
+        json_decref(axis);
+    }
+}
+
+/* What a round shows of a group: the number of its run, or of a sweep mean, smallest and largest. */
 static void add_cells(page *p, const run_group *group, const char *column, ptrdiff_t round, json_t *row) {
     run_band band = run_group_band(group, column, round);
     const run_table *low = &group->run[band.lowest].rounds, *high = &group->run[band.highest].rounds;
@@ -387,116 +290,67 @@ static void add_cells(page *p, const run_group *group, const char *column, ptrdi
     if (group->count > 1) page_add(p, row, page_text(there ? run_table_text(high, column, round) : ""));
 }
 
-static void add_columns(
-    page *p, const groups *all, const run_group *group, const quantity *what, json_t *chart) {
-    const char *label = all->count > 1 ? group->label : "", *colon = all->count > 1 ? ": " : "";
-    if (group->count == 1) {
-        page_column(p, chart, what->role, page_format("%s%s%s", label, colon, what->axis));
-        return;
-    }
-    page_column(p, chart, what->role, /* gnuplot 5 ends a column's title at a comma, quoted or not */
-        page_format("%s%s%s; mean of %td seeds", label, colon, what->axis, group->count));
-    page_column(p, chart, "low", page_format("%s%ssmallest", label, colon));
-    page_column(p, chart, "high", page_format("%s%slargest", label, colon));
-}
-
 /* 1 if some run has a number of some quantity in the round. */
-static int has_round(const groups *all, const quantity *what, ptrdiff_t round) {
-    for (; what->column; what++)
-        for (ptrdiff_t s = 0; s < all->count; s++)
-            if (run_group_band(&all->group[s], what->column, round).runs > 0) return 1;
+static int has_round(const quantities *of, ptrdiff_t round) {
+    for (int w = 0; w < of->columns; w++)
+        for (ptrdiff_t s = 0; s < of->count; s++)
+            if (of->has[w][s] && run_group_band(&of->group[s], of->column[w], round).runs > 0) return 1;
     return 0;
 }
 
-/* Which groups have a quantity of a chart, which has at most two. */
-typedef struct holders {
-    int has[2][MFPG_REPORT_MOST_RUNS];
-} holders;
-
 /* The rounds in which there is a number; of long runs every so many, and the last, so that a page stays small. */
-static void add_rows(page *p, const groups *all, const quantity *what, const holders *which, json_t *chart) {
-    ptrdiff_t most = MOST_ROUNDS / all->count, rounds = 0, counted = 0, last = -1, seen = 0;
+static void add_rows(page *p, const quantities *of, json_t *chart) {
+    ptrdiff_t most = MOST_ROUNDS / of->count, rounds = 0, counted = 0, last = -1, seen = 0;
     if (most < FEWEST_ROUNDS) most = FEWEST_ROUNDS;
-    for (ptrdiff_t s = 0; s < all->count; s++)
-        if (run_group_rounds(&all->group[s]) > rounds) rounds = run_group_rounds(&all->group[s]);
+    for (ptrdiff_t s = 0; s < of->count; s++)
+        if (run_group_rounds(&of->group[s]) > rounds) rounds = run_group_rounds(&of->group[s]);
     for (ptrdiff_t t = 0; t < rounds; t++)
-        if (has_round(all, what, t)) counted++, last = t;
+        if (has_round(of, t)) counted++, last = t;
     ptrdiff_t step = (counted + most - 1) / most;
     for (ptrdiff_t t = 0; t <= last; t++) {
-        if (!has_round(all, what, t) || (seen++ % step != 0 && t != last)) continue;
+        if (!has_round(of, t) || (seen++ % step != 0 && t != last)) continue;
         json_t *row = page_add(p, json_object_get(chart, "rows"), json_array());
         page_add(p, row, page_format("%td", t + 1));
-        for (int w = 0; what[w].column; w++)
-            for (ptrdiff_t s = 0; s < all->count; s++)
-                if (which->has[w][s]) add_cells(p, &all->group[s], what[w].column, t, row);
+        for (int w = 0; w < of->columns; w++)
+            for (ptrdiff_t s = 0; s < of->count; s++)
+                if (of->has[w][s]) add_cells(p, &of->group[s], of->column[w], t, row);
     }
     if (step > 1)
         page_note(
             p, chart, page_format("One of %td rounds, and the last; rounds.csv has all of them.", step));
 }
 
-/* A chart of quantities, up to one without a column; none if no run has the first. NULL if there is none. */
-static json_t *add_chart(
-    page *p, const groups *all, const char *title, const char *note, const quantity *what, json_t *charts) {
-    holders which = {0};
-    ptrdiff_t with = 0;
-    for (int w = 0; what[w].column; w++)
-        for (ptrdiff_t s = 0; s < all->count; s++)
-            which.has[w][s] = run_group_last(&all->group[s], what[w].column) >= 0;
-    for (ptrdiff_t s = 0; s < all->count; s++) with += which.has[0][s];
-    if (with == 0) return NULL;
-    json_t *chart = page_chart(p, charts,
-        &(const chart_form){.kind = "line", .title = title, .note = note, .x = "round", .y = what->axis},
-        NULL);
-    page_column(p, chart, "x", json_string("round"));
-    for (int w = 0; what[w].column; w++)
-        for (ptrdiff_t s = 0; s < all->count; s++)
-            if (which.has[w][s]) add_columns(p, all, &all->group[s], &what[w], chart);
-    if (all->sweeps > 0)
-        page_note(p, chart,
-            json_string(
-                "Of a sweep the line is the mean over its seeds, and the band reaches from the smallest to "
-                "the largest."));
-    add_rows(p, all, what, &which, chart);
-    return chart;
-}
-
 /* The loss of some models is a sum over the rows. */
-static const char *loss_axis(const groups *all) {
+static const char *loss_of(const quantities *of) {
     ptrdiff_t sums = 0;
-    for (ptrdiff_t s = 0; s < all->count; s++)
-        sums += (mfpg_model_facts(mfpg_config_text(all->group[s].run[0].config, "task.model")) &
+    for (ptrdiff_t s = 0; s < of->count; s++)
+        sums += (mfpg_model_facts(mfpg_config_text(of->group[s].run[0].config, "task.model")) &
                     MFPG_MODEL_SUMS_ROWS) != 0;
-    return sums == 0            ? "loss (mean over rows)"
-           : sums == all->count ? "loss (sum over rows)"
-                                : "loss (mean over rows; quadratic: sum)";
+    return sums == 0           ? "mean over rows"
+           : sums == of->count ? "sum over rows"
+                               : "mean over rows; quadratic: sum";
 }
 
-void page_round_charts(page *p, const run_group *group, ptrdiff_t count, json_t *charts) {
-    static const char private[] = "Computed on private data; not covered by any certificate.";
-    groups all = {group, count, 0};
-    for (ptrdiff_t s = 0; s < count; s++) all.sweeps += group[s].count > 1;
-    add_chart(p, &all, "Loss", private, (const quantity[]){{"loss", loss_axis(&all), "line"}, {0}}, charts);
-    add_chart(p, &all, "Accuracy", private,
-        (const quantity[]){{"accuracy", "accuracy (share of rows)", "line"}, {0}}, charts);
-    add_chart(p, &all, "Epsilon",
-        "Epsilon is certified: an upper bound for the client that is protected least, after so many rounds. "
-        "Dashed: "
-        "what the paper's formula prints, which is no guarantee.",
-        (const quantity[]){{"epsilon", "epsilon (nats)", "line"},
-            {"paper_epsilon", "no guarantee: paper_epsilon", "dash"}, {0}},
-        charts);
-    json_t *delta = add_chart(p, &all, "The paper's delta",
-        "What the paper's bound claims: no guarantee. The delta that is certified is the one promised above, "
-        "in every "
-        "round.",
-        (const quantity[]){{"paper_delta", "no guarantee: paper_delta", "dash"}, {0}}, charts);
-    if (delta) page_put(p, delta, "log", json_true());
-    add_chart(p, &all, "Noise to signal",
-        "Above 1 the noise of a round's average is larger than what it carries. Computed on private data; "
-        "not covered "
-        "by any certificate.",
-        (const quantity[]){{"noise_to_signal", "noise/signal (ratio of norms)", "line"}, {0}}, charts);
-    add_chart(p, &all, "Mean action", "A strength is more noise the larger it is, a budget less.",
-        (const quantity[]){{"mean_action", "mean action (no unit)", "line"}, {0}}, charts);
+json_t *page_round_charts(page *p, const run_group *groups, ptrdiff_t count) {
+    json_t *charts = json_array();
+    quantities of = {.group = groups, .count = count};
+    const json_t *form;
+    size_t i;
+    for (ptrdiff_t s = 0; s < count; s++) of.sweeps += groups[s].count > 1;
+    json_array_foreach(json_object_get(p->forms, "rounds"), i, form) {
+        int first = 0;
+        take_quantities(form, &of);
+        for (ptrdiff_t s = 0; s < count; s++) first = first || of.has[0][s];
+        if (!first) continue;
+        json_t *chart = page_chart(p, charts, form, loss_of(&of));
+        page_column(p, chart, "x", json_string("round"));
+        add_columns(p, &of, form, loss_of(&of), chart);
+        if (of.sweeps > 0)
+            page_note(p, chart,
+                json_string(
+                    "Of a sweep the line is the mean over its seeds, and the band reaches from the smallest "
+                    "to the largest."));
+        add_rows(p, &of, chart);
+    }
+    return charts;
 }

@@ -210,10 +210,17 @@ static json_t *comparison_of(mfpg_context *ctx, const run_group *groups) {
 typedef struct printer {
     FILE *out;
     int colours;
+    int comparable; /* 1: epsilons of both runs */
 } printer;
 
 /* Which of two numbers is better; NEITHER if that is not to be said. */
-typedef enum better { NEITHER = 0, SMALLER, LARGER } better;
+typedef enum better { NEITHER = 0, SMALLER, LARGER, SMALLER_EPSILON } better;
+
+/* A row: what both runs have at a path. */
+typedef struct line {
+    const char *term, *path;
+    better good;
+} line;
 
 static void heading(const printer *to, const char *text) {
     fprintf(to->out, "\n%s%s%s\n", to->colours ? "\033[1m" : "", text, to->colours ? "\033[0m" : "");
@@ -255,6 +262,7 @@ static void print_value(const printer *to, const json_t *value, int digits, int 
 static void print_row(const printer *to, const char *term, const json_t *a, const json_t *b, better good) {
     double x = json_file_number(a), y = json_file_number(b);
     int digits = digits_that_differ(x, y);
+    if (good == SMALLER_EPSILON) good = to->comparable ? SMALLER : NEITHER;
     int first = good == SMALLER ? x < y : good == LARGER ? x > y : 0;
     int second = good == SMALLER ? y < x : good == LARGER ? y > x : 0;
     int differs = good != NEITHER && isfinite(x) && isfinite(y) && x != y;
@@ -266,23 +274,29 @@ static void print_row(const printer *to, const char *term, const json_t *a, cons
     putc('\n', to->out);
 }
 
-/* The same key of both runs, if one of them has it. */
-static void print_key(
-    const printer *to, const char *term, const json_t *a, const json_t *b, const char *key, better good) {
-    const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
-    if ((x && !json_is_null(x)) || (y && !json_is_null(y))) print_row(to, term, x, y, good);
+/* The lines, up to one without a term, that one of the runs has something in. */
+static void print_lines(const printer *to, const json_t *a, const json_t *b, const line *lines) {
+    for (; lines->term; lines++) {
+        const json_t *x = run_value(a, lines->path), *y = run_value(b, lines->path);
+        if (x || y) print_row(to, lines->term, x, y, lines->good);
+    }
 }
 
-/* ---- parts ---- */
-
-static void print_runs(const printer *to, const json_t *a, const json_t *b) {
-    print_row(to, "run", json_object_get(a, "label"), json_object_get(b, "label"), NEITHER);
-    print_key(to, "method", a, b, "method", NEITHER);
-    print_key(to, "seeds (runs)", a, b, "seeds", NEITHER);
-    print_key(to, "clients", a, b, "clients", NEITHER);
-    print_key(to, "rounds", a, b, "rounds", NEITHER);
-    print_key(to, "status", a, b, "status", NEITHER);
-}
+static const line of_runs[] = {{"run", "label", NEITHER}, {"method", "method", NEITHER},
+    {"seeds (runs)", "seeds", NEITHER}, {"clients", "clients", NEITHER}, {"rounds", "rounds", NEITHER},
+    {"status", "status", NEITHER}, {0}};
+static const line of_promises[] = {{"unit", "promise.unit", NEITHER},
+    {"adjacency", "promise.adjacency", NEITHER}, {"view", "promise.view", NEITHER},
+    {"delta", "promise.delta", NEITHER}, {"accountant", "promise.accountant", NEITHER},
+    {"certificate", "certificate", NEITHER}, {"largest epsilon (nats)", "epsilon", SMALLER_EPSILON},
+    {"under attack", "under_attack", NEITHER}, {0}};
+static const line of_models[] = {{"loss", "loss", SMALLER}, {"accuracy (share of rows)", "accuracy", LARGER},
+    {"noise/signal (ratio)", "noise_to_signal", NEITHER}, {0}};
+static const line of_games[] = {{"mean action (no unit)", "game.mean_action", NEITHER},
+    {"exploitability (cost)", "game.exploitability", SMALLER},
+    {"  among the clients", "game.exploitability_finite", SMALLER},
+    {"optimum's mean action", "game.social_mean_action", NEITHER},
+    {"price of anarchy (ratio)", "game.price_of_anarchy", SMALLER}, {0}};
 
 static void print_configuration(const printer *to, const json_t *keys) {
     size_t i;
@@ -296,26 +310,9 @@ static void print_configuration(const printer *to, const json_t *keys) {
     }
 }
 
-static void print_promises(const printer *to, const json_t *all, const json_t *a, const json_t *b) {
-    const json_t *x = json_object_get(a, "promise"), *y = json_object_get(b, "promise");
-    better good = json_is_true(json_object_get(all, "comparable")) ? SMALLER : NEITHER;
-    heading(to, "Promises");
-    print_key(to, "unit", x, y, "unit", NEITHER);
-    print_key(to, "adjacency", x, y, "adjacency", NEITHER);
-    print_key(to, "view", x, y, "view", NEITHER);
-    print_key(to, "delta", x, y, "delta", NEITHER);
-    print_key(to, "accountant", x, y, "accountant", NEITHER);
-    print_key(to, "certificate", a, b, "certificate", NEITHER);
-    print_key(to, "largest epsilon (nats)", a, b, "epsilon", good);
-    print_key(to, "under attack", a, b, "under_attack", NEITHER);
-    if (good == NEITHER)
-        fprintf(to->out, "  Not comparable: %s.\n", json_string_value(json_object_get(all, "why")));
-}
-
 static void print_clients(const printer *to, const json_t *all) {
     size_t i, listed = json_array_size(json_object_get(all, "clients"));
     json_int_t left = json_integer_value(json_object_get(all, "clients_left_out"));
-    better good = json_is_true(json_object_get(all, "comparable")) ? SMALLER : NEITHER;
     json_t *client;
     if (listed == 0) return;
     heading(to, "Epsilon of each client (nats)");
@@ -323,44 +320,28 @@ static void print_clients(const printer *to, const json_t *all) {
         const json_t *epsilon = json_object_get(client, "epsilon");
         if (i == MOST_PRINTED) break;
         print_row(to, json_string_value(json_object_get(client, "name")), json_array_get(epsilon, 0),
-            json_array_get(epsilon, 1), good);
+            json_array_get(epsilon, 1), SMALLER_EPSILON);
     }
     left += listed > MOST_PRINTED ? (json_int_t)(listed - MOST_PRINTED) : 0;
     if (left > 0)
         fprintf(to->out, "  and %lld more clients; --json lists up to %d\n", (long long)left, (int)LISTED);
 }
 
-static void print_results(const printer *to, const json_t *all, const json_t *a, const json_t *b) {
-    heading(to, "Model after the last round");
-    print_key(to, "loss", a, b, "loss", SMALLER);
-    print_key(to, "accuracy (share of rows)", a, b, "accuracy", LARGER);
-    print_key(to, "noise/signal (ratio)", a, b, "noise_to_signal", NEITHER);
-    fprintf(to->out, "  (of a sweep the mean over its seeds; %s)\n",
-        json_string_value(json_object_get(all, "metrics")));
-}
-
-static void print_games(const printer *to, const json_t *a, const json_t *b) {
-    const json_t *x = json_object_get(a, "game"), *y = json_object_get(b, "game");
-    if (json_is_null(x) && json_is_null(y)) return;
-    heading(to, "Equilibrium");
-    print_key(to, "mean action (no unit)", x, y, "mean_action", NEITHER);
-    print_key(to, "exploitability (cost)", x, y, "exploitability", SMALLER);
-    print_key(to, "  among the clients", x, y, "exploitability_finite", SMALLER);
-    print_key(to, "optimum's mean action", x, y, "social_mean_action", NEITHER);
-    print_key(to, "price of anarchy (ratio)", x, y, "price_of_anarchy", SMALLER);
-}
-
 static void print_comparison(const printer *to, const json_t *all) {
     const json_t *a = json_array_get(json_object_get(all, "runs"), 0),
                  *b = json_array_get(json_object_get(all, "runs"), 1);
-    print_runs(to, a, b);
+    print_lines(to, a, b, of_runs);
     print_configuration(to, json_object_get(all, "configuration"));
-    print_promises(to, all, a, b);
+    heading(to, "Promises");
+    print_lines(to, a, b, of_promises);
+    if (!to->comparable) fprintf(to->out, "  Not comparable: %s.\n", run_text(all, "why"));
     print_clients(to, all);
-    print_results(to, all, a, b);
-    print_games(to, a, b);
-    fprintf(to->out, "\nEvery epsilon is that of one run; %s.\n",
-        json_string_value(json_object_get(all, "selection")));
+    heading(to, "Model after the last round");
+    print_lines(to, a, b, of_models);
+    fprintf(to->out, "  (of a sweep the mean over its seeds; %s)\n", run_text(all, "metrics"));
+    if (run_value(a, "game") || run_value(b, "game")) heading(to, "Equilibrium");
+    print_lines(to, a, b, of_games);
+    fprintf(to->out, "\nEvery epsilon is that of one run; %s.\n", run_text(all, "selection"));
     if (to->colours)
         fprintf(to->out, "\033[32mGreen\033[0m is the better of two numbers that can be compared.\n");
 }
@@ -378,8 +359,8 @@ static mfpg_status compare(mfpg_context *ctx, const char *first, const char *sec
 mfpg_status mfpg_compare_print(
     mfpg_context *ctx, const char *first, const char *second, int colours, FILE *out) {
     json_t *all = NULL;
-    const printer to = {.out = out, .colours = colours};
     mfpg_status status = compare(ctx, first, second, &all);
+    const printer to = {out, colours, json_is_true(run_value(all, "comparable"))};
     if (status == MFPG_OK) print_comparison(&to, all);
     json_decref(all);
     return status;

@@ -99,26 +99,54 @@ static int any_has(const json_t *rows, const char *field) {
     return 0;
 }
 
-json_t *page_chart(page *p, json_t *charts, const chart_form *shown, const json_t *rows) {
-    if (shown->needs && !any_has(rows, shown->needs)) return NULL;
-    json_t *chart = page_add(p, charts,
-        json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:[], s:[], s:[], s:[]}", "kind", shown->kind, "title",
-            shown->title, "x", shown->x ? shown->x : "", "y", shown->y ? shown->y : "", "log", 0, "named", 0,
-            "columns", "rows", "broken", "notes"));
-    const json_t *row;
-    size_t i;
-    if (shown->note) page_note(p, chart, json_string(shown->note));
-    if (!rows) return chart;
+json_t *page_worded(const json_t *text, const char *word) {
+    const char *form = json_string_value(json_is_object(text) ? json_object_get(text, word) : text);
+    const char *at = form ? strstr(form, "%s") : NULL;
+    return at ? page_format("%.*s%s%s", (int)(at - form), form, word, at + 2) : json_string(form ? form : "");
+}
+
+json_t *page_chart(page *p, json_t *charts, const json_t *form, const char *word) {
+    static const char *const texts[] = {"kind", "title", "x", "y"};
+    json_t *chart = page_add(p, charts, json_object()), *note = json_object_get(form, "note");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        page_put(p, chart, texts[i], page_worded(json_object_get(form, texts[i]), word));
+    page_put(p, chart, "log", json_boolean(json_is_true(json_object_get(form, "log"))));
+    page_put(p, chart, "named", json_boolean(json_is_true(json_object_get(form, "named"))));
+    page_put(p, chart, "columns", json_array());
+    page_put(p, chart, "rows", json_array());
+    page_put(p, chart, "broken", json_array());
+    page_put(p, chart, "notes", json_array());
+    if (note) page_note(p, chart, page_worded(note, word));
+    return chart;
+}
+
+static void fill_chart(page *p, json_t *chart, const json_t *form, const char *word, const json_t *rows) {
+    const json_t *row, *column;
+    json_t *texts = json_object_get(chart, "rows");
+    size_t i, c;
     json_array_foreach(rows, i, row) {
-        page_add(p, json_object_get(chart, "rows"), json_array());
+        page_add(p, texts, json_array());
         if (json_is_false(run_value(row, "stands")))
             page_add(p, json_object_get(chart, "broken"), json_integer((json_int_t)i));
     }
-    for (const chart_column *c = shown->columns; c->title; c++) {
-        if (!any_has(rows, c->field)) continue;
-        page_column(p, chart, c->role, page_text(c->title));
+    json_array_foreach(json_object_get(form, "columns"), c, column) {
+        const char *field = json_string_value(json_array_get(column, 0));
+        if (!any_has(rows, field)) continue;
+        page_column(p, chart, json_string_value(json_array_get(column, 1)),
+            page_worded(json_array_get(column, 2), word));
         json_array_foreach(rows, i, row)
-            page_add(p, json_array_get(json_object_get(chart, "rows"), i), cell_of(run_value(row, c->field)));
+            page_add(p, json_array_get(texts, i), cell_of(run_value(row, field)));
     }
-    return chart;
+}
+
+json_t *page_charts(page *p, const char *part, const char *word, const json_t *rows) {
+    const json_t *form;
+    json_t *charts = json_array();
+    size_t i;
+    json_array_foreach(json_object_get(p->forms, part), i, form) {
+        const char *needs = run_text(form, "needs");
+        if (!needs || any_has(rows, needs))
+            fill_chart(p, page_chart(p, charts, form, word), form, word, rows);
+    }
+    return charts;
 }

@@ -12,7 +12,8 @@
 
 typedef struct page {
     mfpg_context *ctx;
-    int failed; /* memory ran out somewhere; the object is not whole */
+    const json_t *forms; /* page/charts.json */
+    int failed;          /* memory ran out somewhere; the object is not whole */
 } page;
 
 void page_put(
@@ -39,28 +40,22 @@ ptrdiff_t page_choose(ranked *list, ptrdiff_t count, ptrdiff_t most);
 
 enum { PAGE_LISTED = 200 /* more clients are shown by quantiles, or by those that matter most */ };
 
-/* A column of a chart. field: a dotted path in the objects of the rows. role: what is drawn of it: "x", "line", "dash" (a line that is no
- * guarantee), "low" and "high" (a band around the line before it), "bar" (several are drawn side by side), "point", or "" for what only
- * the table shows. */
-typedef struct chart_column {
-    const char *field, *role, *title;
-} chart_column;
+/* page/charts.json says of each part of a page which charts it has: {"kind": "line", "bar", "scatter", or "table", which is not drawn;
+ * "title", "note"; "x", "y": what the axes are, with units; "needs": a field that some row must have, or there is no chart; "log": a
+ * logarithmic axis; "named": a figure writes the first column under its bars; "columns": [[field, role, title]]}. A field is a dotted path in
+ * the objects of the rows; a column that no row has anything in is left out. The role is what is drawn of it: "x", "line", "dash" (a line that
+ * is no guarantee), "low" and "high" (a band around the line before it), "bar" (several are drawn side by side), "point", or "" for what only
+ * the table shows. In texts %s becomes a word of the run; a text may be an object of such words. */
 
-typedef struct chart_form {
-    const char *kind; /* "line", "bar", "scatter", or "table", which is not drawn */
-    const char *title, *note;
-    const char *x, *y; /* what the axes are, with units */
-    const char *needs; /* a field that some row must have; NULL: none */
-    const chart_column
-        *columns; /* up to one without a title; a column that no row has anything in is left out */
-} chart_form;
+/* A new list of the charts of a part, whose rows are a list of objects: {"kind", "title", "x", "y", "log", "named", "columns": [{"role", "title"}],
+ * "rows": [[text]], "broken": [numbers of rows whose "stands" is false], "notes": [text]}. */
+json_t *page_charts(page *p, const char *part, const char *word, const json_t *rows);
 
-/* {"kind", "title", "x", "y", "columns": [{"role", "title"}], "rows": [[text]], "broken": [numbers of rows whose "stands" is false], "notes":
- * [text], "log": a logarithmic axis, "named": a figure writes the first column under its bars} at the end of the charts, borrowed; NULL if
- * no row has what it needs. rows: a list of objects; NULL: the caller adds columns and rows. */
-json_t *page_chart(page *p, json_t *charts, const chart_form *shown, const json_t *rows);
+/* Adds a chart without columns and rows; borrowed. */
+json_t *page_chart(page *p, json_t *charts, const json_t *form, const char *word);
 void page_note(page *p, json_t *chart, json_t *note);
 void page_column(page *p, json_t *chart, const char *role, json_t *title);
+json_t *page_worded(const json_t *text, const char *word);
 
 /* ---- parts ---- */
 
@@ -68,14 +63,15 @@ void page_column(page *p, json_t *chart, const char *role, json_t *title);
  * protected least and most. */
 json_t *page_clients(page *p, const run_record *run);
 
-/* Charts of the promises, of the attack (entries: chosen ones as page_audit lists them), of gradient inversion, and of the equilibrium. */
-void page_promise_charts(page *p, const run_record *run, json_t *charts);
-void page_attack_charts(page *p, const json_t *entries, ptrdiff_t clients, json_t *charts);
-void page_inversion_charts(page *p, const json_t *inversion, json_t *charts);
-void page_game_charts(page *p, const run_record *run, json_t *charts);
+/* New lists of charts: of the promises (clients: those of page_clients), of the attack (audit: that of page_audit), of gradient inversion, and of the
+ * equilibrium; empty if there is no such thing. */
+json_t *page_promise_charts(page *p, const run_record *run, const json_t *clients);
+json_t *page_attack_charts(page *p, const json_t *audit);
+json_t *page_inversion_charts(page *p, const json_t *inversion);
+json_t *page_game_charts(page *p, const run_record *run);
 
-/* Charts of the rounds, all groups in each. */
-void page_round_charts(page *p, const run_group *groups, ptrdiff_t count, json_t *charts);
+/* The same of the rounds, all groups in each. */
+json_t *page_round_charts(page *p, const run_group *groups, ptrdiff_t count);
 
 /* audit.json with "clients" cut to those of whose promise least is left, each with its "number", "verdict" and, if known, "right" and "paper";
  * then the clients as one sample. "shown" is how many of "judged" are listed; "refuted": of how many the paper's bound is refuted; "reach": the

@@ -40,12 +40,11 @@ static json_t *without_folders(const char *text) {
     return value;
 }
 
-static void put_configuration(page *p, const run_record *run, json_t *out) {
+static json_t *configuration_of(page *p, const run_record *run) {
     const mfpg_options *keys = mfpg_config_options();
-    json_t *rows = json_array(), *tables = json_array();
-    for (ptrdiff_t i = 0; i < keys->count; i++) {
-        const mfpg_option *key = &keys->option[i];
-        char *value = mfpg_config_value(run->config, i);
+    json_t *rows = json_array();
+    for (const mfpg_option *key = keys->option; key < keys->option + keys->count; key++) {
+        char *value = mfpg_config_value(run->config, key - keys->option);
         if (!value || strcmp(value, MFPG_NO_VALUE) != 0)
             page_add(p, rows,
                 json_pack("{s:s, s:o, s:o, s:o}", "path", key->name, "value",
@@ -53,14 +52,9 @@ static void put_configuration(page *p, const run_record *run, json_t *out) {
                     page_text(key->help)));
         free(value);
     }
-    page_chart(p, tables,
-        &(const chart_form){"table", "Every key that counts in this run",
-            .columns = (const chart_column[]){{"path", "", "key"}, {"value", "", "value"},
-                {"unit", "", "unit"}, {"help", "", "meaning"}, {0}}},
-        rows);
-    page_put(p, out, "configuration", tables);
-    page_put(p, out, "file", without_folders(run->config_text));
+    json_t *tables = page_charts(p, "configuration", NULL, rows);
     json_decref(rows);
+    return tables;
 }
 
 /* What the runs of a sweep have in common; null for a run alone. */
@@ -94,34 +88,28 @@ static int attacks_other_epsilons(const run_group *group) {
 
 static json_t *run_json(page *p, const run_group *group) {
     const run_record *run = &group->run[0];
-    json_t *one = json_object(), *summary = json_copy(run->summary), *audit = page_audit(p, group);
+    json_t *one = json_object(), *summary = json_copy(run->summary), *audit = page_audit(p, group),
+           *clients = page_clients(p, run);
     json_object_del(summary, "clients"); /* which may be many */
     page_put(p, one, "result", compare_result(p, group));
     page_put(p, one, "sweep", sweep_of(p, group));
     page_put(p, one, "control", page_text(page_control(run)));
     page_put(p, one, "summary", summary);
-    page_put(p, one, "clients", page_clients(p, run));
+    page_put(p, one, "clients", clients);
     page_put(p, one, "audit", audit);
     page_put(p, one, "other_epsilons", json_boolean(attacks_other_epsilons(group)));
-    put_configuration(p, run, one);
-    json_t *promise = json_array(), *attack = json_array(), *inversion = json_array(), *game = json_array();
-    page_promise_charts(p, run, promise);
-    if (json_object_get(group->audit, "clients"))
-        page_attack_charts(
-            p, json_object_get(audit, "clients"), (ptrdiff_t)run_number(audit, "judged"), attack);
-    page_inversion_charts(p, json_object_get(audit, "inversion"), inversion);
-    page_game_charts(p, run, game);
-    page_put(p, one, "promise", promise);
-    page_put(p, one, "attack", attack);
-    page_put(p, one, "inversion", inversion);
-    page_put(p, one, "game", game);
+    page_put(p, one, "configuration", configuration_of(p, run));
+    page_put(p, one, "file", without_folders(run->config_text));
+    page_put(p, one, "promise", page_promise_charts(p, run, clients));
+    page_put(p, one, "attack", page_attack_charts(p, audit));
+    page_put(p, one, "inversion", page_inversion_charts(p, json_object_get(audit, "inversion")));
+    page_put(p, one, "game", page_game_charts(p, run));
     return one;
 }
 
 /* The groups side by side, and the keys in which they differ. */
 static json_t *comparison_of(page *p, const run_group *groups, ptrdiff_t count) {
-    json_t *tables = json_array(), *results = json_array(), *keys = compare_keys(p, groups, count), *key,
-           *value;
+    json_t *results = json_array(), *keys = compare_keys(p, groups, count), *key, *value;
     size_t i, s;
     for (ptrdiff_t g = 0; g < count; g++) {
         json_t *result = page_add(p, results, compare_result(p, &groups[g]));
@@ -131,23 +119,9 @@ static json_t *comparison_of(page *p, const run_group *groups, ptrdiff_t count) 
                        run_text(result, "promise.view"))
                  : json_string("nothing is promised"));
     }
-    page_chart(p, tables,
-        &(const chart_form){"table",
-            "What came out: in the last round, of a sweep the mean over its seeds. Epsilon is the largest of "
-            "all "
-            "clients and seeds",
-            .columns = (const chart_column[]){{"label", "", "run"}, {"method", "", "method"},
-                {"seeds", "", "runs"}, {"clients", "", "clients"}, {"rounds", "", "rounds"},
-                {"promises", "", "unit, adjacency, view"}, {"promise.delta", "", "delta"},
-                {"epsilon", "", "epsilon (nats)"}, {"under_attack", "", "under attack"}, {"loss", "", "loss"},
-                {"accuracy", "", "accuracy (share of rows)"},
-                {"game.exploitability", "", "exploitability (units of cost)"}, {0}}},
-        results);
-    json_t *differ = page_chart(p, tables,
-        &(const chart_form){.kind = "table",
-            .title = json_array_size(keys) ? "Where the configurations differ"
-                                           : "Where the configurations differ: all keys are the same"},
-        NULL);
+    json_t *tables = page_charts(p, "results", NULL, results),
+           *differ = page_chart(p, tables, json_array_get(json_object_get(p->forms, "keys"), 0),
+               json_array_size(keys) ? "differ" : "same");
     page_column(p, differ, "", json_string("key"));
     for (ptrdiff_t g = 0; g < count; g++) page_column(p, differ, "", page_text(groups[g].label));
     json_array_foreach(keys, i, key) {
@@ -178,32 +152,33 @@ static json_t *alarm_of(const run_group *groups, ptrdiff_t count) {
 }
 
 json_t *page_json(mfpg_context *ctx, const run_group *groups, ptrdiff_t count) {
-    page p = {.ctx = ctx};
-    json_t *report = json_pack("{s:s, s:o, s:o, s:s, s:s, s:[], s:[]}", "mfpg", mfpg_version(), "title",
+    json_t *forms = json_loads(mfpg_embedded_find("charts.json")->bytes, 0, NULL), *runs = json_array();
+    page p = {.ctx = ctx, .forms = forms, .failed = !forms};
+    for (ptrdiff_t s = 0; s < count; s++) page_add(&p, runs, run_json(&p, &groups[s]));
+    json_t *report = json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:o, s:o}", "mfpg", mfpg_version(), "title",
         title_of(groups, count), "alarm", alarm_of(groups, count), "metrics", MFPG_METRICS_NOTE, "selection",
-        MFPG_SELECTION_NOTE, "runs", "rounds");
-    for (ptrdiff_t s = 0; s < count; s++)
-        page_add(&p, json_object_get(report, "runs"), run_json(&p, &groups[s]));
-    page_round_charts(&p, groups, count, json_object_get(report, "rounds"));
-    page_put(&p, report, "comparison", count > 1 ? comparison_of(&p, groups, count) : json_array());
+        MFPG_SELECTION_NOTE, "runs", runs, "rounds", page_round_charts(&p, groups, count), "comparison",
+        count > 1 ? comparison_of(&p, groups, count) : json_array());
+    json_decref(forms);
     return mfpg_json_if_complete(report, report && !p.failed);
 }
 
 /* ---- for readers without scripts ---- */
 
-/* What has a meaning in HTML is escaped; controls but tabs and line ends become U+FFFD. */
+/* What has a meaning in HTML is escaped; half a character, and controls but tabs and line ends, become U+FFFD. */
 static void write_text(FILE *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     for (size_t left = strlen(text), size; left > 0; text += size, left -= size) {
         size = mfpg_utf8_length(text, left);
         const char *found = size == 1 ? strchr(special, *text) : NULL;
-        if (mfpg_utf8_is_control(text, size))
+        if (size == 0 || mfpg_utf8_is_control(text, size))
             fputs("\xEF\xBF\xBD", out);
         else if (found)
             fputs(entities[found - special], out);
         else
             fwrite(text, 1, size, out);
+        if (size == 0) size = 1;
     }
 }
 
@@ -340,8 +315,7 @@ static void write_policy(FILE *out) {
     for (int i = 0; i < 3; i++) hash_file(files[i], hash[i]);
     fprintf(out,
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
-        "script-src "
-        "'sha256-%s' 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
+        "script-src 'sha256-%s' 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
         hash[0], hash[1], hash[2]);
 }
 
@@ -368,8 +342,8 @@ mfpg_status page_write(mfpg_context *ctx, const json_t *report, FILE *out) {
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
     write_policy(out);
     fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" "
-          "content=\"no-referrer\">\n<title>",
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
         out);
     write_text(out, run_text(report, "title"));
     write_file(out, "</title>\n<style>", "page.css", "</style>\n</head>\n<body>\n");
@@ -382,8 +356,8 @@ mfpg_status page_write(mfpg_context *ctx, const json_t *report, FILE *out) {
     json_array_foreach(json_object_get(report, "runs"), i, run) write_run(out, run);
     write_tables(out, json_object_get(report, "rounds"));
     fprintf(out,
-        "</main>\n<footer>\n<p>Written by mfpg %s. Numbers in tables are those of the run's files, digit by "
-        "digit.</p>\n",
+        "</main>\n<footer>\n<p>Written by mfpg %s. Numbers in tables are those of the run's files, "
+        "digit by digit.</p>\n",
         mfpg_version());
     write_file(out,
         "<details>\n<summary>Licence of Chart.js, which draws the charts</summary>\n<pre tabindex=\"0\">",
@@ -405,8 +379,8 @@ static mfpg_status check_no_link(mfpg_context *ctx, const char *folder, const ch
     mfpg_status status = path ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: is a symbolic link in a run folder and not followed; name another folder for the page "
-            "(--out)",
+            "%s: is a symbolic link in a run folder and not followed; name another "
+            "folder for the page (--out)",
             path);
     free(path);
     return status;

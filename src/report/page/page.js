@@ -16,26 +16,42 @@
   const at = (object, path) => path.split(".").reduce((value, key) => (value === null || value === undefined ? undefined : value[key]), object);
   const text = (object, path, other = "unknown") => (typeof at(object, path) === "string" ? at(object, path) : other);
   const list = (object, path) => (Array.isArray(at(object, path)) ? at(object, path) : []);
-  const toNumber = (value) => (value === "inf" ? Infinity : typeof value === "number" || (typeof value === "string" && value !== "") ? Number(value) : NaN);
-  const number = (object, path) => toNumber(at(object, path));
-  /* As the program writes it: 1e-05. */
-  const plain = (value) => (value === Infinity ? "inf" : (Math.abs(value) < 1e-4 && value !== 0 ? value.toExponential() : String(value)).replace(/e([-+])(\d)$/, "e$10$2"));
-  const digits = (value, count = 6) => (Number.isFinite(value) ? plain(Number(value.toPrecision(count))) : plain(value));
   const key = (run, path) => (run.configuration[0].rows.find((row) => row[0] === path) || ["", ""])[1];
+
+  function toNumber(value) {
+    if (value === "inf") return Infinity;
+    return typeof value === "number" || (typeof value === "string" && value !== "") ? Number(value) : NaN;
+  }
+  const number = (object, path) => toNumber(at(object, path));
+  const isThere = (object, path) => !Number.isNaN(number(object, path));
+
+  /* As the program writes it: inf, 1e-05. */
+  function plain(value) {
+    if (value === Infinity) return "inf";
+    const words = Math.abs(value) < 1e-4 && value !== 0 ? value.toExponential() : String(value);
+    return words.replace(/e([-+])(\d)$/, "e$10$2");
+  }
+  const digits = (value, count = 6) => plain(Number.isFinite(value) ? Number(value.toPrecision(count)) : value);
 
   /* ---- elements ---- */
 
   function make(name, attributes, ...children) {
     const element = document.createElement(name);
     for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
-    element.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== false && child !== undefined));
     return element;
   }
   const own = (words) => make("bdi", {}, words); /* a text of the run's files, whose direction is its own */
-  const note = (...words) => make("p", { class: "note" }, ...words);
-  const warning = (...words) => make("p", { class: "warning" }, ...words);
-  const listed = (facts) => make("ul", { class: "words" }, facts.filter(Boolean).map(([term, words]) => make("li", {}, make("strong", {}, term + ":"), " ", own(words), ".")));
-  const facts = (pairs) => make("dl", { class: "facts" }, pairs.filter(Boolean).map(([term, words]) => make("div", {}, make("dt", {}, term), make("dd", {}, own(words)))));
+  const strong = (...words) => make("strong", {}, ...words);
+  const paragraph = (kind, ...words) => make("p", kind ? { class: kind } : {}, ...words);
+  const note = (...words) => paragraph("note", ...words);
+  const warning = (...words) => paragraph("warning", ...words);
+
+  /* Terms and what is said of them; what is null is left out. */
+  const facts = (pairs) => make("dl", { class: "facts" }, pairs.map((pair) =>
+    pair && make("div", {}, make("dt", {}, pair[0]), make("dd", {}, own(pair[1])))));
+  const statements = (pairs) => make("ul", { class: "words" }, pairs.map((pair) =>
+    pair && make("li", {}, strong(pair[0], ":"), " ", own(pair[1]), ".")));
 
   /* Long numbers of an overview are rounded, an epsilon upwards; the number of the file is their title. */
   function rounded(words, column) {
@@ -63,9 +79,9 @@
 
   function figure(chart) {
     const plot = make("div", { class: "plot" });
-    const details = make("details", {}, make("summary", {}, "Table: " + chart.title), table(chart));
     undrawn.push({ chart, plot });
-    return make("figure", { class: "chart", id: "chart-" + undrawn.length }, make("figcaption", {}, chart.title), plot, chart.notes.map((words) => note(words)), details);
+    return make("figure", { class: "chart", id: "chart-" + undrawn.length }, make("figcaption", {}, chart.title), plot,
+      chart.notes.map((words) => note(words)), make("details", {}, make("summary", {}, "Table: " + chart.title), table(chart)));
   }
   const figures = (charts) => make("div", { class: charts.length > 1 ? "charts" : "" }, charts.map(figure));
 
@@ -144,7 +160,8 @@
   }
 
   function axis(title, type) {
-    return { type, title: { display: true, text: title }, grid: {}, ticks: { maxTicksLimit: 8, maxRotation: 60 }, grace: type === "linear" ? "4%" : 0 };
+    const ticks = { maxTicksLimit: 8, maxRotation: 60 };
+    return { type, title: { display: true, text: title }, grid: {}, ticks, grace: type === "linear" ? "4%" : 0 };
   }
 
   function options(chart, data) {
@@ -159,11 +176,12 @@
       y.beginAtZero = true;
       y.grace = 0;
     }
+    const labels = { usePointStyle: true, boxHeight: 7, filter: (item, all) => !all.datasets[item.datasetIndex].band };
     return {
       animation: false, responsive: true, maintainAspectRatio: false, interaction: { mode: "nearest", intersect: false },
       scales: { x, y },
       plugins: {
-        legend: { display: kind !== "scatter" && shown > 1, position: "bottom", labels: { usePointStyle: true, boxHeight: 7, filter: (item, all) => !all.datasets[item.datasetIndex].band } },
+        legend: { display: kind !== "scatter" && shown > 1, position: "bottom", labels },
         tooltip: { filter: (item) => !item.dataset.band, callbacks: { title: titleOf, label: labelOf } },
       },
     };
@@ -216,56 +234,56 @@
 
   /* ---- what was promised ---- */
 
-  function seeds(run) {
-    if (run.sweep) return ["seeds", run.result.seeds + " runs, seeds " + run.sweep.first + " to " + run.sweep.last + "; reproducible, and therefore not private"];
-    return ["seed", run.summary.seeded === true ? key(run, "seed") + ": reproducible, and therefore not private" : "none: randomness of the operating system"];
+  function seeds({ sweep, summary, result }, seed) {
+    if (sweep) return ["seeds", `${result.seeds} runs, seeds ${sweep.first} to ${sweep.last}; reproducible, and therefore not private`];
+    return ["seed", summary.seeded === true ? `${seed}: reproducible, and therefore not private` : "none: randomness of the operating system"];
   }
 
-  function results(run) {
-    const evaluate = key(run, "evaluate"), first = run.sweep ? ", first seed" : "";
+  const METRICS = [["loss", "last loss", ""], ["accuracy", "last accuracy", " (share of rows)"],
+    ["auc", "last area under the ROC curve", " (0.5 is blind)"],
+    ["majority_rate", "majority rate", " (accuracy of always answering the commonest class)"]];
+
+  function metrics({ sweep, summary }, evaluate) {
     if (evaluate === "" || evaluate === "none") return [];
-    const metrics = [["loss", "last loss", ""], ["accuracy", "last accuracy", " (share of rows)"],
-      ["auc", "last area under the ROC curve", " (0.5 is blind)"], ["majority_rate", "majority rate", " (accuracy of always answering the commonest class)"]];
-    return [["evaluated on", (evaluate === "train" ? "training" : "test") + " rows; " + report.metrics],
-      ...metrics.map(([name, term, unit]) => {
-        const value = number(run.summary, "metrics." + name);
-        return Number.isNaN(value) ? null : [term, digits(value) + unit + first];
-      })];
+    const found = METRICS.filter(([name]) => isThere(summary, "metrics." + name));
+    return [["evaluated on", `${evaluate === "train" ? "training" : "test"} rows; ${report.metrics}`],
+      ...found.map(([name, term, unit]) => [term, digits(number(summary, "metrics." + name)) + unit + (sweep ? ", first seed" : "")])];
   }
 
   /* A model that has learnt nothing is shown with what drowned it. */
   function hint(run) {
-    const noise = number(run.result, "noise_to_signal");
-    if (key(run, "evaluate") === "none" || !(number(run.summary, "metrics.accuracy") <= number(run.summary, "metrics.majority_rate"))) return null;
-    return warning("The model is no better than always answering the commonest class." + (Number.isNaN(noise) ? ""
-      : " In the last round the noise of the average was " + digits(noise, 3) + " times its signal: more rounds, a larger step, more clients or a larger epsilon give it more to learn from."));
+    const noise = number(run.result, "noise_to_signal"), { summary } = run;
+    if (key(run, "evaluate") === "none" || !(number(summary, "metrics.accuracy") <= number(summary, "metrics.majority_rate"))) return null;
+    return warning("The model is no better than always answering the commonest class.", !Number.isNaN(noise) &&
+      ` In the last round the noise of the average was ${digits(noise, 3)} times its signal: more rounds, a larger step, more ` +
+      "clients or a larger epsilon give it more to learn from.");
   }
 
   function about(run) {
-    const { summary, result } = run, ledger = text(summary, "ledger.chain", "");
-    return facts([
-      ["folder", result.folder],
-      ["method", summary.method.name + " (mechanism " + summary.method.mechanism + ", players " + summary.method.players + ")"],
+    const { summary, result } = run, { method } = summary, chain = text(summary, "ledger.chain", "");
+    const interrupted = summary.status === "complete" ? "" : " (interrupted)";
+    return facts([["folder", result.folder], ["method", `${method.name} (mechanism ${method.mechanism}, players ${method.players})`],
       ["model", key(run, "task.model")], ["clients", String(result.clients)],
-      ["rounds", result.rounds + " of " + number(summary, "rounds_planned") + (summary.status === "complete" ? "" : " (interrupted)")],
-      seeds(run), ...results(run), ledger ? ["ledger", number(summary, "ledger.lines") + " lines, ending in " + ledger] : null,
+      ["rounds", `${result.rounds} of ${number(summary, "rounds_planned")}${interrupted}`], seeds(run, key(run, "seed")),
+      ...metrics(run, key(run, "evaluate")), chain && ["ledger", `${number(summary, "ledger.lines")} lines, ending in ${chain}`],
       ["written by", "mfpg " + summary.mfpg]]);
   }
 
-  /* Everybody; or, of many clients, those that are protected least and most. */
-  function words(run) {
-    const epsilon = (client) => toNumber(client.epsilon);
-    const pick = (better) => run.clients.reduce((best, client) => (better(epsilon(client), epsilon(best)) ? client : best));
-    const all = run.result.clients <= IN_WORDS, least = all ? null : pick((a, b) => a > b), most = all ? null : pick((a, b) => a < b);
-    const chosen = all ? run.clients.map((client) => [client, ""]) : [[least, ", protected least"], most === least ? null : [most, ", protected most"]];
-    return make("ul", { class: "words" }, chosen.filter(Boolean).map(([client, role]) => make("li", {}, make("strong", {}, own(client.name), role + ":"), " ", own(text(client, "promise")), ".")));
+  /* The promise to everybody; or, of many clients, to those that are protected least and most. */
+  function certificates({ clients, result }) {
+    const said = (client, role) => [[own(client.name), role], text(client, "promise")];
+    if (result.clients <= IN_WORDS) return statements(clients.map((client) => said(client, "")));
+    const pick = (better) => clients.reduce((best, client) => (better(toNumber(client.epsilon), toNumber(best.epsilon)) ? client : best));
+    const least = pick((a, b) => a > b), most = pick((a, b) => a < b);
+    return statements([said(least, ", protected least"), most !== least && said(most, ", protected most")]);
   }
 
-  function sweepOfPromises(run) {
-    if (!run.sweep || run.result.seeds < 2) return null;
-    return note(run.sweep.same_epsilon ? "The promises are the same in all " + run.result.seeds + " runs of the sweep."
-      : ["Shown are the promises of ", own(run.result.folder), ". Over the " + run.result.seeds + " runs of the sweep the largest epsilon of a client is " + run.sweep.epsilon + ", in ", own(run.sweep.folder), "."],
-    " Every epsilon is that of one run; " + report.selection + ".");
+  function promisesOfSweep({ sweep, result }) {
+    if (!sweep || result.seeds < 2) return null;
+    const same = `The promises are the same in all ${result.seeds} runs of the sweep.`;
+    return note(sweep.same_epsilon ? same : ["Shown are the promises of ", own(result.folder),
+      `. Over the ${result.seeds} runs of the sweep the largest epsilon of a client is ${sweep.epsilon}, in `, own(sweep.folder), "."],
+    ` Every epsilon is that of one run; ${report.selection}.`);
   }
 
   const MEANINGS = [
@@ -274,123 +292,140 @@
     ["view", "Who looks: one who sees every update (local), only the sum of each round (average), or only the last model (final)."],
     ["delta", "The probability, at most, of observations that epsilon does not speak of."],
     ["accountant", "Who did the sums. Its epsilon is an upper bound, rounded up."]];
-  const meanings = (run) => table({
-    kind: "table", title: "What a promise is made of", broken: [], columns: ["word", "here", "the question it answers"].map((title) => ({ title })),
-    rows: MEANINGS.map(([word, question]) => [word, word === "delta" ? plain(number(run.summary, "promise.delta")) : text(run.summary, "promise." + word), question]),
-  }, { class: "keys" });
+
+  function meanings({ promise }) {
+    const columns = ["word", "here", "the question it answers"].map((title) => ({ title }));
+    const rows = MEANINGS.map(([word, question]) => [word, word === "delta" ? plain(number(promise, word)) : text(promise, word), question]);
+    return table({ kind: "table", title: "What a promise is made of", broken: [], columns, rows }, { class: "keys" });
+  }
 
   function promises(run) {
-    const name = text(run.summary, "name", "run");
-    const promised = run.promise.length === 0 ? [make("p", {}, "Nothing was promised: method none clips nothing and adds no noise.")] : [
-      run.summary.seeded === true ? warning("Seeded: whoever knows the seed can take the noise off again. What follows is what the same run promises without a seed.") : null,
-      run.summary.certificate === true ? null : warning("Not certified: the epsilon of some client is infinite."),
-      words(run), sweepOfPromises(run), meanings(run), run.promise.map(figure)];
-    return [make("h3", {}, own(several ? run.result.label + ": " + name : name)), hint(run), about(run), ...promised];
+    const { summary } = run, name = text(summary, "name", "run"), title = several ? `${run.result.label}: ${name}` : name;
+    const begin = [make("h3", {}, own(title)), hint(run), about(run)];
+    if (run.promise.length === 0) return [begin, paragraph("", "Nothing was promised: method none clips nothing and adds no noise.")];
+    return [begin,
+      summary.seeded === true && warning("Seeded: whoever knows the seed can take the noise off again. What follows is what the same run " +
+        "promises without a seed."),
+      summary.certificate !== true && warning("Not certified: the epsilon of some client is infinite."),
+      certificates(run), promisesOfSweep(run), meanings(summary), run.promise.map(figure)];
   }
 
   /* ---- under attack ---- */
 
   const PAIRS = [["mu", "mu", "mu_lower"], ["epsilon", "epsilon", "epsilon_lower_direct"], ["total variation", "distance", "tv_lower"],
-    ["share of pairs in order", "auc_cap", "auc_lower"], ["mu of one round", "round_mu", "round_mu_lower"], ["mu by rows of data", "mu", "input_mu_lower"]];
+    ["share of pairs in order", "auc_cap", "auc_lower"], ["mu of one round", "round_mu", "round_mu_lower"],
+    ["mu by rows of data", "mu", "input_mu_lower"]];
 
   /* What was proved of a client that it must not be, each number as it is in the file. */
   function broken(client) {
-    const exceeded = PAIRS.filter(([, promised, proved]) => number(client, proved) > number(client, promised));
-    const what = exceeded.map(([name, promised, proved]) => name + " " + plain(number(client, proved)) + " proved, " + plain(number(client, promised)) + " promised");
-    return make("p", { class: "broken" }, make("strong", {}, "Broken: the promise to ", own(client.client), "."), " " + (what.join("; ") || "its entry in audit.json says so") + ".");
+    const exceeded = PAIRS.filter(([, promised, proved]) => number(client, proved) > number(client, promised))
+      .map(([name, promised, proved]) => `${name} ${plain(number(client, proved))} proved, ${plain(number(client, promised))} promised`);
+    return paragraph("broken", strong("Broken: the promise to ", own(client.client), "."), " ",
+      exceeded.join("; ") || "its entry in audit.json says so", ".");
   }
 
   /* The range of proved mu over promised mu. */
-  function reach(audit) {
-    const promises = audit.judged === 1 ? "The promise stands" : "Every promise stands";
-    if (!audit.reach) return promises + ".";
-    const [least, most] = audit.reach.map((share) => Math.floor(100 * share));
-    if (!(audit.reach[1] > 0)) return promises + ": this attack proved nothing of mu.";
-    if (least === most) return promises + ": the attack proved " + least + " % of the promised mu.";
-    return promises + ": the attack proved " + least + " % to " + most + " % of the promised mu, by client.";
+  function reach({ judged, reach: found }) {
+    const promises = judged === 1 ? "The promise stands" : "Every promise stands";
+    if (!found) return promises + ".";
+    if (!(found[1] > 0)) return promises + ": this attack proved nothing of mu.";
+    const [least, most] = found.map((share) => Math.floor(100 * share));
+    if (least === most) return `${promises}: the attack proved ${least} % of the promised mu.`;
+    return `${promises}: the attack proved ${least} % to ${most} % of the promised mu, by client.`;
   }
 
-  function attackInWords(audit) {
-    if (audit.method === "one-run") return "one whole run with many canaries, seed " + audit.seed;
-    if (audit.method === "few-runs") return audit.runs + " whole runs with many canaries in each" + (audit.stopped === true ? ", stopped there" : "") + ", seed " + audit.seed;
-    return audit.runs + " whole runs with " + (audit.patterns > 1 ? "each of " + audit.patterns + " patterns of " : "") + "canaries, seed " + audit.seed;
+  function attackInWords({ method, runs, patterns, seed, stopped }) {
+    if (method === "one-run") return `one whole run with many canaries, seed ${seed}`;
+    if (method === "few-runs") return `${runs} whole runs with many canaries in each${stopped === true ? ", stopped there" : ""}, seed ${seed}`;
+    return `${runs} whole runs with ${patterns > 1 ? `each of ${patterns} patterns of ` : ""}canaries, seed ${seed}`;
   }
 
-  function attack(run) {
-    const { audit } = run, fallen = audit.clients.filter((client) => client.stands === false);
-    return [...fallen.map(broken),
-      fallen.length ? null : make("p", { class: "kept" }, make("strong", {}, reach(audit))),
-      audit.refuted ? warning("The paper's bound of the last model, which is no promise, is refuted: of " + audit.refuted + " of " + audit.judged + " clients the attack proved more than it allows.") : null,
-      make("p", {}, "The attacker knows the code, everybody else's data and what the view of the promise shows, and guesses which of two neighbouring inputs a client had. What is ", make("em", {}, "proved"),
-        " is what the guesses cannot have come by with less privacy loss, but by a chance that the confidence leaves. That an attack proved less than was promised is no proof of the promise."),
-      run.result.seeds > 1 ? note("Attacked was the configuration of ", own(run.result.folder), ", the first of " + run.result.seeds + " runs that differ in the seed.") : null,
-      run.other_epsilons ? note("What was attacked is a whole run of this configuration. It promises other epsilons than this run has spent, which are above.") : null,
-      listed([["The attack", attackInWords(audit)],
-        ["Confidence", audit.confidence + " that everything proved of all clients holds: at most one such audit in " + digits(1 / (1 - audit.confidence), 4) + " errs. Of one client alone: " + audit.client_confidence],
-        ["What was attacked", "unit " + audit.promise.unit + ", adjacency " + audit.promise.adjacency + ", view " + audit.promise.view + ", delta " + plain(number(audit, "promise.delta"))]]),
-      figures(run.attack)];
+  function attack({ audit, result, other_epsilons: other, attack: charts }) {
+    const { promise, confidence } = audit, fallen = audit.clients.filter((client) => client.stands === false);
+    return [fallen.length ? fallen.map(broken) : paragraph("kept", strong(reach(audit))),
+      audit.refuted > 0 && warning("The paper's bound of the last model, which is no promise, is refuted: of " +
+        `${audit.refuted} of ${audit.judged} clients the attack proved more than it allows.`),
+      paragraph("", "The attacker knows the code, everybody else's data and what the view of the promise shows, and guesses which of two " +
+        "neighbouring inputs a client had. What is ", make("em", {}, "proved"), " is what the guesses cannot have come by with less privacy " +
+        "loss, but by a chance that the confidence leaves. That an attack proved less than was promised is no proof of the promise."),
+      result.seeds > 1 && note("Attacked was the configuration of ", own(result.folder),
+        `, the first of ${result.seeds} runs that differ in the seed.`),
+      other && note("What was attacked is a whole run of this configuration. It promises other epsilons than this run has spent, which are " +
+        "above."),
+      statements([["The attack", attackInWords(audit)],
+        ["Confidence", `${confidence} that everything proved of all clients holds: at most one such audit in ` +
+          `${digits(1 / (1 - confidence), 4)} errs. Of one client alone: ${audit.client_confidence}`],
+        ["What was attacked", `unit ${promise.unit}, adjacency ${promise.adjacency}, view ${promise.view}, delta ${plain(promise.delta)}`]]),
+      figures(charts)];
   }
 
   function range(inversion, name, term) {
-    const of = (end) => digits(number(inversion, name + "." + end), 4);
-    return Number.isNaN(number(inversion, name + ".median")) ? null : [term, of("median") + " in the median, from " + of("least") + " to " + of("most")];
+    const of = (end) => digits(number(inversion, `${name}.${end}`), 4);
+    return isThere(inversion, name + ".median") && [term, `${of("median")} in the median, from ${of("least")} to ${of("most")}`];
   }
 
   /* One row an example, from the original to what is left of it. */
-  function grid(inversion, attack, title) {
-    const { pictures, levels } = inversion, mu = (i) => "mu " + digits(number(levels[i], "mu"), 4);
+  function grid({ pictures, levels }, attack, title) {
     if (!pictures || pictures.levels.some((level) => list(level, attack).length === 0)) return null;
+    const mu = levels.map((level) => "mu " + digits(number(level, "mu"), 4));
     const image = (base64, alt) => make("td", {}, make("img", { src: "data:image/png;base64," + base64, alt }));
-    const heads = ["example", "original", ...levels.map((_, i) => mu(i)), "mean of all"];
-    const rows = pictures.original.map((original, e) => make("tr", {}, make("th", { scope: "row" }, String(e + 1)), image(original, "example " + (e + 1) + " as it is"),
-      pictures.levels.map((level, i) => image(level[attack][e], "example " + (e + 1) + " rebuilt at " + mu(i))), image(pictures.mean, "the mean of all pictures")));
+    const heads = ["example", "original", ...mu, "mean of all"].map((head) => make("th", { scope: "col" }, head));
+    const rows = pictures.original.map((original, e) => make("tr", {}, make("th", { scope: "row" }, String(e + 1)),
+      image(original, `example ${e + 1} as it is`),
+      pictures.levels.map((level, i) => image(level[attack][e], `example ${e + 1} rebuilt at ${mu[i]}`)),
+      image(pictures.mean, "the mean of all pictures")));
+    const caption = title + ": examples of the client, from the original by falling mu to the mean of all pictures";
     return make("div", { class: "scroll pictures", tabindex: "0", role: "region", "aria-label": "Pictures: " + title },
-      make("table", {}, make("caption", {}, title + ": examples of the client, from the original by falling mu to the mean of all pictures"),
-        make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))), make("tbody", {}, rows)));
+      make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
   }
 
-  function inversion(run) {
-    const found = run.audit.inversion;
+  function inversion({ audit: { inversion: found }, inversion: charts }) {
+    const count = (name) => plain(number(found, name));
     return [make("h4", {}, "Gradient inversion"),
-      found.stands === true ? null : make("p", { class: "broken" }, make("strong", {}, "Broken:"), " examples were picked out more often than the promise allows."),
-      make("p", {}, "What can be rebuilt of a client's examples from the gradient that it sends, clipped and noised, and how often the right example is picked out of candidates. Level by level the noise grows, from none to that of the configuration."),
+      found.stands !== true && paragraph("broken", strong("Broken:"), " examples were picked out more often than the promise allows."),
+      paragraph("", "What can be rebuilt of a client's examples from the gradient that it sends, clipped and noised, and how often the right " +
+        "example is picked out of candidates. Level by level the noise grows, from none to that of the configuration."),
       warning("Computed on private data; no certificate covers it."),
-      listed([["What was attacked", "the gradient of one local step of client " + found.client + ", in batches of " + number(found, "batch") + "; " + number(found, "examples") + " examples, each to be picked out of " + number(found, "candidates") + " candidates"],
-        Number.isNaN(number(found, "confidence")) ? null : ["Confidence", number(found, "confidence") + " of everything proved"],
-        range(found, "gradient_norm", "Norm of an example's gradient, before the clip"), range(found, "clip_factor", "What the clip left of it (share)"),
+      statements([["What was attacked", `the gradient of one local step of client ${found.client}, in batches of ${count("batch")}; ` +
+          `${count("examples")} examples, each to be picked out of ${count("candidates")} candidates`],
+        isThere(found, "confidence") && ["Confidence", count("confidence") + " of everything proved"],
+        range(found, "gradient_norm", "Norm of an example's gradient, before the clip"),
+        range(found, "clip_factor", "What the clip left of it (share)"),
         range(found, "exclusive_rows", "Rows of the first layer that one example alone activates")]),
-      figures(run.inversion), grid(found, "closed_form", "Rebuilt in closed form"), grid(found, "optimisation", "Rebuilt by optimisation")];
+      figures(charts), grid(found, "closed_form", "Rebuilt in closed form"), grid(found, "optimisation", "Rebuilt by optimisation")];
   }
 
   function attacks(run) {
-    if (!run.audit) return [make("p", {}, "No attack was made. ", make("code", {}, "mfpg audit RUN"), " attacks what a run promises and writes what it proved into the run's folder, from where it comes onto this page.")];
-    return [run.audit.clients ? attack(run) : [], run.audit.inversion ? inversion(run) : []].flat();
+    if (run.audit) return [run.audit.clients && attack(run), run.audit.inversion && inversion(run)];
+    return [paragraph("", "No attack was made. ", make("code", {}, "mfpg audit RUN"), " attacks what a run promises and writes what it proved " +
+      "into the run's folder, from where it comes onto this page.")];
   }
 
   /* ---- the equilibrium ---- */
 
-  function sweepOfActions(run) {
-    if (!run.sweep || run.result.seeds < 2) return null;
-    return note(run.sweep.same_action ? "The actions are the same in all " + run.result.seeds + " runs of the sweep."
-      : ["Shown is ", own(run.result.folder), "; actions differ between the " + run.result.seeds + " runs of the sweep."]);
+  function actionsOfSweep({ sweep, result }) {
+    if (!sweep || result.seeds < 2) return null;
+    return note(sweep.same_action ? `The actions are the same in all ${result.seeds} runs of the sweep.`
+      : ["Shown is ", own(result.folder), `; actions differ between the ${result.seeds} runs of the sweep.`]);
   }
 
   function games(run) {
-    const { game } = run.summary, { control } = run;
-    if (run.game.length === 0) return [make("p", {}, "No game was played: the configuration sets the noise of all clients.")];
-    const said = (path, sentence) => (Number.isNaN(number(game, path)) ? null : sentence(digits(number(game, path))));
-    const factor = number(game, "preference_factor");
-    return [typeof game.certificate === "string" ? make("p", {}, "Certificate: ", own(game.certificate), ".") : null,
+    const { summary: { game }, control, result } = run;
+    if (run.game.length === 0) return [paragraph("", "No game was played: the configuration sets the noise of all clients.")];
+    const found = (path) => digits(number(game, path)), fact = (path, term, words) => isThere(game, path) && [term, words];
+    return [typeof game.certificate === "string" && paragraph("", "Certificate: ", own(game.certificate), "."),
       list(game, "warnings").map((words) => warning(own(words), ".")),
       facts([["players", text(game, "players")], ["cost", text(game, "cost")], ["actions chosen", text(game, "update")],
-        ["mean action", digits(number(game, "mean_action")) + " (" + control + ", no unit)"],
-        said("exploitability.max", (most) => ["exploitability", most + " at most, " + digits(number(game, "exploitability.mean")) + " on average (in units of a client's cost): what a client gains by changing its own " + control + " alone"]),
-        said("exploitability_finite.max", (most) => ["among the clients themselves", most + " at most: the same actions played in the game of these " + run.result.clients + " clients"]),
-        said("social_mean_action", (mean) => ["had they agreed", "mean " + control + " " + mean + " (no unit)"]),
-        said("price_of_anarchy", (price) => ["price of anarchy", price + " (ratio: cost of all at the equilibrium over the least)"]),
+        ["mean action", `${found("mean_action")} (${control}, no unit)`],
+        fact("exploitability.max", "exploitability", `${found("exploitability.max")} at most, ${found("exploitability.mean")} on average (in ` +
+          `units of a client's cost): what a client gains by changing its own ${control} alone`),
+        fact("exploitability_finite.max", "among the clients themselves",
+          `${found("exploitability_finite.max")} at most: the same actions played in the game of these ${result.clients} clients`),
+        fact("social_mean_action", "had they agreed", `mean ${control} ${found("social_mean_action")} (no unit)`),
+        fact("price_of_anarchy", "price of anarchy", found("price_of_anarchy") + " (ratio: cost of all at the equilibrium over the least)"),
         ["unique", typeof game.unique === "boolean" ? (game.unique ? "yes" : "no") : "unknown"],
-        Number.isNaN(factor) || factor === 1 ? null : ["all preferences times", digits(factor) + ", to meet the target epsilon"]]),
-      sweepOfActions(run), run.game.map(figure)];
+        game.preference_factor !== 1 && fact("preference_factor", "all preferences times", found("preference_factor") + ", to meet the target epsilon")]),
+      actionsOfSweep(run), run.game.map(figure)];
   }
 
   /* ---- the page ---- */
@@ -400,25 +435,35 @@
       make("summary", {}, "The file config.yaml, with the reason of every value that was filled in"), make("pre", { tabindex: "0" }, run.file))];
   }
 
-  /* A section with a part of each run. */
-  function section(id, title, part, ...around) {
-    const runs = part ? report.runs.map((run) => make("section", { class: "run" }, several && part !== promises ? make("h3", {}, own(run.result.label)) : null, part(run))) : [];
-    return make("section", { id, "aria-labelledby": id + "-title" }, make("h2", { id: id + "-title" }, title), around[0], runs, around[1]);
-  }
+  const assumptions = (run) => make("ul", {}, list(run.summary, "assumptions").map((words) => make("li", {}, own(words))));
 
-  const comparison = several ? section("comparison", "Comparison", null, table(report.comparison[0], {}, rounded),
-    [note("Epsilons compare if delta, unit, adjacency and view are the same. Each is that of its own run; " + report.selection + "."), table(report.comparison[1], { class: "keys" })]) : null;
-  const sections = [comparison, section("promises", "What was promised", promises), section("attacks", "Under attack", attacks), section("games", "Equilibrium", games),
-    section("rounds", "Round by round", null, make("div", { class: "charts" }, report.rounds.map(figure))), section("configurations", "Configuration", configuration),
-    section("assumptions", "Assumptions", (run) => make("ul", {}, list(run.summary, "assumptions").map((words) => make("li", {}, own(words)))),
-      make("p", {}, "A promise holds if all of these are true."),
-      note("Losses, accuracies and ratios of noise to signal on this page are computed on private data. No certificate covers them: whoever publishes this page releases them. Columns whose names begin with ",
-        make("code", {}, "paper_"), " reproduce formulas of the paper and guarantee nothing."))].filter(Boolean);
-  const alarm = report.alarm ? make("p", { class: "broken" }, make("strong", {}, report.alarm), " ", make("a", { href: "#attacks" }, "Under attack"), " says what was proved.") : "";
+  const section = (id, title, ...parts) =>
+    make("section", { id, "aria-labelledby": id + "-title" }, make("h2", { id: id + "-title" }, title), parts);
+
+  /* What a function makes of each run. */
+  const each = (part) => report.runs.map((run) =>
+    make("section", { class: "run" }, several && part !== promises && make("h3", {}, own(run.result.label)), part(run)));
+
+  const [results, keys] = report.comparison;
+  const sections = [
+    several && section("comparison", "Comparison", table(results, {}, rounded),
+      note(`Epsilons compare if delta, unit, adjacency and view are the same. Each is that of its own run; ${report.selection}.`),
+      table(keys, { class: "keys" })),
+    section("promises", "What was promised", each(promises)),
+    section("attacks", "Under attack", each(attacks)),
+    section("games", "Equilibrium", each(games)),
+    section("rounds", "Round by round", figures(report.rounds)),
+    section("configurations", "Configuration", each(configuration)),
+    section("assumptions", "Assumptions", paragraph("", "A promise holds if all of these are true."), each(assumptions),
+      note("Losses, accuracies and ratios of noise to signal on this page are computed on private data. No certificate covers them: whoever " +
+        "publishes this page releases them. Columns whose names begin with ", make("code", {}, "paper_"), " reproduce formulas of the " +
+        "paper and guarantee nothing.")),
+  ].filter(Boolean);
   const SHORT = { promises: "Promises", rounds: "Rounds" };
-  document.querySelector("header").append(make("nav", { "aria-label": "Sections" }, make("ul", {}, sections.map(({ id, firstChild }) =>
-    make("li", {}, make("a", { href: "#" + id }, SHORT[id] || firstChild.textContent))))));
-  document.getElementById("main").replaceChildren(alarm, ...sections);
+  const links = sections.map(({ id, firstChild }) => make("li", {}, make("a", { href: "#" + id }, SHORT[id] || firstChild.textContent)));
+  const alarm = report.alarm && paragraph("broken", strong(report.alarm), " ", make("a", { href: "#attacks" }, "Under attack"), " says what was proved.");
+  document.querySelector("header").append(make("nav", { "aria-label": "Sections" }, make("ul", {}, links)));
+  document.getElementById("main").replaceChildren(...[alarm, ...sections].filter(Boolean));
   undrawn.forEach(draw);
 
   function repaint() {
