@@ -1,101 +1,11 @@
 /* mfpg audit --inversion: examples rebuilt from one update, at levels of noise. */
-#include "audit_inversion.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "interrupt.h"
-#include "progress.h"
-
-enum {
-    OPTION_INVERSION = 0x2100,
-    OPTION_EXAMPLES,
-    OPTION_BATCH,
-    OPTION_CANDIDATES,
-    OPTION_TRIALS,
-    OPTION_ITERATIONS,
-    OPTION_WIDTH
-};
-
-static const struct argp_option options[] = {{0, 0, 0, 0, "Gradient inversion:", 10},
-    {"inversion", OPTION_INVERSION, 0, 0,
-        "Instead of canaries: rebuilds examples of the client that is least protected from one of its "
-        "updates, at levels of noise from none to the configured one. Reads private data",
-        10},
-    {"examples", OPTION_EXAMPLES, "N", 0, "Examples that are attacked (default 40)", 10},
-    {"batch", OPTION_BATCH, "N", 0, "Examples in one update (default 1)", 10},
-    {"candidates", OPTION_CANDIDATES, "N", 0,
-        "One of so many is the client's, and is to be told (default 100)", 10},
-    {"trials", OPTION_TRIALS, "N", 0, "Guesses among them at every level (default 400)", 10},
-    {"iterations", OPTION_ITERATIONS, "N", 0,
-        "Of the attack by optimisation (default 300); 0: the closed form alone", 10},
-    {"width", OPTION_WIDTH, "N", 0,
-        "The features of an example are a picture of this width (default: pictures of format idx are square)",
-        10},
-    {0}};
-
-static int is_examples(double value) {
-    return value >= 1 && value <= 10000 && value == floor(value);
-}
-
-static int is_batch(double value) {
-    return value >= 1 && value <= 64 && value == floor(value);
-}
-
-static int is_candidates(double value) {
-    return value >= 2 && value <= 10000 && value == floor(value);
-}
-
-static int is_trials(double value) {
-    return value >= 1 && value <= 1e6 && value == floor(value);
-}
-
-static int is_iterations(double value) {
-    return value >= 0 && value <= 1e5 && value == floor(value);
-}
-
-static int is_width(double value) {
-    return value >= 1 && value <= 32768 && value == floor(value);
-}
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-    static const struct {
-        const char *name;
-        int (*allowed)(double value);
-        const char *words;
-    } numbers[] = {{"examples", is_examples, "a whole number from 1 to 10000"},
-        {"batch", is_batch, "a whole number from 1 to 64"},
-        {"candidates", is_candidates, "a whole number from 2 to 10000"},
-        {"trials", is_trials, "a whole number from 1 to 1000000"},
-        {"iterations", is_iterations, "a whole number from 0 to 100000"},
-        {"width", is_width, "a whole number from 1 to 32768"}};
-    cli_inversion *chosen = state->input;
-    mfpg_inversion_options *o = &chosen->options;
-    if (key == OPTION_INVERSION) chosen->asked = 1;
-    if (key == ARGP_KEY_END && chosen->given && !chosen->asked)
-        cli_wrong_argument(state, "--%s is an option of --inversion, which is not given", chosen->given);
-    if (key < OPTION_EXAMPLES || key > OPTION_WIDTH) return key == OPTION_INVERSION ? 0 : ARGP_ERR_UNKNOWN;
-    int which = key - OPTION_EXAMPLES;
-    double value = cli_number(state, numbers[which].name, text, numbers[which].allowed, numbers[which].words);
-    chosen->given = numbers[which].name;
-    switch (key) {
-    case OPTION_EXAMPLES: o->examples = (ptrdiff_t)value; break;
-    case OPTION_BATCH: o->batch = (ptrdiff_t)value; break;
-    case OPTION_CANDIDATES: o->candidates = (ptrdiff_t)value; break;
-    case OPTION_TRIALS: o->trials = (int64_t)value; break;
-    case OPTION_ITERATIONS: o->iterations = (int)value; break;
-    default: o->width = (ptrdiff_t)value; break;
-    }
-    return 0;
-}
-
-const struct argp cli_inversion_argp = {.options = options, .parser = parse};
-
-/* ---- printing ---- */
+#include "audit.h"
 
 static void show(void *user, int64_t done, int64_t total) {
-    progress_show(user, done, total, "parts", 0);
+    cli_progress_show(user, done, total, "parts", 0);
 }
 
 static void print_likeness(const char *what, const mfpg_likeness_pair *l) {
@@ -116,7 +26,7 @@ static void print_attack(const mfpg_inversion *inversion, int levels, int optimi
 }
 
 static void print_candidates(const mfpg_inversion *inversion, const mfpg_inversion_summary *s) {
-    char proved[CLI_TEXT_UP], most[CLI_TEXT_UP];
+    char proved[CLI_TEXT_SIZE], most[CLI_TEXT_SIZE];
     printf("\nThe client's example among %td candidates, %lld guesses at each level:\n", s->candidates,
         (long long)s->trials);
     printf("%-24s %8s %10s %10s %10s  verdict\n", "mu", "right", "proved", "at most", "rank");
@@ -163,36 +73,39 @@ static void print_study(const mfpg_experiment *experiment, const mfpg_inversion 
         "\nA picture that cannot be recognised is no evidence of privacy; the share of right guesses is.\n");
 }
 
-static int tell(mfpg_context *ctx, const mfpg_experiment *experiment, const cli_inversion *chosen,
-    const mfpg_inversion *inversion, const char *out, int json) {
+static mfpg_status show_inversion(cli_call *call, const settings *chosen, const mfpg_experiment *experiment,
+    const mfpg_inversion *inversion) {
     mfpg_status status = MFPG_OK;
-    int pictures = 0, code = mfpg_inversion_summarise(inversion).stands ? CLI_DONE : CLI_BROKEN_PROMISE;
-    if (out)
-        status =
-            mfpg_experiment_write_inversion(ctx, experiment, &chosen->options, inversion, out, &pictures);
-    if (status == MFPG_OK && json) {
-        char *text = NULL;
-        status = mfpg_experiment_inversion_json(ctx, experiment, &chosen->options, inversion, &text);
-        if (status == MFPG_OK) puts(text);
-        free(text);
+    char *text = NULL;
+    int pictures = 0;
+    if (!mfpg_inversion_summarise(inversion).stands) call->code = CLI_BROKEN_PROMISE;
+    if (chosen->out)
+        status = mfpg_experiment_write_inversion(
+            call->ctx, experiment, &chosen->inversion, inversion, chosen->out, &pictures);
+    if (status == MFPG_OK && call->json) {
+        status = mfpg_experiment_inversion_json(call->ctx, experiment, &chosen->inversion, inversion, &text);
+        if (text) puts(text);
     } else if (status == MFPG_OK) {
         print_study(experiment, inversion);
-        if (out) printf("\nWritten to %s/audit.json%s\n", out, pictures ? " and inversion.png" : "");
+        if (chosen->out)
+            printf("\nWritten to %s/audit.json%s\n", chosen->out, pictures ? " and inversion.png" : "");
     }
-    return status == MFPG_OK ? cli_finish("audit", code) : cli_fail(ctx, "audit", status);
+    free(text);
+    return status;
 }
 
-int cli_audit_inversion(
-    mfpg_context *ctx, const mfpg_experiment *experiment, cli_inversion *chosen, const char *out, int json) {
-    progress bar = progress_start();
+mfpg_status audit_inversion(cli_call *call, settings *chosen, const mfpg_experiment *experiment) {
+    cli_progress bar = cli_progress_start();
     mfpg_inversion *inversion = NULL;
-    chosen->options.stop = interrupt_watch();
-    chosen->options.progress = show;
-    chosen->options.progress_user = &bar;
-    mfpg_status status = mfpg_experiment_invert(ctx, experiment, &chosen->options, &inversion);
-    progress_end(&bar);
-    if (status != MFPG_OK) return cli_fail(ctx, "audit", status);
-    int code = tell(ctx, experiment, chosen, inversion, out, json);
+    mfpg_inversion_options *options = &chosen->inversion;
+    options->confidence = chosen->audit.confidence;
+    options->seed = chosen->audit.seed;
+    options->stop = cli_interrupt_watch();
+    options->progress = show;
+    options->progress_user = &bar;
+    mfpg_status status = mfpg_experiment_invert(call->ctx, experiment, options, &inversion);
+    cli_progress_end(&bar);
+    if (status == MFPG_OK) status = show_inversion(call, chosen, experiment, inversion);
     mfpg_inversion_destroy(inversion);
-    return code;
+    return status;
 }

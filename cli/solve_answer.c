@@ -1,37 +1,31 @@
 /* The answer of mfpg solve: one JSON object, or words for people. */
-#include <stdio.h>
-#include <stdlib.h>
+#include <math.h>
 
-#include "options.h"
 #include "solve.h"
 
-/* A longer list of actions is told by quantiles, unless a file was asked for. */
+/* A longer list of actions is given by quantiles, unless a file was asked for. */
 enum { MOST_LISTED = 1000, QUANTILES = 101 };
 
-static int tells_quantiles(const solve_settings *chosen, const mfpg_solution *solution) {
-    return solution->equilibrium->clients > MOST_LISTED && !chosen->asked.out;
+void solve_warn(const mfpg_solution *solution) {
+    char text[1024];
+    for (ptrdiff_t i = 0; mfpg_solution_warning(solution, i, text, sizeof text); i++) cli_warn(text);
 }
 
-static json_t *list_of(const double *values, ptrdiff_t count) {
-    json_t *list = json_array();
-    for (ptrdiff_t i = 0; i < count; i++) json_array_append_new(list, cli_json_number(values[i]));
-    return list;
-}
+/* ---- JSON ---- */
 
 static json_t *actions_json(mfpg_context *ctx, const double *action, ptrdiff_t clients, int quantiles) {
-    double told[QUANTILES];
+    double chosen[QUANTILES];
     if (!action) return json_null();
-    if (!quantiles) return list_of(action, clients);
-    if (mfpg_solution_quantiles(ctx, action, clients, QUANTILES, told) != MFPG_OK) return NULL;
-    return list_of(told, QUANTILES);
+    if (!quantiles) return cli_json_numbers(action, clients);
+    if (mfpg_solution_quantiles(ctx, action, clients, QUANTILES, chosen) != MFPG_OK) return NULL;
+    return cli_json_numbers(chosen, QUANTILES);
 }
 
 static json_t *gains_json(double max, double mean) {
-    if (isnan(max)) return json_null();
-    return json_pack("{s:o, s:o}", "max", cli_json_number(max), "mean", cli_json_number(mean));
+    return isnan(max) ? json_null() : cli_json("max:n mean:n", max, mean);
 }
 
-/* Clients that mix alike stand in one object. */
+/* Clients that mix alike share one object. */
 static json_t *mixing_json(const mfpg_equilibrium *q, int quantiles) {
     json_t *list = json_array();
     for (ptrdiff_t i = 0, end; i < q->mixing_count; i = end) {
@@ -42,124 +36,107 @@ static json_t *mixing_json(const mfpg_equilibrium *q, int quantiles) {
              end++)
             if (!quantiles || end - i < MOST_LISTED)
                 json_array_append_new(clients, json_integer(q->mixing[end].client));
-        json_t *one = json_pack("{s:o, s:o, s:o}", "clients", clients, "action",
-            cli_json_number(first->upper), "weight", cli_json_number(first->weight));
-        if (end - i > (ptrdiff_t)json_array_size(clients))
-            json_object_set_new(one, "count", json_integer(end - i));
+        ptrdiff_t named = (ptrdiff_t)json_array_size(clients);
+        json_t *one = cli_json("clients:o action:n weight:n", clients, first->upper, first->weight);
+        if (end - i > named) one = cli_json_add(one, "count:i", end - i);
         json_array_append_new(list, one);
     }
     return list;
-}
-
-static json_t *unique_json(int unique) {
-    return unique < 0 ? json_string("unknown") : json_boolean(unique);
 }
 
 static json_t *warnings_json(const mfpg_solution *solution) {
     char text[1024];
     json_t *list = json_array();
     for (ptrdiff_t i = 0; mfpg_solution_warning(solution, i, text, sizeof text); i++)
-        json_array_append_new(list, json_string(text));
+        json_array_append_new(list, cli_json_text(text));
     return list;
 }
 
-static json_t *fixed_points_json(const mfpg_equilibrium *q) {
-    json_t *list = json_array();
-    for (ptrdiff_t i = 0; i < q->fixed_point_count; i++)
-        json_array_append_new(
-            list, json_pack("{s:o, s:b}", "mean_action", cli_json_number(q->fixed_point[i].mean), "mixes",
-                      q->fixed_point[i].mixes));
-    return list;
+static json_t *fixed_point_json(const void *equilibrium, ptrdiff_t index) {
+    const mfpg_equilibrium *q = equilibrium;
+    return cli_json("mean_action:n mixes:b", q->fixed_point[index].mean, q->fixed_point[index].mixes);
 }
 
-static json_t *price_json(mfpg_context *ctx, const mfpg_priced *priced, ptrdiff_t clients, int quantiles) {
-    return json_pack("{s:o, s:o, s:o, s:o}", "clients", actions_json(ctx, priced->price, clients, quantiles),
-        "mean_action", cli_json_number(priced->mean_action), "difference",
-        cli_json_number(priced->difference), "exploitability", cli_json_number(priced->exploitability));
+static json_t *name_json(const void *solution, ptrdiff_t client) {
+    const mfpg_solution *s = solution;
+    return cli_json_text(s->name(s->name_user, client));
 }
 
-/* Keys that are there only where they say something. */
-static void add_extras(mfpg_context *ctx, json_t *object, const mfpg_solution *solution, int quantiles) {
+/* Keys that are there only if they say something. */
+static json_t *add_extras(mfpg_context *ctx, json_t *object, const mfpg_solution *solution, int quantiles) {
     const mfpg_equilibrium *q = solution->equilibrium;
-    if (q->selection) json_object_set_new(object, "selection", json_string(q->selection));
-    if (q->fixed_point_count > 0) {
-        json_object_set_new(object, "fixed_points", fixed_points_json(q));
-        json_object_set_new(object, "more_fixed_points", json_boolean(q->fixed_point_more));
-    }
-    if (solution->preference_factor != 0.0)
-        json_object_set_new(object, "preference_factor", cli_json_number(solution->preference_factor));
-    if (solution->priced)
-        json_object_set_new(object, "price", price_json(ctx, solution->priced, q->clients, quantiles));
+    const mfpg_priced *priced = solution->priced;
     json_t *warnings = warnings_json(solution);
-    if (json_array_size(warnings) > 0)
-        json_object_set_new(object, "warnings", warnings);
-    else
-        json_decref(warnings);
+    if (q->selection) object = cli_json_add(object, "selection:s", q->selection);
+    if (q->fixed_point_count > 0)
+        object = cli_json_add(object, "fixed_points:o more_fixed_points:b",
+            cli_json_array(q->fixed_point_count, fixed_point_json, q), q->fixed_point_more);
+    if (solution->preference_factor != 0.0)
+        object = cli_json_add(object, "preference_factor:n", solution->preference_factor);
+    if (priced)
+        object = cli_json_add(object, "price:o",
+            cli_json("clients:o mean_action:n difference:n exploitability:n",
+                actions_json(ctx, priced->price, q->clients, quantiles), priced->mean_action,
+                priced->difference, priced->exploitability));
+    if (json_array_size(warnings) > 0) object = cli_json_add(object, "warnings:o", json_incref(warnings));
+    json_decref(warnings);
     if (quantiles) { /* actions[i] is the quantile at i/100 */
         double steps[QUANTILES];
         for (int i = 0; i < QUANTILES; i++) steps[i] = i / (double)(QUANTILES - 1);
-        json_object_set_new(object, "quantiles", list_of(steps, QUANTILES));
-    } else if (solution->name) {
-        json_t *names = json_array();
-        for (ptrdiff_t k = 0; k < q->clients; k++)
-            json_array_append_new(names, json_string(solution->name(solution->name_user, k)));
-        json_object_set_new(object, "names", names);
+        return cli_json_add(object, "quantiles:o", cli_json_numbers(steps, QUANTILES));
     }
+    if (!solution->name) return object;
+    return cli_json_add(object, "names:o", cli_json_array(q->clients, name_json, solution));
 }
 
-static json_t *answer_json(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
+static json_t *answer_json(mfpg_context *ctx, const mfpg_solution *solution, int quantiles) {
     const mfpg_equilibrium *q = solution->equilibrium;
-    int quantiles = tells_quantiles(chosen, solution);
-    json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:b, s:i, s:o, s:o}", "mean_action",
-        cli_json_number(q->mean_action), "actions", actions_json(ctx, q->action, q->clients, quantiles),
-        "mixing", mixing_json(q, quantiles), "exploitability",
-        gains_json(q->exploitability_max, q->exploitability_mean), "exploitability_finite",
-        gains_json(solution->finite_max, solution->finite_mean), "social", "mean_action",
-        cli_json_number(q->social_mean), "actions",
-        actions_json(ctx, q->social_action, q->clients, quantiles), "cost", cli_json_number(q->social_cost),
-        "cost", cli_json_number(q->cost), "price_of_anarchy", cli_json_number(q->price_of_anarchy), "unique",
-        unique_json(q->unique), "converged", q->converged, "iterations", q->iterations, "residual",
-        cli_json_number(q->residual), "consistency_gap", cli_json_number(q->consistency_gap));
-    if (object && q->social_action && !q->social_exact)
-        json_object_set_new(json_object_get(object, "social"), "exact", json_false());
-    if (object) add_extras(ctx, object, solution, quantiles);
-    return object;
+    json_t *social = cli_json("mean_action:n actions:o cost:n", q->social_mean,
+        actions_json(ctx, q->social_action, q->clients, quantiles), q->social_cost);
+    if (q->social_action && !q->social_exact) social = cli_json_add(social, "exact:b", 0);
+    json_t *object =
+        cli_json("mean_action:n actions:o mixing:o exploitability:o exploitability_finite:o social:o "
+                 "cost:n price_of_anarchy:n unique:o converged:b iterations:i residual:n "
+                 "consistency_gap:n",
+            q->mean_action, actions_json(ctx, q->action, q->clients, quantiles), mixing_json(q, quantiles),
+            gains_json(q->exploitability_max, q->exploitability_mean),
+            gains_json(solution->finite_max, solution->finite_mean), social, q->cost, q->price_of_anarchy,
+            q->unique < 0 ? json_string("unknown") : json_boolean(q->unique), q->converged,
+            (int64_t)q->iterations, q->residual, q->consistency_gap);
+    return add_extras(ctx, object, solution, quantiles);
 }
+
+/* ---- the whole ---- */
 
 /* Prints the solution with what else was asked for. */
-static int print_answer(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
-    int code = CLI_DONE, converged = solution->equilibrium->converged;
-    mfpg_status status = chosen->asked.out ? mfpg_solution_write(ctx, solution, chosen->asked.out) : MFPG_OK;
-    if (status == MFPG_OK && !chosen->common.json) status = mfpg_solution_print(ctx, solution, stdout);
-    if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
-    cli_warn_of_game(solution);
-    if (chosen->common.json)
-        code = cli_json_print("solve", answer_json(ctx, chosen, solution));
-    else if (chosen->asked.out)
-        printf("Every client: %s\n", chosen->asked.out);
-    code = cli_finish("solve", code);
-    if (converged || code != CLI_DONE) return code;
-    fprintf(stderr,
-        "mfpg solve: not solved: residual %.3g after %d iterations; what is printed is the best "
-        "profile that was found\n",
-        solution->equilibrium->residual, solution->equilibrium->iterations);
-    return CLI_FAILED;
+static mfpg_status print_answer(cli_call *call, const mfpg_solution *solution) {
+    const char *out = ((const mfpg_solve_request *)call->options)->out;
+    const mfpg_equilibrium *q = solution->equilibrium;
+    mfpg_status status = out ? mfpg_solution_write(call->ctx, solution, out) : MFPG_OK;
+    if (status == MFPG_OK && !call->json) status = mfpg_solution_print(call->ctx, solution, stdout);
+    if (status != MFPG_OK) return status;
+    solve_warn(solution);
+    if (call->json)
+        status = cli_json_print(answer_json(call->ctx, solution, q->clients > MOST_LISTED && !out));
+    else if (out)
+        printf("Every client: %s\n", out);
+    if (status != MFPG_OK || q->converged || fflush(stdout) != 0) return status;
+    cli_error(call->name,
+        "not solved: residual %.3g after %d iterations; what is printed is the best profile that was found",
+        q->residual, q->iterations);
+    call->code = CLI_FAILED;
+    return status;
 }
 
-int solve_print(mfpg_context *ctx, const solve_settings *chosen, const mfpg_solution *solution) {
-    mfpg_solution told = *solution;
+mfpg_status solve_print(cli_call *call, const mfpg_solution *solution) {
+    const mfpg_solve_request *asked = call->options;
+    mfpg_solution priced_solution = *solution;
     mfpg_priced priced = {0};
-    mfpg_status status =
-        chosen->asked.game.price ? mfpg_solution_find_price(ctx, solution, &priced) : MFPG_OK;
-    if (chosen->asked.game.price) told.priced = &priced;
-    int code = CLI_DONE;
-    if (status != MFPG_OK) {
-        cli_refuse("solve", "--price: %s", mfpg_context_message(ctx));
-        code = cli_exit_code(status);
-    } else {
-        code = print_answer(ctx, chosen, &told);
-    }
+    if (!asked->game.price) return print_answer(call, solution);
+    mfpg_status status = mfpg_solution_find_price(call->ctx, solution, &priced);
+    priced_solution.priced = &priced;
+    status =
+        status == MFPG_OK ? print_answer(call, &priced_solution) : mfpg_fail_in(call->ctx, status, "--price");
     mfpg_priced_clear(&priced);
-    return code;
+    return status;
 }
