@@ -45,24 +45,24 @@ static json_t *add_ledger(json_t *object, const mfpg_ledger_account *ledger) {
 }
 
 static json_t *add_found(json_t *object, const mfpg_found *found) {
-    object = cli_json_add(object, "solved:s target_epsilon:n noise_multiplier:n noise_sd:n",
-        mfpg_solve_name(found->solved), found->target_epsilon, found->noise_multiplier, found->noise_sd);
-    if (!isnan(found->strength)) object = cli_json_add(object, "strength:n", found->strength);
-    return cli_json_add(object, "sampling_rate:n steps:o evaluations:i", found->sampling_rate,
+    return cli_json_add(object,
+        "solved:s target_epsilon:n noise_multiplier:n noise_sd:n strength:N sampling_rate:n steps:o "
+        "evaluations:i",
+        mfpg_solve_name(found->solved), found->target_epsilon, found->noise_multiplier, found->noise_sd,
+        found->strength, found->sampling_rate,
         isfinite(found->steps) ? json_integer((json_int_t)found->steps) : cli_json_number(found->steps),
         (int64_t)found->evaluations);
 }
 
 static json_t *answer_json(const mfpg_answer *answer) {
+    int of_data = answer->particles == MFPG_PARTICLES_DATA;
     json_t *object =
         cli_json("epsilon:n delta:n mu:n rdp:n lower:n upper:n accountant:s adjacency:s unit:s view:s "
-                 "assumptions:o certificate:b",
+                 "assumptions:o certificate:b particles:S contraction:N",
             answer->epsilon, answer->delta, answer->mu, answer->rdp, answer->lower, answer->upper,
             answer->accountant, answer->adjacency, answer->unit, answer->view,
-            cli_json_array(answer->assumptions, assumption_json, answer), answer->certificate);
-    if (answer->particles == MFPG_PARTICLES_DATA)
-        object = cli_json_add(object, "particles:s", mfpg_particles_name(answer->particles));
-    if (!isnan(answer->contraction)) object = cli_json_add(object, "contraction:n", answer->contraction);
+            cli_json_array(answer->assumptions, assumption_json, answer), answer->certificate,
+            of_data ? mfpg_particles_name(answer->particles) : NULL, answer->contraction);
     return answer->ledger ? add_ledger(object, answer->ledger) : object;
 }
 

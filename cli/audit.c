@@ -5,7 +5,14 @@
 
 #include "mfpg/experiment.h"
 
-#include "audit.h"
+#include "cli.h"
+
+typedef struct settings {
+    mfpg_audit_options audit;
+    int inverts; /* instead of canaries */
+    mfpg_inversion_options inversion;
+    char *out; /* NULL: nothing is written */
+} settings;
 
 /* What is done with the options: facts of them. */
 enum {
@@ -135,6 +142,10 @@ static const char *promised(double value, char text[CLI_TEXT_SIZE]) {
     return isnan(value) ? "-" : cli_text_up(value, text);
 }
 
+static const char *verdict(double promise, int stands) {
+    return isinf(promise) ? "nothing is promised" : stands ? "stands" : "BROKEN";
+}
+
 static void print_pair(const char *what, double most, double least) {
     char up[CLI_TEXT_SIZE], down[CLI_TEXT_SIZE];
     printf("%-16s %s: %s promised, %s proved\n", "", what, promised(most, up), proved(least, down));
@@ -145,10 +156,7 @@ static void print_client(const char *name, const mfpg_audit_client *c) {
     printf("%-16.16s %10s %10s %10s %10s %10s  %s%s%s  %s\n", name, promised(c->mu, text[0]),
         proved(c->mu_lower, text[1]), promised(c->epsilon, text[2]), proved(c->epsilon_lower, text[3]),
         proved(c->epsilon_lower_direct, text[4]), mfpg_audit_route_name(c->route), c->route ? ", " : "",
-        c->route ? mfpg_audit_pattern_name(c->pattern) : "",
-        isinf(c->epsilon) ? "nothing is promised"
-        : c->stands       ? "stands"
-                          : "BROKEN");
+        c->route ? mfpg_audit_pattern_name(c->pattern) : "", verdict(c->epsilon, c->stands));
     if (!isnan(c->auc_cap)) print_pair("share of pairs in order, at most", c->auc_cap, c->auc_lower);
     if (!isnan(c->round_mu)) print_pair("mu of one round", c->round_mu, c->round_mu_lower);
     if (!isnan(c->input_mu_lower))
@@ -236,6 +244,113 @@ static mfpg_status attack(cli_call *call, settings *chosen, const mfpg_experimen
     return status;
 }
 
+/* ---- --inversion: examples rebuilt from one update, at levels of noise ---- */
+
+static void show_parts(void *user, int64_t done, int64_t total) {
+    cli_progress_show(user, done, total, "parts", 0);
+}
+
+static void print_likeness(const char *what, const mfpg_likeness_pair *l) {
+    printf("%-24s %6.2f %6.2f   %6.3f %6.3f   %6.3f %6.3f\n", what, l->median.psnr, l->best.psnr,
+        l->median.ssim, l->best.ssim, l->median.pearson, l->best.pearson);
+}
+
+static void print_attack(const mfpg_inversion *inversion, int levels, int optimised) {
+    char what[32];
+    printf("\n%-24s %13s   %13s   %13s\n", optimised ? "optimisation" : "closed form", "PSNR (dB)", "SSIM",
+        "Pearson's r");
+    printf("%-24s %6s %6s   %6s %6s   %6s %6s\n", "mu", "median", "best", "median", "best", "median", "best");
+    for (int i = 0; i < levels; i++) {
+        const mfpg_inversion_level level = mfpg_inversion_at(inversion, i);
+        snprintf(what, sizeof what, "%.4g%s", level.mu, level.configured ? " (configured)" : "");
+        print_likeness(what, optimised ? &level.optimisation : &level.closed_form);
+    }
+}
+
+static void print_candidates(const mfpg_inversion *inversion, const mfpg_inversion_summary *s) {
+    char least[CLI_TEXT_SIZE], most[CLI_TEXT_SIZE];
+    printf("\nThe client's example among %td candidates, %lld guesses at each level:\n", s->candidates,
+        (long long)s->trials);
+    printf("%-24s %8s %10s %10s %10s  verdict\n", "mu", "right", "proved", "at most", "rank");
+    for (int i = 0; i < s->levels; i++) {
+        const mfpg_inversion_level l = mfpg_inversion_at(inversion, i);
+        char what[32];
+        snprintf(what, sizeof what, "%.4g%s", l.mu, l.configured ? " (configured)" : "");
+        printf("%-24s %8.4g %10s %10s %10g  %s\n", what, l.rate, proved(l.lower, least),
+            promised(l.cap, most), l.median_rank, verdict(l.mu, l.stands));
+    }
+}
+
+static void print_subject(const mfpg_experiment *experiment, const mfpg_inversion_summary *s) {
+    printf("Gradient inversion of one local step of client '%s', the least protected; computed on private "
+           "data, no certificate "
+           "covers it.\n",
+        mfpg_experiment_client_name(experiment, s->client));
+    printf("%td example%s, %td an update%s. mu is that of one step under zero-out (replace: twice that).\n",
+        s->examples, s->examples == 1 ? "" : "s", s->batch,
+        s->labels_known ? ", labels known to the attacker" : ", labels read off the gradient");
+    printf(
+        "|gradient| of an example: median %.3g (%.3g to %.3g). The clip multiplies by %.3g (%.3g to %.3g).\n",
+        s->gradient_norm.median, s->gradient_norm.least, s->gradient_norm.most, s->clip_factor.median,
+        s->clip_factor.least, s->clip_factor.most);
+    printf(
+        "Units of the first layer: %td; active for one example of an update alone: median %g (%g to %g).\n",
+        s->rows, s->exclusive_rows.median, s->exclusive_rows.least, s->exclusive_rows.most);
+}
+
+static void print_study(const mfpg_experiment *experiment, const mfpg_inversion *inversion) {
+    const mfpg_inversion_summary s = mfpg_inversion_summarise(inversion);
+    int optimised = mfpg_inversion_picture_of(inversion, MFPG_PICTURE_OPTIMISATION, 0, 0) != NULL;
+    print_subject(experiment, &s);
+    print_attack(inversion, s.levels, 0);
+    if (optimised) print_attack(inversion, s.levels, 1);
+    printf("\nwithout any attack\n");
+    print_likeness("mean of all others", &s.mean);
+    print_likeness("a random other", &s.other);
+    print_candidates(inversion, &s);
+    printf(
+        "\nA picture that cannot be recognised is no evidence of privacy; the share of right guesses is.\n");
+}
+
+static mfpg_status show_inversion(cli_call *call, const settings *chosen, const mfpg_experiment *experiment,
+    const mfpg_inversion *inversion) {
+    mfpg_status status = MFPG_OK;
+    char *text = NULL;
+    int pictures = 0;
+    if (!mfpg_inversion_summarise(inversion).stands) call->code = CLI_BROKEN_PROMISE;
+    if (chosen->out)
+        status = mfpg_experiment_write_inversion(
+            call->ctx, experiment, &chosen->inversion, inversion, chosen->out, &pictures);
+    if (status == MFPG_OK && call->json) {
+        status = mfpg_experiment_inversion_json(call->ctx, experiment, &chosen->inversion, inversion, &text);
+        if (text) puts(text);
+    } else if (status == MFPG_OK) {
+        print_study(experiment, inversion);
+        if (chosen->out)
+            printf("\nWritten to %s/audit.json%s\n", chosen->out, pictures ? " and inversion.png" : "");
+    }
+    free(text);
+    return status;
+}
+
+static mfpg_status invert(cli_call *call, settings *chosen, const mfpg_experiment *experiment) {
+    cli_progress bar = cli_progress_start();
+    mfpg_inversion *inversion = NULL;
+    mfpg_inversion_options *o = &chosen->inversion;
+    o->confidence = chosen->audit.confidence;
+    o->seed = chosen->audit.seed;
+    o->stop = cli_interrupt_watch();
+    o->progress = show_parts;
+    o->progress_user = &bar;
+    mfpg_status status = mfpg_experiment_invert(call->ctx, experiment, o, &inversion);
+    cli_progress_end(&bar);
+    if (status == MFPG_OK) status = show_inversion(call, chosen, experiment, inversion);
+    mfpg_inversion_destroy(inversion);
+    return status;
+}
+
+/* ---- the command ---- */
+
 /* The configuration that is named, or that of a run, next to which the answer is then written: unless arguments make it another
  * configuration. */
 static mfpg_status open_config(cli_call *call, settings *chosen, mfpg_config **out) {
@@ -260,8 +375,7 @@ static mfpg_status audit(cli_call *call) {
     if (status == MFPG_OK && chosen->out) status = cli_may_write_folder(call, chosen->out);
     if (status == MFPG_OK) status = mfpg_experiment_create(call->ctx, config, &experiment);
     if (status == MFPG_OK)
-        status =
-            chosen->inverts ? audit_inversion(call, chosen, experiment) : attack(call, chosen, experiment);
+        status = chosen->inverts ? invert(call, chosen, experiment) : attack(call, chosen, experiment);
     mfpg_experiment_destroy(experiment);
     mfpg_config_destroy(config);
     return status;

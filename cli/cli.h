@@ -87,6 +87,16 @@ const mfpg_option *cli_command_option(const cli_command *command, ptrdiff_t inde
 /* The title of the option's group: "" for none, NULL for an option in common. */
 const char *cli_command_section(const cli_command *command, ptrdiff_t index);
 
+/* A file of cli/pages, which the program carries within itself. */
+typedef struct cli_embedded {
+    const char *name, *bytes; /* with a closing 0 */
+    size_t size;
+} cli_embedded;
+extern const cli_embedded cli_pages[];
+
+/* The text of the page of that name. */
+const char *cli_page(const char *name);
+
 /* Reads the command line, runs the command and returns the exit code. A wrong line ends the program with CLI_WRONG_INPUT, what is
  * allowed, and the nearest name. */
 int cli_run(const char *name, const cli_command *command, int argc, char **argv);
@@ -135,7 +145,8 @@ const char *cli_text_down(double value, char out[CLI_TEXT_SIZE]);
 json_t *cli_json_number(double value);
 json_t *cli_json_text(const char *text);
 
-/* An object of "name:kind" pairs separated by blanks, whose values follow in their order. Kinds:
+/* An object of "name:kind" pairs separated by blanks, whose values follow in their order. A kind in capitals leaves the pair out if
+ * the value is null, 0 or "". Kinds:
  *     n  double                       i  int64_t or ptrdiff_t; an int must be cast
  *     s  const char *; NULL: null     b  int
  *     o  json_t *, which the object then owns; NULL: memory ran out

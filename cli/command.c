@@ -2,7 +2,6 @@
  * a value may be. */
 #include <argp.h>
 #include <assert.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,15 +56,12 @@ typedef struct argp_rows {
     char words[1024]; /* "a|b" of the options that take words */
 } argp_rows;
 
-/* Appends "a|b" to the words; *used grows. */
-static const char *join_words(const mfpg_option *option, argp_rows *out, size_t *used) {
-    const char *word, *begin = out->words + *used;
-    for (ptrdiff_t i = 0; (word = mfpg_option_word(option, i)); i++) {
-        int wrote = snprintf(out->words + *used, sizeof out->words - *used, "%s%s", i ? "|" : "", word);
-        assert(wrote > 0 && (size_t)wrote < sizeof out->words - *used - 1);
-        *used += (size_t)wrote;
-    }
-    *used += 1; /* the closing 0 */
+/* Writes "a|b" at *end, which moves behind the closing 0. */
+static const char *join_words(const mfpg_option *option, char **end) {
+    const char *word, *begin = *end;
+    for (ptrdiff_t i = 0; (word = mfpg_option_word(option, i)); i++)
+        *end += sprintf(*end, "%s%s", i ? "|" : "", word);
+    *end += 1;
     return begin;
 }
 
@@ -73,7 +69,7 @@ static const char *join_words(const mfpg_option *option, argp_rows *out, size_t 
  * --threads comes first: argp counts an option without a group to that of the row before it. */
 static void fill_rows(const cli_command *command, argp_rows *out) {
     const mfpg_option *option;
-    size_t used = 0;
+    char *end = out->words;
     int count = command->threads == CLI_OPTION_THREADS, group = 0;
     *out = (argp_rows){0};
     for (ptrdiff_t i = 0; (option = cli_command_option(command, i)) && count < MOST_OPTIONS - 2; i++) {
@@ -85,10 +81,11 @@ static void fill_rows(const cli_command *command, argp_rows *out) {
         group = in_group;
         out->row[option == common ? 0 : count++] = (struct argp_option){.name = option->name,
             .key = option->letter ? option->letter : FIRST_KEY + (int)i,
-            .arg = words ? join_words(option, out, &used) : option->argument,
+            .arg = words ? join_words(option, &end) : option->argument,
             .flags = option->help[0] ? 0 : OPTION_HIDDEN,
             .doc = option->help,
             .group = group};
+        assert(end < out->words + sizeof out->words / 2); /* the next has room */
     }
 }
 
@@ -100,21 +97,6 @@ typedef struct parsing {
     settings common;
     char *given;
 } parsing;
-
-/* Ends the program as argp_error does. */
-static void wrong(const struct argp_state *state, const char *format, ...)
-    __attribute__((format(printf, 2, 3), noreturn));
-
-static void wrong(const struct argp_state *state, const char *format, ...) {
-    const parsing *p = state->input;
-    char text[2048];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    cli_error(p->call->name, "%s\nTry '%s --help' for every option.", text, state->name);
-    exit(CLI_WRONG_INPUT);
-}
 
 /* The key of the configuration that a word means, whole or its last part, with - for _; NULL for none. */
 static const char *key_of(const char *word) {
@@ -134,49 +116,56 @@ static int takes_keys(const cli_command *command) {
 }
 
 /* The first argument that is not KEY=VALUE is the configuration, all others are KEY=VALUE. */
-static void take_argument(struct argp_state *state, parsing *p, char *text) {
+static mfpg_status take_argument(parsing *p, char *text) {
     cli_call *call = p->call;
     int keys = takes_keys(p->command);
-    if (keys && strchr(text, '=')) {
-        call->assignment[call->assignments++] = text;
-        return;
-    }
-    if (call->arguments < p->command->most) {
-        call->argument[call->arguments++] = text;
-        return;
-    }
     const char *meant = keys ? key_of(text) : NULL;
-    if (meant) wrong(state, "'%.60s' is no KEY=VALUE; give it as %s=VALUE", text, meant);
-    if (keys)
-        wrong(state, "'%.60s' is no KEY=VALUE, and the configuration is %.200s already", text,
-            call->argument[0]);
-    if (p->command->most == 0) wrong(state, "'%.60s' is no option", text);
-    wrong(state, "'%.60s' is one argument too many: %s", text, p->command->limit);
+    if (keys && strchr(text, '='))
+        call->assignment[call->assignments++] = text;
+    else if (call->arguments < p->command->most)
+        call->argument[call->arguments++] = text;
+    else if (meant)
+        return mfpg_fail(
+            call->ctx, MFPG_ERR_INPUT, "'%.60s' is no KEY=VALUE; give it as %s=VALUE", text, meant);
+    else if (keys)
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
+            "'%.60s' is no KEY=VALUE, and the configuration is %.200s already", text, call->argument[0]);
+    else if (p->command->most == 0)
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "'%.60s' is no option", text);
+    else
+        return mfpg_fail(
+            call->ctx, MFPG_ERR_INPUT, "'%.60s' is one argument too many: %s", text, p->command->limit);
+    return MFPG_OK;
 }
 
-static void take_option(struct argp_state *state, parsing *p, ptrdiff_t index, const char *text) {
-    ptrdiff_t at = common_index(p->command, index);
-    const mfpg_options *list = at < 0 ? list_of(p->command) : &commons;
-    const mfpg_option *option = cli_command_option(p->command, index);
-    void *fields = at < 0 ? p->call->options : &p->common;
-    mfpg_status status = mfpg_option_set(p->call->ctx, list, option->name, text, fields);
-    if (status == MFPG_ERR_INPUT) wrong(state, "%s", mfpg_context_message(p->call->ctx));
-    if (status != MFPG_OK) exit(cli_finish(p->call, status));
-    if (at < 0) p->given[index] = 1;
+static mfpg_status take_option(parsing *p, ptrdiff_t index, const char *text) {
+    const char *name = cli_command_option(p->command, index)->name;
+    if (common_index(p->command, index) >= 0)
+        return mfpg_option_set(p->call->ctx, &commons, name, text, &p->common);
+    p->given[index] = 1;
+    return mfpg_option_set(p->call->ctx, list_of(p->command), name, text, p->call->options);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
     parsing *p = state->input;
-    const mfpg_option *option;
-    if (key == ARGP_KEY_ARG) take_argument(state, p, text);
-    if (key == ARGP_KEY_END && p->call->arguments < p->command->least) wrong(state, "%s", p->command->needed);
-    if (key == ARGP_KEY_ARG || key == ARGP_KEY_END) return 0;
-    for (ptrdiff_t i = 0; (option = cli_command_option(p->command, i)); i++) {
-        if (key != (option->letter ? option->letter : FIRST_KEY + i)) continue;
-        take_option(state, p, i, text);
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
+    const mfpg_option *option = NULL;
+    ptrdiff_t i = 0;
+    mfpg_status status = MFPG_OK;
+    while ((option = cli_command_option(p->command, i)) &&
+           key != (option->letter ? option->letter : FIRST_KEY + i))
+        i++;
+    if (option)
+        status = take_option(p, i, text);
+    else if (key == ARGP_KEY_ARG)
+        status = take_argument(p, text);
+    else if (key != ARGP_KEY_END)
+        return ARGP_ERR_UNKNOWN;
+    else if (p->call->arguments < p->command->least)
+        status = mfpg_fail(p->call->ctx, MFPG_ERR_INPUT, "%s", p->command->needed);
+    if (status == MFPG_OK) return 0;
+    cli_error(p->call->name, "%s\nTry '%s --help' for every option.", mfpg_context_message(p->call->ctx),
+        state->name);
+    exit(cli_exit_code(status));
 }
 
 /* getopt takes every beginning of a name, and says of one that it cannot complete what is wrong with it. */

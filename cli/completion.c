@@ -283,79 +283,6 @@ static void offer_words(mfpg_context *ctx, char *const *words, int count) {
     if (typed.command) offer_for_command(&typed);
 }
 
-/* ---- the scripts ---- */
-
-/* Bash parts words at = and :, so that the words are put together again as they were typed, and what comes before the last
- * such sign is not part of the replies. */
-static const char bash_script[] =
-    "# Completion of mfpg for bash; made by: mfpg completion bash\n"
-    "_mfpg() {\n"
-    "    local line=${COMP_LINE:0:COMP_POINT} rest word gap words=() i\n"
-    "    rest=$line\n"
-    "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
-    "        gap=${rest%%[![:space:]]*}\n"
-    "        rest=${rest#\"$gap\"}\n"
-    "        word=${COMP_WORDS[i]}\n"
-    "        [[ $rest == \"$word\"* ]] || word=$rest\n"
-    "        rest=${rest#\"$word\"}\n"
-    "        if ((i > 0)) && [[ -z $gap ]]; then words[-1]+=$word; else words+=(\"$word\"); fi\n"
-    "    done\n"
-    "    local last=${words[-1]} value prefix= cut=\n"
-    "    value=$last\n"
-    "    [[ $last == *=* ]] && value=${last#*=} prefix=${last%%=*}=\n"
-    "    local breaks=${COMP_WORDBREAKS//[^=:]/}\n"
-    "    [[ -n $breaks && $last == *[$breaks]* ]] && cut=${last%\"${last##*[$breaks]}\"}\n"
-    "    COMPREPLY=()\n"
-    "    local reply program=${1/#\\~/$HOME}\n"
-    "    while IFS= read -r reply; do\n"
-    "        case $reply in\n"
-    "        ':files '*) compopt -o filenames 2>/dev/null\n"
-    "            while IFS= read -r word; do\n"
-    "                if [[ -d $word || ${word##*/} == ${reply#:files } ]]; then "
-    "COMPREPLY+=(\"$prefix$word\"); fi\n"
-    "            done < <(compgen -f -- \"$value\") ;;\n"
-    "        ':folders') compopt -o filenames 2>/dev/null\n"
-    "            while IFS= read -r word; do COMPREPLY+=(\"$prefix$word\"); done < <(compgen -d -- "
-    "\"$value\") ;;\n"
-    "        ':message '*) ;;\n"
-    "        *) COMPREPLY+=(\"$prefix${reply%%$'\\t'*}\") ;;\n"
-    "        esac\n"
-    "    done < <(\"$program\" completion --words -- \"${words[@]}\" 2>/dev/null)\n"
-    "    [[ -z $cut ]] || COMPREPLY=(\"${COMPREPLY[@]#\"$cut\"}\")\n"
-    "    if ((${#COMPREPLY[@]} == 1)) && [[ ${COMPREPLY[0]} == *[=.,] ]]; then compopt -o nospace "
-    "2>/dev/null; fi\n"
-    "}\n"
-    "complete -F _mfpg mfpg\n";
-
-static const char zsh_script[] =
-    "#compdef mfpg\n"
-    "# Completion of mfpg for zsh; made by: mfpg completion zsh\n"
-    "_mfpg() {\n"
-    "    local line word help files= folders= message=\n"
-    "    local -a complete open\n"
-    "    for line in \"${(@f)$(${~words[1]} completion --words -- \"${(@Q)words[1,CURRENT-1]}\" "
-    "\"${(Q)PREFIX}\" 2>/dev/null)}\"; do\n"
-    "        case $line in\n"
-    "        (':files '*) files=${line#:files } ;;\n"
-    "        (:folders) folders=1 ;;\n"
-    "        (':message '*) message=${line#:message } ;;\n"
-    "        (*$'\\t'*)\n"
-    "            word=${line%%$'\\t'*} help=${line#*$'\\t'}\n"
-    "            line=${word//:/\\\\:}${help:+:$help}\n"
-    "            if [[ $word == *[=.,] ]]; then open+=(\"$line\"); else complete+=(\"$line\"); fi ;;\n"
-    "        esac\n"
-    "    done\n"
-    "    compset -P '*='\n"
-    "    local result=1\n"
-    "    (( $#complete )) && _describe -t values 'mfpg' complete && result=0\n"
-    "    (( $#open )) && _describe -t keys 'mfpg' open -S '' && result=0\n"
-    "    [[ -n $files ]] && _files -g \"$files\" && result=0\n"
-    "    [[ -n $folders ]] && _files -/ && result=0\n"
-    "    [[ -n $message ]] && _message \"$message\"\n"
-    "    return result\n"
-    "}\n"
-    "if [[ $funcstack[1] == _mfpg ]]; then _mfpg \"$@\"; else compdef _mfpg mfpg; fi\n";
-
 /* ---- the command ---- */
 
 typedef struct settings {
@@ -371,10 +298,9 @@ static mfpg_status completion(cli_call *call) {
     if (call->arguments > 1)
         return mfpg_fail(
             call->ctx, MFPG_ERR_INPUT, "one shell at a time; '%.60s' is a second", call->argument[1]);
-    int zsh = strcmp(shell, "zsh") == 0;
-    if (!zsh && strcmp(shell, "bash") != 0)
+    if (strcmp(shell, "bash") != 0 && strcmp(shell, "zsh") != 0)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "no script for shell '%.60s'; allowed: bash, zsh", shell);
-    const char *script = zsh ? zsh_script : bash_script;
+    const char *script = cli_page(strcmp(shell, "zsh") == 0 ? "completion.zsh" : "completion.bash");
     if (call->json) return cli_json_print(cli_json("shell:s script:s", shell, script));
     fputs(script, stdout);
     return MFPG_OK;

@@ -30,9 +30,8 @@ static const char *kind_word(mfpg_column_kind kind) {
 
 static json_t *column_json(const void *report, ptrdiff_t index) {
     const mfpg_column_report *c = &((const mfpg_data_report *)report)->column[index];
-    json_t *object = cli_json("name:s kind:s numbers:i texts:i missing:i low:n high:n", c->name,
-        kind_word(c->kind), c->numbers, c->texts, c->missing, c->low, c->high);
-    if (c->values > 0) object = cli_json_add(object, "values:i", c->values);
+    json_t *object = cli_json("name:s kind:s numbers:i texts:i missing:i low:n high:n values:I", c->name,
+        kind_word(c->kind), c->numbers, c->texts, c->missing, c->low, c->high, c->values);
     if (c->marks > 0) object = cli_json_add(object, "marks:o", counts_json(c->mark, c->marks));
     if (c->listed > 0) object = cli_json_add(object, "commonest:o", counts_json(c->value, c->listed));
     return object;
@@ -65,8 +64,7 @@ static json_t *client_json(const void *report, ptrdiff_t index) {
 }
 
 static json_t *report_json(const mfpg_data_report *r) {
-    json_t *object = cli_json("format:s rows:i columns:i", r->format, r->rows, r->columns);
-    if (r->about[0]) object = cli_json_add(object, "about:s", r->about);
+    json_t *object = cli_json("format:s rows:i columns:i about:S", r->format, r->rows, r->columns, r->about);
     if (r->separator)
         object = cli_json_add(object, "header:b separator:o", r->header, json_stringn(&r->separator, 1));
     object = cli_json_add(object, "label:s", r->label);

@@ -31,6 +31,11 @@ static void put(const char *text) {
     put_text(text, strlen(text));
 }
 
+static void put_line(const char *text) {
+    put(text);
+    putchar('\n');
+}
+
 static void put_marked(const char *font, const char *text) {
     printf("\\f%s", font);
     put(text);
@@ -43,8 +48,7 @@ static void begin_page(const char *name, const char *section, const char *help) 
     printf(" %s \"\" \"mfpg %s\" \"mfpg\"\n.SH NAME\n", section, mfpg_version());
     put(name);
     fputs(" \\- ", stdout);
-    put(help);
-    putchar('\n');
+    put_line(help);
 }
 
 /* ---- prose of argp: paragraphs, and examples that are indented by two blanks ---- */
@@ -111,8 +115,7 @@ static void put_options(const cli_command *command) {
         if (!option->help[0]) continue;
         if (section ? strcmp(section, last) != 0 : last[0]) {
             printf(".SS ");
-            put(section ? section : "Other options");
-            putchar('\n');
+            put_line(section ? section : "Other options");
         }
         last = section ? section : "";
         printf(".TP\n");
@@ -126,8 +129,7 @@ static void put_options(const cli_command *command) {
             put_marked("I", word);
         }
         putchar('\n');
-        put(option->help);
-        putchar('\n');
+        put_line(option->help);
     }
 }
 
@@ -137,8 +139,7 @@ static void put_exit_codes(void) {
     printf(".SH EXIT STATUS\n");
     for (ptrdiff_t i = 0; (meaning = cli_exit_meaning(i, &code)); i++) {
         printf(".TP\n%d\n", code);
-        put(meaning);
-        putchar('\n');
+        put_line(meaning);
     }
 }
 
@@ -165,46 +166,25 @@ static void put_command(const char *command, const char *help, const cli_command
     printf(".SH SEE ALSO\n.BR mfpg (1),\n.BR mfpg\\-config (5)\n");
 }
 
-/* ---- the page of the program ---- */
+/* ---- the pages of the program and of the configuration: pages/ ---- */
 
-static void put_program(void) {
-    begin_page("mfpg", "1", "privacy games in federated learning");
-    printf(".SH SYNOPSIS\n\\fBmfpg\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR...]\n.br\n\\fBmfpg\\fR "
-           "\\fB\\-\\-help\\fR|\\fB\\-\\-version\\fR\n.SH DESCRIPTION\n"
-           "Federated learning in which every client chooses its own privacy. A client that minds privacy "
-           "more adds\n"
-           "more noise; how much is the equilibrium of a game, among finitely many players or in the mean "
-           "field.\n"
-           "Every client gets a certificate of what it was promised. What is for machines is printed to "
-           "standard\n"
-           "output, everything for people to standard error; with \\fB\\-\\-json\\fR every command prints "
-           "one JSON\n"
-           "object.\n.SH COMMANDS\n");
-    for (ptrdiff_t i = 0; cli_command_name(i); i++) {
-        printf(".TP\n\\fBmfpg\\-%s\\fR(1)\n", cli_command_name(i));
-        put(cli_command_help(i));
-        putchar('\n');
-    }
-    put_exit_codes();
-    printf(
-        ".SH ENVIRONMENT\n"
-        ".TP\nMFPG_EXAMPLES\nA folder of examples (NAME.yaml) that is looked at before the installed one.\n"
-        ".TP\nNO_COLOR\nWhere it is set and not empty, nothing is printed in colour (as on what is no "
-        "terminal).\n"
-        ".SH FILES\n"
-        ".TP\nruns/NAME\nWhat a run wrote: config.yaml, ledger, rounds.csv, clients.csv, summary.json, "
-        "model.npy,\n"
-        "timings.csv.\n"
-        ".SH EXAMPLES\nThe first run, of an example that needs no file, and what it promised:\n"
-        ".PP\n.nf\n.RS 4\nmfpg run clinics\nmfpg account \\-\\-ledger runs/clinics\n.RE\n.fi\n"
-        ".PP\nYour own data:\n"
-        ".PP\n.nf\n.RS 4\nmfpg data check patients.csv\nmfpg init mine.yaml\nmfpg run mine.yaml "
-        "privacy.unit=example\n.RE\n.fi\n.SH SEE ALSO\n");
-    for (ptrdiff_t i = 0; cli_command_name(i); i++) printf(".BR mfpg\\-%s (1),\n", cli_command_name(i));
-    printf(".BR mfpg\\-config (5)\n");
+/* The text of a page, with tables in the place of its line @TABLES@. */
+static void put_page(const char *name, void (*put_tables)(void)) {
+    static const char mark[] = "@TABLES@\n";
+    const char *text = cli_page(name), *tables = strstr(text, mark);
+    fwrite(text, 1, (size_t)(tables - text), stdout);
+    put_tables();
+    fputs(tables + strlen(mark), stdout);
 }
 
-/* ---- the page of the configuration ---- */
+static void put_commands(void) {
+    printf(".SH COMMANDS\n");
+    for (ptrdiff_t i = 0; cli_command_name(i); i++) {
+        printf(".TP\n\\fBmfpg\\-%s\\fR(1)\n", cli_command_name(i));
+        put_line(cli_command_help(i));
+    }
+    put_exit_codes();
+}
 
 static void put_key(const mfpg_option *key) {
     char allowed[512];
@@ -228,29 +208,17 @@ static void put_key(const mfpg_option *key) {
     putchar('\n');
 }
 
-static void put_configuration(void) {
+static void put_keys(void) {
     const mfpg_options *keys = mfpg_config_options();
-    begin_page("mfpg-config", "5", "configuration of a federation for mfpg");
-    printf(".SH DESCRIPTION\n"
-           "A configuration is a YAML file. A key is written by its path, as in "
-           "\\fBprivacy.unit=example\\fR, where it\n"
-           "is an argument of a command, and as a mapping in the file:\n.PP\n.nf\n.RS 4\nprivacy:\n  unit: "
-           "example\n.RE\n.fi\n.PP\nWhat is not given has its default. \\fBmfpg init\\fR writes a commented "
-           "file with\n"
-           "all keys; \\fBconfig.yaml\\fR in the folder of a run holds every value that counted, and where "
-           "it came\n"
-           "from. Paths are relative to the file; in an argument, to the working folder.\n.SH KEYS\n");
     for (ptrdiff_t i = 0, last = -1; i < keys->count; i++) {
         ptrdiff_t group = mfpg_option_group(keys, i);
         if (group != last) {
             printf(".SS ");
-            put(group > 0 ? mfpg_option_section(keys, i) : "Of the whole");
-            putchar('\n');
+            put_line(group > 0 ? mfpg_option_section(keys, i) : "Of the whole");
         }
         last = group;
         put_key(&keys->option[i]);
     }
-    printf(".SH SEE ALSO\n.BR mfpg (1),\n.BR mfpg\\-init (1),\n.BR mfpg\\-run (1)\n");
 }
 
 /* ---- the command ---- */
@@ -267,14 +235,17 @@ static mfpg_status man(cli_call *call) {
     for (; count < 64 && cli_command_name(count - 1); count++) names[count] = cli_command_name(count - 1);
     if (call->json) return cli_json_print(cli_json("pages:o", cli_json_array(count + 1, page_json, NULL)));
     const cli_command *command = page ? cli_command_find(page, &help) : NULL;
-    if (command)
+    if (command) {
         put_command(page, help, command);
-    else if (!page)
-        put_program();
-    else if (strcmp(page, "config") == 0)
-        put_configuration();
-    else
+    } else if (!page) {
+        begin_page("mfpg", "1", "privacy games in federated learning");
+        put_page("mfpg.1", put_commands);
+    } else if (strcmp(page, "config") == 0) {
+        begin_page("mfpg-config", "5", "configuration of a federation for mfpg");
+        put_page("mfpg-config.5", put_keys);
+    } else {
         return mfpg_names_unknown(call->ctx, "page", page, names, count);
+    }
     return MFPG_OK;
 }
 

@@ -1,4 +1,5 @@
 /* What the commands print: messages and exit codes, numbers, JSON; and the colours of the terminal. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -81,6 +82,12 @@ int cli_finish(const cli_call *call, mfpg_status status) {
     return CLI_FAILED;
 }
 
+const char *cli_page(const char *name) {
+    const cli_embedded *page = cli_pages;
+    while (strcmp(page->name, name) != 0) page++; /* the build has put it there */
+    return page->bytes;
+}
+
 /* ---- numbers ---- */
 
 int cli_parse_number(const char *text, double *value) {
@@ -159,15 +166,23 @@ static json_t *next_value(char kind, va_list *args) {
     }
 }
 
+static int says_nothing(const json_t *value) {
+    return json_is_null(value) || (json_is_integer(value) && json_integer_value(value) == 0) ||
+           (json_is_string(value) && json_string_length(value) == 0);
+}
+
 static json_t *add_values(json_t *object, const char *fields, va_list *args) {
     int failed = !object;
     for (const char *at = fields; *at;) {
         char name[64];
         size_t length = strcspn(at, ":");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
-        at += length + 1;
-        failed |= json_object_set_new(object, name, next_value(*at++, args)) != 0;
-        at += *at == ' ';
+        json_t *value = next_value((char)tolower(at[length + 1]), args);
+        if (isupper((unsigned char)at[length + 1]) && says_nothing(value))
+            json_decref(value);
+        else
+            failed |= json_object_set_new(object, name, value) != 0;
+        at += length + 2 + (at[length + 2] == ' ');
     }
     if (failed) json_decref(object);
     return failed ? NULL : object;

@@ -13,10 +13,6 @@ void solve_warn(const mfpg_solution *solution);
 /* mfpg_game_pose of the options of a request, all of which the cost reads. */
 mfpg_status solve_pose(cli_call *call, const mfpg_solve_request *asked, mfpg_posed_game *out);
 
-/* Prints the solution as asked for and writes the file of --out. The command ends with CLI_FAILED if the solution did not
- * converge. */
-mfpg_status solve_print(cli_call *call, const mfpg_solution *solution);
-
 /* Names and help of studies.def; NULL past the end. */
 const char *solve_name_of_study(ptrdiff_t index);
 const char *solve_help_of_study(ptrdiff_t index);
