@@ -25,6 +25,8 @@ enum {
 #define WITH_CANARIES  .facts = RANKS | FEW | ONE, .used = "without --inversion"
 #define WITH_INVERSION .line = 2, .facts = INVERSION, .used = "with --inversion"
 
+enum { RUNS = 1 }; /* number of --runs in the list */
+
 static const mfpg_option options[] = {
     {.name = "method",
         .letter = 'm',
@@ -93,10 +95,10 @@ static mfpg_status check_options(cli_call *call, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
     uint64_t facts = chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
     for (ptrdiff_t i = 0; i < list.count; i++)
-        if (call->given[i] && !mfpg_option_counts(&options[i], facts, 0))
+        if (call->given[i] && options[i].facts && !(options[i].facts & facts))
             return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it counts %s only",
                 options[i].name, options[i].used);
-    if (!call->given[mfpg_option_find(&list, "runs")]) o->runs = mfpg_audit_options_for(o->method).runs;
+    if (!call->given[RUNS]) o->runs = mfpg_audit_options_for(o->method).runs;
     if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0))
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
             "--runs %lld: with --method ranks it must be an even whole number from 20 to 2147483646",
