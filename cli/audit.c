@@ -1,174 +1,129 @@
-/* mfpg audit: attacks what a configuration promises, and tells what the attack proved. */
+/* mfpg audit: attacks what a configuration promises, and prints what the attack proved. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mfpg/experiment.h"
 
-#include "audit_inversion.h"
-#include "interrupt.h"
-#include "options.h"
-#include "progress.h"
-#include "run_folder.h"
-
-enum {
-    OPTION_OUT = 'o',
-    OPTION_THREADS = 't',
-    OPTION_RUNS = 'n',
-    OPTION_METHOD = 'm',
-    OPTION_CONFIDENCE = 0x2000,
-    OPTION_SEED,
-    OPTION_CANARIES,
-    OPTION_INPUT
-};
+#include "cli.h"
 
 typedef struct settings {
-    cli_common common;
-    const char *configuration;
-    char **arguments; /* KEY=VALUE */
-    int argument_count;
-    const char *out;
-    int threads;
-    int runs_given;
     mfpg_audit_options audit;
-    cli_inversion inversion; /* instead of canaries */
+    int inverts; /* instead of canaries */
+    mfpg_inversion_options inversion;
+    char *out; /* NULL: nothing is written */
 } settings;
 
-static const struct argp_option options[] = {{"method", OPTION_METHOD, "ranks|few-runs|one-run", 0,
-                                                 "ranks (default): thousands of runs with one canary a "
-                                                 "client, which prove most; for models that take long "
-                                                 "to train, few-runs: many canaries in each of some hundred "
-                                                 "runs, or one-run: in a single one, which proves "
-                                                 "least",
-                                                 0},
-    {"runs", OPTION_RUNS, "N", 0,
+/* What is done with the options: facts of them. */
+enum {
+    RANKS = 1 << MFPG_AUDIT_RANKS,
+    FEW = 1 << MFPG_AUDIT_FEW_RUNS,
+    ONE = 1 << MFPG_AUDIT_ONE_RUN,
+    INVERSION = 8
+};
+
+#define WITH_CANARIES  .facts = RANKS | FEW | ONE, .used = "without --inversion"
+#define WITH_INVERSION .line = 2, .facts = INVERSION, .used = "with --inversion"
+
+enum { RUNS = 1 }; /* number of --runs in the list */
+
+static const mfpg_option options[] = {
+    {.name = "method",
+        .letter = 'm',
+        .words = (const char *const[]){"ranks", "few-runs", "one-run", NULL},
+        CLI_FIELD(audit.method),
+        .help = "ranks (default): thousands of runs with one canary a client, which prove most; for models "
+                "that take "
+                "long to train, few-runs: many canaries in each of some hundred runs, or one-run: in a "
+                "single one, "
+                "which proves least",
+        WITH_CANARIES},
+    CLI_WHOLE("runs", 'n', 1, 2147483646, audit.runs,
         "ranks: runs of each pattern of canaries, both arms together (default 20000); few-runs: at most "
         "(default "
         "200). More runs prove more",
-        0},
-    {"canaries", OPTION_CANARIES, "N", 0,
+        WITH_CANARIES),
+    CLI_WHOLE("canaries", 0, 1, 2147483646, audit.canaries,
         "few-runs and one-run with privacy.unit example: canaries in each client, at most (default: as many "
-        "as "
-        "rows and model have room for, up to 1000)",
-        0},
-    {"input-canaries", OPTION_INPUT, 0, 0,
+        "as rows "
+        "and model have room for, up to 1000)",
+        .facts = FEW | ONE, .used = "with --method few-runs and one-run"),
+    CLI_OPTION("input-canaries", 0, FLAG, NULL, audit.input_canaries,
         "Play rows of data under the configured model as well: realistic ones, long and with a wrong label, "
         "for a "
         "generalised linear model (logistic, linear, quadratic)",
-        0},
-    {"confidence", OPTION_CONFIDENCE, "P", 0, "That everything proved of all clients holds (default 0.99)",
-        0},
-    {"seed", OPTION_SEED, "N", 0, "Of the attack (default 1): the same seed gives the same audit", 0},
-    {"out", OPTION_OUT, "DIR", 0,
-        "Folder for audit.json (default: that of the run that is audited; else nothing is written)", 0},
-    {"threads", OPTION_THREADS, "N", 0, "Threads (default: all the machine's); results do not depend on it",
-        0},
-    {0}};
+        .facts = RANKS, .used = "with --method ranks"),
+    CLI_OPTION("confidence", 0, NUMBER, "P", audit.confidence,
+        "That everything proved of all clients holds (default 0.99)", .range = {0.5, 1, 1, 1}),
+    CLI_WHOLE(
+        "seed", 0, 0, 0x1p53, audit.seed, "Of the attack (default 1): the same seed gives the same audit"),
+    CLI_OPTION("out", 'o', PATH, "DIR", out,
+        "Folder for audit.json (default: that of the run that is audited; else nothing is written)"),
+    CLI_OPTION("inversion", 0, FLAG, NULL, inverts,
+        "Instead of canaries: rebuilds examples of the client that is least protected from one of its "
+        "updates, at "
+        "levels of noise from none to the configured one. Reads private data",
+        .line = 2),
+    CLI_WHOLE("examples", 0, 1, 10000, inversion.examples, "Examples that are attacked (default 40)",
+        WITH_INVERSION),
+    CLI_WHOLE("batch", 0, 1, 64, inversion.batch, "Examples in one update (default 1)", WITH_INVERSION),
+    CLI_WHOLE("candidates", 0, 2, 10000, inversion.candidates,
+        "One of so many is the client's and has to be recognised (default 100)", WITH_INVERSION),
+    CLI_WHOLE("trials", 0, 1, 1e6, inversion.trials, "Guesses among them at every level (default 400)",
+        WITH_INVERSION),
+    CLI_WHOLE("iterations", 0, 0, 1e5, inversion.iterations,
+        "Of the attack by optimisation (default 300); 0: the closed form alone", WITH_INVERSION),
+    CLI_WHOLE("width", 0, 1, 32768, inversion.width,
+        "The features of an example are a picture of this width (default: pictures of format idx are square)",
+        WITH_INVERSION),
+};
 
-static int is_count(double value) {
-    return value >= 1 && value <= 2147483646.0 && value == floor(value);
+static const mfpg_option_heading heading = {1, "Gradient inversion:"};
+static const mfpg_options list = {options, sizeof options / sizeof options[0], &heading, 1};
+
+static void *begin(mfpg_context *ctx) {
+    settings *made = malloc(sizeof *made);
+    (void)ctx;
+    if (made)
+        *made =
+            (settings){.audit = mfpg_audit_options_default(), .inversion = mfpg_inversion_options_default()};
+    return made;
 }
 
-static int is_confidence(double value) {
-    return value > 0.5 && value < 1.0;
-}
-
-static int is_seed(double value) {
-    return value >= 0 && value <= 0x1p53 && value == floor(value);
-}
-
-/* Options of which one decides what the others may be. */
-static void check_together(const struct argp_state *state, settings *chosen) {
+/* One option decides what the others may be. */
+static mfpg_status check_options(cli_call *call, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
-    if (chosen->inversion.asked &&
-        (chosen->runs_given || o->canaries > 0 || o->input_canaries || o->method != MFPG_AUDIT_RANKS))
-        cli_wrong_argument(state, "--inversion has no canaries: --method, --runs, --canaries and "
-                                  "--input-canaries mean nothing with it");
-    if (!chosen->runs_given) o->runs = mfpg_audit_options_for(o->method).runs;
+    uint64_t facts = chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
+    for (ptrdiff_t i = 0; i < list.count; i++)
+        if (call->given[i] && options[i].facts && !(options[i].facts & facts))
+            return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it counts %s only",
+                options[i].name, options[i].used);
+    if (!call->given[RUNS]) o->runs = mfpg_audit_options_for(o->method).runs;
     if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0))
-        cli_wrong_argument(state,
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
             "--runs %lld: with --method ranks it must be an even whole number from 20 to 2147483646",
             (long long)o->runs);
     if (o->method == MFPG_AUDIT_ONE_RUN && o->runs != 1)
-        cli_wrong_argument(state, "--runs %lld: --method one-run has one; --method few-runs may have more",
-            (long long)o->runs);
-    if (o->method != MFPG_AUDIT_RANKS && o->input_canaries)
-        cli_wrong_argument(state, "--input-canaries: they are played with --method ranks");
-    if (o->method == MFPG_AUDIT_RANKS && o->canaries > 0)
-        cli_wrong_argument(
-            state, "--canaries: --method ranks has one canary a client; few-runs and one-run may have more");
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
+            "--runs %lld: --method one-run has one; --method few-runs may have more", (long long)o->runs);
+    return MFPG_OK;
 }
 
-static error_t parse(int key, char *text, struct argp_state *state) {
-    settings *chosen = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &chosen->common;
-        state->child_inputs[1] = &chosen->inversion;
-        return 0;
-    case OPTION_OUT: chosen->out = text; return 0;
-    case OPTION_THREADS: chosen->threads = cli_threads(state, text); return 0;
-    case OPTION_RUNS:
-        chosen->audit.runs =
-            (int64_t)cli_number(state, "runs", text, is_count, "a whole number from 1 to 2147483646");
-        chosen->runs_given = 1;
-        return 0;
-    case OPTION_METHOD: chosen->audit.method = (mfpg_audit_method)cli_choice(state, key, text); return 0;
-    case OPTION_INPUT: chosen->audit.input_canaries = 1; return 0;
-    case OPTION_CANARIES:
-        chosen->audit.canaries =
-            (int64_t)cli_number(state, "canaries", text, is_count, "a whole number from 1 to 2147483646");
-        return 0;
-    case OPTION_CONFIDENCE:
-        chosen->audit.confidence =
-            cli_number(state, "confidence", text, is_confidence, "a number above 0.5 and below 1");
-        return 0;
-    case OPTION_SEED:
-        chosen->audit.seed =
-            (uint64_t)cli_number(state, "seed", text, is_seed, "a whole number from 0 to 2^53");
-        return 0;
-    case ARGP_KEY_ARG:
-        cli_take_argument(state, text, &chosen->configuration, chosen->arguments, &chosen->argument_count);
-        return 0;
-    case ARGP_KEY_END: check_together(state, chosen); return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{.argp = &cli_common_argp}, {.argp = &cli_inversion_argp}, {0}};
-static const struct argp argp = {.options = options,
-    .parser = parse,
-    .args_doc = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]",
-    .doc = "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs "
-           "(or few runs, with many canaries), "
-           "each with a canary that the clip has to hold and that goes through the library's own noise, "
-           "averages and accounts. The last digits of what is released are read as well: noise that is not "
-           "on the public grid shows in them. Prints the promise beside the largest privacy loss that the "
-           "attack "
-           "proved; 0 where it proved nothing. Nothing private is read but the clients' row counts, unless "
-           "--inversion asks for it. "
-           "RUN is a run folder: the configuration of that run is attacked, audit.json is written beside it, "
-           "and mfpg report shows it."
-           "\vWhat is proved holds for all clients together with the confidence, at least. An attack that "
-           "proves less than the promise is no proof of the promise; one that proves more breaks it. "
-           "Exit codes: 0 every promise stands, 1 failed, 2 wrong input, 3 a promise is broken, 130 "
-           "interrupted.\n",
-    .children = children};
+/* ---- progress ---- */
 
 /* What the bar shows. */
 typedef struct watching {
-    progress bar;
+    cli_progress bar;
     ptrdiff_t clients;
     char text[96];
 } watching;
 
 static void show_runs(void *user, int64_t done, int64_t total) {
     watching *w = user;
-    progress_show(&w->bar, done, total, w->text, 0);
+    cli_progress_show(&w->bar, done, total, w->text, 0);
 }
 
-/* Few runs: how far the proof has come where it has come furthest. Whoever has seen enough interrupts. */
+/* Few runs: the client of which most is proved so far. A user who has seen enough interrupts. */
 static void show_proof(void *user, int64_t runs, const mfpg_audit_client *client) {
     watching *w = user;
     const mfpg_audit_client *best = client;
@@ -178,30 +133,32 @@ static void show_proof(void *user, int64_t runs, const mfpg_audit_client *client
     snprintf(w->text, sizeof w->text, "runs, mu %.3g proved of %.3g", best->mu_lower, best->mu);
 }
 
-/* Down where it is proved, up where it is promised: what is printed holds as well. */
-static const char *proved(double value, char text[CLI_TEXT_UP]) {
+/* ---- printing: down what is proved, up what is promised, so that what is printed holds as well ---- */
+
+static const char *proved(double value, char text[CLI_TEXT_SIZE]) {
     if (isnan(value)) return "-";
     return value > 0.0 ? cli_text_down(value, text) : "0";
 }
 
-static const char *promised(double value, char text[CLI_TEXT_UP]) {
+static const char *promised(double value, char text[CLI_TEXT_SIZE]) {
     return isnan(value) ? "-" : cli_text_up(value, text);
 }
 
+static const char *verdict(double promise, int stands) {
+    return isinf(promise) ? "nothing is promised" : stands ? "stands" : "BROKEN";
+}
+
 static void print_pair(const char *what, double most, double least) {
-    char up[CLI_TEXT_UP], down[CLI_TEXT_UP];
+    char up[CLI_TEXT_SIZE], down[CLI_TEXT_SIZE];
     printf("%-16s %s: %s promised, %s proved\n", "", what, promised(most, up), proved(least, down));
 }
 
 static void print_client(const char *name, const mfpg_audit_client *c) {
-    char text[5][CLI_TEXT_UP];
+    char text[5][CLI_TEXT_SIZE];
     printf("%-16.16s %10s %10s %10s %10s %10s  %s%s%s  %s\n", name, promised(c->mu, text[0]),
         proved(c->mu_lower, text[1]), promised(c->epsilon, text[2]), proved(c->epsilon_lower, text[3]),
         proved(c->epsilon_lower_direct, text[4]), mfpg_audit_route_name(c->route), c->route ? ", " : "",
-        c->route ? mfpg_audit_pattern_name(c->pattern) : "",
-        isinf(c->epsilon) ? "nothing is promised"
-        : c->stands       ? "stands"
-                          : "BROKEN");
+        c->route ? mfpg_audit_pattern_name(c->pattern) : "", verdict(c->epsilon, c->stands));
     if (!isnan(c->auc_cap)) print_pair("share of pairs in order, at most", c->auc_cap, c->auc_lower);
     if (!isnan(c->round_mu)) print_pair("mu of one round", c->round_mu, c->round_mu_lower);
     if (!isnan(c->input_mu_lower))
@@ -213,7 +170,7 @@ static void print_client(const char *name, const mfpg_audit_client *c) {
         printf("%-16s %lld of %lld guesses right, %lld canar%s a run\n", "", (long long)c->correct,
             (long long)c->guesses, (long long)c->canaries, c->canaries == 1 ? "y" : "ies");
     if (!isnan(c->ceiling))
-        printf("%-16s at most %s can be proved; about %s where the promise is exact\n", "",
+        printf("%-16s at most %s can be proved; about %s if the promise is exact\n", "",
             proved(c->ceiling, text[0]), proved(c->expected, text[1]));
     if (isnan(c->paper_delta)) return;
     print_pair("total variation", c->distance, c->tv_lower);
@@ -221,18 +178,18 @@ static void print_client(const char *name, const mfpg_audit_client *c) {
         c->tv_lower > c->paper_delta ? ", refuted" : "");
 }
 
-static void print_runs(const settings *chosen, const mfpg_audit_plan *plan) {
+static void print_runs(const mfpg_audit_options *o, const mfpg_audit_plan *plan) {
     if (plan->method == MFPG_AUDIT_RANKS)
         printf("\n%lld runs of each of %d pattern%s, seed", (long long)plan->runs, plan->patterns,
             plan->patterns == 1 ? "" : "s");
     else
         printf("\n%lld run%s with many canaries%s, seed", (long long)plan->runs, plan->runs == 1 ? "" : "s",
             plan->stopped ? ", stopped there" : "");
-    printf(" %llu. Everything proved holds together with probability %.6g",
-        (unsigned long long)chosen->audit.seed, chosen->audit.confidence);
+    printf(" %llu. Everything proved holds together with probability %.6g", (unsigned long long)o->seed,
+        o->confidence);
     printf(" (of one client: %.6g).\n", plan->client_confidence);
     if (plan->pooled)
-        printf("together: the clients' canaries as one sample, beside what the promises say of %s.\n",
+        printf("together: the clients' canaries as one sample, next to what the promises say of %s.\n",
             plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean chance of a right guess" : "the worst of them");
 }
 
@@ -243,100 +200,211 @@ static void print_audit(const settings *chosen, const mfpg_experiment *experimen
     for (ptrdiff_t k = 0; k < mfpg_experiment_clients(experiment); k++)
         print_client(mfpg_experiment_client_name(experiment, k), &client[k]);
     if (plan->pooled) print_client("together", &plan->together);
-    print_runs(chosen, plan);
+    print_runs(&chosen->audit, plan);
     printf(
         "direct: epsilon by error rates alone, without any assumption; the other one is what the proved mu "
         "means for Gaussian noise.\n");
+    if (chosen->out) printf("\nWritten to %s/audit.json\n", chosen->out);
 }
 
-static int tell(mfpg_context *ctx, const settings *chosen, const mfpg_experiment *experiment,
+/* ---- the audit ---- */
+
+static mfpg_status show_audit(cli_call *call, const settings *chosen, const mfpg_experiment *experiment,
     const mfpg_audit_client *client, const mfpg_audit_plan *plan) {
-    int code = CLI_DONE;
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t k = 0; k < mfpg_experiment_clients(experiment); k++)
-        if (!client[k].stands) code = CLI_BROKEN_PROMISE;
-    if (plan->pooled && !plan->together.stands) code = CLI_BROKEN_PROMISE;
+    char *text = NULL;
+    int stands = !plan->pooled || plan->together.stands;
+    for (ptrdiff_t k = 0; k < mfpg_experiment_clients(experiment); k++) stands &= client[k].stands;
+    if (!stands) call->code = CLI_BROKEN_PROMISE;
     if (chosen->out)
-        status = mfpg_experiment_write_audit(ctx, experiment, &chosen->audit, client, plan, chosen->out);
-    if (status == MFPG_OK && chosen->common.json) {
-        char *text = NULL;
-        status = mfpg_experiment_audit_json(ctx, experiment, &chosen->audit, client, plan, &text);
-        if (status == MFPG_OK) puts(text);
-        free(text);
-    } else if (status == MFPG_OK) {
+        status =
+            mfpg_experiment_write_audit(call->ctx, experiment, &chosen->audit, client, plan, chosen->out);
+    if (status != MFPG_OK) return status;
+    if (call->json)
+        status = mfpg_experiment_audit_json(call->ctx, experiment, &chosen->audit, client, plan, &text);
+    else
         print_audit(chosen, experiment, client, plan);
-        if (chosen->out) printf("\nWritten to %s/audit.json\n", chosen->out);
-    }
-    return status == MFPG_OK ? cli_finish("audit", code) : cli_fail(ctx, "audit", status);
+    if (text) puts(text);
+    free(text);
+    return status;
 }
 
-static int audit(mfpg_context *ctx, settings *chosen, mfpg_config *config) {
-    int code = chosen->out ? cli_may_write_folder("audit", chosen->out) : CLI_DONE;
-    if (code != CLI_DONE) return code;
-    watching watched = {.bar = progress_start(), .text = "runs"};
-    mfpg_experiment *experiment = NULL;
+static mfpg_status attack(cli_call *call, settings *chosen, const mfpg_experiment *experiment) {
+    watching watched = {
+        .bar = cli_progress_start(), .text = "runs", .clients = mfpg_experiment_clients(experiment)};
+    mfpg_audit_client *client = calloc((size_t)watched.clients, sizeof *client);
     mfpg_audit_plan plan;
-    chosen->audit.stop = interrupt_watch();
+    if (!client) return MFPG_ERR_MEMORY;
+    chosen->audit.stop = cli_interrupt_watch();
     chosen->audit.progress = show_runs;
     chosen->audit.watch = show_proof;
     chosen->audit.progress_user = chosen->audit.watch_user = &watched;
-    mfpg_status status = MFPG_OK;
-    for (int i = 0; i < chosen->argument_count && status == MFPG_OK; i++)
-        status = mfpg_config_set(ctx, config, chosen->arguments[i]);
-    if (status == MFPG_OK) status = mfpg_experiment_create(ctx, config, &experiment);
-    if (status != MFPG_OK) return cli_fail(ctx, "audit", status);
-    if (chosen->inversion.asked) {
-        chosen->inversion.options.confidence = chosen->audit.confidence;
-        chosen->inversion.options.seed = chosen->audit.seed;
-        int told = cli_audit_inversion(ctx, experiment, &chosen->inversion, chosen->out, chosen->common.json);
-        mfpg_experiment_destroy(experiment);
-        return told;
-    }
-    watched.clients = mfpg_experiment_clients(experiment);
-    mfpg_audit_client *client = calloc((size_t)mfpg_experiment_clients(experiment), sizeof *client);
-    code = CLI_FAILED;
-    if (client) {
-        status = mfpg_experiment_audit(ctx, experiment, &chosen->audit, client, &plan);
-        progress_end(&watched.bar);
-        code =
-            status == MFPG_OK ? tell(ctx, chosen, experiment, client, &plan) : cli_fail(ctx, "audit", status);
-    }
+    mfpg_status status = mfpg_experiment_audit(call->ctx, experiment, &chosen->audit, client, &plan);
+    cli_progress_end(&watched.bar);
+    if (status == MFPG_OK) status = show_audit(call, chosen, experiment, client, &plan);
     free(client);
-    mfpg_experiment_destroy(experiment);
-    return code;
+    return status;
 }
 
-/* What a run was is attacked, and told beside it; with arguments it is another configuration, which has no place there. */
-static int audit_run(mfpg_context *ctx, settings *chosen, mfpg_config **config) {
-    int code = cli_config_of_run(ctx, "audit", chosen->configuration, config);
-    if (code == CLI_DONE && !chosen->out && chosen->argument_count == 0) {
-        chosen->out = chosen->configuration;
-        code = cli_may_write_into_run("audit", chosen->out, "audit.json");
-        if (code == CLI_DONE && chosen->inversion.asked)
-            code = cli_may_write_into_run("audit", chosen->out, "inversion.png");
+/* ---- --inversion: examples rebuilt from one update, at levels of noise ---- */
+
+static void show_parts(void *user, int64_t done, int64_t total) {
+    cli_progress_show(user, done, total, "parts", 0);
+}
+
+static void print_likeness(const char *what, const mfpg_likeness_pair *l) {
+    printf("%-24s %6.2f %6.2f   %6.3f %6.3f   %6.3f %6.3f\n", what, l->median.psnr, l->best.psnr,
+        l->median.ssim, l->best.ssim, l->median.pearson, l->best.pearson);
+}
+
+static void print_attack(const mfpg_inversion *inversion, int levels, int optimised) {
+    char what[32];
+    printf("\n%-24s %13s   %13s   %13s\n", optimised ? "optimisation" : "closed form", "PSNR (dB)", "SSIM",
+        "Pearson's r");
+    printf("%-24s %6s %6s   %6s %6s   %6s %6s\n", "mu", "median", "best", "median", "best", "median", "best");
+    for (int i = 0; i < levels; i++) {
+        const mfpg_inversion_level level = mfpg_inversion_at(inversion, i);
+        snprintf(what, sizeof what, "%.4g%s", level.mu, level.configured ? " (configured)" : "");
+        print_likeness(what, optimised ? &level.optimisation : &level.closed_form);
     }
-    return code == CLI_DONE ? audit(ctx, chosen, *config) : code;
 }
 
-int command_audit(int argc, char **argv) {
-    settings chosen = {.arguments = calloc((size_t)argc, sizeof(char *)),
-        .audit = mfpg_audit_options_default(),
-        .inversion = {.options = mfpg_inversion_options_default()}};
-    if (!chosen.arguments) return CLI_FAILED;
-    cli_parse(&argp, "audit", argc, argv, &chosen);
-    mfpg_context *ctx = cli_context(chosen.threads);
+static void print_candidates(const mfpg_inversion *inversion, const mfpg_inversion_summary *s) {
+    char least[CLI_TEXT_SIZE], most[CLI_TEXT_SIZE];
+    printf("\nThe client's example among %td candidates, %lld guesses at each level:\n", s->candidates,
+        (long long)s->trials);
+    printf("%-24s %8s %10s %10s %10s  verdict\n", "mu", "right", "proved", "at most", "rank");
+    for (int i = 0; i < s->levels; i++) {
+        const mfpg_inversion_level l = mfpg_inversion_at(inversion, i);
+        char what[32];
+        snprintf(what, sizeof what, "%.4g%s", l.mu, l.configured ? " (configured)" : "");
+        printf("%-24s %8.4g %10s %10s %10g  %s\n", what, l.rate, proved(l.lower, least),
+            promised(l.cap, most), l.median_rank, verdict(l.mu, l.stands));
+    }
+}
+
+static void print_subject(const mfpg_experiment *experiment, const mfpg_inversion_summary *s) {
+    printf("Gradient inversion of one local step of client '%s', the least protected; computed on private "
+           "data, no certificate "
+           "covers it.\n",
+        mfpg_experiment_client_name(experiment, s->client));
+    printf("%td example%s, %td an update%s. mu is that of one step under zero-out (replace: twice that).\n",
+        s->examples, s->examples == 1 ? "" : "s", s->batch,
+        s->labels_known ? ", labels known to the attacker" : ", labels read off the gradient");
+    printf(
+        "|gradient| of an example: median %.3g (%.3g to %.3g). The clip multiplies by %.3g (%.3g to %.3g).\n",
+        s->gradient_norm.median, s->gradient_norm.least, s->gradient_norm.most, s->clip_factor.median,
+        s->clip_factor.least, s->clip_factor.most);
+    printf(
+        "Units of the first layer: %td; active for one example of an update alone: median %g (%g to %g).\n",
+        s->rows, s->exclusive_rows.median, s->exclusive_rows.least, s->exclusive_rows.most);
+}
+
+static void print_study(const mfpg_experiment *experiment, const mfpg_inversion *inversion) {
+    const mfpg_inversion_summary s = mfpg_inversion_summarise(inversion);
+    int optimised = mfpg_inversion_picture_of(inversion, MFPG_PICTURE_OPTIMISATION, 0, 0) != NULL;
+    print_subject(experiment, &s);
+    print_attack(inversion, s.levels, 0);
+    if (optimised) print_attack(inversion, s.levels, 1);
+    printf("\nwithout any attack\n");
+    print_likeness("mean of all others", &s.mean);
+    print_likeness("a random other", &s.other);
+    print_candidates(inversion, &s);
+    printf(
+        "\nA picture that cannot be recognised is no evidence of privacy; the share of right guesses is.\n");
+}
+
+static mfpg_status show_inversion(cli_call *call, const settings *chosen, const mfpg_experiment *experiment,
+    const mfpg_inversion *inversion) {
+    mfpg_status status = MFPG_OK;
+    char *text = NULL;
+    int pictures = 0;
+    if (!mfpg_inversion_summarise(inversion).stands) call->code = CLI_BROKEN_PROMISE;
+    if (chosen->out)
+        status = mfpg_experiment_write_inversion(
+            call->ctx, experiment, &chosen->inversion, inversion, chosen->out, &pictures);
+    if (status == MFPG_OK && call->json) {
+        status = mfpg_experiment_inversion_json(call->ctx, experiment, &chosen->inversion, inversion, &text);
+        if (text) puts(text);
+    } else if (status == MFPG_OK) {
+        print_study(experiment, inversion);
+        if (chosen->out)
+            printf("\nWritten to %s/audit.json%s\n", chosen->out, pictures ? " and inversion.png" : "");
+    }
+    free(text);
+    return status;
+}
+
+static mfpg_status invert(cli_call *call, settings *chosen, const mfpg_experiment *experiment) {
+    cli_progress bar = cli_progress_start();
+    mfpg_inversion *inversion = NULL;
+    mfpg_inversion_options *o = &chosen->inversion;
+    o->confidence = chosen->audit.confidence;
+    o->seed = chosen->audit.seed;
+    o->stop = cli_interrupt_watch();
+    o->progress = show_parts;
+    o->progress_user = &bar;
+    mfpg_status status = mfpg_experiment_invert(call->ctx, experiment, o, &inversion);
+    cli_progress_end(&bar);
+    if (status == MFPG_OK) status = show_inversion(call, chosen, experiment, inversion);
+    mfpg_inversion_destroy(inversion);
+    return status;
+}
+
+/* ---- the command ---- */
+
+/* The configuration that is named, or that of a run, next to which the answer is then written: unless arguments make it another
+ * configuration. */
+static mfpg_status open_config(cli_call *call, settings *chosen, mfpg_config **out) {
+    char *name = call->argument[0];
+    if (!name) return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "no configuration; try: mfpg audit clinics");
+    if (!cli_is_run_folder(name)) return cli_open_config(call, out);
+    mfpg_status status = cli_config_of_run(call, name, out);
+    if (status != MFPG_OK || chosen->out || call->assignments > 0)
+        return status == MFPG_OK ? cli_assign(call, *out) : status;
+    status = cli_may_write_into_run(call, name, "audit.json");
+    if (status == MFPG_OK && chosen->inverts) status = cli_may_write_into_run(call, name, "inversion.png");
+    if (status == MFPG_OK && !(chosen->out = strdup(name))) status = MFPG_ERR_MEMORY;
+    return status;
+}
+
+static mfpg_status audit(cli_call *call) {
+    settings *chosen = call->options;
     mfpg_config *config = NULL;
-    int code;
-    if (!chosen.configuration) {
-        code = cli_refuse("audit", "no configuration; try: mfpg audit clinics");
-    } else if (cli_is_run_folder(chosen.configuration)) {
-        code = audit_run(ctx, &chosen, &config);
-    } else {
-        mfpg_status status = mfpg_config_open(ctx, chosen.configuration, &config);
-        code = status == MFPG_OK ? audit(ctx, &chosen, config) : cli_fail(ctx, "audit", status);
-    }
+    mfpg_experiment *experiment = NULL;
+    mfpg_status status = check_options(call, chosen);
+    if (status == MFPG_OK) status = open_config(call, chosen, &config);
+    if (status == MFPG_OK && chosen->out) status = cli_may_write_folder(call, chosen->out);
+    if (status == MFPG_OK) status = mfpg_experiment_create(call->ctx, config, &experiment);
+    if (status == MFPG_OK)
+        status = chosen->inverts ? invert(call, chosen, experiment) : attack(call, chosen, experiment);
+    mfpg_experiment_destroy(experiment);
     mfpg_config_destroy(config);
-    mfpg_context_destroy(ctx);
-    free(chosen.arguments);
-    return code;
+    return status;
 }
+
+const cli_command command_audit = {
+    .list = &list,
+    .begin = begin,
+    .threads = CLI_OPTION_THREADS,
+    .forms = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]",
+    .most = 1,
+    .doc =
+        "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs (or "
+        "few "
+        "runs, with many canaries), each with a canary that the clip has to hold and that goes through the "
+        "library's own noise, averages and accounts. The last digits of what is released are read as well: "
+        "noise "
+        "that is not on the public grid shows in them. Prints the promise and the largest privacy loss that "
+        "the "
+        "attack proved; 0 if it proved nothing. Nothing private is read but the clients' row counts, unless "
+        "--inversion asks for it. RUN is a run folder: the configuration of that run is attacked, audit.json "
+        "is "
+        "written into it, and mfpg report shows it."
+        "\vWhat is proved holds for all clients together with the confidence, at least. An attack that "
+        "proves less "
+        "than the promise is no proof of the promise; one that proves more breaks it. Exit codes: 0 every "
+        "promise "
+        "stands, 1 failed, 2 wrong input, 3 a promise is broken, 130 interrupted.\n",
+    .run = audit,
+};

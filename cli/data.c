@@ -1,65 +1,13 @@
 /* mfpg data check: what a data file is, before anybody trains on it. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "mfpg/data_check.h"
 #include "mfpg/dataset.h"
 
-#include "options.h"
+#include "cli.h"
 
-enum {
-    OPTION_LABELS = 'l',
-    OPTION_LABEL = 'c',
-    MOST_COLUMNS = 40,
-    MOST_CLASSES = 20,
-    NAME_WIDTH = 28,
-    CONTENT_WIDTH = 48
-};
-
-typedef struct settings {
-    cli_common common;
-    const char *verb, *file;
-    mfpg_data_check_options check;
-} settings;
-
-static const struct argp_option options[] = {
-    {"labels", OPTION_LABELS, "FILE", 0,
-        "File of labels, for formats that may keep them apart (idx, npy, npz)", 0},
-    {"label", OPTION_LABEL, "COLUMN", 0, "Column of the label; the last one by default", 0}, {0}};
-
-static error_t parse(int key, char *text, struct argp_state *state) {
-    settings *chosen = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
-    case OPTION_LABELS: chosen->check.labels = text; return 0;
-    case OPTION_LABEL: chosen->check.label_column = text; return 0;
-    case ARGP_KEY_ARG:
-        if (!chosen->verb && strcmp(text, "check") != 0)
-            cli_wrong_argument(state, "unknown verb '%.60s'; allowed: check", text);
-        if (chosen->file) cli_wrong_argument(state, "one file at a time; '%.60s' is a second", text);
-        *(chosen->verb ? &chosen->file : &chosen->verb) = text;
-        return 0;
-    case ARGP_KEY_END:
-        if (!chosen->file) cli_wrong_argument(state, "'check' and a data file are needed");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
-static const struct argp argp = {.options = options,
-    .parser = parse,
-    .args_doc = "check FILE",
-    .doc = "Recognises the format of FILE by its content, reads all of it, and tells what is in it: rows, "
-           "columns, the "
-           "balance of the labels, everything unusual with its line, the key of the configuration that "
-           "handles it, and a "
-           "configuration that reads the file."
-           "\vExit code 0 where settings can read the file, 2 where none can: then the message says where "
-           "and why. "
-           "What is printed is computed on private data.",
-    .children = children};
+enum { MOST_COLUMNS = 40, MOST_CLASSES = 20, NAME_WIDTH = 28, CONTENT_WIDTH = 48 };
 
 /* ---- one JSON object ---- */
 
@@ -80,82 +28,53 @@ static const char *kind_word(mfpg_column_kind kind) {
     return "empty";
 }
 
-static json_t *column_json(const mfpg_column_report *column) {
-    json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o}", "name", column->name, "kind",
-        kind_word(column->kind), "numbers", (json_int_t)column->numbers, "texts", (json_int_t)column->texts,
-        "missing", (json_int_t)column->missing, "low", cli_json_number(column->low), "high",
-        cli_json_number(column->high));
-    if (column->values > 0) json_object_set_new(object, "values", json_integer(column->values));
-    if (column->marks > 0) json_object_set_new(object, "marks", counts_json(column->mark, column->marks));
-    if (column->listed > 0)
-        json_object_set_new(object, "commonest", counts_json(column->value, column->listed));
+static json_t *column_json(const void *report, ptrdiff_t index) {
+    const mfpg_column_report *c = &((const mfpg_data_report *)report)->column[index];
+    json_t *object = cli_json("name:s kind:s numbers:i texts:i missing:i low:n high:n values:I", c->name,
+        kind_word(c->kind), c->numbers, c->texts, c->missing, c->low, c->high, c->values);
+    if (c->marks > 0) object = cli_json_add(object, "marks:o", counts_json(c->mark, c->marks));
+    if (c->listed > 0) object = cli_json_add(object, "commonest:o", counts_json(c->value, c->listed));
     return object;
 }
 
-static json_t *finding_json(const mfpg_oddity *odd) {
-    return json_pack("{s:s, s:s?, s:I, s:I}", "kind", odd->kind, "setting", odd->setting, "count",
-        (json_int_t)odd->count, "line", (json_int_t)odd->line);
+static json_t *finding_json(const void *report, ptrdiff_t index) {
+    const mfpg_oddity *odd = &((const mfpg_data_report *)report)->oddity[index];
+    return cli_json("kind:s setting:s count:i line:i", odd->kind, odd->setting, odd->count, odd->line);
 }
 
-/* "line 3: TEXT", or "row 3" for arrays, or the text alone. */
+/* "line 3: ", or "row 3: " for arrays, or nothing. */
 static const char *odd_place(const mfpg_data_report *report, const mfpg_oddity *odd, char place[40]) {
     int text = !(mfpg_reader_facts(report->format) & MFPG_READER_ARRAYS);
     place[0] = 0;
-    if (odd->line > 0) snprintf(place, 40, "%s %lld", text ? "line" : "row", (long long)odd->line);
+    if (odd->line > 0) snprintf(place, 40, "%s %lld: ", text ? "line" : "row", (long long)odd->line);
     return place;
 }
 
-static void add_oddities(const mfpg_data_report *report, json_t *object) {
-    json_t *texts = json_array(), *findings = json_array();
-    for (ptrdiff_t i = 0; i < report->oddities; i++) {
-        char place[40];
-        odd_place(report, &report->oddity[i], place);
-        json_array_append_new(
-            texts, json_sprintf("%s%s%s", place, place[0] ? ": " : "", report->oddity[i].text));
-        json_array_append_new(findings, finding_json(&report->oddity[i]));
-    }
-    json_object_set_new(object, "oddities", texts);
-    json_object_set_new(object, "findings", findings);
+static json_t *oddity_json(const void *report, ptrdiff_t index) {
+    const mfpg_oddity *odd = &((const mfpg_data_report *)report)->oddity[index];
+    char place[40];
+    json_t *text = json_sprintf("%s%s", odd_place(report, odd, place), odd->text);
+    return text ? text : cli_json_text(odd->text);
 }
 
-static void add_label(const mfpg_data_report *report, json_t *object) {
-    json_object_set_new(object, "label", report->label ? json_string(report->label) : json_null());
-    if (report->classes == 0) return;
-    json_object_set_new(object, "classes", counts_json(report->class_rows, report->classes));
-    json_object_set_new(object, "majority_rate", cli_json_number(report->majority_rate));
+static json_t *client_json(const void *report, ptrdiff_t index) {
+    const mfpg_client_column *found = &((const mfpg_data_report *)report)->client_column[index];
+    return cli_json("column:s clients:i smallest:i largest:i one_class:i", found->column, found->clients,
+        found->smallest, found->largest, found->one_class);
 }
 
-static void add_clients(const mfpg_data_report *report, json_t *object) {
-    json_t *array = json_array();
-    for (ptrdiff_t i = 0; i < report->client_columns; i++) {
-        const mfpg_client_column *found = &report->client_column[i];
-        json_array_append_new(
-            array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "column", found->column, "clients",
-                       (json_int_t)found->clients, "smallest", (json_int_t)found->smallest, "largest",
-                       (json_int_t)found->largest, "one_class", (json_int_t)found->one_class));
-    }
-    json_object_set_new(object, "clients", array);
-}
-
-static int print_json(const char *file, const mfpg_data_report *report) {
-    json_t *object = json_object(), *columns = json_array();
-    (void)file;
-    json_object_set_new(object, "format", json_string(report->format));
-    json_object_set_new(object, "rows", json_integer(report->rows));
-    json_object_set_new(object, "columns", json_integer(report->columns));
-    if (report->about[0]) json_object_set_new(object, "about", json_string(report->about));
-    if (report->separator) {
-        json_object_set_new(object, "header", json_boolean(report->header));
-        json_object_set_new(object, "separator", json_stringn(&report->separator, 1));
-    }
-    add_label(report, object);
-    add_clients(report, object);
-    add_oddities(report, object);
-    for (ptrdiff_t j = 0; j < report->columns; j++)
-        json_array_append_new(columns, column_json(&report->column[j]));
-    json_object_set_new(object, "column_details", columns);
-    json_object_set_new(object, "configuration", json_string(report->configuration));
-    return cli_json_print("data", object);
+static json_t *report_json(const mfpg_data_report *r) {
+    json_t *object = cli_json("format:s rows:i columns:i about:S", r->format, r->rows, r->columns, r->about);
+    if (r->separator)
+        object = cli_json_add(object, "header:b separator:o", r->header, json_stringn(&r->separator, 1));
+    object = cli_json_add(object, "label:s", r->label);
+    if (r->classes > 0)
+        object = cli_json_add(
+            object, "classes:o majority_rate:n", counts_json(r->class_rows, r->classes), r->majority_rate);
+    return cli_json_add(object, "clients:o oddities:o findings:o column_details:o configuration:s",
+        cli_json_array(r->client_columns, client_json, r), cli_json_array(r->oddities, oddity_json, r),
+        cli_json_array(r->oddities, finding_json, r), cli_json_array(r->columns, column_json, r),
+        r->configuration);
 }
 
 /* ---- for people ---- */
@@ -176,7 +95,7 @@ static void print_missing(const mfpg_column_report *column) {
             column->mark[m].text[0] ? column->mark[m].text : "empty");
 }
 
-/* Adds what fits behind a text, whole or not at all; 1 where it did. */
+/* Appends to a text if it fits whole; returns 1 if it did. */
 static int append(char *text, size_t room, const char *separator, const char *more) {
     size_t used = strlen(text);
     if (used + strlen(separator) + strlen(more) >= room) return 0;
@@ -254,7 +173,7 @@ static void print_label(const mfpg_data_report *report) {
     printf("majority   %.4f, the accuracy of always answering the commonest class\n", report->majority_rate);
 }
 
-/* A name may hold anything: what a terminal would obey, or is no UTF-8, is shown as \xNN. */
+/* A name may hold anything: bytes that a terminal would obey, or that are not UTF-8, are shown as \xNN. */
 static void print_name(const char *name) {
     json_t *text = json_string(name);
     int utf8 = text != NULL;
@@ -291,7 +210,7 @@ static void print_clients(const mfpg_data_report *report) {
     }
 }
 
-static int print_text(const char *file, const mfpg_data_report *report) {
+static void print_report(const char *file, const mfpg_data_report *report) {
     print_format(file, report);
     if (report->columns > MOST_COLUMNS) print_many_columns(report);
     print_label(report);
@@ -300,23 +219,50 @@ static int print_text(const char *file, const mfpg_data_report *report) {
     printf("\noddities   %td\n", report->oddities);
     for (ptrdiff_t i = 0; i < report->oddities; i++) {
         char place[40];
-        odd_place(report, &report->oddity[i], place);
-        printf("  %s%s%s\n", place, place[0] ? ": " : "", report->oddity[i].text);
+        printf("  %s%s\n", odd_place(report, &report->oddity[i], place), report->oddity[i].text);
     }
     printf("\nA configuration that reads it:\n\n%s", report->configuration);
-    return cli_finish("data", CLI_DONE);
 }
 
-int command_data(int argc, char **argv) {
-    settings chosen = {0};
-    cli_parse(&argp, "data", argc, argv, &chosen);
-    mfpg_context *ctx = cli_context(1);
+/* ---- the command ---- */
+
+typedef struct settings {
+    const char *labels, *label;
+} settings;
+
+static mfpg_status data(cli_call *call) {
+    const settings *chosen = call->options;
+    const mfpg_data_check_options options = {.labels = chosen->labels, .label_column = chosen->label};
+    const char *verb = call->argument[0], *file = call->argument[1];
     mfpg_data_report *report = NULL;
-    mfpg_status status = mfpg_data_check(ctx, chosen.file, &chosen.check, &report);
-    int code = status != MFPG_OK    ? cli_fail(ctx, "data", status)
-               : chosen.common.json ? print_json(chosen.file, report)
-                                    : print_text(chosen.file, report);
+    if (strcmp(verb, "check") != 0)
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "unknown verb '%.60s'; allowed: check", verb);
+    mfpg_status status = mfpg_data_check(call->ctx, file, &options, &report);
+    if (status == MFPG_OK && call->json)
+        status = cli_json_print(report_json(report));
+    else if (status == MFPG_OK)
+        print_report(file, report);
     mfpg_data_report_destroy(report);
-    mfpg_context_destroy(ctx);
-    return code;
+    return status;
 }
+
+const cli_command command_data = {
+    .list = CLI_LIST(CLI_OPTION("labels", 'l', PATH, "FILE", labels,
+                         "File of labels, for formats that may keep them apart (idx, npy, npz)"),
+        CLI_OPTION("label", 'c', TEXT, "COLUMN", label, "Column of the label; the last one by default")),
+    .size = sizeof(settings),
+    .forms = "check FILE",
+    .least = 2,
+    .most = 2,
+    .needed = "'check' and a data file are needed",
+    .limit = "one file at a time",
+    .doc = "Recognises the format of FILE by its content, reads all of it, and tells what is in it: rows, "
+           "columns, the "
+           "balance of the labels, everything unusual with its line, the key of the configuration that "
+           "handles it, "
+           "and a configuration that reads the file."
+           "\vExit code 0 if settings can read the file, 2 if none can: then the message says where and why. "
+           "What is "
+           "printed is computed on private data.",
+    .run = data,
+};

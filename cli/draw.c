@@ -1,12 +1,12 @@
-#include "draw.h"
-
+/* Figures drawn by gnuplot, if it is installed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "cli.h"
 
 extern char **environ;
 
@@ -24,7 +24,7 @@ static int start(const char *folder, const char *script, pid_t *child) {
     return code;
 }
 
-static int draw(const char *command, const char *folder, const char *script) {
+static int draw(const cli_call *call, const char *folder, const char *script) {
     pid_t child;
     int status = 0, code = start(folder, script, &child);
     if (code != 0) {
@@ -33,17 +33,17 @@ static int draw(const char *command, const char *folder, const char *script) {
                 ? "mfpg %s: no figures were drawn: gnuplot is not installed (Debian: gnuplot-nox); their "
                   "data and scripts are in %s\n"
                 : "mfpg %s: gnuplot cannot be started; data and scripts of the figures are in %s\n",
-            command, folder);
+            call->name, folder);
         return 0;
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 1;
-    fprintf(stderr, "mfpg %s: gnuplot could not draw %s/%s\n", command, folder, script);
+    fprintf(stderr, "mfpg %s: gnuplot could not draw %s/%s\n", call->name, folder, script);
     return 0;
 }
 
-int draw_figures(const char *command, const char *folder, const char *const *names) {
+int cli_draw(const cli_call *call, const char *folder, const char *const *names) {
     for (; *names; names++)
-        if (!draw(command, folder, *names)) return 0;
+        if (!draw(call, folder, *names)) return 0;
     return 1;
 }

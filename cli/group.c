@@ -1,5 +1,5 @@
 /* One process, alone. */
-#include "options.h"
+#include "cli.h"
 
 void cli_group_start(int *argc, char ***argv) {
     (void)argc, (void)argv;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "options.h"
+#include "cli.h"
 
 enum {
     NUMBERS = 1 << 20

@@ -1,23 +1,15 @@
 /* mfpg list: what is built in, from the tables of the library. */
-#include <stdio.h>
 #include <string.h>
 
 #include "mfpg/accountant.h"
 #include "mfpg/audit.h"
-#include "mfpg/config.h"
 #include "mfpg/experiment.h"
 #include "mfpg/mechanism.h"
 #include "mfpg/model.h"
 #include "mfpg/names.h"
 
-#include "colour.h"
-#include "options.h"
+#include "cli.h"
 #include "solve.h"
-
-typedef struct settings {
-    cli_common common;
-    const char *kind; /* NULL: all */
-} settings;
 
 /* The records whose fields are listed. */
 static const mfpg_fields *const records[] = {&mfpg_round_fields, &mfpg_client_fields, &mfpg_metrics_fields,
@@ -52,91 +44,74 @@ static const struct kind {
     const char *title;
     const char *(*name)(ptrdiff_t index);
     const char *(*help)(ptrdiff_t index);
-    int asked; /* 1: listed only if it is asked for */
+    int width; /* of the column of names */
 } kinds[] = {
-    {"methods", mfpg_method_name, mfpg_method_help, 0},
-    {"mechanisms", mfpg_mechanism_name, mfpg_mechanism_help, 0},
-    {"games", mfpg_game_name, mfpg_game_help, 0},
-    {"costs", mfpg_cost_name, mfpg_cost_help, 0},
-    {"studies", solve_name_of_study, solve_help_of_study, 0},
-    {"accountants", mfpg_accountant_name, mfpg_accountant_help, 0},
-    {"models", mfpg_model_kind_name, mfpg_model_kind_help, 0},
-    {"readers", mfpg_reader_name, mfpg_reader_help, 0},
-    {"fields", name_of_field, help_of_field, 1},
-    {"examples", NULL, NULL, 0},
+    {"methods", mfpg_method_name, mfpg_method_help, 14},
+    {"mechanisms", mfpg_mechanism_name, mfpg_mechanism_help, 14},
+    {"games", mfpg_game_name, mfpg_game_help, 14},
+    {"costs", mfpg_cost_name, mfpg_cost_help, 14},
+    {"studies", solve_name_of_study, solve_help_of_study, 14},
+    {"accountants", mfpg_accountant_name, mfpg_accountant_help, 14},
+    {"models", mfpg_model_kind_name, mfpg_model_kind_help, 14},
+    {"readers", mfpg_reader_name, mfpg_reader_help, 14},
+    {"fields", name_of_field, help_of_field, 28},
+    {"examples", NULL, NULL, 14},
 };
 
-enum { KINDS = sizeof kinds / sizeof kinds[0], NAME_WIDTH = 14, FIELD_WIDTH = 28 };
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static error_t parse(int key, char *text, struct argp_state *state) {
-    settings *chosen = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &chosen->common; return 0;
-    case ARGP_KEY_ARG:
-        if (chosen->kind) cli_wrong_argument(state, "one kind at a time; '%.60s' is a second", text);
-        chosen->kind = text;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+/* Where a list goes: lines to stdout, or objects into the array. */
+typedef struct listing {
+    json_t *array;
+    int width;
+} listing;
 
-static const struct argp_child children[] = {{.argp = &cli_common_argp}, {0}};
-static const struct argp argp = {.parser = parse,
-    .args_doc = "[methods|mechanisms|games|costs|studies|accountants|models|readers|fields|examples]",
-    .doc = "Lists what is built in, one line each; without an argument everything but fields, "
-           "which are the columns and keys of the files that a run or an audit writes.",
-    .children = children};
-
-/* One line of a list to stdout, or one object into the array. */
-static void put(json_t *array, const char *name, int width, const char *help) {
-    if (array)
-        json_array_append_new(array, json_pack("{s:s, s:s}", "name", name, "help", help));
-    else
-        printf("  %-*s %s\n", width, name, help);
-}
-
-static mfpg_status put_example(void *user, const char *name, const char *help, const char *path) {
+static mfpg_status put(void *user, const char *name, const char *help, const char *path) {
+    const listing *to = user;
     (void)path;
-    put(user, name, NAME_WIDTH, help);
+    if (!to->array)
+        printf("  %-*s %s\n", to->width, name, help);
+    else if (json_array_append_new(to->array, cli_json("name:s help:s", name, help)) != 0)
+        return MFPG_ERR_MEMORY;
     return MFPG_OK;
 }
 
 static mfpg_status put_kind(mfpg_context *ctx, const struct kind *kind, json_t *array) {
-    if (!array) printf("%s%s%s\n", colour_begin(stdout, COLOUR_HEADING), kind->title, colour_end(stdout));
-    if (!kind->name) return mfpg_examples_list(ctx, put_example, array);
-    for (ptrdiff_t i = 0; kind->name(i); i++)
-        put(array, kind->name(i), kind->asked ? FIELD_WIDTH : NAME_WIDTH, kind->help(i));
-    return MFPG_OK;
+    listing to = {array, kind->width};
+    mfpg_status status = MFPG_OK;
+    if (!array) printf("%s%s%s\n", cli_colour_begin(stdout, CLI_BOLD), kind->title, cli_colour_end(stdout));
+    if (!kind->name) return mfpg_examples_list(ctx, put, &to);
+    for (ptrdiff_t i = 0; kind->name(i) && status == MFPG_OK; i++)
+        status = put(&to, kind->name(i), kind->help(i), NULL);
+    return status;
 }
 
-static mfpg_status check_kind(mfpg_context *ctx, const char *word) {
-    const char *titles[KINDS];
-    for (int i = 0; i < KINDS; i++) {
-        if (!word || strcmp(kinds[i].title, word) == 0) return MFPG_OK;
-        titles[i] = kinds[i].title;
-    }
-    return mfpg_names_unknown(ctx, "list", word, titles, KINDS);
-}
-
-int command_list(int argc, char **argv) {
-    settings chosen = {0};
-    cli_parse(&argp, "list", argc, argv, &chosen);
-    mfpg_context *ctx = cli_context(1);
-    mfpg_status status = check_kind(ctx, chosen.kind);
-    json_t *object = chosen.common.json ? json_object() : NULL;
+static mfpg_status list(cli_call *call) {
+    const char *word = call->argument[0], *titles[KINDS];
+    json_t *object = call->json ? json_object() : NULL;
+    mfpg_status status = MFPG_OK;
+    int found = 0;
     for (int i = 0; i < KINDS && status == MFPG_OK; i++) {
-        if (chosen.kind ? strcmp(kinds[i].title, chosen.kind) != 0 : kinds[i].asked) continue;
+        titles[i] = kinds[i].title;
+        /* The fields are many and listed only if they are asked for. */
+        if (word ? strcmp(kinds[i].title, word) != 0 : strcmp(kinds[i].title, "fields") == 0) continue;
         json_t *array = object ? json_array() : NULL;
-        status = put_kind(ctx, &kinds[i], array);
+        found = 1;
+        status = put_kind(call->ctx, &kinds[i], array);
         if (object) json_object_set_new(object, kinds[i].title, array);
     }
-    int code = CLI_DONE;
-    if (status != MFPG_OK) {
-        code = cli_fail(ctx, "list", status);
-        json_decref(object);
-    } else {
-        code = object ? cli_json_print("list", object) : cli_finish("list", CLI_DONE);
-    }
-    mfpg_context_destroy(ctx);
-    return code;
+    if (!found) status = mfpg_names_unknown(call->ctx, "list", word, titles, KINDS);
+    if (status == MFPG_OK && object) return cli_json_print(object);
+    json_decref(object);
+    return status;
 }
+
+const cli_command command_list = {
+    .forms = "[methods|mechanisms|games|costs|studies|accountants|models|readers|fields|examples]",
+    .most = 1,
+    .limit = "one kind at a time",
+    .doc = "Lists what is built in, one line each; without an argument everything but fields, which are the "
+           "columns "
+           "and keys of the files that a run or an audit writes.",
+    .run = list,
+};

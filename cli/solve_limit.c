@@ -1,11 +1,8 @@
 /* mfpg solve --study limit: how N players near the mean field. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
 #include "reproduction/studies.h"
 
-#include "options.h"
 #include "solve.h"
 
 enum { MOST_RUNGS = 64 };
@@ -21,50 +18,44 @@ typedef struct limit_request {
 
 /* ---- options ---- */
 
-/* Too many are refused by the study, which reads none of them then. */
-static void read_ladder(const mfpg_number_list *ladder, limit_request *out) {
-    out->options.rungs = ladder->count;
-    out->options.population = out->population;
-    for (ptrdiff_t i = 0; i < ladder->count && i < MOST_RUNGS; i++)
-        out->population[i] = (ptrdiff_t)ladder->value[i];
-}
-
-/* Without --cost the example of theory S3.3; options then change one of its numbers each. */
-static solve_settings with_example(const solve_settings *chosen) {
-    solve_settings example = *chosen;
-    if (chosen->asked.game.cost) return example;
-    example.asked.game.cost = "entropic";
-    example.asked.game.dimension = solve_or(chosen->asked.game.dimension, 5.0);
-    if (!solve_given(chosen->asked.game.personalisation))
-        example.asked.game.own_cost = solve_or(chosen->asked.game.own_cost, 0.045);
-    if (!chosen->asked.game.beta.text) example.asked.game.beta.text = "uniform:0.025:0.075";
+/* Without --cost the study takes the example of theory S3.3, of which options then change one number each. */
+static mfpg_solve_request with_example(const mfpg_solve_request *asked) {
+    mfpg_solve_request example = *asked;
+    if (asked->game.cost) return example;
+    example.game.cost = "entropic";
+    example.game.dimension = cli_or(asked->game.dimension, 5.0);
+    if (isnan(asked->game.personalisation)) example.game.own_cost = cli_or(asked->game.own_cost, 0.045);
+    if (!asked->game.beta.text) example.game.beta.text = "uniform:0.025:0.075";
     return example;
 }
 
 /* The costs' constants are read as for one client of the mean field. */
-static int read_game(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
-    solve_settings one = *chosen;
-    one.asked.study = one.asked.out = NULL;
-    one.asked.populations = (mfpg_number_list){0};
-    one.asked.seed = one.asked.repeats = (double)NAN;
-    one.asked.game.beta.text = "1";
-    if (!one.asked.game.actions.text) one.asked.game.actions.text = "continuous";
-    return solve_pose(ctx, &one, &out->game);
+static mfpg_status read_game(cli_call *call, mfpg_solve_request asked, mfpg_posed_game *out) {
+    asked.study = asked.out = NULL;
+    asked.populations = (mfpg_number_list){0};
+    asked.seed = asked.repeats = (double)NAN;
+    asked.game.beta.text = "1";
+    if (!asked.game.actions.text) asked.game.actions.text = "continuous";
+    return solve_pose(call, &asked, out);
 }
 
-static int read_request(mfpg_context *ctx, const solve_settings *chosen, limit_request *out) {
+static mfpg_status read_request(cli_call *call, const mfpg_solve_request *asked, limit_request *out) {
+    const mfpg_number_list *ladder = &asked->populations;
     *out = (limit_request){.options = mfpg_limit_options_default(), .chaos = mfpg_chaos_options_default()};
-    out->types = chosen->asked.game.beta.text ? chosen->asked.game.beta.text : "0.5:1.5";
-    int code = read_game(ctx, chosen, out);
-    if (code) return code;
-    if (chosen->asked.populations.value) read_ladder(&chosen->asked.populations, out);
-    out->options.repeats = (ptrdiff_t)solve_or(chosen->asked.repeats, (double)out->options.repeats);
-    out->chaos.repeats = (ptrdiff_t)solve_or(chosen->asked.repeats, (double)out->chaos.repeats);
-    out->options.seed = out->chaos.seed = (uint64_t)solve_or(chosen->asked.seed, (double)out->options.seed);
-    mfpg_status status = mfpg_population_parse(ctx, out->types, &out->options.types);
-    if (status == MFPG_OK) return 0;
-    cli_refuse("solve", "--beta: %s", mfpg_context_message(ctx));
-    return cli_exit_code(status);
+    out->types = asked->game.beta.text ? asked->game.beta.text : "0.5:1.5";
+    mfpg_status status = read_game(call, *asked, &out->game);
+    if (status != MFPG_OK) return status;
+    if (ladder->value) { /* too many are refused by the study, which reads none of them then */
+        out->options.rungs = ladder->count;
+        out->options.population = out->population;
+        for (ptrdiff_t i = 0; i < ladder->count && i < MOST_RUNGS; i++)
+            out->population[i] = (ptrdiff_t)ladder->value[i];
+    }
+    out->options.repeats = (ptrdiff_t)cli_or(asked->repeats, (double)out->options.repeats);
+    out->chaos.repeats = (ptrdiff_t)cli_or(asked->repeats, (double)out->chaos.repeats);
+    out->options.seed = out->chaos.seed = (uint64_t)cli_or(asked->seed, (double)out->options.seed);
+    status = mfpg_population_parse(call->ctx, out->types, &out->options.types);
+    return status == MFPG_OK ? status : mfpg_fail_in(call->ctx, status, "--beta");
 }
 
 /* ---- words ---- */
@@ -116,12 +107,13 @@ static void print_words(
         (unsigned long long)request->options.seed, of->limit, of->limit_error);
     print_values(of);
     print_slopes(of);
-    printf("\nPropagation of chaos: N particles of three types in a double well, who feel their own mean and "
-           "play the "
-           "equilibrium's\ncontrol of the HJB-FPK system, against the moments of its law; %td runs at every "
-           "N, seed "
-           "%llu.\nMean of the law at the horizon: %.4f, known to %.0e, the particles' steps of time "
-           "included.\n\n",
+    printf(
+        "\nPropagation of chaos: N particles of three types in a double well, which feel their own mean and "
+        "play the "
+        "equilibrium's\ncontrol of the HJB-FPK system, against the moments of its law; %td runs at every "
+        "N, seed "
+        "%llu.\nMean of the law at the horizon: %.4f, known to %.0e, the particles' steps of time "
+        "included.\n\n",
         request->chaos.repeats, (unsigned long long)request->chaos.seed, chaos->limit, chaos->limit_error);
     print_values(chaos);
     print_slopes(chaos);
@@ -134,78 +126,60 @@ static void print_words(
 
 /* ---- JSON ---- */
 
-static json_t *line_json(const mfpg_convergence *of, const mfpg_convergence_line *line) {
+static json_t *line_json(const void *convergence, ptrdiff_t index) {
+    const mfpg_convergence *of = convergence;
+    const mfpg_convergence_line *line = &of->line[index];
     const mfpg_slope *fit = &line->slope;
-    json_t *values = json_array(), *errors = json_array();
-    for (ptrdiff_t i = 0; i < of->rungs; i++) {
-        json_array_append_new(values, cli_json_number(line->value[i]));
-        json_array_append_new(errors, cli_json_number(line->standard_error[i]));
-    }
-    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:I, s:f, s:f, s:s}", "line", line->name,
-        "says", line->says, "repeats", (json_int_t)line->repeats, "value", values, "standard_error", errors,
-        "first", (json_int_t)line->first, "floor", cli_json_number(line->floor), "slope",
-        cli_json_number(fit->slope), "slope_standard_error", cli_json_number(fit->standard_error), "points",
-        (json_int_t)fit->points, "expected", fit->expected, "window", fit->window, "verdict",
-        mfpg_verdict_name(fit->verdict));
+    return cli_json("line:s says:s repeats:i value:o standard_error:o first:i floor:n slope:n "
+                    "slope_standard_error:n points:i expected:n window:n verdict:s",
+        line->name, line->says, line->repeats, cli_json_numbers(line->value, of->rungs),
+        cli_json_numbers(line->standard_error, of->rungs), line->first, line->floor, fit->slope,
+        fit->standard_error, fit->points, fit->expected, fit->window, mfpg_verdict_name(fit->verdict));
 }
 
-/* {"population": ..., "lines": ...} with what it tends to. */
-static json_t *convergence_json(const mfpg_convergence *of, const char *limit, const char *limit_error) {
-    json_t *population = json_array(), *lines = json_array();
-    for (ptrdiff_t i = 0; i < of->rungs; i++)
-        json_array_append_new(population, json_integer(of->population[i]));
-    for (ptrdiff_t l = 0; l < of->line_count; l++) json_array_append_new(lines, line_json(of, &of->line[l]));
-    return json_pack("{s:o, s:o, s:o, s:o}", limit, cli_json_number(of->limit), limit_error,
-        cli_json_number(of->limit_error), "population", population, "lines", lines);
+static json_t *population_json(const void *convergence, ptrdiff_t index) {
+    return json_integer(((const mfpg_convergence *)convergence)->population[index]);
+}
+
+static json_t *add_lines(json_t *object, const mfpg_convergence *of) {
+    return cli_json_add(object, "population:o lines:o", cli_json_array(of->rungs, population_json, of),
+        cli_json_array(of->line_count, line_json, of));
 }
 
 static json_t *answer_json(
     const limit_request *request, const mfpg_convergence *of, const mfpg_convergence *chaos) {
-    json_t *object = json_pack("{s:s, s:s, s:s, s:I}", "study", "limit", "cost", request->game.game.cost,
-        "beta", request->types, "seed", (json_int_t)request->options.seed);
-    json_t *game = convergence_json(of, "mean_action", "mean_action_error");
-    if (object && game) {
-        json_object_update(object, game);
-        json_object_set_new(object, "chaos", convergence_json(chaos, "mean", "mean_error"));
-    }
-    json_decref(game);
-    return object;
+    json_t *object = cli_json("study:s cost:s beta:s seed:i mean_action:n mean_action_error:n", "limit",
+        request->game.game.cost, request->types, (int64_t)request->options.seed, of->limit, of->limit_error);
+    json_t *second = cli_json("mean:n mean_error:n", chaos->limit, chaos->limit_error);
+    return cli_json_add(add_lines(object, of), "chaos:o", add_lines(second, chaos));
 }
 
 /* ---- the study ---- */
 
-static int tell(mfpg_context *ctx, const solve_settings *chosen, const limit_request *request,
-    const mfpg_convergence *of, const mfpg_convergence *chaos) {
-    const mfpg_convergence *const all[] = {of, chaos};
-    mfpg_status status =
-        chosen->asked.out ? mfpg_convergence_write(ctx, all, 2, NULL, chosen->asked.out) : MFPG_OK;
-    if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
-    if (chosen->common.json) return cli_json_print("solve", answer_json(request, of, chaos));
-    print_words(request, of, chaos);
-    if (chosen->asked.out) printf("\nEvery number: %s\n", chosen->asked.out);
-    return cli_finish("solve", CLI_DONE);
-}
-
-static int study(mfpg_context *ctx, const solve_settings *chosen, const limit_request *request) {
+static mfpg_status study(cli_call *call, const char *out, const limit_request *request) {
     mfpg_convergence measured = {0}, chaos = {0};
+    const mfpg_convergence *const all[] = {&measured, &chaos};
     mfpg_pde_model model = mfpg_chaos_model();
-    mfpg_status status = mfpg_study_limit(ctx, &request->game.game, &request->options, &measured);
-    if (status == MFPG_OK) status = mfpg_study_chaos(ctx, &model, &request->chaos, &chaos);
-    int code =
-        status == MFPG_OK ? tell(ctx, chosen, request, &measured, &chaos) : cli_fail(ctx, "solve", status);
+    mfpg_status status = mfpg_study_limit(call->ctx, &request->game.game, &request->options, &measured);
+    if (status == MFPG_OK) status = mfpg_study_chaos(call->ctx, &model, &request->chaos, &chaos);
+    if (status == MFPG_OK && out) status = mfpg_convergence_write(call->ctx, all, 2, NULL, out);
+    if (status == MFPG_OK && call->json) {
+        status = cli_json_print(answer_json(request, &measured, &chaos));
+    } else if (status == MFPG_OK) {
+        print_words(request, &measured, &chaos);
+        if (out) printf("\nEvery number: %s\n", out);
+    }
     mfpg_convergence_clear(&measured);
     mfpg_convergence_clear(&chaos);
-    return code;
+    return status;
 }
 
-int solve_study_limit(const solve_settings *chosen) {
-    solve_settings complete = with_example(chosen);
-    mfpg_context *ctx = cli_context(0);
+mfpg_status solve_study_limit(cli_call *call) {
+    mfpg_solve_request asked = with_example(call->options);
     limit_request request;
-    int code = read_request(ctx, &complete, &request);
-    if (!code) code = study(ctx, &complete, &request);
+    mfpg_status status = read_request(call, &asked, &request);
+    if (status == MFPG_OK) status = study(call, asked.out, &request);
     mfpg_population_clear(&request.options.types);
     mfpg_posed_game_clear(&request.game);
-    mfpg_context_destroy(ctx);
-    return code;
+    return status;
 }

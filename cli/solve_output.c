@@ -1,10 +1,9 @@
 /* mfpg solve --study output: the game of perturbed models, whose point without perturbation is no equilibrium. */
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "reproduction/studies.h"
 
-#include "options.h"
 #include "solve.h"
 
 enum { ROWS_A_FEATURE = 6, PROFILES = 100, INSTANCES = 2 };
@@ -24,27 +23,30 @@ typedef struct output_request {
     uint64_t seed;
 } output_request;
 
-static int read_request(const solve_settings *chosen, output_request *out) {
-    double dimension = solve_or(chosen->asked.game.dimension, 5),
-           clients = solve_or(chosen->asked.game.population, 4);
+static mfpg_status read_request(cli_call *call, output_request *out) {
+    const mfpg_solve_request *asked = call->options;
+    const char *beta = asked->game.beta.text;
+    double dimension = cli_or(asked->game.dimension, 5), clients = cli_or(asked->game.population, 4);
     if (!(dimension >= 1 && dimension <= 64) || dimension != floor(dimension))
-        return cli_refuse("solve", "--dimension: study output allows a whole number from 1 to 64");
-    if (clients > 10000) return cli_refuse("solve", "--population: study output allows from 1 to 10000");
-    *out = (output_request){.beta = 1, .seed = (uint64_t)solve_or(chosen->asked.seed, 1)};
-    if (chosen->asked.game.beta.text &&
-        (!cli_parse_number(chosen->asked.game.beta.text, &out->beta) || !(out->beta > 0)))
-        return cli_refuse("solve", "--beta: found '%.60s'; study output allows one number above 0",
-            chosen->asked.game.beta.text);
-    out->shape.clients = (ptrdiff_t)clients;
-    out->shape.dimension = (ptrdiff_t)dimension;
-    out->shape.rows = ROWS_A_FEATURE * out->shape.dimension;
-    return 0;
+        return mfpg_fail(
+            call->ctx, MFPG_ERR_INPUT, "--dimension: study output allows a whole number from 1 to 64");
+    if (clients > 10000)
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--population: study output allows from 1 to 10000");
+    *out = (output_request){.beta = 1,
+        .seed = (uint64_t)cli_or(asked->seed, 1),
+        .shape = {.clients = (ptrdiff_t)clients,
+            .dimension = (ptrdiff_t)dimension,
+            .rows = ROWS_A_FEATURE * (ptrdiff_t)dimension}};
+    if (beta && (!cli_parse_number(beta, &out->beta) || !(out->beta > 0)))
+        return mfpg_fail(
+            call->ctx, MFPG_ERR_INPUT, "--beta: found '%.60s'; study output allows one number above 0", beta);
+    return MFPG_OK;
 }
 
 /* ---- words ---- */
 
-/* Numbers that are rounding and nothing else are told as 0. */
-static double told(double value) {
+/* Numbers that are rounding and nothing else are printed as 0. */
+static double rounded(double value) {
     return fabs(value) < 1e-12 ? 0 : value;
 }
 
@@ -62,9 +64,9 @@ static void print_report(
     const char *name, const char *says, const output_request *request, const mfpg_output_report *r) {
     printf("\n%s: %s\n", name, says);
     printf("  largest |gradient| of a client's loss at the point   %.3g: it %s the KKT conditions\n",
-        told(r->stationarity), r->kkt == MFPG_VERDICT_HOLDS ? "meets" : "does not meet");
-    printf("  client %td pays there                                 %.6g\n", r->client, told(r->cost));
-    printf("  it gains by another w alone                          %.3g\n", told(r->refit_gain));
+        rounded(r->stationarity), r->kkt == MFPG_VERDICT_HOLDS ? "meets" : "does not meet");
+    printf("  client %td pays there                                 %.6g\n", r->client, rounded(r->cost));
+    printf("  it gains by another w alone                          %.3g\n", rounded(r->refit_gain));
     printf("  second derivative along (w, v) = (-u, u)/sqrt 2      %.6g\n", r->direction_curvature);
     printf("  least curvature in (w, v), and in v alone            %.6g, %.6g: %s\n", r->least_curvature,
         r->perturb_curvature,
@@ -84,42 +86,22 @@ static void print_heading(const output_request *request) {
 
 /* ---- JSON ---- */
 
-static json_t *report_json(const char *name, const mfpg_output_report *r) {
-    json_t *steps = json_array(), *costs = json_array();
-    for (int i = 0; i < MFPG_OUTPUT_STEPS; i++) {
-        json_array_append_new(steps, cli_json_number(r->step[i]));
-        json_array_append_new(costs, cli_json_number(r->deviation[i]));
-    }
-    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:I, s:I, s:s, s:s, s:s}",
-        "instance", name, "gradient", r->stationarity, "cost", r->cost, "refit_gain", r->refit_gain,
-        "deviation_error", r->deviation_error, "direction_curvature", r->direction_curvature,
-        "least_curvature", r->least_curvature, "perturb_curvature", r->perturb_curvature, "step", steps,
-        "deviation", costs, "profiles", (json_int_t)r->profiles, "improved", (json_int_t)r->improved, "kkt",
-        mfpg_verdict_name(r->kkt), "minimum", mfpg_verdict_name(r->minimum), "nash",
+static json_t *report_json(const void *reports, ptrdiff_t index) {
+    const mfpg_output_report *r = (const mfpg_output_report *)reports + index;
+    return cli_json(
+        "instance:s gradient:n cost:n refit_gain:n deviation_error:n direction_curvature:n "
+        "least_curvature:n perturb_curvature:n step:o deviation:o profiles:i improved:i kkt:s minimum:s "
+        "nash:s",
+        instances[index].name, r->stationarity, r->cost, r->refit_gain, r->deviation_error,
+        r->direction_curvature, r->least_curvature, r->perturb_curvature,
+        cli_json_numbers(r->step, MFPG_OUTPUT_STEPS), cli_json_numbers(r->deviation, MFPG_OUTPUT_STEPS),
+        r->profiles, r->improved, mfpg_verdict_name(r->kkt), mfpg_verdict_name(r->minimum),
         mfpg_verdict_name(r->nash));
-}
-
-static int tell(
-    const solve_settings *chosen, const output_request *request, const mfpg_output_report *reports) {
-    if (chosen->common.json) {
-        json_t *list = json_array();
-        for (int i = 0; i < INSTANCES; i++)
-            json_array_append_new(list, report_json(instances[i].name, &reports[i]));
-        return cli_json_print(
-            "solve", json_pack("{s:s, s:I, s:I, s:I, s:f, s:I, s:o}", "study", "output", "clients",
-                         (json_int_t)request->shape.clients, "rows", (json_int_t)request->shape.rows,
-                         "dimension", (json_int_t)request->shape.dimension, "beta", request->beta, "seed",
-                         (json_int_t)request->seed, "instances", list));
-    }
-    print_heading(request);
-    for (int i = 0; i < INSTANCES; i++)
-        print_report(instances[i].name, instances[i].says, request, &reports[i]);
-    return cli_finish("solve", CLI_DONE);
 }
 
 /* ---- the study ---- */
 
-static int study(mfpg_context *ctx, const solve_settings *chosen, output_request *request, double *block) {
+static mfpg_status study(cli_call *call, output_request *request, double *block) {
     mfpg_output_report reports[INSTANCES];
     mfpg_output_game *game = &request->shape;
     ptrdiff_t rows = game->clients * game->rows;
@@ -130,23 +112,27 @@ static int study(mfpg_context *ctx, const solve_settings *chosen, output_request
         game->features = features;
         game->target = target;
         game->preference = preference;
-        mfpg_status status = mfpg_study_output(ctx, game, 0, PROFILES, request->seed, &reports[i]);
-        if (status != MFPG_OK) return cli_fail(ctx, "solve", status);
+        mfpg_status status = mfpg_study_output(call->ctx, game, 0, PROFILES, request->seed, &reports[i]);
+        if (status != MFPG_OK) return status;
     }
-    return tell(chosen, request, reports);
+    if (call->json)
+        return cli_json_print(cli_json("study:s clients:i rows:i dimension:i beta:n seed:i instances:o",
+            "output", game->clients, game->rows, game->dimension, request->beta, (int64_t)request->seed,
+            cli_json_array(INSTANCES, report_json, reports)));
+    print_heading(request);
+    for (int i = 0; i < INSTANCES; i++)
+        print_report(instances[i].name, instances[i].says, request, &reports[i]);
+    return MFPG_OK;
 }
 
-int solve_study_output(const solve_settings *chosen) {
+mfpg_status solve_study_output(cli_call *call) {
     output_request request;
-    int code = read_request(chosen, &request);
-    if (code) return code;
+    mfpg_status status = read_request(call, &request);
+    if (status != MFPG_OK) return status;
     ptrdiff_t rows = request.shape.clients * request.shape.rows;
     double *block =
         calloc((size_t)(rows * (request.shape.dimension + 1) + request.shape.clients), sizeof *block);
-    mfpg_context *ctx = cli_context(1);
-    code = block ? study(ctx, chosen, &request, block)
-                 : (cli_refuse("solve", "out of memory for %td rows", rows), CLI_FAILED);
+    status = block ? study(call, &request, block) : MFPG_ERR_MEMORY;
     free(block);
-    mfpg_context_destroy(ctx);
-    return code;
+    return status;
 }

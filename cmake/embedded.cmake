@@ -23,3 +23,8 @@ mfpg_embed(${MFPG_EMBEDDED} base/file.h mfpg_embedded mfpg_embedded_files "${MFP
 file(GLOB MFPG_SCRIPTS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/reproduction/plots/* ${CMAKE_SOURCE_DIR}/src/report/plots/style.gp)
 set(MFPG_REPRODUCTION_EMBEDDED ${CMAKE_BINARY_DIR}/embedded_scripts.c)
 mfpg_embed(${MFPG_REPRODUCTION_EMBEDDED} reproduction/support.h reproduction_script reproduction_scripts "${MFPG_SCRIPTS}")
+
+# The completion scripts, and the prose of the manual pages that are no command's.
+file(GLOB MFPG_CLI_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cli/pages/*)
+set(MFPG_CLI_EMBEDDED ${CMAKE_BINARY_DIR}/embedded_pages.c)
+mfpg_embed(${MFPG_CLI_EMBEDDED} cli/cli.h cli_embedded cli_pages "${MFPG_CLI_PAGES}")

@@ -29,7 +29,7 @@ typedef enum mfpg_option_kind {
 /** The type of the field that holds an option's value, and what it holds if nothing is given. */
 typedef enum mfpg_option_field {
     MFPG_HOLDS_NONE = 0, /* there is no such field */
-    MFPG_HOLDS_INT,      /* int or an enumeration: the word's number, -1; or truth and flag, 0 */
+    MFPG_HOLDS_INT,      /* int or an enumeration: the word's number, -1; or truth, flag and whole number, 0 */
     MFPG_HOLDS_NUMBER,   /* double: NaN */
     MFPG_HOLDS_WHOLE,    /* ptrdiff_t: 0 */
     MFPG_HOLDS_CHAR,     /* char, the text's first: 0 */
@@ -67,6 +67,7 @@ typedef struct mfpg_range {
 typedef struct mfpg_option {
     int line;         /* in the list's file */
     const char *name; /* "sampling-rate" of a command; "train.rounds", "data.categories.*" of a file */
+    char letter;      /* of a command: "-o" is the same option; 0: there is none */
     mfpg_option_kind kind;
     const char *const *words;             /* ends with NULL; or NULL */
     const char *(*word)(ptrdiff_t index); /* further words; or NULL */

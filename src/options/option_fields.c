@@ -128,7 +128,8 @@ static mfpg_status put_value(mfpg_context *ctx, const mfpg_option *option, const
         *list = (mfpg_number_list){value.numbers, value.count};
         return MFPG_OK;
     }
-    if (option->field == MFPG_HOLDS_INT) *(int *)field = (int)value.choice;
+    if (option->field == MFPG_HOLDS_INT)
+        *(int *)field = option->kind == MFPG_OPTION_WHOLE ? (int)value.number : (int)value.choice;
     if (option->field == MFPG_HOLDS_WHOLE) *(ptrdiff_t *)field = (ptrdiff_t)value.number;
     if (option->field == MFPG_HOLDS_CHAR) *(char *)field = value.text[0];
     if (option->field == MFPG_HOLDS_NUMBER) *(double *)field = value.number;

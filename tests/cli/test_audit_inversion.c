@@ -83,7 +83,7 @@ static void test_wrong_options_are_refused(void **state) {
     REFUSED("audit clinics --inversion --method one-run", "--method");
     REFUSED("audit clinics --inversion --input-canaries", "--input-canaries");
     REFUSED("audit clinics --batch 2", "--batch", "--inversion");
-    REFUSED("audit clinics --inversion --batch 65", "--batch", "from 1 to 64");
+    REFUSED("audit clinics --inversion --batch 65", "--batch", "from 1 up to 64");
     REFUSED("audit clinics --inversion --candidates 1", "--candidates", "from 2");
     REFUSED("audit clinics --inversion --width 7", "width 7");
     REFUSED("audit counterexample --inversion", "no biases");

@@ -79,7 +79,7 @@ static void test_wrong_values_are_told_what_is_allowed(void **state) {
         {"run clinics privacy.clip=nan", "privacy.clip: found 'nan'", "a number above 0"},
         {"run clinics privacy=example", "privacy: must be a mapping", "unit, adjacency, view"},
         {"run clinics seed=abc", "seed: found 'abc'", "none, or a whole number"},
-        {"run clinics --threads 0", "--threads: found '0'", "from 1 to 1024"},
+        {"run clinics --threads 0", "--threads: found '0'", "from 1 up to 1024"},
         {"account --noise-multiplier -1", "found '-1'", "a number from 0"},
         {"account --noise-multiplier nan", "found 'nan'", "a number from 0"},
         {"account --noise-multiplier 1 --steps 1.5", "--steps: found '1.5'", "a whole number from 0"},
