@@ -84,8 +84,7 @@ void account_assume(mfpg_answer *answer, const char *format, ...) {
 
 void account_assume_records(mfpg_answer *answer) {
     account_assume(answer, "every record is noised once, before anything else reads it; what is computed "
-                           "from the noised records "
-                           "is free");
+                           "from the noised records is free");
     account_assume(answer, "labels are public: not protected; so is how many records there are");
 }
 

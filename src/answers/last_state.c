@@ -86,8 +86,7 @@ static void assume_case(mfpg_answer *answer, const mfpg_question *q) {
     case MFPG_HIDDEN_GLM:
         account_assume(answer,
             "a generalised linear model: every example's loss is convex in one scalar margin, its gradient "
-            "is "
-            "clipped by itself, and the mean of their Hessians is at most %g, %s",
+            "is clipped by itself, and the mean of their Hessians is at most %g, %s",
             q->smoothness, everyone);
         break;
     case MFPG_HIDDEN_CONVEX:

@@ -87,20 +87,17 @@ mfpg_status account_check_end(
     if (found < recorded)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: ends after line %lld, but summary.json beside it counts %lld lines: releases are missing at "
-            "the "
-            "end",
+            "the end",
             path, found, recorded);
     if (found > recorded)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: has %lld lines, but summary.json beside it counts %lld: it is not the ledger of that run, "
-            "or "
-            "lines were added",
+            "or lines were added",
             path, found, recorded);
     if (strcmp(chain, end->chain) != 0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: its last chain value is %s, but summary.json beside it names another: the ledger or the "
-            "summary "
-            "was rewritten",
+            "summary was rewritten",
             path, end->chain);
     *confirmed = 1;
     return MFPG_OK;

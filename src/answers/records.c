@@ -22,8 +22,7 @@ static mfpg_status fill_push(mfpg_context *ctx, const mfpg_question *q, record_p
     if (!(stiffness <= 2))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "the flow is unstable: step times (strength/prior-variance + variance-penalty + "
-            "input-smoothness) is "
-            "%g; allowed: up to 2",
+            "input-smoothness) is %g; allowed: up to 2",
             stiffness);
     out->contraction = mfpg_flow_contraction(step, decay, penalty, bound);
     out->noise_sd = sqrt(2 * q->strength * step);
@@ -69,8 +68,7 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_question *q) {
     if (q->adjacency == ACCOUNT_ADD || q->adjacency == ACCOUNT_REMOVE)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--adjacency add and remove do not go with --particles data: how many records there are is "
-            "public; "
-            "take zero-out or replace");
+            "public; take zero-out or replace");
     if (q->unit == MFPG_UNIT_CLIENT && !account_given(q->sensitivity))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--unit client: the n records of a client move by up to sqrt(n) clips together (2 sqrt(n) for "

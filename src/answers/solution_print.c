@@ -163,8 +163,7 @@ static void print_mixing(const mfpg_solution *s, FILE *out) {
         fprintf(out, "%td", mix->client);
     fprintf(out,
         "%s) would pay the same for %g and for %g. The equilibrium needs the upper one with probability "
-        "%.6g, "
-        "or so many of them playing it.\n",
+        "%.6g, or so many of them playing it.\n",
         q->mixing_count == 1 ? "" : ", ...", q->action[mix->client], mix->upper, mix->weight);
 }
 
@@ -176,8 +175,7 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
         if (reach >= 2.0)
             fprintf(out,
                 "With step x curvature %.4g, 2 or more, the averaged model diverges whatever the actions, so "
-                "that "
-                "there is no cost to compare; a smaller step or curvature is needed.\n",
+                "that there is no cost to compare; a smaller step or curvature is needed.\n",
                 reach);
         else
             fprintf(
@@ -187,8 +185,7 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
     if (isnan(q->social_mean)) {
         fprintf(out,
             "What the clients would choose together is not known: for cost %s it is computed on grids with "
-            "few "
-            "profiles only.\n",
+            "few profiles only.\n",
             s->game->cost);
         return;
     }
@@ -200,8 +197,7 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
     if (isfinite(q->price_of_anarchy))
         fprintf(out,
             "Price of anarchy %s%.6g: each looking after itself costs all together %.3g %% more than "
-            "agreeing "
-            "would.\n",
+            "agreeing would.\n",
             q->social_exact ? "" : "at least ", q->price_of_anarchy, 100.0 * (q->price_of_anarchy - 1.0));
 }
 
@@ -210,9 +206,8 @@ static void print_price(const mfpg_solution *s, FILE *out) {
     if (!priced) return;
     fprintf(out,
         "Corrective price: a client that pays price %s for its own noise does by itself what is best for "
-        "all. Solved with "
-        "it: mean %s %.6g, everybody within %.1g of the optimum's action, largest gain by deviating alone "
-        "%.1g.\n",
+        "all. Solved with it: mean %s %.6g, everybody within %.1g of the optimum's action, largest gain by "
+        "deviating alone %.1g.\n",
         s->equilibrium->control == MFPG_CONTROL_BUDGET ? "/ budget^2" : "x strength",
         mfpg_solution_control(s), priced->mean_action, priced->difference, priced->exploitability);
 }

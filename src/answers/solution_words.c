@@ -47,9 +47,8 @@ void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t
     if (!q->converged) {
         snprintf(text, size,
             "not solved: the solver stopped after %d iterations at residual %.3g. In the best profile that "
-            "it found no "
-            "client can gain more than %s by changing its own %s alone; checked by every client's exact best "
-            "response",
+            "it found no client can gain more than %s by changing its own %s alone; checked by every "
+            "client's exact best response",
             q->iterations, q->residual, up(q->exploitability_max, bound), control);
         return;
     }
@@ -104,8 +103,7 @@ static int warn_of_little_personalisation(const mfpg_solution *solution, char *t
     if (!(felt_by_all(game) >= HARDLY_FELT)) return 0;
     snprintf(text, size,
         "free riding: with personalisation %g among %td clients a client's noise costs all together %.3g "
-        "times what "
-        "its owner feels of it; more personalisation keeps the game sound",
+        "times what its owner feels of it; more personalisation keeps the game sound",
         game->personalisation, game->clients, felt_by_all(game));
     return 1;
 }
@@ -116,15 +114,12 @@ static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t
     if (!among_finite(solution))
         snprintf(text, size,
             "free riding: with personalisation 0 nobody in a large crowd feels its own noise, so that all "
-            "take the smallest "
-            "budget there is, whatever their preferences");
+            "take the smallest budget there is, whatever their preferences");
     else
         snprintf(text, size,
             "free riding: with personalisation 0 a client feels only its share, 1/%td, of its own noise (a "
-            "pure public good). "
-            "Budgets fall with the number of clients N like N^(-2/%g), and the noise of the averaged model "
-            "%s with N; "
-            "personalisation > 0 keeps the game sound",
+            "pure public good). Budgets fall with the number of clients N like N^(-2/%g), and the noise of "
+            "the averaged model %s with N; personalisation > 0 keeps the game sound",
             game->clients, game->privacy_power + 2.0,
             game->privacy_power == 1.0 ? "even grows" : "does not fall");
     return 1;
@@ -153,10 +148,8 @@ static int warn_of_small_own_cost(const mfpg_solution *solution, char *text, siz
     if (!(growth >= FAR_FROM_LIMIT)) return 0;
     snprintf(text, size,
         "free riding: own cost is so near 0 that only a client's share, 1/%td, in the common loss (or the "
-        "end of "
-        "the actions) holds its strength down. With more clients strengths grow, to %.3g times these and "
-        "more; "
-        "more personalisation or own cost keeps the game sound",
+        "end of the actions) holds its strength down. With more clients strengths grow, to %.3g times these "
+        "and more; more personalisation or own cost keeps the game sound",
         solution->game->clients, growth);
     return 1;
 }
@@ -168,9 +161,8 @@ static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size
     if (!has_fact(solution, MFPG_COST_READS_INTERACTION) || price > 0.0) return 0;
     snprintf(text, size,
         "where the clients settle, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
-        "own cost x "
-        "%.4g: own noise is a gain there, which no model of a loss has; interaction above %.4g would keep it "
-        "one",
+        "own cost x %.4g: own noise is a gain there, which no model of a loss has; interaction above %.4g "
+        "would keep it one",
         price, -1.0 / solution->equilibrium->mean_action);
     return 1;
 }
@@ -182,10 +174,8 @@ static int warn_of_divergence(const mfpg_solution *solution, char *text, size_t 
     if (!has_fact(solution, MFPG_COST_COMMON_LOSS) || !isinf(q->cost)) return 0;
     snprintf(text, size,
         "at these actions the averaged model diverges, since step x (curvature + mean strength / prior "
-        "variance) is not "
-        "below 2 (step %g, curvature %g): all pay without bound, so that the certificate compares only what "
-        "a client pays "
-        "by itself; a smaller step or smaller actions are needed",
+        "variance) is not below 2 (step %g, curvature %g): all pay without bound, so that the certificate "
+        "compares only what a client pays by itself; a smaller step or smaller actions are needed",
         game->step, game->curvature);
     return 1;
 }
@@ -194,8 +184,7 @@ static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_
     if (!has_fact(solution, MFPG_COST_INCONSISTENT)) return 0;
     snprintf(text, size,
         "the paper's cost, read to the letter, falls with the strength in both of its terms: every client "
-        "takes the largest "
-        "action, whatever its preference; preferences decide nothing");
+        "takes the largest action, whatever its preference; preferences decide nothing");
     return 1;
 }
 

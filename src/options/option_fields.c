@@ -27,7 +27,8 @@ static void put_nothing(const mfpg_option *option, void *fields) {
     case MFPG_HOLDS_TEXTS: *(mfpg_text_list *)field = (mfpg_text_list){0}; break;
     case MFPG_HOLDS_SERIES: *(mfpg_numbers *)field = (mfpg_numbers){0}; break;
     case MFPG_HOLDS_NONE:
-    case MFPG_HOLDS_NAMES: break; /* of configurations only */
+    case MFPG_HOLDS_NAMES:
+    case MFPG_HOLDS_VALUES: break; /* of configurations only */
     }
 }
 

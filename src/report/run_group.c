@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "audit_record.h"
+#include "experiment/config/settings.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"

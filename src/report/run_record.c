@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiment/config/settings.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/file.h"
@@ -145,7 +146,7 @@ static mfpg_status read_config(mfpg_context *ctx, run_record *record) {
 }
 
 static mfpg_status check_config(mfpg_context *ctx, const run_record *record) {
-    const char *configured = mfpg_config_method(record->config).name, *run = run_text(record, "method.name");
+    const char *configured = record->config->method.name, *run = run_text(record, "method.name");
     if (configured && strcmp(configured, run) == 0) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s: summary.json is of method %.60s and config.yaml of %s: the files are not those of one run",

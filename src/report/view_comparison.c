@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/config/settings.h"
 #include "base/memory.h"
 #include "mfpg/experiment.h"
 #include "view.h"

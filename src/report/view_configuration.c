@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/config/settings.h"
 #include "view.h"
 
 static void add_key(view *v, const mfpg_option *key, const char *value, json_t *list) {

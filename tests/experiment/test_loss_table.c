@@ -1,6 +1,7 @@
 /* Loss tables from end to end: measured from a configuration, written, read back by a game, and refused where they are wrong. */
 #include "fixture.h"
 
+#include "equilibrium.h"
 #include "mfpg/experiment.h"
 #include "mfpg/loss_table.h"
 
@@ -91,7 +92,7 @@ static void test_a_run_plays_the_table_that_was_written(void **state) {
     snprintf(argument, sizeof argument, "game.loss_table=%s", path);
     set(config, argument);
     CHECK_OK(ctx, mfpg_experiment_create(ctx, config, &e));
-    const mfpg_equilibrium *q = mfpg_experiment_equilibrium(e);
+    const mfpg_equilibrium *q = equilibrium_of(e);
     assert_true(q->exploitability_max == 0.0);
     int played[4] = {0};
     for (ptrdiff_t k = 0; k < 4; k++) {
@@ -141,7 +142,7 @@ static void test_budgets_have_tables_too(void **state) {
         double cost = t.row[j].loss + 2 * t.row[j].action * t.row[j].action / 2;
         if (cost < best) best = cost, action = t.row[j].action;
     }
-    for (ptrdiff_t k = 0; k < 4; k++) assert_true(mfpg_experiment_equilibrium(e)->action[k] == action);
+    for (ptrdiff_t k = 0; k < 4; k++) assert_true(equilibrium_of(e)->action[k] == action);
     mfpg_experiment_destroy(e);
     mfpg_config_destroy(config);
     config = load(CONFIG);
