@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/number.h"
+#include "loss_table_file.h"
 #include "mfpg/preference_law.h"
 
 /* Of a mean field whose population is not given: enough quantiles for three digits, and solved at once. */

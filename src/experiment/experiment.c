@@ -66,8 +66,7 @@ static mfpg_status warn_of_plan(mfpg_context *ctx, const mfpg_experiment *e) {
     if (e->options.hidden != MFPG_HIDDEN_NONE && contraction >= 1.0)
         mfpg_warn(ctx,
             "privacy.assume gains nothing in this run: a round multiplies the distance of two models by up "
-            "to "
-            "%.4g, and only below 1 is anything forgotten; charged as if every average were seen",
+            "to %.4g, and only below 1 is anything forgotten; charged as if every average were seen",
             contraction);
     mfpg_plan_destroy(plan);
     return MFPG_OK;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/loss_table_file.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "internal.h"
-#include "mfpg/game_from_options.h"
 #include "mfpg/preference_law.h"
 
 /* ---- preferences ---- */
@@ -76,8 +76,7 @@ static mfpg_status set_curvature(mfpg_context *ctx, mfpg_experiment *e, mfpg_gam
     if (!isfinite(game->curvature))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "game.curvature: auto needs a public bound on the features, which data.scale.bounds gives; "
-            "without "
-            "one state a number");
+            "without one state a number");
     char why[160];
     snprintf(why, sizeof why, "%s: public bound from R^2 = %g (features within public bounds%s)",
         mfpg_model_name(e->model), norm2, norm2 > e->data->public_norm2 ? ", bias included" : "");

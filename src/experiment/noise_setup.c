@@ -154,8 +154,7 @@ static mfpg_status meet_target(mfpg_context *ctx, mfpg_experiment *e, const game
     if (status == MFPG_OK && d.epsilon < d.target * (1.0 - 1e-3))
         mfpg_warn(ctx,
             "noise.target_epsilon: the largest client epsilon is %.6g, below the target %g: the actions "
-            "allow "
-            "nothing nearer",
+            "allow nothing nearer",
             d.epsilon, d.target);
     e->equilibrium = d.solution;
     if (game) e->preference_factor = exp(d.position);
@@ -209,8 +208,7 @@ static void warn_of_classical_law(mfpg_context *ctx, const mfpg_experiment *e) {
         mfpg_warn(ctx,
             "noise.law: classical: with a budget of %g one release has delta %.3g at epsilon %g, above "
             "privacy.delta %g: the formula does not hold there. The certificate does; it is computed from "
-            "the "
-            "noise",
+            "the noise",
             budget, real, budget, delta);
 }
 

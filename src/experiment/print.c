@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "federation/run_folder.h"
-#include "answers/solution_sentences.h"
 #include "internal.h"
 
 enum { MOST_LISTED = 24 };       /* a longer federation is told by its extremes; clients.csv has everybody */
@@ -127,7 +126,7 @@ static void print_game(const mfpg_experiment *e, FILE *out) {
         e->config->set.game.cost);
     if (e->preference_factor != 1.0)
         fprintf(out, "All preferences times %.6g, to meet the target epsilon.\n", e->preference_factor);
-    mfpg_print_sentences(&solution, out);
+    mfpg_solution_sentences(&solution, out);
     for (ptrdiff_t i = 0; mfpg_solution_warning(&solution, i, text, sizeof text); i++)
         fprintf(out, "Warning: %s.\n", text);
 }

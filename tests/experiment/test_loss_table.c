@@ -164,7 +164,7 @@ static void test_wrong_files_are_refused_by_line(void **state) {
         {"action,loss\n0.1,1\n0.5,2\n1,3\n3,x\n", "t.csv:5"},
         {"action,loss\n0.1,1\n0.5,nan\n1,3\n3,4\n", "t.csv:3"},
         {"action,loss\n-0.1,1\n0.5,2\n1,3\n3,4\n", "found \"-0.1\""},
-        {"action,loss\n0.1,1\n0.5,2\n1,3\n3,4\n1,3\n", "t.csv:6: action 1 stands in line 4 already"},
+        {"action,loss\n0.1,1\n0.5,2\n1,3\n3,4\n1,3\n", "t.csv:6: action 1 is in line 4 already"},
         {"action,loss\n0.1,1\n0.5,2\n1,1.5\n3,4\n", "from 2 at action 0.5 to 1.5 at action 1"},
         {"strength,loss\n0.1,1\n", "no column \"action\""},
         {"action,cost\n0.1,1\n", "no column \"loss\""},

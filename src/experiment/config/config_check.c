@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "federation/acting_rules.h"
 #include "models/losses.h"
-#include "models/losses.h"
 
 static mfpg_mechanism_kind mechanism_of(const mfpg_config *config) {
     return mfpg_mechanism_kind_of(config->method.mechanism);
