@@ -137,7 +137,7 @@ static mfpg_status open_experiment(
     if (status == MFPG_OK)
         fprintf(stderr, "Going on with %s after round %lld of %lld\n", folder,
             (long long)mfpg_experiment_resumed_round(*out),
-            (long long)mfpg_config_whole(mfpg_experiment_config(*out), "train.rounds"));
+            (long long)mfpg_config_number(mfpg_experiment_config(*out), "train.rounds"));
     return status;
 }
 

@@ -46,7 +46,7 @@ static void print_table(const mfpg_loss_table *table, const char *out) {
 static mfpg_status measure(cli_call *call, const mfpg_solve_request *asked, const mfpg_config *config) {
     mfpg_loss_table table;
     mfpg_loss_study study = mfpg_loss_study_default();
-    int64_t planned = mfpg_config_whole(config, "train.rounds");
+    int64_t planned = (int64_t)mfpg_config_number(config, "train.rounds");
     if (study.rounds > planned) study.rounds = planned;
     study.rounds = (int64_t)cli_or(asked->measured_rounds, (double)study.rounds);
     study.draws = (int64_t)cli_or(asked->draws, (double)study.draws);

@@ -73,9 +73,6 @@ const mfpg_config *mfpg_experiment_config(const mfpg_experiment *experiment);
 ptrdiff_t mfpg_experiment_clients(const mfpg_experiment *experiment);
 const char *mfpg_experiment_client_name(const mfpg_experiment *experiment, ptrdiff_t client);
 
-/** The equilibrium of the game, or NULL without one. */
-const mfpg_equilibrium *mfpg_experiment_equilibrium(const mfpg_experiment *experiment);
-
 /** The game with its equilibrium and the clients' names, as it was solved before the first round (where actions are chosen
  *  anew in every round, for the public constants); it lives as long as the experiment. Returns 0 without a game. A game that
  *  was not solved (converged 0) can be looked at and is not run. */

@@ -89,12 +89,4 @@ mfpg_status mfpg_actions_read(mfpg_context *ctx, const mfpg_numbers *actions, co
 mfpg_status mfpg_numbers_read(mfpg_context *ctx, const char *option, const mfpg_numbers *numbers,
     int with_zero, const char *words, const double **values, ptrdiff_t *count, double **owned);
 
-/** Reads the losses of a game's actions from a file (csv, columns action and loss; control, where it is there, must be the
- *  cost's: budget or strength; other columns are passed over).
- *  @param[in]  game  its cost and its grid of actions are looked at
- *  @param[out] out   actions.count numbers for mfpg_game.loss_table, which do not fall with the own noise; free them; set only
- *                    on success
- *  @return MFPG_OK, MFPG_ERR_INPUT with file and line, MFPG_ERR_IO, MFPG_ERR_MEMORY. */
-mfpg_status mfpg_loss_table_read(mfpg_context *ctx, const char *path, const mfpg_game *game, double **out);
-
 #endif

@@ -37,7 +37,8 @@ typedef enum mfpg_option_field {
     MFPG_HOLDS_NUMBERS,  /* mfpg_number_list */
     MFPG_HOLDS_TEXTS,    /* mfpg_text_list */
     MFPG_HOLDS_SERIES,   /* mfpg_numbers, whose text is owned */
-    MFPG_HOLDS_NAMES     /* const char *const *, borrowed, and a ptrdiff_t with their number */
+    MFPG_HOLDS_NAMES,    /* const char *const *, borrowed, and a ptrdiff_t with their number */
+    MFPG_HOLDS_VALUES    /* const double *, likewise */
 } mfpg_option_field;
 
 /** Owned; zeros if not given. */
@@ -83,7 +84,8 @@ typedef struct mfpg_option {
     const char *alternative; /* keys of one parent with different alternatives exclude each other; or NULL */
     const char *help;
     mfpg_option_field field;     /* in the struct that the list fills */
-    size_t offset, count_offset; /* of the field; of the number of names */
+    size_t offset, count_offset; /* of the field; of the number of names or values */
+    double first; /* of a configuration: what the field holds for the first word; one more for each next */
 } mfpg_option;
 
 /** The title of the options from that line of the list's file on. */

@@ -56,6 +56,9 @@ void mfpg_solution_line(const mfpg_solution *solution, char *text, size_t size);
  *  index-th such warning and returns 1, or 0 past the last. */
 int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *text, size_t size);
 
+/** What follows the table of mfpg_solution_print. */
+void mfpg_solution_sentences(const mfpg_solution *solution, FILE *out);
+
 /** Up to so many clients are told one by one, more by quantiles. */
 enum { MFPG_SOLUTION_LISTED = 24 };
 

@@ -1,16 +1,15 @@
-/* Questions of mfpg/account.h: what their parts share. Options (options.c) and which go together (together.c); the schedule as
- * releases (schedule.c) and its price (price.c) or the number that is missing in it (calibrate.c); noised records (records.c), a
- * last state alone (last_state.c), a ledger (ledger.c). */
+/* What the parts of an answer (mfpg/account.h) share: the question, and what follows from single options of it. */
 #ifndef MFPG_ANSWERS_ACCOUNT_REQUEST_H
 #define MFPG_ANSWERS_ACCOUNT_REQUEST_H
 
 #include <math.h>
 
+#include "accountants/accounting.h"
 #include "mfpg/account.h"
 
 /* ---- what was asked ---- */
 
-/* Numbers are NaN, words -1 (but for view and assume) and texts NULL where they were not given. */
+/* Numbers are NaN, words -1 (but for view and assume) and texts NULL if they were not given. */
 struct mfpg_question {
     mfpg_question_kind kind;
     double noise_multiplier, sampling_rate, steps, mu, strength, step;
@@ -18,8 +17,8 @@ struct mfpg_question {
     double dimension, population, prior_variance, variance_penalty, gradient_norm, input_smoothness;
     double smoothness, strong_convexity, projection_radius;
     int mechanism, adjacency, unit, particles, solve;
-    int view;      /* mfpg_view; local where not given */
-    int assume;    /* mfpg_hidden_case; none where not given */
+    int view;      /* mfpg_view; local if not given */
+    int assume;    /* mfpg_hidden_case; none if not given */
     int exogenous; /* 1: given */
     char *accountant, *blocks;
     mfpg_text_list ledger;
@@ -38,60 +37,46 @@ static inline double account_or(double value, double fallback) {
     return isnan(value) ? fallback : value;
 }
 
-/* 1 where the noise has a strength. */
-int account_is_entropic(const mfpg_question *q);
+/* 1 if the noise has a strength. */
+static inline int account_is_entropic(const mfpg_question *q) {
+    return account_given(q->strength) || q->mechanism == ACCOUNT_ENTROPIC;
+}
 
-/* The norm bound, and the distance of neighbours that follows from it unless a sensitivity was given. */
-double account_clip(const mfpg_question *q);
-double account_distance(const mfpg_question *q);
+/* The norm bound. */
+static inline double account_clip(const mfpg_question *q) {
+    return account_or(q->clip, 1);
+}
 
-/* Delta, or where neither delta nor epsilon is given 1e-5. */
-double account_delta(const mfpg_question *q);
+/* The distance of neighbours: the sensitivity that was given, or what follows from the norm bound. */
+static inline double account_distance(const mfpg_question *q) {
+    return account_or(q->sensitivity, (q->adjacency == ACCOUNT_REPLACE ? 2 : 1) * account_clip(q));
+}
+
+/* A multiplier is over the clip; with a sensitivity it is the sd itself. */
+static inline double account_noise_sd(const mfpg_question *q, double multiplier) {
+    return multiplier * (account_given(q->sensitivity) ? 1 : account_clip(q));
+}
+
+/* Delta, or 1e-5 if neither delta nor epsilon is given. */
+static inline double account_delta(const mfpg_question *q) {
+    return account_or(q->delta, 1e-5);
+}
 
 /* The first of the named options (NULL at the end) that was given, or NULL. */
 const char *account_first_given(const mfpg_question *q, const char *const *names);
 
-/* Do the options go together? */
+/* option_rules.c: do the options go together? */
 mfpg_status account_check(mfpg_context *ctx, const mfpg_question *q);
 
 mfpg_adjacency account_adjacency(const mfpg_question *q);
-
-/* As users type it; NULL where the sensitivity was given, whatever it is to. */
-const char *account_adjacency_name(const mfpg_question *q);
 
 /* The options of the accountant that prices the schedule. The unit is whatever the sampling rate draws, which accountants
  * call an example. */
 mfpg_accountant_options account_accountant_options(const mfpg_question *q);
 
-/* The accountant that was named, or the one that fits a schedule with or without sampling. */
-const char *account_accountant_name(const mfpg_question *q, int sampled);
-
-/* The same name as a constant of the program; NULL for none of accountants.def. */
-const char *account_listed_name(const char *name);
-
-/* ---- the schedule ---- */
-
-typedef struct account_schedule {
-    mfpg_release *release; /* count; those that release anything, and the unknown one. Owned */
-    ptrdiff_t count;
-    ptrdiff_t unknown; /* calibrate: the release with the number that is to be found */
-    mfpg_solve solve;
-    double rate;       /* the smallest of all; 0 where it is the one to be found */
-    int several_rates; /* of blocks */
-} account_schedule;
-
-/* Fills out with the releases that were asked for; a number that is not known stands as 1. account_schedule_clear is
- * called in any case. */
-mfpg_status account_read_schedule(mfpg_context *ctx, const mfpg_question *q, account_schedule *out);
-void account_schedule_clear(account_schedule *schedule);
-
-/* ---- the answer; each fills out, which is zeroed and cleared by the caller whatever comes ---- */
-
-mfpg_status account_price(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
-mfpg_status account_calibrate(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
-mfpg_status account_records(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
-mfpg_status account_last_state(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
-mfpg_status account_ledger(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
+/* Fills what an answer says of itself: its accountant, adjacency (none if a sensitivity was given), unit and view. */
+void account_describe(
+    const mfpg_question *q, const char *accountant, mfpg_unit unit, mfpg_view view, mfpg_answer *out);
 
 /* Epsilon or delta, whichever is asked for, of what is mu-GDP, with the lower end 0. */
 void account_fill_gdp(const mfpg_question *q, double mu, mfpg_answer *out);
@@ -102,7 +87,13 @@ void account_assume(mfpg_answer *answer, const char *format, ...) __attribute__(
 /* What holds for noised records however they were noised. */
 void account_assume_records(mfpg_answer *answer);
 
-/* What holds for a schedule, or why nothing is promised. */
-void account_assume_schedule(mfpg_answer *answer, const mfpg_question *q, const account_schedule *schedule);
+/* How far a contribution moves a release, and what an absent one does. */
+void account_assume_contribution(mfpg_answer *answer, const mfpg_question *q);
+
+/* The parts of an answer by what is asked; each fills out, which is zeroed and cleared by the caller in any case. */
+mfpg_status account_schedule(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
+mfpg_status account_records(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
+mfpg_status account_last_state(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
+mfpg_status account_ledger(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
 
 #endif

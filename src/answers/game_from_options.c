@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/number.h"
+#include "loss_table_file.h"
 #include "mfpg/preference_law.h"
 
 /* Of a mean field whose population is not given: enough quantiles for three digits, and solved at once. */
@@ -84,8 +85,7 @@ static mfpg_status check_together(mfpg_context *ctx, const mfpg_game_options *o,
     if (has_fact(game, MFPG_COST_COMMON_LOSS) && is_given(o->own_cost) && is_given(o->personalisation))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--own-cost and --personalisation exclude each other: the own cost is (h d/2) omega^2 2 tau "
-            "unless it is "
-            "given");
+            "unless it is given");
     return MFPG_OK;
 }
 
@@ -198,8 +198,7 @@ static mfpg_status count_clients(
     else
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--population: missing; players finite need a number of clients, or --beta B,B,... with one "
-            "preference a "
-            "client");
+            "preference a client");
     return MFPG_OK;
 }
 

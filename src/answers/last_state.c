@@ -1,5 +1,4 @@
-/* The entropic flow where nothing but its last state is seen (theory S2.3, S2.4). */
-#include "accountants/accounting.h"
+/* The entropic flow if nothing but its last state is seen (theory S2.3, S2.4). */
 #include "base/error.h"
 #include "mfpg/hidden_state.h"
 #include "account_request.h"
@@ -86,8 +85,7 @@ static void assume_case(mfpg_answer *answer, const mfpg_question *q) {
     case MFPG_HIDDEN_GLM:
         account_assume(answer,
             "a generalised linear model: every example's loss is convex in one scalar margin, its gradient "
-            "is "
-            "clipped by itself, and the mean of their Hessians is at most %g, %s",
+            "is clipped by itself, and the mean of their Hessians is at most %g, %s",
             q->smoothness, everyone);
         break;
     case MFPG_HIDDEN_CONVEX:
@@ -111,9 +109,7 @@ static void assume(mfpg_answer *answer, const mfpg_question *q) {
         account_assume(answer, "gradients of neighbours differ by at most the sensitivity %g that was given",
             q->sensitivity);
     else
-        account_assume(answer, "every contribution is clipped to norm %g, flattened", account_clip(q));
-    if (answer->adjacency && q->adjacency != ACCOUNT_REPLACE)
-        account_assume(answer, "whoever is left out still adds its noise; weights and row counts are public");
+        account_assume_contribution(answer, q);
     assume_case(answer, q);
     if (account_given(q->projection_radius))
         account_assume(answer,
@@ -132,10 +128,8 @@ mfpg_status account_last_state(mfpg_context *ctx, const mfpg_question *q, mfpg_a
     if (status == MFPG_OK) status = price(ctx, q, &step, &mu);
     if (status != MFPG_OK) return status;
     account_fill_gdp(q, mu, out);
-    out->accountant = mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING);
-    out->adjacency = account_adjacency_name(q);
-    out->unit = mfpg_unit_name(q->unit == MFPG_UNIT_EXAMPLE ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT);
-    out->view = mfpg_view_name(MFPG_VIEW_FINAL);
+    account_describe(q, mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING),
+        q->unit == MFPG_UNIT_EXAMPLE ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT, MFPG_VIEW_FINAL, out);
     out->contraction = step.contraction;
     out->certifies = 1;
     assume(out, q);

@@ -1,5 +1,5 @@
 /* A loss table from a file: what a client loses by each action of the game's grid. */
-#include "mfpg/game_from_options.h"
+#include "loss_table_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "data/readers.h"
 #include "games/loss_table.h"
 
-/* The columns of the file that are read; control is -1 where there is none. */
+/* The columns of the file that are read; control is -1 if there is none. */
 typedef struct columns {
     ptrdiff_t action, loss, control;
 } columns;
@@ -70,7 +70,7 @@ static mfpg_status find_row(
         double found = NAN;
         if (!mfpg_table_number(table, i, at->action, &found) || found != action) continue;
         if (*out >= 0)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%u: action %s stands in line %u already", table->path,
+            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s:%u: action %s is in line %u already", table->path,
                 mfpg_table_line(table, i), mfpg_number_format(action, text), mfpg_table_line(table, *out));
         *out = i;
     }

@@ -49,8 +49,7 @@ static mfpg_status check_ledger(mfpg_context *ctx, const mfpg_question *q) {
     if (q->view || q->assume || has_fact(q, MFPG_ACCOUNTANT_CREDITS_FORGETTING))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--ledger has a view of its own, and no credit for hidden states is given from a ledger: it does "
-            "not "
-            "hold what was assumed of the loss");
+            "not hold what was assumed of the loss");
     if (account_first_given(q, never))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--ledger goes with --accountant, --delta, --epsilon, --adjacency and --json only");

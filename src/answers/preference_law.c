@@ -1,6 +1,7 @@
 #include "mfpg/preference_law.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

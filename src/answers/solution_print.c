@@ -1,12 +1,229 @@
-/* A solution for people: a table, then sentences. */
+/* A solution for people: what it is worth in sentences, and a table. */
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "solution_sentences.h"
+#include "base/error.h"
+#include "base/number.h"
 #include "mfpg/solution.h"
 
-enum { NARROW = 10, WIDE = 40, TEXT_SIZE = 1024 };
+/* Three digits, rounded up: what nobody can gain more than. */
+static const char *up(double value, char out[MFPG_NUMBER_SIZE]) {
+    snprintf(out, MFPG_NUMBER_SIZE, "%.3g", value);
+    double shown = 0.0;
+    if (!mfpg_number_parse(out, strlen(out), &shown) || shown >= value) return out;
+    snprintf(out, MFPG_NUMBER_SIZE, "%.3g", value + pow(10.0, floor(log10(value)) - 2.0));
+    return out;
+}
+
+/* ---- the certificate ---- */
+
+static int among_finite(const mfpg_solution *solution) {
+    return solution->game->players == MFPG_PLAYERS_FINITE;
+}
+
+/* Gains below this share of what a client pays are differences of two costs' last digits. */
+static const double ROUNDING = 1e-15;
+
+/* "can gain anything", "can gain more than 0.01 (a client pays 3 on average)" */
+static void gain_text(const mfpg_equilibrium *q, char *text, size_t size) {
+    char bound[MFPG_NUMBER_SIZE];
+    double pays = q->cost / (double)q->clients;
+    if (q->exploitability_max == 0.0)
+        snprintf(text, size, "can gain anything");
+    else if (isfinite(pays) && q->exploitability_max <= ROUNDING * fabs(pays))
+        snprintf(text, size,
+            "can gain anything beyond rounding (1e-15 of the %.4g that a client pays on average)", pays);
+    else if (isfinite(pays))
+        snprintf(text, size, "can gain more than %s (a client pays %.4g on average)",
+            up(q->exploitability_max, bound), pays);
+    else
+        snprintf(text, size, "can gain more than %s", up(q->exploitability_max, bound));
+}
+
+void mfpg_solution_certificate(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_equilibrium *q = solution->equilibrium;
+    const char *control = mfpg_solution_control(solution);
+    char bound[MFPG_NUMBER_SIZE], gain[128];
+    if (!q->converged) {
+        snprintf(text, size,
+            "not solved: the solver stopped after %d iterations at residual %.3g. In the best profile that "
+            "it found no client can gain more than %s by changing its own %s alone; checked by every "
+            "client's exact best response",
+            q->iterations, q->residual, up(q->exploitability_max, bound), control);
+        return;
+    }
+    gain_text(q, gain, sizeof gain);
+    snprintf(text, size,
+        "%sno client %s by changing its own %s alone; checked by every client's exact best response",
+        among_finite(solution) ? "" : "in the limit of many clients, ", gain, control);
+}
+
+void mfpg_solution_line(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_equilibrium *q = solution->equilibrium;
+    const char *control = mfpg_solution_control(solution);
+    char certificate[768], anarchy[64] = "";
+    double least = (double)INFINITY, most = 0.0;
+    for (ptrdiff_t k = 0; k < q->clients; k++) {
+        least = fmin(least, q->action[k]);
+        most = fmax(most, q->action[k]);
+    }
+    for (ptrdiff_t i = 0; i < q->mixing_count; i++) most = fmax(most, q->mixing[i].upper);
+    mfpg_solution_certificate(solution, certificate, sizeof certificate);
+    if (isfinite(q->price_of_anarchy))
+        snprintf(anarchy, sizeof anarchy, "; price of anarchy %.4g", q->price_of_anarchy);
+    snprintf(text, size, "mean %s %.4g (from %.4g to %.4g); %s%s", control, q->mean_action, least, most,
+        certificate, anarchy);
+}
+
+/* ---- what makes a solution worthless ---- */
+
+static int has_fact(const mfpg_solution *solution, int fact) {
+    return (mfpg_cost_facts(solution->game->cost) & fact) != 0;
+}
+
+/* Only the average carries a client's own noise, by its weight 1/N (theory S3.1 ii, S3.2). */
+static int is_public_good(const mfpg_solution *solution) {
+    return has_fact(solution, MFPG_COST_PUBLIC_GOOD) && solution->game->personalisation == 0.0 &&
+           solution->game->clients > 1;
+}
+
+/* Q/(A q^2) of theory S3.2 with equal weights: what a client's noise costs all together, in what it costs its owner. */
+static double felt_by_all(const mfpg_game *game) {
+    double n = (double)game->clients, omega = game->personalisation, own = omega + (1.0 - omega) / n;
+    return 1.0 + (1.0 - omega) * (1.0 - omega) * (n - 1.0) / (n * n) / (own * own);
+}
+
+/* A choice: budgets are then at most 0.57 of the optimum's, felt^(-1/(p+2)). */
+static const double HARDLY_FELT = 10.0;
+
+static int warn_of_little_personalisation(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    if (!has_fact(solution, MFPG_COST_PUBLIC_GOOD) || !among_finite(solution) || is_public_good(solution))
+        return 0;
+    if (!(felt_by_all(game) >= HARDLY_FELT)) return 0;
+    snprintf(text, size,
+        "free riding: with personalisation %g among %td clients a client's noise costs all together %.3g "
+        "times what its owner feels of it; more personalisation keeps the game sound",
+        game->personalisation, game->clients, felt_by_all(game));
+    return 1;
+}
+
+static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    if (!is_public_good(solution)) return 0;
+    if (!among_finite(solution))
+        snprintf(text, size,
+            "free riding: with personalisation 0 nobody in a large crowd feels its own noise, so that all "
+            "take the smallest budget there is, whatever their preferences");
+    else
+        snprintf(text, size,
+            "free riding: with personalisation 0 a client feels only its share, 1/%td, of its own noise (a "
+            "pure public good). Budgets fall with the number of clients N like N^(-2/%g), and the noise of "
+            "the averaged model %s with N; personalisation > 0 keeps the game sound",
+            game->clients, game->privacy_power + 2.0,
+            game->privacy_power == 1.0 ? "even grows" : "does not fall");
+    return 1;
+}
+
+/* As the number of clients grows, what a client adds to the common loss vanishes like 1/N, and its strength tends to
+ * sqrt(beta B/c) (theory S3.3). */
+static const double FAR_FROM_LIMIT = 10.0;
+
+/* The least factor by which a client's strength would still grow. */
+static double growth_left(const mfpg_solution *solution) {
+    const mfpg_game *game = solution->game;
+    double least = (double)INFINITY;
+    for (ptrdiff_t k = 0; k < game->clients; k++) {
+        double scale = game->privacy_scale ? game->privacy_scale[k] : game->privacy_scale_all;
+        double own = game->own_cost ? game->own_cost[k] : game->own_cost_all;
+        double limit = sqrt(game->preference[k] * scale / own);
+        least = fmin(least, limit / solution->equilibrium->action[k]);
+    }
+    return least;
+}
+
+static int warn_of_small_own_cost(const mfpg_solution *solution, char *text, size_t size) {
+    if (!has_fact(solution, MFPG_COST_COMMON_LOSS) || !among_finite(solution)) return 0;
+    double growth = growth_left(solution);
+    if (!(growth >= FAR_FROM_LIMIT)) return 0;
+    snprintf(text, size,
+        "free riding: own cost is so near 0 that only a client's share, 1/%td, in the common loss (or the "
+        "end of the actions) holds its strength down. With more clients strengths grow, to %.3g times these "
+        "and more; more personalisation or own cost keeps the game sound",
+        solution->game->clients, growth);
+    return 1;
+}
+
+/* Theory S3.1 (i): with interaction below 0 the others' noise can turn the price of one's own. */
+static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    double price = 1.0 + game->interaction * solution->equilibrium->mean_action;
+    if (!has_fact(solution, MFPG_COST_READS_INTERACTION) || price > 0.0) return 0;
+    snprintf(text, size,
+        "where the clients settle, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
+        "own cost x %.4g: own noise is a gain there, which no model of a loss has; interaction above %.4g "
+        "would keep it one",
+        price, -1.0 / solution->equilibrium->mean_action);
+    return 1;
+}
+
+/* Theory S3.3: stable iff step x (curvature + mean strength / prior variance) < 2. */
+static int warn_of_divergence(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    const mfpg_equilibrium *q = solution->equilibrium;
+    if (!has_fact(solution, MFPG_COST_COMMON_LOSS) || !isinf(q->cost)) return 0;
+    snprintf(text, size,
+        "at these actions the averaged model diverges, since step x (curvature + mean strength / prior "
+        "variance) is not below 2 (step %g, curvature %g): all pay without bound, so that the certificate "
+        "compares only what a client pays by itself; a smaller step or smaller actions are needed",
+        game->step, game->curvature);
+    return 1;
+}
+
+static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_t size) {
+    if (!has_fact(solution, MFPG_COST_INCONSISTENT)) return 0;
+    snprintf(text, size,
+        "the paper's cost, read to the letter, falls with the strength in both of its terms: every client "
+        "takes the largest action, whatever its preference; preferences decide nothing");
+    return 1;
+}
+
+/* Everybody at the most private end of a bounded set, where it was not warned of already. */
+static int warn_of_corner(const mfpg_solution *solution, char *text, size_t size) {
+    const mfpg_game *game = solution->game;
+    const mfpg_equilibrium *q = solution->equilibrium;
+    const mfpg_action_set *set = &game->actions;
+    int budget = q->control == MFPG_CONTROL_BUDGET;
+    double first = set->grid ? set->grid[0] : set->low,
+           last = set->grid ? set->grid[set->count - 1] : set->high;
+    double end = budget ? first : last;
+    char other[8];
+    if (has_fact(solution, MFPG_COST_INCONSISTENT) || (is_public_good(solution) && !among_finite(solution)) ||
+        warn_of_small_own_cost(solution, other, sizeof other))
+        return 0;
+    if (!(first < last) || !(end > 0.0) || !isfinite(end) || q->mixing_count > 0) return 0;
+    for (ptrdiff_t k = 0; k < q->clients; k++)
+        if (q->action[k] != end) return 0;
+    snprintf(text, size,
+        "every client takes %g, the most private action there is: the set of actions decides, not the "
+        "preferences",
+        end);
+    return 1;
+}
+
+int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *text, size_t size) {
+    int (*const warnings[])(const mfpg_solution *, char *, size_t) = {warn_of_public_good,
+        warn_of_little_personalisation, warn_of_small_own_cost, warn_of_gain_by_noise, warn_of_divergence,
+        warn_of_literal_cost, warn_of_corner};
+    for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)
+        if (warnings[i](solution, text, size) && index-- == 0) return 1;
+    return 0;
+}
+
+/* ---- the table ---- */
+
+enum { NARROW = 10, WIDE = 40 };
 
 static void print_actions(const mfpg_action_set *set, FILE *out) {
     enum { MOST = 12 };
@@ -41,8 +258,6 @@ static void print_heading(const mfpg_solution *s, FILE *out) {
     print_actions(&s->game->actions, out);
     fprintf(out, "\n\n");
 }
-
-/* ---- the table ---- */
 
 static int name_width(const mfpg_solution *s) {
     size_t width = NARROW;
@@ -133,7 +348,7 @@ static void print_uniqueness(const mfpg_equilibrium *q, FILE *out) {
 
 static void print_certificate(const mfpg_solution *s, FILE *out) {
     const mfpg_equilibrium *q = s->equilibrium;
-    char text[TEXT_SIZE];
+    char text[MFPG_MESSAGE_SIZE];
     mfpg_solution_certificate(s, text, sizeof text);
     fprintf(out, "Mean %s %.6g.\nCertificate: %s.\n", mfpg_solution_control(s), q->mean_action, text);
     const char *shared = q->mixing_count > 0 ? ", those that mix shared out among their two actions" : "";
@@ -163,8 +378,7 @@ static void print_mixing(const mfpg_solution *s, FILE *out) {
         fprintf(out, "%td", mix->client);
     fprintf(out,
         "%s) would pay the same for %g and for %g. The equilibrium needs the upper one with probability "
-        "%.6g, "
-        "or so many of them playing it.\n",
+        "%.6g, or so many of them playing it.\n",
         q->mixing_count == 1 ? "" : ", ...", q->action[mix->client], mix->upper, mix->weight);
 }
 
@@ -176,8 +390,7 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
         if (reach >= 2.0)
             fprintf(out,
                 "With step x curvature %.4g, 2 or more, the averaged model diverges whatever the actions, so "
-                "that "
-                "there is no cost to compare; a smaller step or curvature is needed.\n",
+                "that there is no cost to compare; a smaller step or curvature is needed.\n",
                 reach);
         else
             fprintf(
@@ -187,8 +400,7 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
     if (isnan(q->social_mean)) {
         fprintf(out,
             "What the clients would choose together is not known: for cost %s it is computed on grids with "
-            "few "
-            "profiles only.\n",
+            "few profiles only.\n",
             s->game->cost);
         return;
     }
@@ -200,8 +412,7 @@ static void print_optimum(const mfpg_solution *s, FILE *out) {
     if (isfinite(q->price_of_anarchy))
         fprintf(out,
             "Price of anarchy %s%.6g: each looking after itself costs all together %.3g %% more than "
-            "agreeing "
-            "would.\n",
+            "agreeing would.\n",
             q->social_exact ? "" : "at least ", q->price_of_anarchy, 100.0 * (q->price_of_anarchy - 1.0));
 }
 
@@ -210,14 +421,13 @@ static void print_price(const mfpg_solution *s, FILE *out) {
     if (!priced) return;
     fprintf(out,
         "Corrective price: a client that pays price %s for its own noise does by itself what is best for "
-        "all. Solved with "
-        "it: mean %s %.6g, everybody within %.1g of the optimum's action, largest gain by deviating alone "
-        "%.1g.\n",
+        "all. Solved with it: mean %s %.6g, everybody within %.1g of the optimum's action, largest gain by "
+        "deviating alone %.1g.\n",
         s->equilibrium->control == MFPG_CONTROL_BUDGET ? "/ budget^2" : "x strength",
         mfpg_solution_control(s), priced->mean_action, priced->difference, priced->exploitability);
 }
 
-void mfpg_print_sentences(const mfpg_solution *s, FILE *out) {
+void mfpg_solution_sentences(const mfpg_solution *s, FILE *out) {
     print_certificate(s, out);
     print_mixing(s, out);
     print_optimum(s, out);
@@ -235,6 +445,6 @@ mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *s, FILE 
     if (s->preference_factor != 0.0)
         fprintf(out, "  (all preferences times %.6g, to meet the target epsilon)\n", s->preference_factor);
     fprintf(out, "\n");
-    mfpg_print_sentences(s, out);
+    mfpg_solution_sentences(s, out);
     return MFPG_OK;
 }

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "internal.h"
-#include "models/losses.h"
 
 enum { MOST_ASSUMPTIONS = 32 };
 
@@ -30,12 +28,10 @@ static void about_records(const mfpg_experiment *e, text_list *list) {
     add(list, "labels are public: not protected");
     if (e->options.promise.unit == MFPG_UNIT_CLIENT)
         add(list, "all n records of a client are hidden together: their clipped features move by up to "
-                  "sqrt(n) times "
-                  "one record's");
-    if (mfpg_mechanism_kind_of(e->method.mechanism).flow)
+                  "sqrt(n) times one record's");
+    if (mfpg_mechanism_kind_of(e->config->method.mechanism).flow)
         add(list, "the first model is public, and every record's first step used its gradients; the bound on "
-                  "the loss's "
-                  "curvature in the features holds there for every record");
+                  "the loss's curvature in the features holds there for every record");
     if (e->options.promise.view != MFPG_VIEW_LOCAL)
         add(list, "noised records are hidden by their own noise alone: the certificates are those of the "
                   "local view");
@@ -56,8 +52,7 @@ static void about_choices(const mfpg_experiment *e, text_list *list) {
     else
         add(list,
             "actions were drawn in every round by the exponential mechanism at epsilon %g a choice, from "
-            "whole "
-            "weights of 62 bits; each choice was charged to the client as a release of its own",
+            "whole weights of 62 bits; each choice was charged to the client as a release of its own",
             acting->epsilon);
     add(list, "every certificate is the budget of a Gaussian-DP filter that was fixed beforehand; what was "
               "spent of it depends on what was released, and is for display");
@@ -83,8 +78,7 @@ static void about_final(const mfpg_experiment *e, text_list *list) {
         "any round before it. The server and the clients do see them: it promises nothing against these");
     add(list,
         "declared, not found out: %s, with a Hessian of at most %g for every client and example that could "
-        "be "
-        "there (case %s); the start is public, and the number of rounds, steps and noise were fixed in "
+        "be there (case %s); the start is public, and the number of rounds, steps and noise were fixed in "
         "advance",
         cases[o->hidden], o->hidden_smoothness, mfpg_hidden_case_name(o->hidden));
     add(list, "models are real numbers: that they are rounded to 32 bits on the way is not covered by what "
@@ -100,7 +94,7 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
     if (e->options.acting) about_choices(e, list);
     if (mfpg_plays_loss_table(e->config))
         add(list, "game.loss_table %s is public: it was not made from the private data",
-            mfpg_config_text(e->config, "game.loss_table"));
+            e->config->set.loss_table);
     if (promise->adjacency == MFPG_ADJACENCY_ZERO_OUT)
         add(list,
             "zero-out: a %s that is absent contributes nothing of its own, and noise is sent all the same%s",
@@ -108,18 +102,17 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
             promise->unit == MFPG_UNIT_CLIENT
                 ? "; one record inside a client is protected at the replace number"
                 : "");
-    if (promise->unit == MFPG_UNIT_EXAMPLE && mfpg_config_particles(e->config) != MFPG_PARTICLES_DATA)
+    if (promise->unit == MFPG_UNIT_EXAMPLE && !mfpg_noises_records(e))
         add(list,
             "sums over records are rounded in fixed blocks and added as integers; the share %.2g by which "
-            "that can raise the "
-            "influence of one record is included in the sensitivity",
+            "that can raise the influence of one record is included in the sensitivity",
             mfpg_model_sum_rounding(e->model));
     if (promise->unit == MFPG_UNIT_EXAMPLE)
         add(list, mfpg_credits_sampling(e)
                       ? "a person has one record; one with m records has "
                         "(m epsilon, (e^(m epsilon) - 1)/(e^epsilon - 1) delta) (group privacy)"
                       : "a person has one record; one with m records has up to m times this mu");
-    if (mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA) return about_records(e, list);
+    if (mfpg_noises_records(e)) return about_records(e, list);
     if (e->options.hidden != MFPG_HIDDEN_NONE)
         add(list, "every client is honest, adds its noise and stays in every average; of several local steps "
                   "only the noise of the last is counted");
@@ -132,8 +125,7 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
     if (promise->view == MFPG_VIEW_FINAL) about_final(e, list);
     if (e->options.participants)
         add(list, "every other participant may watch the average and subtract its own noise; each "
-                  "certificate is that "
-                  "against the worst of them");
+                  "certificate is that against the worst of them");
     if (e->colluder) add(list, "the named colluders' noise is known to the observer and not counted");
 }
 
@@ -142,7 +134,7 @@ static void about_sampling(const mfpg_experiment *e, text_list *list) {
         add(list,
             "Poisson batches are credited: every record takes part in a step by a coin of its own at the "
             "public rate, and neither the coins nor the sizes of batches are seen by anybody");
-    else if (mfpg_samples_examples(e) && mfpg_config_particles(e->config) == MFPG_PARTICLES_PARAMETERS)
+    else if (mfpg_samples_examples(e) && !mfpg_noises_records(e))
         add(list, "Poisson batches are accounted without amplification: the certificate is that of every row "
                   "in every batch");
     if (e->options.clients_per_round > 0 || e->options.client_rate < 1.0)
@@ -150,31 +142,20 @@ static void about_sampling(const mfpg_experiment *e, text_list *list) {
                   "by drawing clients");
 }
 
-/* The kind of partition that reads labels, or NULL. */
-static const char *partition_by_labels(const mfpg_config *config) {
-    static const char *const kinds[] = {"dirichlet", "shards"};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (mfpg_config_is(config, "data.partition.kind", kinds[i])) return kinds[i];
-    return NULL;
-}
-
-/* Who holds which row. If that was read off the data, one private value moves rows of others, which no certificate
+/* Which client has which row. If that was read off the data, one private value moves rows of others, which no certificate
  * counts: then a warning says so as well. */
 static void about_places(mfpg_context *ctx, const mfpg_experiment *e, text_list *list) {
-    const char *column = mfpg_config_text(e->config, "data.partition.column"),
-               *labels = partition_by_labels(e->config);
-    int from_file =
-        !mfpg_config_is(e->config, "data.format", "synthetic"); /* what is made up has its clients */
-    if (labels && from_file) {
+    const mfpg_data_options *data = &e->config->set.data;
+    if (data->partition == MFPG_PARTITION_DIRICHLET || data->partition == MFPG_PARTITION_SHARDS) {
         add(list,
             "the assignment of rows to clients was made from labels (%s): the promise holds only if those "
             "labels are public",
-            labels);
-    } else if (from_file && mfpg_config_is(e->config, "data.partition.kind", "column")) {
+            data->partition == MFPG_PARTITION_SHARDS ? "shards" : "dirichlet");
+    } else if (data->partition == MFPG_PARTITION_COLUMN) {
         add(list,
             "the column %s, which says who holds which row, is public; given it, which rows are test rows "
             "was fixed without looking at the data",
-            column);
+            data->partition_column);
     } else {
         add(list, "who holds which row and which rows are test rows were fixed without looking at the data");
         return;
@@ -184,24 +165,23 @@ static void about_places(mfpg_context *ctx, const mfpg_experiment *e, text_list 
 }
 
 static void about_data(const mfpg_experiment *e, text_list *list) {
-    const mfpg_config *config = e->config;
-    if (mfpg_config_is(config, "data.missing.rows", "drop"))
+    const mfpg_data_options *data = &e->config->set.data;
+    if (data->missing == MFPG_MISSING_DROP)
         add(list, "a row with a missing value keeps its place among the declared rows and %s",
-            mfpg_config_particles(config) == MFPG_PARTICLES_DATA ? "is noised as a record of zeros"
-                                                                 : "contributes nothing");
-    if (mfpg_config_is(config, "data.scale", "from-data"))
+            mfpg_noises_records(e) ? "is noised as a record of zeros" : "contributes nothing");
+    if (e->config->set.fitted_scale)
         add(list, "features were scaled by means and deviations fitted on private data: not covered");
-    if (mfpg_config_is(config, "data.missing.impute", "mean"))
+    if (data->missing == MFPG_MISSING_MEAN)
         add(list, "missing values were filled with means fitted on private data: not covered");
-    if (strncmp(mfpg_config_source(config, "task.classes"), "auto: ", 6) == 0)
+    if (strncmp(mfpg_config_source(e->config, "task.classes"), "auto: ", 6) == 0)
         add(list, "the number of classes is that of the largest label, read off private data: not covered; "
                   "task.classes states a public one");
-    if (mfpg_reader_facts(mfpg_config_text(config, "data.format")) & MFPG_READER_INFERS_FEATURES)
+    if (mfpg_reader_facts(data->format) & MFPG_READER_INFERS_FEATURES)
         add(list,
             "the number of features is the largest index of any row, read off private data: not covered");
-    if (mfpg_config_text(config, "data.scale.bounds"))
+    if (data->bounds_file)
         add(list, "the bounds of the features are public knowledge, not read off the data");
-    if (mfpg_config_text(config, "data.affine"))
+    if (data->affine_file)
         add(list, "the affine shift is public; fitted on private data it would be a release of its own, not "
                   "covered");
     if (e->options.evaluate != MFPG_EVALUATE_NONE)
@@ -212,24 +192,22 @@ static void about_data(const mfpg_experiment *e, text_list *list) {
         "by no certificate: publishing one of them is a release of its own");
 }
 
-static mfpg_status about_nothing(mfpg_context *ctx, text_list *list) {
-    add(list, "no noise is added: nothing is promised to anybody");
-    return list->text[0] ? MFPG_OK : mfpg_fail_memory(ctx);
-}
-
-mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *experiment) {
-    text_list *list = &experiment->assumptions;
+mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *e) {
+    text_list *list = &e->assumptions;
     list->text = mfpg_alloc(MOST_ASSUMPTIONS, sizeof *list->text);
     if (!list->text) return mfpg_fail_memory(ctx);
-    if (mfpg_mechanism_kind_of(experiment->method.mechanism).control == MFPG_CONTROL_NONE)
-        return about_nothing(ctx, list);
-    if (experiment->key.seeded)
-        add(list, "seeded: not private. Whoever knows the seed can subtract the noise; for a real release "
-                  "leave the seed out");
-    about_releases(experiment, list);
-    about_sampling(experiment, list);
-    about_places(ctx, experiment, list);
-    about_data(experiment, list);
+    if (!mfpg_promises_anything(e)) {
+        add(list, "no noise is added: nothing is promised to anybody");
+    } else {
+        if (e->key.seeded)
+            add(list,
+                "seeded: not private. Whoever knows the seed can subtract the noise; for a real release "
+                "leave the seed out");
+        about_releases(e, list);
+        about_sampling(e, list);
+        about_places(ctx, e, list);
+        about_data(e, list);
+    }
     for (ptrdiff_t i = 0; i < list->count; i++)
         if (!list->text[i]) return mfpg_fail_memory(ctx);
     return MFPG_OK;

@@ -28,7 +28,8 @@ static json_t *client_json(const mfpg_experiment *e, const char *name, const mfp
 }
 
 static json_t *promise_of(const mfpg_experiment *e) {
-    const mfpg_promise_record record = mfpg_promise_record_of(&e->options, mfpg_config_particles(e->config));
+    const mfpg_promise_record record =
+        mfpg_promise_record_of(&e->options, e->config->set.mechanism.particles);
     return mfpg_fields_json(&mfpg_promise_fields, MFPG_FIELD_JSON, &record);
 }
 

@@ -1,4 +1,5 @@
 /* Checkpoints of a run in its folder: before the first round, then as often as the configuration says. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,6 @@
 
 #include <sodium.h>
 
-#include "accountants/accounting.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -17,15 +17,15 @@
 /* Of the time, with train.checkpoint: auto. */
 #define MOST_TIME 0.1
 
-mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *experiment) {
+mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *e) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_config_write_given(ctx, experiment->config, stream);
+    mfpg_status status = mfpg_config_write_given(ctx, e->config, stream);
     if (fclose(stream) != 0 && status == MFPG_OK) status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK)
-        experiment->checkpoints.given = text;
+        e->checkpoints.given = text;
     else
         free(text);
     return status;
@@ -35,7 +35,7 @@ static void add(crypto_generichash_state *hash, const void *bytes, size_t size) 
     if (size > 0) crypto_generichash_update(hash, bytes, size);
 }
 
-/* The rows, and what the results say of them beside. */
+/* The rows, and what the results say of them. */
 static void digest_data(const mfpg_federated_data *data, unsigned char out[MFPG_DIGEST_SIZE]) {
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
@@ -58,6 +58,22 @@ static void digest_game(const mfpg_experiment *e, unsigned char plan[MFPG_DIGEST
     add(&hash, e->preference, (size_t)e->data->clients * sizeof *e->preference);
     add(&hash, numbers, sizeof numbers);
     crypto_generichash_final(&hash, plan, MFPG_DIGEST_SIZE);
+}
+
+mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *e) {
+    const mfpg_federation_options *o = &e->options;
+    int budget = isfinite(o->stop_at_epsilon);
+    return (mfpg_ledger_header){
+        .particles = mfpg_mechanism_particles(e->mechanisms.of_client[0]),
+        .clients = e->data->clients,
+        .promise = o->promise,
+        .delta = o->delta,
+        .seeded = e->key.seeded,
+        .stop_at_epsilon = budget ? o->stop_at_epsilon : 0.0,
+        .filter = !budget     ? MFPG_FILTER_ACCOUNTANT
+                  : o->acting ? MFPG_FILTER_GDP
+                              : o->filter,
+    };
 }
 
 void mfpg_experiment_identify(mfpg_experiment *e, const char *written, size_t length) {
@@ -88,7 +104,7 @@ static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
 /* Memory for the state, and on the first rank the file's name. */
 static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     run_checkpoints *own = &e->checkpoints;
-    int64_t every = mfpg_config_whole(e->config, "train.checkpoint");
+    ptrdiff_t every = e->config->set.checkpoint;
     const mfpg_loop_shape shape = mfpg_federation_shape(e->federation);
     own->every = every > 0 ? every : 0;
     mfpg_status status = mfpg_loop_state_init(ctx, &shape, &own->at.loop);
@@ -99,7 +115,7 @@ static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *fo
 
 mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     run_checkpoints *own = &e->checkpoints;
-    int kept = folder && !mfpg_config_is(e->config, "train.checkpoint", "none");
+    int kept = folder && e->config->set.checkpoint != MFPG_CHECKPOINT_NONE;
     mfpg_status status = mfpg_ranks_any(ctx, &kept);
     if (status != MFPG_OK || !kept) return status;
     own->gathered = mfpg_federation_save_gathers(e->federation);

@@ -1,164 +1,210 @@
-/* From the privacy, train and evaluate keys to the options of the round loop. */
+/* From a configuration to the options of the round loop: what is promised, and what is assumed of the loss. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/names.h"
 #include "internal.h"
 
-/* The words of train.weights stand in the order of the interface, not of the enum. */
-static mfpg_weights weights_of(const mfpg_config *config) {
-    if (mfpg_config_is(config, "train.weights", "equal")) return MFPG_WEIGHTS_EQUAL;
-    if (mfpg_config_is(config, "train.weights", "inverse-noise")) return MFPG_WEIGHTS_INVERSE_NOISE;
-    return MFPG_WEIGHTS_EXAMPLES;
-}
-
-void mfpg_setup_promise(mfpg_experiment *experiment) {
-    const mfpg_config *config = experiment->config;
-    mfpg_federation_options *o = &experiment->options;
-    *o = mfpg_config_fill(config).federation;
-    double limit = mfpg_config_number(config, "privacy.stop_at_epsilon");
-    int noised = mfpg_mechanism_kind_of(experiment->method.mechanism).control != MFPG_CONTROL_NONE;
-    if (limit > 0.0 && noised) o->stop_at_epsilon = limit;
-    o->weights = weights_of(config);
-    o->paper_accountant = experiment->method.paper_accountant;
-    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
-        o->paper_accountant = NULL; /* the paper's formulas are about parameters */
-}
-
-static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *experiment) {
-    ptrdiff_t count = 0, clients = experiment->data->clients;
-    const char *const *names = mfpg_config_texts(experiment->config, "privacy.colluders", &count);
-    if (count == 0) return MFPG_OK;
-    experiment->colluder = mfpg_alloc(clients, 1);
-    if (!experiment->colluder) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t i = 0; i < count; i++) {
+static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *e) {
+    const mfpg_settings *set = &e->config->set;
+    if (set->colluder_count == 0) return MFPG_OK;
+    e->colluder = mfpg_alloc(e->data->clients, 1);
+    if (!e->colluder) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < set->colluder_count; i++) {
         ptrdiff_t k = 0;
-        while (k < clients && strcmp(experiment->data->client[k].name, names[i]) != 0) k++;
-        if (k == clients)
-            return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: privacy.colluders: there is no client '%s'",
-                mfpg_config_source(experiment->config, "privacy.colluders"), names[i]);
-        experiment->colluder[k] = 1;
+        while (k < e->data->clients && strcmp(e->data->client[k].name, set->colluders[i]) != 0) k++;
+        if (k == e->data->clients)
+            return mfpg_config_fail(
+                ctx, e->config, "privacy.colluders", "there is no client '%s'", set->colluders[i]);
+        e->colluder[k] = 1;
     }
-    experiment->options.colluder = experiment->colluder;
+    e->options.colluder = e->colluder;
     return MFPG_OK;
 }
 
-static int any_test_rows(const mfpg_federated_data *data) {
-    for (ptrdiff_t k = 0; k < data->clients; k++)
-        if (data->client[k].test.rows > 0) return 1;
-    return data->common_test.rows > 0;
-}
-
-/* Without test rows there is nothing to test on: an error where somebody asked for it, training rows where nobody did. */
-static mfpg_status settle_evaluation(mfpg_context *ctx, mfpg_experiment *experiment) {
-    if (experiment->options.evaluate != MFPG_EVALUATE_TEST || any_test_rows(experiment->data)) return MFPG_OK;
-    if (mfpg_config_given(experiment->config, "evaluate"))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: evaluate: test, but no client has test rows (data.test_fraction is %g); take evaluate=train "
-            "or evaluate=none",
-            mfpg_config_source(experiment->config, "evaluate"),
-            mfpg_config_number(experiment->config, "data.test_fraction"));
-    experiment->options.evaluate = MFPG_EVALUATE_TRAIN;
-    return mfpg_config_resolve(ctx, experiment->config, "evaluate", "train", "no client has test rows");
+/* Without test rows there is nothing to test on: an error if evaluate: test was given, training rows else. */
+static mfpg_status settle_evaluation(mfpg_context *ctx, mfpg_experiment *e) {
+    if (e->options.evaluate != MFPG_EVALUATE_TEST || e->data->common_test.rows > 0) return MFPG_OK;
+    for (ptrdiff_t k = 0; k < e->data->clients; k++)
+        if (e->data->client[k].test.rows > 0) return MFPG_OK;
+    if (mfpg_config_given(e->config, "evaluate"))
+        return mfpg_config_fail(ctx, e->config, "evaluate",
+            "test, but no client has test rows (data.test_fraction is %g); take evaluate=train or "
+            "evaluate=none",
+            e->config->set.data.test_fraction);
+    e->options.evaluate = MFPG_EVALUATE_TRAIN;
+    return mfpg_config_resolve(ctx, e->config, "evaluate", "train", "no client has test rows");
 }
 
 int mfpg_samples_examples(const mfpg_experiment *e) {
-    double rate = mfpg_config_number(e->config, "train.batch.rate"),
-           size = mfpg_config_number(e->config, "train.batch.size");
-    if (rate > 0.0) return rate < 1.0;
-    for (ptrdiff_t k = 0; k < e->data->clients && size > 0.0; k++)
-        if (size < (double)e->data->client[k].train.rows) return 1;
+    const mfpg_settings *set = &e->config->set;
+    if (set->batch_rate > 0.0) return set->batch_rate < 1.0;
+    for (ptrdiff_t k = 0; k < e->data->clients && set->batch_size > 0; k++)
+        if (set->batch_size < e->data->client[k].train.rows) return 1;
     return 0;
 }
 
 int mfpg_credits_sampling(const mfpg_experiment *e) {
     return mfpg_samples_examples(e) && e->options.promise.unit == MFPG_UNIT_EXAMPLE &&
-           mfpg_config_particles(e->config) == MFPG_PARTICLES_PARAMETERS &&
+           !mfpg_noises_records(e) &&
            (mfpg_accountant_facts(e->options.accountant) & MFPG_ACCOUNTANT_CREDITS_SAMPLING);
 }
 
+/* ---- what is assumed of the loss, so that a model whose rounds nobody sees forgets them (theory S2.4) ---- */
+
+/* What cannot be said from the options of the federation is refused here: what the model is. */
+static mfpg_status check_model(mfpg_context *ctx, const mfpg_experiment *e) {
+    const char *model = mfpg_model_name(e->model), *path = "privacy.assume";
+    mfpg_hidden_case kind = e->options.hidden;
+    int facts = mfpg_model_facts(model);
+    if (mfpg_noises_records(e))
+        return mfpg_config_fail(ctx, e->config, path, "records that are noised once have no hidden state");
+    if (!(facts & MFPG_MODEL_SMOOTH))
+        return mfpg_config_fail(ctx, e->config, path,
+            "found '%s', but nobody can certify how smooth model %s is; allowed: none",
+            mfpg_hidden_case_name(kind), model);
+    if (kind == MFPG_HIDDEN_QUADRATIC && !(facts & MFPG_MODEL_SQUARES))
+        return mfpg_config_fail(ctx, e->config, path,
+            "found 'quadratic', which model %s is not; allowed: glm (logistic, unit example), convex, "
+            "nonconvex",
+            model);
+    if (kind == MFPG_HIDDEN_GLM && !(facts & MFPG_MODEL_OF_MARGIN))
+        return mfpg_config_fail(ctx, e->config, path,
+            "found 'glm', but the loss of model %s is no function of one margin; allowed: convex, nonconvex",
+            model);
+    if (kind == MFPG_HIDDEN_GLM && e->options.promise.unit != MFPG_UNIT_EXAMPLE)
+        return mfpg_config_fail(ctx, e->config, path,
+            "found 'glm', which needs every example clipped by itself; privacy.unit client clips their mean; "
+            "allowed: convex, or privacy.unit example");
+    return MFPG_OK;
+}
+
+/* The federation refuses these as well; here the message names the key that asks for them. */
+static mfpg_status check_rounds(mfpg_context *ctx, const mfpg_experiment *e) {
+    const mfpg_federation_options *o = &e->options;
+    ptrdiff_t colluders = e->config->set.colluder_count;
+    int cohort = o->clients_per_round > 0;
+    if (o->participants)
+        return mfpg_config_fail(ctx, e->config, "privacy.observers",
+            "found 'participants', who see the model of every round; with privacy.assume allowed: server");
+    if (colluders > 0)
+        return mfpg_config_fail(ctx, e->config, "privacy.colluders",
+            "found %td named, who see the model of every round; with privacy.assume allowed: []", colluders);
+    if (cohort || o->client_rate < 1.0)
+        return mfpg_config_fail(ctx, e->config, cohort ? "train.clients_per_round" : "train.client_rate",
+            "draws who takes part, and a round is hidden by all clients together; with privacy.assume "
+            "allowed: %s",
+            cohort ? "all" : "1");
+    if (isfinite(o->stop_at_epsilon))
+        return mfpg_config_fail(ctx, e->config, "privacy.stop_at_epsilon",
+            "found %g, a budget of what is spent round by round, which hidden rounds have no sum of; with "
+            "privacy.assume allowed: none",
+            o->stop_at_epsilon);
+    return MFPG_OK;
+}
+
+/* The smoothness M: a number, or the bound that public bounds of the features give. */
+static mfpg_status set_smoothness(mfpg_context *ctx, mfpg_experiment *e) {
+    if (!isnan(e->options.hidden_smoothness)) return MFPG_OK;
+    char why[160];
+    double norm2, bound = mfpg_public_curvature(e, &norm2);
+    if (!isfinite(bound))
+        return mfpg_config_fail(ctx, e->config, "privacy.smoothness",
+            "auto knows no public bound here%s; state a number that holds for every data set",
+            isnan(bound) ? "" : ", as the features have none (data.norm, data.scale.bounds)");
+    snprintf(why, sizeof why, "%s: public bound from R^2 = %g%s", mfpg_model_name(e->model), norm2,
+        norm2 > e->data->public_norm2 ? ", bias included" : "");
+    e->options.hidden_smoothness = bound;
+    return mfpg_config_resolve_number(ctx, e->config, "privacy.smoothness", bound, why);
+}
+
+static mfpg_status setup_hidden(mfpg_context *ctx, mfpg_experiment *e) {
+    const char *accountant = e->config->all.federation.accountant;
+    int forgets = mfpg_accountant_facts(accountant) & MFPG_ACCOUNTANT_CREDITS_FORGETTING;
+    if (!mfpg_promises_anything(e)) return MFPG_OK;
+    if (e->options.hidden == MFPG_HIDDEN_NONE &&
+        forgets) /* it would only compose, under a name that says more */
+        return mfpg_config_fail(ctx, e->config, "privacy.accountant",
+            "found '%s', which needs privacy.view final and privacy.assume: quadratic, glm, convex or "
+            "nonconvex",
+            accountant);
+    if (e->options.hidden == MFPG_HIDDEN_NONE) return MFPG_OK;
+    if (e->options.promise.view != MFPG_VIEW_FINAL)
+        return mfpg_config_fail(ctx, e->config, "privacy.assume",
+            "found '%s', which counts in privacy.view final only", mfpg_hidden_case_name(e->options.hidden));
+    if (strcmp(accountant, "auto") != 0 && !forgets)
+        return mfpg_config_fail(ctx, e->config, "privacy.accountant",
+            "found '%s', which knows no hidden state; with privacy.assume allowed: auto, %s", accountant,
+            mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING));
+    mfpg_status status = check_model(ctx, e);
+    if (status == MFPG_OK) status = check_rounds(ctx, e);
+    return status == MFPG_OK ? set_smoothness(ctx, e) : status;
+}
+
+/* ---- who computes and who keeps the budget ---- */
+
 /* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). */
-static mfpg_status check_kind(mfpg_context *ctx, const mfpg_experiment *experiment) {
+static mfpg_status check_particles(mfpg_context *ctx, const mfpg_experiment *e) {
     mfpg_accountant *probe = NULL;
-    const char *name = experiment->options.accountant;
-    mfpg_particles noised = mfpg_config_particles(experiment->config);
-    mfpg_status status = mfpg_accountant_create(ctx, name, NULL, &probe);
+    mfpg_particles noised = e->config->set.mechanism.particles;
+    mfpg_status status = mfpg_accountant_create(ctx, e->options.accountant, NULL, &probe);
     mfpg_particles known = probe ? mfpg_accountant_particles(probe) : noised;
     mfpg_accountant_destroy(probe);
     if (status != MFPG_OK || known == noised) return status;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "%s: privacy.accountant: found '%s', which knows %s only; this run noises %s",
-        mfpg_config_source(experiment->config, "privacy.accountant"), name, mfpg_particles_name(known),
-        mfpg_particles_name(noised));
+    return mfpg_config_fail(ctx, e->config, "privacy.accountant",
+        "found '%s', which knows %s only; this run noises %s", e->options.accountant,
+        mfpg_particles_name(known), mfpg_particles_name(noised));
 }
 
 /* The accountant of privacy.accountant auto, and why. */
 static const char *fitting_accountant(const mfpg_experiment *e, const char **why) {
-    const mfpg_config *config = e->config;
-    mfpg_particles particles = mfpg_config_particles(config);
     int samples = mfpg_samples_examples(e), examples = e->options.promise.unit == MFPG_UNIT_EXAMPLE;
-    int each_round =
-        e->method.players != MFPG_PLAYERS_NONE && mfpg_config_is(config, "game.update", "each-round");
+    int each_round = e->config->set.each_round;
     if (e->options.hidden != MFPG_HIDDEN_NONE) {
         *why = "nobody sees a model before the last one, and privacy.assume says what is forgotten";
         return mfpg_accountant_with(MFPG_ACCOUNTANT_CREDITS_FORGETTING);
     }
-    *why = particles == MFPG_PARTICLES_DATA
+    *why = mfpg_noises_records(e)
                ? "every record is noised once, and the certificate is that of its noised form"
            : each_round ? "actions chosen each round are certified by the budget of a Gaussian-DP filter"
            : samples && examples ? "credits Poisson batches, and is the composition itself within 1e-6"
            : samples ? "drawing examples hides no client: Gaussian-DP composition, exact without sampling"
                      : "Gaussian-DP composition is exact for Gaussian releases without sampling";
-    return mfpg_accountant_default(particles, samples && examples && !each_round);
+    return mfpg_accountant_default(e->config->set.mechanism.particles, samples && examples && !each_round);
 }
 
-static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *experiment) {
-    const char *why, **accountant = &experiment->options.accountant;
-    *accountant = fitting_accountant(experiment, &why);
-    if (mfpg_config_is(experiment->config, "privacy.accountant", "auto"))
-        return mfpg_config_resolve(ctx, experiment->config, "privacy.accountant", *accountant, why);
-    *accountant = mfpg_config_text(experiment->config, "privacy.accountant");
-    return check_kind(ctx, experiment);
+static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *e) {
+    const char *why, *given = e->config->all.federation.accountant;
+    e->options.accountant = given;
+    if (strcmp(given, "auto") != 0) return check_particles(ctx, e);
+    e->options.accountant = fitting_accountant(e, &why);
+    return mfpg_config_resolve(ctx, e->config, "privacy.accountant", e->options.accountant, why);
 }
 
-/* What decides who stops. A sum of mu_t^2 is exact where no sampling is credited. Where some is, an accountant may be asked in
- * the place of a filter: noise, rates and cohorts are public and fixed before the run, so is who stops when, and what is
- * composed in the end is a schedule like any other (theory S4). */
-static mfpg_status set_filter(mfpg_context *ctx, mfpg_experiment *experiment) {
-    mfpg_federation_options *o = &experiment->options;
+/* What decides who stops. A sum of mu_t^2 is exact if no sampling is credited. If some is, an accountant may be asked in place of
+ * a filter: noise, rates and cohorts are public and fixed before the run, so is who stops when, and what is composed in the end
+ * is a schedule like any other (theory S4). */
+static mfpg_status set_filter(mfpg_context *ctx, mfpg_experiment *e) {
+    mfpg_federation_options *o = &e->options;
     int exact = mfpg_accountant_facts(o->accountant) & MFPG_ACCOUNTANT_SUMS_SQUARES;
     if (!isfinite(o->stop_at_epsilon)) return MFPG_OK;
-    if (!mfpg_config_is(experiment->config, "privacy.filter", "auto")) {
-        o->filter = (mfpg_filter_kind)(mfpg_config_choice(experiment->config, "privacy.filter") - 1);
-        return MFPG_OK;
-    }
     o->filter = exact ? MFPG_FILTER_GDP : MFPG_FILTER_ACCOUNTANT;
-    return mfpg_config_resolve(ctx, experiment->config, "privacy.filter", mfpg_filter_word(o->filter),
+    if (e->config->set.filter >= 0) o->filter = (mfpg_filter_kind)e->config->set.filter;
+    if (e->config->set.filter >= 0) return MFPG_OK;
+    return mfpg_config_resolve(ctx, e->config, "privacy.filter", mfpg_filter_word(o->filter),
         exact ? "GDP filter: the squares of mu add up to at most that of the budget"
               : "noise, rates and cohorts are public and fixed beforehand, so the accountant may be asked");
 }
 
-mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *experiment) {
-    const mfpg_config *config = experiment->config;
-    mfpg_federation_options *o = &experiment->options;
-    o->paper = (mfpg_paper_bound){
-        .dimension = (double)mfpg_model_parameters(experiment->model),
-        .clients = (double)experiment->data->clients,
-        .alpha = 1.0 / mfpg_config_number(config, "entropic.prior_variance"),
-        .variance_penalty = mfpg_config_number(config, "entropic.variance_penalty"),
-        .gradient_norm = mfpg_config_number(config, "privacy.clip"),
-        .step = mfpg_config_number(config, "entropic.step"),
-        .clamp = mfpg_config_truth(config, "paper.clamp"),
-        .envelope = mfpg_config_truth(config, "paper.envelope"),
-    };
-    mfpg_status status = mfpg_setup_hidden(ctx, experiment);
-    if (status == MFPG_OK) status = set_accountant(ctx, experiment);
-    if (status == MFPG_OK) status = set_filter(ctx, experiment);
-    if (status == MFPG_OK) status = mark_colluders(ctx, experiment);
-    if (status == MFPG_OK) status = settle_evaluation(ctx, experiment);
-    return status;
+mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *e) {
+    e->options.paper.dimension = (double)mfpg_model_parameters(e->model);
+    e->options.paper.clients = (double)e->data->clients;
+    mfpg_status status = setup_hidden(ctx, e);
+    if (status == MFPG_OK) status = set_accountant(ctx, e);
+    if (status == MFPG_OK) status = set_filter(ctx, e);
+    if (status == MFPG_OK) status = mark_colluders(ctx, e);
+    return status == MFPG_OK ? settle_evaluation(ctx, e) : status;
 }

@@ -1,130 +1,86 @@
-/* From the game keys to a game: preferences, and every `auto` from public numbers (theory S3). */
+/* From a configuration to a game: preferences, and every `auto` from public numbers (theory S3). */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers/loss_table_file.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "internal.h"
-#include "mfpg/game_from_options.h"
 #include "mfpg/preference_law.h"
-#include "models/losses.h"
-
-int mfpg_plays_loss_table(const mfpg_config *config) {
-    return mfpg_config_method(config).players != MFPG_PLAYERS_NONE &&
-           (mfpg_cost_facts(mfpg_config_cost(config)) & MFPG_COST_TAKES_TABLE) &&
-           mfpg_config_has(config, "game.loss_table");
-}
-
-mfpg_status mfpg_setup_loss_table(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
-    const mfpg_config *config = experiment->config;
-    if (!mfpg_plays_loss_table(config)) return MFPG_OK;
-    const char *path = mfpg_config_text(config, "game.loss_table");
-    mfpg_status status = mfpg_loss_table_read(ctx, path, &setup->game, &setup->loss_table);
-    setup->game.loss_table = setup->loss_table;
-    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "game.loss_table");
-}
-
-static mfpg_status resolve_number(
-    mfpg_context *ctx, mfpg_experiment *experiment, const char *path, double value, const char *why) {
-    char text[MFPG_NUMBER_SIZE];
-    return mfpg_config_resolve(ctx, experiment->config, path, mfpg_number_format(value, text), why);
-}
 
 /* ---- preferences ---- */
 
-static mfpg_status list_preferences(mfpg_context *ctx, const mfpg_experiment *experiment, double *out) {
-    const mfpg_config *config = experiment->config;
-    ptrdiff_t count = 0, clients = experiment->data->clients;
-    const double *list = mfpg_config_numbers(config, "game.preferences", &count);
-    if (count != 1 && count != clients)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: game.preferences: %td numbers for %td clients; give one a client or one for all",
-            mfpg_config_source(config, "game.preferences"), count, clients);
-    for (ptrdiff_t k = 0; k < clients; k++) out[k] = list[count == 1 ? 0 : k];
-    return MFPG_OK;
-}
-
-static mfpg_status file_preferences(mfpg_context *ctx, const mfpg_experiment *experiment, double *out) {
-    const char *path = mfpg_config_text(experiment->config, "game.preferences.file");
-    ptrdiff_t clients = experiment->data->clients;
+static mfpg_status read_preferences(mfpg_context *ctx, const mfpg_experiment *e, double *out) {
+    const mfpg_settings *set = &e->config->set;
+    ptrdiff_t clients = e->data->clients;
     mfpg_population found;
-    mfpg_status status = mfpg_population_read(
-        ctx, path, mfpg_config_text(experiment->config, "game.preferences.column"), &found);
+    mfpg_status status = mfpg_population_read(ctx, set->preference_file, set->preference_column, &found);
     if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "game.preferences");
     if (found.count == clients)
         memcpy(out, found.list, (size_t)clients * sizeof *out);
     else
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: has %td rows for %td clients; one row a client is needed", path, found.count, clients);
+        status =
+            mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: has %td rows for %td clients; one row a client is needed",
+                set->preference_file, found.count, clients);
     mfpg_population_clear(&found);
     return status;
 }
 
-static void even_preferences(const mfpg_experiment *experiment, double *out) {
-    double low = mfpg_config_number(experiment->config, "game.preferences.min");
-    double high = mfpg_config_number(experiment->config, "game.preferences.max");
-    ptrdiff_t clients = experiment->data->clients;
+static mfpg_status set_preferences(mfpg_context *ctx, const mfpg_experiment *e, double *out) {
+    const mfpg_settings *set = &e->config->set;
+    ptrdiff_t clients = e->data->clients, count = set->preference_count;
+    double low = set->preference_low, high = set->preference_high;
+    if (set->preference_file) return read_preferences(ctx, e, out);
+    if (set->preferences && count != 1 && count != clients)
+        return mfpg_config_fail(ctx, e->config, "game.preferences",
+            "%td numbers for %td clients; give one a client or one for all", count, clients);
     for (ptrdiff_t k = 0; k < clients; k++)
-        out[k] = clients == 1 ? 0.5 * (low + high) : low + (high - low) * (double)k / (double)(clients - 1);
-}
-
-static mfpg_status set_preferences(mfpg_context *ctx, const mfpg_experiment *experiment, double *out) {
-    const mfpg_config *config = experiment->config;
-    if (mfpg_config_has(config, "game.preferences.file")) return file_preferences(ctx, experiment, out);
-    if (mfpg_config_has(config, "game.preferences")) return list_preferences(ctx, experiment, out);
-    even_preferences(experiment, out);
+        out[k] = set->preferences ? set->preferences[count == 1 ? 0 : k]
+                 : clients == 1   ? 0.5 * (low + high)
+                                  : low + (high - low) * (double)k / (double)(clients - 1);
     return MFPG_OK;
 }
 
-/* ---- autos ---- */
+/* ---- autos; own cost is made of curvature and personalisation, also if these keys do not count for the cost ---- */
 
-static int needs_curvature(const mfpg_config *config, const mfpg_game *game) {
-    int facts = mfpg_cost_facts(game->cost), curvature = (facts & MFPG_COST_READS_CURVATURE) != 0;
-    if (!(facts & MFPG_COST_READS_OWN_COST)) return curvature;
-    return mfpg_config_is(config, "game.own_cost", "auto") ||
-           (curvature && game->players == MFPG_PLAYERS_FINITE);
-}
-
-static mfpg_status set_personalisation(mfpg_context *ctx, mfpg_experiment *experiment, mfpg_game *game) {
-    const mfpg_config *config = experiment->config;
-    if (!(mfpg_cost_facts(game->cost) & (MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_OWN_COST)))
-        return MFPG_OK; /* own noise is not weighed by it */
-    if (!mfpg_config_is(config, "game.personalisation", "auto")) {
-        game->personalisation = mfpg_config_number(config, "game.personalisation");
+static mfpg_status set_personalisation(mfpg_context *ctx, mfpg_experiment *e, mfpg_game *game) {
+    int facts = mfpg_cost_facts(game->cost);
+    game->personalisation = mfpg_game_default().personalisation;
+    if (!(facts & (MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_OWN_COST))) return MFPG_OK;
+    if (!isnan(e->config->all.game.personalisation)) {
+        game->personalisation = e->config->all.game.personalisation;
         return MFPG_OK;
     }
-    int public_good =
-        (mfpg_cost_facts(game->cost) & MFPG_COST_PUBLIC_GOOD) && game->players == MFPG_PLAYERS_FINITE;
+    int public_good = (facts & MFPG_COST_PUBLIC_GOOD) && game->players == MFPG_PLAYERS_FINITE;
     game->personalisation = public_good ? 0.0 : 0.5;
-    return resolve_number(ctx, experiment, "game.personalisation", game->personalisation,
+    return mfpg_config_resolve_number(ctx, e->config, "game.personalisation", game->personalisation,
         public_good ? "the pure public good of the N-player Gaussian game"
                     : "half of its own update stays with a client");
 }
 
-static mfpg_status set_curvature(mfpg_context *ctx, mfpg_experiment *experiment, mfpg_game *game) {
-    const mfpg_config *config = experiment->config;
-    if (!mfpg_config_is(config, "game.curvature", "auto")) {
-        game->curvature = mfpg_config_number(config, "game.curvature");
-        return MFPG_OK;
-    }
-    if (!needs_curvature(config, game)) return MFPG_OK;
-    if (isnan(mfpg_model_curvature(experiment->model, 1.0)))
+static mfpg_status set_curvature(mfpg_context *ctx, mfpg_experiment *e, mfpg_game *game) {
+    const mfpg_settings *all = &e->config->all;
+    int facts = mfpg_cost_facts(game->cost), needed = (facts & MFPG_COST_READS_CURVATURE) != 0;
+    if (facts & MFPG_COST_READS_OWN_COST)
+        needed = isnan(all->own_cost) || (needed && game->players == MFPG_PLAYERS_FINITE);
+    game->curvature = isnan(all->game.curvature) ? mfpg_game_default().curvature : all->game.curvature;
+    if (!isnan(all->game.curvature) || !needed) return MFPG_OK;
+    if (isnan(mfpg_model_curvature(e->model, 1.0)))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "game.curvature: auto knows no public bound for model %s, whatever its features; state a number",
-            mfpg_model_name(experiment->model));
-    int bias = mfpg_model_parameters(experiment->model) > experiment->data->features;
-    double norm2 = experiment->data->public_norm2 + bias;
-    game->curvature = mfpg_model_curvature(experiment->model, norm2);
+            mfpg_model_name(e->model));
+    double norm2;
+    game->curvature = mfpg_public_curvature(e, &norm2);
     if (!isfinite(game->curvature))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "game.curvature: auto needs a public bound on the features, which data.scale.bounds gives; "
             "without one state a number");
     char why[160];
     snprintf(why, sizeof why, "%s: public bound from R^2 = %g (features within public bounds%s)",
-        mfpg_model_name(experiment->model), norm2, bias ? ", bias included" : "");
-    return resolve_number(ctx, experiment, "game.curvature", game->curvature, why);
+        mfpg_model_name(e->model), norm2, norm2 > e->data->public_norm2 ? ", bias included" : "");
+    return mfpg_config_resolve_number(ctx, e->config, "game.curvature", game->curvature, why);
 }
 
 /* What the promise is about, for client k. */
@@ -134,109 +90,90 @@ typedef struct exposure {
     double steps;       /* releases of the whole run */
 } exposure;
 
-static mfpg_status expose(mfpg_context *ctx, const mfpg_experiment *experiment, ptrdiff_t k, exposure *out) {
-    const mfpg_mechanism *mechanism = experiment->mechanisms.of_client[k];
-    double doubled = experiment->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 : 1.0;
-    ptrdiff_t rows = experiment->data->client[k].train.rows;
+static mfpg_status expose(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t k, exposure *out) {
+    const mfpg_mechanism *mechanism = e->mechanisms.of_client[k];
+    double doubled = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 : 1.0;
+    ptrdiff_t rows = e->data->client[k].train.rows;
     mfpg_release release; /* sensitivity and steps are those of any action; a little noise is stable */
     mfpg_status status = mfpg_mechanism_release(
         ctx, mechanism, mfpg_mechanism_action_for(mechanism, 1e-3, rows), rows, &release);
-    *out = (exposure){
-        .sensitivity = doubled * mfpg_mechanism_sensitivity(mechanism, rows),
+    *out = (exposure){.sensitivity = doubled * mfpg_mechanism_sensitivity(mechanism, rows),
         .shift = doubled * release.sensitivity,
-        /* records are released once */
-        .steps = release.particles == MFPG_PARTICLES_DATA
-                     ? 1.0
-                     : (double)experiment->options.rounds * (double)release.steps,
-    };
+        .steps = (double)e->options.rounds * (double)release.steps};
+    if (release.particles == MFPG_PARTICLES_DATA) out->steps = 1.0; /* records are released once */
     return status;
+}
+
+/* A number that is given holds for every client. An auto is noted: as a number if it is one for all, else as the range
+ * that the clients' own numbers span. */
+static mfpg_status settle(
+    mfpg_context *ctx, mfpg_experiment *e, const char *path, double given, double *values, const char *why) {
+    double low = values[0], high = values[0];
+    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
+        low = fmin(low, values[k]);
+        high = fmax(high, values[k]);
+        if (!isnan(given)) values[k] = given;
+    }
+    if (!isnan(given)) return MFPG_OK;
+    if (low == high) return mfpg_config_resolve_number(ctx, e->config, path, low, why);
+    char range[256];
+    snprintf(range, sizeof range, "%s; from %.4g to %.4g, each client its own", why, low, high);
+    return mfpg_config_resolve(ctx, e->config, path, "auto", range);
 }
 
 /* B = K shift^2 / (4 tau), the zCDP cost rho of the whole run at strength 1, and c = (h d/2) omega^2 2 tau, the loss of a
  * client's own noise in its personal model; both per action, which may be a strength in units of S^2 (theory S3.3). */
-static mfpg_status entropic_constants(
-    mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
+static mfpg_status set_entropic(mfpg_context *ctx, mfpg_experiment *e, game_setup *setup) {
     double tau = setup->game.step, omega = setup->game.personalisation;
     double own = 0.5 * setup->game.curvature * setup->game.dimension * omega * omega * 2.0 * tau;
-    int relative = mfpg_config_is(experiment->config, "entropic.scale", "sensitivity");
+    int relative = e->config->all.mechanism.scale == MFPG_SCALE_SENSITIVITY;
     for (ptrdiff_t k = 0; k < setup->game.clients; k++) {
-        exposure e;
-        mfpg_status status = expose(ctx, experiment, k, &e);
+        exposure of;
+        mfpg_status status = expose(ctx, e, k, &of);
         if (status != MFPG_OK) return status;
-        double unit = relative ? e.sensitivity * e.sensitivity : 1.0;
+        double unit = relative ? of.sensitivity * of.sensitivity : 1.0;
         setup->strength_unit[k] = unit;
-        setup->privacy_scale[k] = e.steps * e.shift * e.shift / (4.0 * tau) / unit;
+        setup->privacy_scale[k] = of.steps * of.shift * of.shift / (4.0 * tau) / unit;
         setup->own_cost[k] = own * unit;
-        if (k == 0) setup->game.rounds = e.steps;
+        if (k == 0) setup->game.rounds = of.steps;
     }
-    return MFPG_OK;
-}
-
-/* A configured number holds for every client. An auto is noted: as a number where it is one for all, else as the range
- * that the clients' own numbers span. */
-static mfpg_status settle(mfpg_context *ctx, mfpg_experiment *experiment, const char *path, double *values,
-    ptrdiff_t count, const char *why) {
-    if (!mfpg_config_is(experiment->config, path, "auto")) {
-        double given = mfpg_config_number(experiment->config, path);
-        for (ptrdiff_t k = 0; k < count; k++) values[k] = given;
-        return MFPG_OK;
-    }
-    double low = values[0], high = values[0];
-    for (ptrdiff_t k = 1; k < count; k++) {
-        low = fmin(low, values[k]);
-        high = fmax(high, values[k]);
-    }
-    if (low == high) return resolve_number(ctx, experiment, path, low, why);
-    char range[256];
-    snprintf(range, sizeof range, "%s; from %.4g to %.4g, each client its own", why, low, high);
-    return mfpg_config_resolve(ctx, experiment->config, path, "auto", range);
-}
-
-static mfpg_status set_entropic(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *setup) {
-    mfpg_status status = entropic_constants(ctx, experiment, setup);
-    if (status != MFPG_OK) return status;
-    status = settle(ctx, experiment, "game.privacy_scale", setup->privacy_scale, setup->game.clients,
-        mfpg_config_particles(experiment->config) == MFPG_PARTICLES_DATA
-            ? "zCDP cost of the noised records at strength 1, S^2/(4 tau), their first map not counted"
-            : "zCDP cost of the run at strength 1, S^2 K tau/4");
+    mfpg_status status =
+        settle(ctx, e, "game.privacy_scale", e->config->all.privacy_scale, setup->privacy_scale,
+            mfpg_noises_records(e)
+                ? "zCDP cost of the noised records at strength 1, S^2/(4 tau), their first map not counted"
+                : "zCDP cost of the run at strength 1, S^2 K tau/4");
     if (status == MFPG_OK && !mfpg_cost_measures(setup->game.cost))
-        status = settle(ctx, experiment, "game.own_cost", setup->own_cost, setup->game.clients,
+        status = settle(ctx, e, "game.own_cost", e->config->all.own_cost, setup->own_cost,
             "(h d/2) omega^2 2 tau, own noise in the personal model");
     return status;
 }
 
 /* k0: the noise on the weights at budget 1; a table has it inside. */
-static mfpg_status set_noise_unit(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
-    mfpg_action one = {.control = MFPG_CONTROL_BUDGET, .budget = {1.0}};
+static mfpg_status set_noise_unit(mfpg_context *ctx, const mfpg_experiment *e, game_setup *setup) {
+    const mfpg_action one = mfpg_make_action(MFPG_CONTROL_BUDGET, 1.0);
     for (ptrdiff_t k = 0; k < setup->game.clients; k++) {
         mfpg_release release;
         mfpg_status status = mfpg_mechanism_release(
-            ctx, experiment->mechanisms.of_client[k], one, experiment->data->client[k].train.rows, &release);
+            ctx, e->mechanisms.of_client[k], one, e->data->client[k].train.rows, &release);
         if (status != MFPG_OK) return status;
         setup->noise_unit[k] = release.noise_sd;
     }
     return MFPG_OK;
 }
 
-static mfpg_status settle_cost(mfpg_context *ctx, mfpg_experiment *experiment) {
-    if (!mfpg_config_is(experiment->config, "game.cost", "auto")) return MFPG_OK;
-    return mfpg_config_resolve(
-        ctx, experiment->config, "game.cost", mfpg_config_cost(experiment->config), "the mechanism's own");
-}
+/* ---- the game ---- */
 
-static mfpg_status set_weights(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
+static mfpg_status set_weights(mfpg_context *ctx, const mfpg_experiment *e, game_setup *setup) {
     double total = 0.0;
-    int equal = experiment->options.weights == MFPG_WEIGHTS_EQUAL;
-    if (experiment->options.weights == MFPG_WEIGHTS_INVERSE_NOISE) {
-        if (setup->game.players == MFPG_PLAYERS_MEAN_FIELD)
-            return MFPG_OK; /* the mean field does not look at weights */
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: train.weights: inverse-noise follows from the noise, which a finite game has yet to choose; "
-            "take equal or examples",
-            mfpg_config_source(experiment->config, "train.weights"));
-    }
+    if (e->options.weights == MFPG_WEIGHTS_INVERSE_NOISE)
+        return setup->game.players == MFPG_PLAYERS_MEAN_FIELD /* which does not read weights */
+                   ? MFPG_OK
+                   : mfpg_config_fail(ctx, e->config, "train.weights",
+                         "inverse-noise follows from the noise, which a finite game has yet to choose; take "
+                         "equal or examples");
     for (ptrdiff_t k = 0; k < setup->game.clients; k++) {
-        setup->weight[k] = equal ? 1.0 : (double)experiment->data->client[k].train.rows;
+        setup->weight[k] =
+            e->options.weights == MFPG_WEIGHTS_EQUAL ? 1.0 : (double)e->data->client[k].train.rows;
         total += setup->weight[k];
     }
     for (ptrdiff_t k = 0; k < setup->game.clients; k++) setup->weight[k] /= total;
@@ -244,52 +181,38 @@ static mfpg_status set_weights(mfpg_context *ctx, const mfpg_experiment *experim
     return MFPG_OK;
 }
 
-static mfpg_status set_actions(mfpg_context *ctx, const mfpg_experiment *experiment, game_setup *setup) {
-    const mfpg_config *config = experiment->config;
-    mfpg_action_set *set = &setup->game.actions;
-    *set = (mfpg_action_set){.low = 0.0, .high = (double)INFINITY};
-    if (mfpg_config_is(config, "game.actions", "continuous")) return MFPG_OK;
-    if (mfpg_config_has(config, "game.actions.min") || mfpg_config_has(config, "game.actions.max")) {
-        set->low = mfpg_config_number(config, "game.actions.min");
-        set->high = mfpg_config_number(config, "game.actions.max");
-        return MFPG_OK;
-    }
-    const double *grid = mfpg_config_numbers(config, "game.actions", &set->count);
-    setup->grid =
-        mfpg_alloc(set->count, sizeof *setup->grid); /* resolving keys may move the configuration's own */
-    if (!setup->grid) return mfpg_fail_memory(ctx);
-    memcpy(setup->grid, grid, (size_t)set->count * sizeof *grid);
-    set->grid = setup->grid;
-    return MFPG_OK;
+static mfpg_status set_loss_table(mfpg_context *ctx, const mfpg_experiment *e, game_setup *setup) {
+    if (!mfpg_plays_loss_table(e->config)) return MFPG_OK;
+    mfpg_status status =
+        mfpg_loss_table_read(ctx, e->config->all.loss_table, &setup->game, &setup->loss_table);
+    setup->game.loss_table = setup->loss_table;
+    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "game.loss_table");
 }
 
-static mfpg_game game_of(const mfpg_experiment *experiment) {
-    const mfpg_config_fields fields = mfpg_config_fill(experiment->config);
-    mfpg_game game = fields.game;
-    game.cost = mfpg_config_cost(experiment->config);
-    game.players = experiment->method.players;
-    game.clients = experiment->data->clients;
-    game.dimension = (double)mfpg_model_parameters(experiment->model);
-    game.prior_variance = fields.mechanism.prior_variance;
-    game.step = fields.mechanism.step;
-    game.variance_penalty = fields.mechanism.variance_penalty;
-    return game;
-}
-
-static mfpg_status allocate(mfpg_context *ctx, ptrdiff_t clients, game_setup *setup) {
+/* The game of the configuration, with arrays of its own. */
+static mfpg_status allocate(mfpg_context *ctx, const mfpg_experiment *e, game_setup *setup) {
+    mfpg_game *game = &setup->game;
     double **arrays[] = {&setup->preference, &setup->noise_unit, &setup->privacy_scale, &setup->own_cost,
         &setup->strength_unit, &setup->weight};
+    *game = e->config->set.game;
+    game->clients = e->data->clients;
+    game->dimension = (double)mfpg_model_parameters(e->model);
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (!(*arrays[i] = mfpg_alloc(clients, sizeof(double)))) return mfpg_fail_memory(ctx);
-    setup->game.preference = setup->preference;
-    setup->game.noise_unit = setup->noise_unit;
-    setup->game.privacy_scale = setup->privacy_scale;
-    setup->game.own_cost = setup->own_cost;
-    setup->game.strength_unit = setup->strength_unit;
+        if (!(*arrays[i] = mfpg_alloc(game->clients, sizeof(double)))) return mfpg_fail_memory(ctx);
+    game->preference = setup->preference;
+    game->noise_unit = setup->noise_unit;
+    game->privacy_scale = setup->privacy_scale;
+    game->own_cost = setup->own_cost;
+    game->strength_unit = setup->strength_unit;
+    if (!game->actions.grid) return MFPG_OK;
+    setup->grid = mfpg_alloc(game->actions.count, sizeof *setup->grid); /* a resolved key frees its list */
+    if (!setup->grid) return mfpg_fail_memory(ctx);
+    memcpy(setup->grid, game->actions.grid, (size_t)game->actions.count * sizeof *setup->grid);
+    game->actions.grid = setup->grid;
     return MFPG_OK;
 }
 
-/* One number for all clients where they have the same. */
+/* One number for all clients if they have the same. */
 static void share(double **array, const double **of_game, double *all, ptrdiff_t clients) {
     for (ptrdiff_t k = 1; k < clients; k++)
         if ((*array)[k] != (*array)[0]) return;
@@ -306,22 +229,22 @@ static void share_numbers(game_setup *setup) {
     share(&setup->own_cost, &game->own_cost, &game->own_cost_all, game->clients);
 }
 
-mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *experiment, game_setup *setup) {
+mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *e, game_setup *setup) {
     *setup = (game_setup){0};
-    mfpg_status status = settle_cost(ctx, experiment);
-    if (status != MFPG_OK) return status;
-    setup->game = game_of(experiment);
     mfpg_game *game = &setup->game;
-    status = allocate(ctx, game->clients, setup);
-    if (status == MFPG_OK) status = set_preferences(ctx, experiment, setup->preference);
-    if (status == MFPG_OK) status = set_actions(ctx, experiment, setup);
-    if (status == MFPG_OK) status = set_personalisation(ctx, experiment, game);
-    if (status == MFPG_OK) status = set_curvature(ctx, experiment, game);
-    if (status == MFPG_OK) status = set_weights(ctx, experiment, setup);
+    mfpg_status status = MFPG_OK;
+    if (mfpg_config_is(e->config, "game.cost", "auto"))
+        status =
+            mfpg_config_resolve(ctx, e->config, "game.cost", e->config->set.game.cost, "the mechanism's own");
+    if (status == MFPG_OK) status = allocate(ctx, e, setup);
+    if (status == MFPG_OK) status = set_preferences(ctx, e, setup->preference);
+    if (status == MFPG_OK) status = set_personalisation(ctx, e, game);
+    if (status == MFPG_OK) status = set_curvature(ctx, e, game);
+    if (status == MFPG_OK) status = set_weights(ctx, e, setup);
     if (status == MFPG_OK)
-        status = mfpg_cost_control(game->cost) == MFPG_CONTROL_BUDGET ? set_noise_unit(ctx, experiment, setup)
-                                                                      : set_entropic(ctx, experiment, setup);
-    if (status == MFPG_OK) status = mfpg_setup_loss_table(ctx, experiment, setup);
+        status = mfpg_cost_control(game->cost) == MFPG_CONTROL_BUDGET ? set_noise_unit(ctx, e, setup)
+                                                                      : set_entropic(ctx, e, setup);
+    if (status == MFPG_OK) status = set_loss_table(ctx, e, setup);
     if (status == MFPG_OK)
         share_numbers(setup);
     else
@@ -339,17 +262,4 @@ void mfpg_game_setup_clear(game_setup *setup) {
     free(setup->grid);
     free(setup->loss_table);
     *setup = (game_setup){0};
-}
-
-mfpg_status mfpg_solve_scaled(mfpg_context *ctx, const mfpg_experiment *experiment, const game_setup *setup,
-    double factor, mfpg_equilibrium *out) {
-    (void)experiment;
-    mfpg_game game = setup->game;
-    double *scaled = mfpg_alloc(game.clients, sizeof *scaled);
-    if (!scaled) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t k = 0; k < game.clients; k++) scaled[k] = factor * setup->preference[k];
-    game.preference = scaled;
-    mfpg_status status = mfpg_game_solve(ctx, &game, out);
-    free(scaled);
-    return status;
 }

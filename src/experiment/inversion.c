@@ -13,12 +13,11 @@
 #include "internal.h"
 #include "inversion_json.h"
 #include "base/json_file.h"
-#include "models/losses.h"
 
 /* Files of the MNIST format hold square pictures. */
 static ptrdiff_t width_of(const mfpg_experiment *e) {
     ptrdiff_t side = (ptrdiff_t)lround(sqrt((double)e->data->features));
-    int pictures = mfpg_reader_facts(mfpg_config_text(e->config, "data.format")) & MFPG_READER_PICTURES;
+    int pictures = mfpg_reader_facts(e->config->set.data.format) & MFPG_READER_PICTURES;
     return pictures && side * side == e->data->features ? side : 0;
 }
 
@@ -80,14 +79,13 @@ static json_t *study_json(const mfpg_experiment *e, const mfpg_inversion_options
         "s:o, s:{s:o, s:o}, s:o, s:o}",
         "note", MFPG_METRICS_NOTE, "stands", s.stands, "client", e->data->client[s.client].name, "unit",
         mfpg_unit_name(promise->unit), "adjacency", mfpg_adjacency_name(promise->adjacency), "model",
-        mfpg_model_name(e->model), "method", mfpg_config_text(e->config, "method"), "examples",
-        (json_int_t)s.examples, "batch", (json_int_t)s.batch, "candidates", (json_int_t)s.candidates,
-        "trials", (json_int_t)s.trials, "labels_known", s.labels_known, "confidence",
-        mfpg_json_number(o->confidence), "seed", (json_int_t)o->seed, "box", mfpg_json_number(s.low),
-        mfpg_json_number(s.high), "gradient_norm", range_json(s.gradient_norm), "clip_factor",
-        range_json(s.clip_factor), "rows", (json_int_t)s.rows, "exclusive_rows", range_json(s.exclusive_rows),
-        "chance", "mean", likeness_json(&s.mean), "other", likeness_json(&s.other), "levels",
-        levels_json(inversion, &s), "pictures", pictures);
+        mfpg_model_name(e->model), "method", e->config->method.name, "examples", (json_int_t)s.examples,
+        "batch", (json_int_t)s.batch, "candidates", (json_int_t)s.candidates, "trials", (json_int_t)s.trials,
+        "labels_known", s.labels_known, "confidence", mfpg_json_number(o->confidence), "seed",
+        (json_int_t)o->seed, "box", mfpg_json_number(s.low), mfpg_json_number(s.high), "gradient_norm",
+        range_json(s.gradient_norm), "clip_factor", range_json(s.clip_factor), "rows", (json_int_t)s.rows,
+        "exclusive_rows", range_json(s.exclusive_rows), "chance", "mean", likeness_json(&s.mean), "other",
+        likeness_json(&s.other), "levels", levels_json(inversion, &s), "pictures", pictures);
 }
 
 static mfpg_status report_json(mfpg_context *ctx, const mfpg_experiment *e,

@@ -2,12 +2,17 @@
  * last rounds every client's loss is measured at every action, with several draws of everybody's noise. */
 #include "mfpg/loss_table.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv_writer.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "internal.h"
 #include "numerics/sorting.h"
 
@@ -40,19 +45,15 @@ static mfpg_status check_options(mfpg_context *ctx, const mfpg_loss_study *o, in
     return MFPG_OK;
 }
 
-static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config, ptrdiff_t *count) {
-    mfpg_method method = mfpg_config_method(config);
-    const double *grid = mfpg_config_numbers(config, "game.actions", count);
-    if (!method.name) return MFPG_OK; /* the configuration's own check says what is missing */
-    if (mfpg_mechanism_kind_of(method.mechanism).control == MFPG_CONTROL_NONE)
+static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config) {
+    if (mfpg_mechanism_kind_of(config->method.mechanism).control == MFPG_CONTROL_NONE)
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "method: mechanism none adds no noise, whose cost could be measured");
-    if (mfpg_config_particles(config) == MFPG_PARTICLES_DATA)
+    if (config->set.mechanism.particles == MFPG_PARTICLES_DATA)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "method: a loss table is measured where parameters are noised; records are noised once, and what "
             "that costs shows after a whole training only");
-    if (mfpg_config_is(config, "game.actions", "continuous") || mfpg_config_has(config, "game.actions.min") ||
-        !grid || *count < 1)
+    if (!config->all.game.actions.grid)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: game.actions: a loss table is measured at a list of actions; give one",
             mfpg_config_source(config, "game.actions"));
@@ -61,11 +62,11 @@ static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config, pt
 
 /* omega as the game of a run has it (theory S3.1): auto is the pure public good among N players with Gaussian noise. */
 static double personalisation_of(const mfpg_config *config) {
-    mfpg_method method = mfpg_config_method(config);
-    int public_good = (mfpg_cost_facts(method.mechanism) & MFPG_COST_PUBLIC_GOOD) && /* its own cost: auto */
-                      method.players == MFPG_PLAYERS_FINITE;
-    if (mfpg_config_is(config, "game.personalisation", "auto")) return public_good ? 0.0 : 0.5;
-    return mfpg_config_number(config, "game.personalisation");
+    int public_good =
+        (mfpg_cost_facts(config->method.mechanism) & MFPG_COST_PUBLIC_GOOD) && /* its own cost: auto */
+        config->method.players == MFPG_PLAYERS_FINITE;
+    double given = config->all.game.personalisation;
+    return !isnan(given) ? given : public_good ? 0.0 : 0.5;
 }
 
 static mfpg_status allocate(mfpg_context *ctx, study *s) {
@@ -76,17 +77,6 @@ static mfpg_status allocate(mfpg_context *ctx, study *s) {
     s->loss = mfpg_alloc(s->clients * s->count, sizeof *s->loss);
     s->action = mfpg_alloc(s->count, sizeof *s->action);
     return s->sample && s->loss && s->action ? MFPG_OK : mfpg_fail_memory(ctx);
-}
-
-static void name_actions(study *s) {
-    mfpg_control control = mfpg_mechanism_control(s->experiment->mechanisms.of_client[0]);
-    for (ptrdiff_t j = 0; j < s->count; j++) {
-        s->action[j] = (mfpg_action){.control = control};
-        if (control == MFPG_CONTROL_BUDGET)
-            s->action[j].budget.value = s->grid[j];
-        else
-            s->action[j].strength.value = s->grid[j];
-    }
 }
 
 static mfpg_status look_at_stop(mfpg_context *ctx, const study *s, int64_t round) {
@@ -200,35 +190,51 @@ static mfpg_status tabulate(mfpg_context *ctx, const study *s, mfpg_loss_table *
     return status;
 }
 
-/* Some costs need a table, which is about to be made: its place is taken, and nobody reads it. */
-static mfpg_status build(mfpg_context *ctx, const mfpg_config *config, study *s) {
-    mfpg_config *copy = NULL;
-    mfpg_status status = mfpg_config_copy(ctx, config, &copy);
-    if (status == MFPG_OK && (mfpg_cost_facts(mfpg_config_cost(copy)) & MFPG_COST_NEEDS_TABLE) &&
-        !mfpg_config_has(copy, "game.loss_table"))
-        status = mfpg_config_resolve(ctx, copy, "game.loss_table", "loss.csv", "the table being measured");
-    if (status == MFPG_OK)
-        status = mfpg_experiment_create_shared(ctx, copy, s->options.reference, &s->experiment);
-    mfpg_config_destroy(copy);
+/* What is studied: everything that a run of the configuration has, but that all clients share one action, whatever the game and
+ * the target; nobody stops and nothing is evaluated. */
+static mfpg_status share_action(mfpg_context *ctx, mfpg_config *config, double action) {
+    char mechanism[128], law[64] = "", shared[64], number[MFPG_NUMBER_SIZE];
+    snprintf(mechanism, sizeof mechanism, "method={mechanism: %s, players: none}", config->method.mechanism);
+    snprintf(shared, sizeof shared, "noise.action=%s", mfpg_number_format(action, number));
+    if (config->set.law < 0 && config->method.players != MFPG_PLAYERS_NONE)
+        snprintf(law, sizeof law, "noise.law=game"); /* as with the game */
+    const char *const changes[] = {mechanism, shared, "evaluate=none", "entropic.free_energy=false",
+        "privacy.stop_at_epsilon=none", law};
+    mfpg_status status = MFPG_OK;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0] && status == MFPG_OK; i++)
+        if (changes[i][0]) status = mfpg_config_set(ctx, config, changes[i]);
     return status;
 }
 
+/* Some costs need a table, which is about to be made: its place is taken while the rules are checked. */
+static mfpg_status build(mfpg_context *ctx, const mfpg_config *config, study *s) {
+    mfpg_config *copy = NULL;
+    mfpg_status status = mfpg_config_copy(ctx, config, &copy);
+    if (status == MFPG_OK && (mfpg_cost_facts(copy->set.game.cost) & MFPG_COST_NEEDS_TABLE) &&
+        !copy->all.loss_table)
+        status = mfpg_config_resolve(ctx, copy, "game.loss_table", "loss.csv", "the table being measured");
+    if (status == MFPG_OK) status = mfpg_config_check(ctx, copy);
+    if (status == MFPG_OK) status = share_action(ctx, copy, s->options.reference);
+    return mfpg_experiment_build(ctx, status, copy, NULL, &s->experiment);
+}
+
 static mfpg_status prepare(mfpg_context *ctx, const mfpg_config *config, study *s) {
-    mfpg_status status = check_config(ctx, config, &s->count);
+    mfpg_status status = config->method.name ? check_config(ctx, config) : mfpg_config_check(ctx, config);
+    if (status == MFPG_OK) status = check_options(ctx, &s->options, config->set.federation.rounds);
     if (status != MFPG_OK) return status;
+    s->count = config->all.game.actions.count;
     s->grid = mfpg_alloc(s->count, sizeof *s->grid);
     if (!s->grid) return mfpg_fail_memory(ctx);
-    memcpy(
-        s->grid, mfpg_config_numbers(config, "game.actions", &s->count), (size_t)s->count * sizeof *s->grid);
-    status = check_options(ctx, &s->options, mfpg_config_whole(config, "train.rounds"));
-    if (status != MFPG_OK) return status;
+    memcpy(s->grid, config->all.game.actions.grid, (size_t)s->count * sizeof *s->grid);
     if (s->options.reference == 0.0) s->options.reference = s->grid[s->count / 2];
+    s->personalisation = personalisation_of(config);
     status = build(ctx, config, s);
     if (status != MFPG_OK) return status;
-    s->personalisation = personalisation_of(config);
     s->clients = s->experiment->data->clients;
     status = allocate(ctx, s);
-    if (status == MFPG_OK) name_actions(s);
+    mfpg_control control = mfpg_mechanism_control(s->experiment->mechanisms.of_client[0]);
+    for (ptrdiff_t j = 0; j < s->count && status == MFPG_OK; j++)
+        s->action[j] = mfpg_make_action(control, s->grid[j]);
     return status;
 }
 
@@ -250,4 +256,44 @@ void mfpg_loss_table_clear(mfpg_loss_table *table) {
     if (!table) return;
     free(table->row);
     *table = (mfpg_loss_table){0};
+}
+
+/* ---- the table as a file that game.loss_table reads ---- */
+
+/* Comment lines start with a bar, which the reader of csv passes over. */
+static void write_comments(FILE *out, const mfpg_loss_table *table) {
+    char reference[MFPG_NUMBER_SIZE], omega[MFPG_NUMBER_SIZE], moved[MFPG_NUMBER_SIZE];
+    fprintf(out, "| Loss of a client against its own action,\n| " MFPG_LOSS_TABLE_NOTE "\n");
+    fprintf(out,
+        "| %td clients, the last %" PRId64 " rounds, %" PRId64
+        " draws of noise a round; everybody else at action %s; personalisation %s\n",
+        table->clients, table->rounds, table->draws, mfpg_number_format(table->reference, reference),
+        mfpg_number_format(table->personalisation, omega));
+    fprintf(out,
+        "| loss: measured, pooled where it fell with the own noise (%td actions, by at most %s). Errors are "
+        "standard errors;\n"
+        "| difference is to the first action, with common random numbers\n",
+        table->pooled, mfpg_number_format(table->moved_most, moved));
+}
+
+mfpg_status mfpg_loss_table_write(mfpg_context *ctx, const mfpg_loss_table *table, const char *path) {
+    mfpg_file file;
+    mfpg_status status = mfpg_file_create(ctx, path, &file);
+    if (status != MFPG_OK) return status;
+    write_comments(file.stream, table);
+    mfpg_csv csv = {.stream = file.stream};
+    mfpg_csv_header(&csv, "action,loss,measured,standard_error,difference,difference_error,samples,control");
+    for (ptrdiff_t j = 0; j < table->count; j++) {
+        const mfpg_loss_row *row = &table->row[j];
+        mfpg_csv_number(&csv, row->action);
+        mfpg_csv_number(&csv, row->loss);
+        mfpg_csv_number(&csv, row->measured);
+        mfpg_csv_number(&csv, row->standard_error);
+        mfpg_csv_number(&csv, row->difference);
+        mfpg_csv_number(&csv, row->difference_error);
+        mfpg_csv_integer(&csv, table->rounds * table->draws * (int64_t)table->clients);
+        mfpg_csv_text(&csv, table->control == MFPG_CONTROL_BUDGET ? "budget" : "strength");
+        mfpg_csv_end_row(&csv);
+    }
+    return mfpg_file_commit(ctx, &file);
 }

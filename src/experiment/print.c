@@ -6,9 +6,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "federation/run_folder.h"
-#include "answers/solution_sentences.h"
 #include "internal.h"
-#include "models/losses.h"
 
 enum { MOST_LISTED = 24 };       /* a longer federation is told by its extremes; clients.csv has everybody */
 enum { NARROW = 20, WIDE = 40 }; /* of the column of names */
@@ -31,9 +29,8 @@ static const char *control_name(const mfpg_experiment *e) {
 }
 
 static void print_heading(const mfpg_experiment *e, FILE *out) {
-    const char *name = mfpg_config_text(e->config, "name");
-    fprintf(out, "%s: method %s, model %s, %td clients, %td of %lld rounds%s\n", name ? name : "run",
-        e->method.name, mfpg_model_name(e->model), e->data->clients, e->round_count,
+    fprintf(out, "%s: method %s, model %s, %td clients, %td of %lld rounds%s\n", e->config->set.name,
+        e->config->method.name, mfpg_model_name(e->model), e->data->clients, e->round_count,
         (long long)e->options.rounds, e->interrupted ? " (interrupted)" : "");
     if (e->key.seeded) fprintf(out, "seeded: reproducible, and therefore not private\n");
 }
@@ -55,7 +52,7 @@ static void print_client_row(
 
 static void print_columns(const mfpg_experiment *e, int width, FILE *out) {
     int replace = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    int noised = mfpg_mechanism_kind_of(e->method.mechanism).control != MFPG_CONTROL_NONE;
+    int noised = mfpg_promises_anything(e);
     fprintf(out, "  %-*s %7s", width, "client", "rows");
     if (e->preference) fprintf(out, " %10s", "preference");
     if (noised) fprintf(out, " %10s", control_name(e));
@@ -101,16 +98,14 @@ static mfpg_status print_clients(mfpg_context *ctx, const mfpg_experiment *e, FI
 
 static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
     const mfpg_promise *p = &e->options.promise;
-    if (mfpg_mechanism_kind_of(e->method.mechanism).control == MFPG_CONTROL_NONE)
+    if (!mfpg_promises_anything(e))
         fprintf(out, "\nNothing was promised: method none clips nothing and adds no noise.\n");
     else
         fprintf(out, "\nPromised (%sunit %s, adjacency %s, view %s, delta %g, accountant %s):\n",
-            mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA ? "noised records, " : "",
-            mfpg_unit_name(p->unit), mfpg_adjacency_name(p->adjacency), mfpg_view_name(p->view),
-            e->options.delta, e->options.accountant);
-    return mfpg_mechanism_kind_of(e->method.mechanism).control == MFPG_CONTROL_NONE
-               ? MFPG_OK
-               : print_clients(ctx, e, out);
+            mfpg_noises_records(e) ? "noised records, " : "", mfpg_unit_name(p->unit),
+            mfpg_adjacency_name(p->adjacency), mfpg_view_name(p->view), e->options.delta,
+            e->options.accountant);
+    return !mfpg_promises_anything(e) ? MFPG_OK : print_clients(ctx, e, out);
 }
 
 static void print_game(const mfpg_experiment *e, FILE *out) {
@@ -119,7 +114,7 @@ static void print_game(const mfpg_experiment *e, FILE *out) {
     if (!mfpg_experiment_solution(e, &solution)) return;
     if (e->options.acting) {
         fprintf(out, "\nGame: %s players, cost %s, actions chosen each round (selection %s)",
-            mfpg_players_name(e->method.players), mfpg_config_cost(e->config),
+            mfpg_players_name(e->config->method.players), e->config->set.game.cost,
             mfpg_selection_name(e->options.acting->selection));
         if (e->round_count > 0)
             fprintf(out, ", mean %s %.4f in the last", control_name(e),
@@ -127,11 +122,11 @@ static void print_game(const mfpg_experiment *e, FILE *out) {
         fprintf(out, "\n");
         return;
     }
-    fprintf(out, "\nGame: %s players, cost %s\n", mfpg_players_name(e->method.players),
-        mfpg_config_cost(e->config));
+    fprintf(out, "\nGame: %s players, cost %s\n", mfpg_players_name(e->config->method.players),
+        e->config->set.game.cost);
     if (e->preference_factor != 1.0)
         fprintf(out, "All preferences times %.6g, to meet the target epsilon.\n", e->preference_factor);
-    mfpg_print_sentences(&solution, out);
+    mfpg_solution_sentences(&solution, out);
     for (ptrdiff_t i = 0; mfpg_solution_warning(&solution, i, text, sizeof text); i++)
         fprintf(out, "Warning: %s.\n", text);
 }

@@ -20,10 +20,9 @@ static mfpg_transport_report sum_of_rounds(const mfpg_experiment *e) {
 static int warning_of(const mfpg_transport_report *all, char *text, size_t size) {
     if (all->projections == 0 || !(all->least_ratio < MFPG_TRANSPORT_ERASED)) return 0;
     snprintf(text, size,
-        "a projection kept %.2g of the variance of tensor %lld; below %g a tensor counts as erased; "
-        "a smaller entropic.transport.regularisation keeps more, entropic.transport.scale: variance the same "
-        "of "
-        "all",
+        "a projection kept %.2g of the variance of tensor %lld; below %g a tensor counts as erased; a "
+        "smaller entropic.transport.regularisation keeps more, entropic.transport.scale: variance the same "
+        "of all",
         all->least_ratio, (long long)all->least_tensor, MFPG_TRANSPORT_ERASED);
     return 1;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "accountants/accounting.h"
 #include "base/number.h"
 #include "internal.h"
 
@@ -54,8 +53,7 @@ void mfpg_experiment_promise(
     const mfpg_experiment *e, const mfpg_client_report *client, char *text, size_t size) {
     const mfpg_federation_options *options = &e->options;
     const mfpg_promise *promise = &options->promise;
-    int records = mfpg_config_particles(e->config) == MFPG_PARTICLES_DATA,
-        hidden = options->hidden != MFPG_HIDDEN_NONE;
+    int records = mfpg_noises_records(e), hidden = options->hidden != MFPG_HIDDEN_NONE;
     int raw = options->acting && options->acting->selection == MFPG_SELECTION_NONE;
     if (!isfinite(client->epsilon)) {
         snprintf(text, size, "no promise: who %s may learn %s%s",
@@ -71,8 +69,7 @@ void mfpg_experiment_promise(
         what_is_seen(promise->view, records, hidden), what_is_hidden(promise, records),
         mfpg_number_up(right, 1), mfpg_number_up(client->epsilon, 4), options->delta, options->accountant,
         options->acting ? ", the budget of its filter: noise answered to what was released before, so that "
-                          "what was spent "
-                          "is no certificate by itself"
+                          "what was spent is no certificate by itself"
                         : "");
     add_stop(options, client, text, size);
 }

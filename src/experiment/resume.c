@@ -8,7 +8,6 @@
 
 #include <sodium.h>
 
-#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -45,7 +44,7 @@ static mfpg_status fail_without_checkpoint(mfpg_context *ctx, const char *folder
     struct stat info;
     if (stat(folder, &info) != 0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s; there is no run to resume", folder, strerror(errno));
-    if (!S_ISDIR(info.st_mode)) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: is no run folder", folder);
+    if (!S_ISDIR(info.st_mode)) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: not a run folder", folder);
     if (access(folder, X_OK) != 0) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", folder, strerror(errno));
     int complete = 0;
     mfpg_status status = ask_complete(ctx, folder, &complete);
@@ -59,7 +58,7 @@ static mfpg_status fail_without_checkpoint(mfpg_context *ctx, const char *folder
     free(ledger);
     if (!has_ledger)
         return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "%s: is no run folder: it has neither a checkpoint nor a ledger", folder);
+            ctx, MFPG_ERR_INPUT, "%s: not a run folder: it has neither a checkpoint nor a ledger", folder);
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s: there is no checkpoint: the run ended before its first one, or failed for good, or "
         "train.checkpoint is none. It cannot go on; what its ledger lists stays released",
@@ -104,27 +103,46 @@ mfpg_status mfpg_run_configuration(mfpg_context *ctx, const char *folder, mfpg_c
 
 static mfpg_status check_config(
     mfpg_context *ctx, const char *folder, const mfpg_config *config, const mfpg_config *given) {
-    mfpg_status status = mfpg_config_compare(ctx, config, "this configuration", given, "that of the run");
+    mfpg_status status = mfpg_config_compare(ctx, config, "this configuration", given, "that of the run", 0);
     if (status == MFPG_ERR_INPUT)
         mfpg_fail_in(ctx, status, "%s: cannot go on with another configuration", folder);
+    return status;
+}
+
+/* The experiment whose run in that folder ("" but on the first rank) left the checkpoint; config is what the user says it is, or
+ * NULL. */
+static mfpg_status build(mfpg_context *ctx, const char *folder, const mfpg_config *config,
+    const mfpg_checkpoint *checkpoint, mfpg_experiment **out) {
+    mfpg_config *given = NULL;
+    char *name = mfpg_text_copy(folder, strlen(folder));
+    mfpg_status status = name ? load_given(ctx, folder, checkpoint, &given) : mfpg_fail_memory(ctx);
+    if (status == MFPG_OK && config && folder[0]) status = check_config(ctx, folder, config, given);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status == MFPG_OK) {
+        status =
+            mfpg_experiment_build(ctx, mfpg_config_check(ctx, given), given, &checkpoint->identity.key, out);
+        given = NULL; /* the experiment has it */
+    }
+    if (status == MFPG_OK) {
+        run_checkpoints *own = &(*out)->checkpoints;
+        own->folder = name;
+        own->resumed_round = checkpoint->loop.round;
+        memcpy(own->resumed, checkpoint->told.checksum, sizeof own->resumed);
+        return MFPG_OK;
+    }
+    mfpg_config_destroy(given);
+    free(name);
     return status;
 }
 
 mfpg_status mfpg_experiment_resume(
     mfpg_context *ctx, const char *folder, const mfpg_config *config, mfpg_experiment **out) {
     mfpg_checkpoint checkpoint = {0};
-    mfpg_config *given = NULL;
     int first = mfpg_ranks_first(ctx);
     if (!first) folder = ""; /* and no other process needs it */
     mfpg_status status = mfpg_ranks_agree(ctx, first ? read_checkpoint(ctx, folder, &checkpoint) : MFPG_OK);
     if (status == MFPG_OK) status = mfpg_checkpoint_hand_out(ctx, MFPG_CHECKPOINT, &checkpoint);
-    if (status == MFPG_OK) {
-        status = load_given(ctx, folder, &checkpoint, &given);
-        if (status == MFPG_OK && config && first) status = check_config(ctx, folder, config, given);
-        status = mfpg_ranks_agree(ctx, status);
-    }
-    if (status == MFPG_OK) status = mfpg_experiment_create_resumed(ctx, given, folder, &checkpoint, out);
-    mfpg_config_destroy(given);
+    if (status == MFPG_OK) status = build(ctx, folder, config, &checkpoint, out);
     mfpg_checkpoint_clear(&checkpoint);
     return status;
 }
@@ -144,7 +162,7 @@ static mfpg_status fail_config(mfpg_context *ctx, const mfpg_experiment *e, cons
     mfpg_config *now = NULL;
     mfpg_status status = mfpg_config_load(ctx, path, &now);
     if (status == MFPG_OK)
-        status = mfpg_config_compare(ctx, now, "the file", e->config, "the run that it is of");
+        status = mfpg_config_compare(ctx, now, "the file", e->config, "the run that it is of", 0);
     mfpg_config_destroy(now);
     if (status == MFPG_ERR_INPUT) return mfpg_fail_in(ctx, status, "%s: was changed", path);
     if (status != MFPG_OK) return status;

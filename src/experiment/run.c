@@ -1,4 +1,4 @@
-/* A run: the rounds, the ledger and the checkpoint beside them, and the files at the end. */
+/* A run: its folder and ledger, the rounds with their checkpoints, and the files at the end. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -14,6 +14,8 @@
 #include "base/ranks.h"
 #include "federation/run_folder.h"
 #include "internal.h"
+
+/* ---- the folder ---- */
 
 /* A run folder tells one story. Of several runs that find it empty, the one that makes the ledger has it. */
 static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
@@ -39,119 +41,162 @@ static mfpg_status write_text(
 }
 
 /* config.yaml, which is a part of what the run is. */
-static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     if (!stream) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_config_write(ctx, experiment->config, stream);
+    mfpg_status status = mfpg_config_write(ctx, e->config, stream);
     if (fclose(stream) != 0 && status == MFPG_OK) status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK) {
-        mfpg_experiment_identify(experiment, text, length);
+        mfpg_experiment_identify(e, text, length);
         status = write_text(ctx, folder, "config.yaml", text, length);
     }
     free(text);
     return status;
 }
 
-mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *experiment) {
-    const mfpg_federation_options *o = &experiment->options;
-    int budget = isfinite(o->stop_at_epsilon);
-    return (mfpg_ledger_header){
-        .particles = mfpg_mechanism_particles(experiment->mechanisms.of_client[0]),
-        .clients = experiment->data->clients,
-        .promise = o->promise,
-        .delta = o->delta,
-        .seeded = experiment->key.seeded,
-        .stop_at_epsilon = budget ? o->stop_at_epsilon : 0.0,
-        .filter = !budget     ? MFPG_FILTER_ACCOUNTANT
-                  : o->acting ? MFPG_FILTER_GDP
-                              : o->filter,
-    };
-}
-
-static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     char *path = mfpg_path_join(folder, "ledger");
     if (!path) return mfpg_fail_memory(ctx);
-    const mfpg_ledger_header header = mfpg_experiment_ledger_header(experiment);
-    mfpg_status status = mfpg_ledger_create(ctx, path, &header, &experiment->ledger);
+    const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
+    mfpg_status status = mfpg_ledger_create(ctx, path, &header, &e->ledger);
     if (status == MFPG_ERR_IO &&
         access(path, F_OK) == 0) /* made by somebody else: a failed call leaves none */
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: another run has just taken this folder; a run needs a folder of its own (--out)", folder);
     free(path);
-    if (status == MFPG_OK) mfpg_federation_keep_ledger(experiment->federation, experiment->ledger);
+    if (status == MFPG_OK) mfpg_federation_keep_ledger(e->federation, e->ledger);
     return status;
 }
 
-static mfpg_status train(mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
-    int64_t planned = experiment->options.rounds;
-    while (experiment->round_count < planned && !experiment->interrupted) {
-        mfpg_round_report *report = &experiment->rounds[experiment->round_count];
+/* ---- what processes that train together have in common: each has read its own configuration and its own copy of the data, and
+ * an older copy on one machine would train other clients than the ledger and the certificates speak of ---- */
+
+/* The configurations as they were given, before any of it was resolved by data. */
+static mfpg_status compare_texts(mfpg_context *ctx, const char *given, const char *first, size_t length) {
+    mfpg_config *own = NULL, *other = NULL;
+    mfpg_status status = mfpg_config_load_text(ctx, given, strlen(given), "configuration", NULL, &own);
+    if (status == MFPG_OK) status = mfpg_config_load_text(ctx, first, length, "configuration", NULL, &other);
+    if (status == MFPG_OK)
+        status = mfpg_config_compare(ctx, own, "its configuration", other, "that of the first process", 1);
+    mfpg_config_destroy(own);
+    mfpg_config_destroy(other);
+    return status;
+}
+
+static mfpg_status compare_configurations(mfpg_context *ctx, const mfpg_experiment *e) {
+    char *given = e->checkpoints.given, *text = given;
+    size_t length = strlen(given);
+    mfpg_status status = mfpg_ranks_hand_out_block(ctx, &text, &length);
+    if (status != MFPG_OK) return status;
+    if (text != given) {
+        status = compare_texts(ctx, given, text, length);
+        free(text);
+    }
+    return mfpg_ranks_agree(ctx, status);
+}
+
+static mfpg_status compare_identities(
+    mfpg_context *ctx, const mfpg_run_identity *own, const mfpg_run_identity *first) {
+    if (memcmp(own->data, first->data, MFPG_DIGEST_SIZE) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "its data are not those of the first process: other rows, values, or an order of their own "
+            "(data.dir, data.files)");
+    if (memcmp(own->model, first->model, MFPG_DIGEST_SIZE) != 0)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "its first model is not that of the first process (train.start)");
+    if (memcmp(own->plan, first->plan, MFPG_DIGEST_SIZE) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "its game, actions, noise or weights are not those of the first process: a file that the "
+            "configuration names differs");
+    return MFPG_OK;
+}
+
+static mfpg_status compare_ranks(mfpg_context *ctx, mfpg_experiment *e) {
+    if (mfpg_ranks_size(ctx) == 1) return MFPG_OK;
+    mfpg_experiment_identify(e, "", 0);
+    const mfpg_run_identity *own = &e->checkpoints.at.identity;
+    mfpg_run_identity first = {0};
+    mfpg_status status = compare_configurations(ctx, e);
+    if (status != MFPG_OK) return status;
+    if (mfpg_ranks_first(ctx)) { /* neither the key nor the configuration leaves the process */
+        memcpy(first.data, own->data, sizeof first.data);
+        memcpy(first.model, own->model, sizeof first.model);
+        memcpy(first.plan, own->plan, sizeof first.plan);
+    }
+    status = mfpg_ranks_hand_out(ctx, &first, sizeof first);
+    return status == MFPG_OK ? mfpg_ranks_agree(ctx, compare_identities(ctx, own, &first)) : status;
+}
+
+/* ---- the rounds ---- */
+
+static mfpg_status train(mfpg_context *ctx, mfpg_experiment *e, const mfpg_run_options *options) {
+    int64_t planned = e->options.rounds;
+    while (e->round_count < planned && !e->interrupted) {
+        mfpg_round_report *report = &e->rounds[e->round_count];
         double begun = mfpg_clock_seconds();
         int done = 0;
-        mfpg_status status = mfpg_federation_round(ctx, experiment->federation, report, &done);
+        mfpg_status status = mfpg_federation_round(ctx, e->federation, report, &done);
         if (status != MFPG_OK) return status;
         if (done) break;
-        experiment->seconds[experiment->round_count++] = mfpg_clock_seconds() - begun;
+        e->seconds[e->round_count++] = mfpg_clock_seconds() - begun;
         if (options->progress) options->progress(options->progress_user, report, planned);
         int stop = options->stop && *options->stop;
         status = mfpg_ranks_any(ctx, &stop);
         if (status != MFPG_OK) return status;
-        experiment->interrupted = stop && experiment->round_count < planned;
-        status = mfpg_ranks_agree(ctx, mfpg_checkpoints_take(ctx, experiment, experiment->interrupted));
+        e->interrupted = stop && e->round_count < planned;
+        status = mfpg_ranks_agree(ctx, mfpg_checkpoints_take(ctx, e, e->interrupted));
         if (status != MFPG_OK) return status;
     }
     return MFPG_OK;
 }
 
-static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
-    const int places[] = {MFPG_ROUND_CSV, experiment->options.free_energy ? MFPG_ENERGY_CSV : 0,
-        mfpg_experiment_projects(experiment) ? MFPG_TRANSPORT_CSV : 0};
+static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
+    const int places[] = {MFPG_ROUND_CSV, e->options.free_energy ? MFPG_ENERGY_CSV : 0,
+        mfpg_experiment_projects(e) ? MFPG_TRANSPORT_CSV : 0};
     mfpg_status status = MFPG_OK;
     for (size_t i = 0; i < sizeof places / sizeof places[0] && status == MFPG_OK; i++)
         if (places[i])
-            status = mfpg_run_write_rounds(ctx, folder, places[i], mfpg_config_particles(experiment->config),
-                experiment->rounds, experiment->round_count);
+            status = mfpg_run_write_rounds(
+                ctx, folder, places[i], e->config->set.mechanism.particles, e->rounds, e->round_count);
+    if (status == MFPG_OK) status = mfpg_run_write_clients(ctx, folder, e->federation, e->preference);
     if (status == MFPG_OK)
-        status = mfpg_run_write_clients(ctx, folder, experiment->federation, experiment->preference);
-    if (status == MFPG_OK)
-        status = mfpg_run_write_model(ctx, folder, mfpg_federation_model(experiment->federation),
-            mfpg_model_parameters(experiment->model));
-    if (status == MFPG_OK)
-        status = mfpg_run_write_timings(ctx, folder, experiment->seconds, experiment->round_count);
+        status = mfpg_run_write_model(
+            ctx, folder, mfpg_federation_model(e->federation), mfpg_model_parameters(e->model));
+    if (status == MFPG_OK) status = mfpg_run_write_timings(ctx, folder, e->seconds, e->round_count);
     if (status != MFPG_OK) return status;
-    json_t *summary = mfpg_summary_json(ctx, experiment);
+    json_t *summary = mfpg_summary_json(ctx, e);
     status = summary ? mfpg_run_write_json(ctx, folder, "summary.json", summary) : mfpg_fail_memory(ctx);
     json_decref(summary);
     return status;
 }
 
 /* Before the first round, so that no privacy is spent on rounds that cannot be reported. */
-static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *experiment) {
-    int64_t rounds = experiment->options.rounds;
-    size_t each = sizeof *experiment->rounds + sizeof *experiment->seconds;
-    experiment->rounds = mfpg_alloc((ptrdiff_t)rounds, sizeof *experiment->rounds);
-    experiment->seconds = mfpg_alloc((ptrdiff_t)rounds, sizeof *experiment->seconds);
-    if (experiment->rounds && experiment->seconds) return MFPG_OK;
-    free(experiment->rounds);
-    free(experiment->seconds);
-    experiment->rounds = NULL;
-    experiment->seconds = NULL;
+static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *e) {
+    int64_t rounds = e->options.rounds;
+    size_t each = sizeof *e->rounds + sizeof *e->seconds;
+    e->rounds = mfpg_alloc((ptrdiff_t)rounds, sizeof *e->rounds);
+    e->seconds = mfpg_alloc((ptrdiff_t)rounds, sizeof *e->seconds);
+    if (e->rounds && e->seconds) return MFPG_OK;
+    free(e->rounds);
+    free(e->seconds);
+    e->rounds = NULL;
+    e->seconds = NULL;
     return mfpg_fail(ctx, MFPG_ERR_MEMORY,
         "out of memory: train.rounds: the reports of %lld rounds need %.3g MB, more than there is",
         (long long)rounds, (double)rounds * (double)each / 1e6);
 }
 
 /* 1 where the same run, told to go on, may come further. */
-static int can_go_on(const mfpg_experiment *experiment, mfpg_status status) {
+static int can_go_on(const mfpg_experiment *e, mfpg_status status) {
     int passing = status == MFPG_ERR_IO || status == MFPG_ERR_MEMORY || status == MFPG_ERR_INTERRUPTED;
-    return passing && experiment->checkpoints.path && access(experiment->checkpoints.path, F_OK) == 0;
+    return passing && e->checkpoints.path && access(e->checkpoints.path, F_OK) == 0;
 }
 
 /* How far a run came, and which of its files are there: each is whole or absent under its name. Behind the message. */
 static mfpg_status tell_what_is_left(
-    mfpg_context *ctx, const mfpg_experiment *experiment, const char *folder, mfpg_status status) {
+    mfpg_context *ctx, const mfpg_experiment *e, const char *folder, mfpg_status status) {
     char cause[MFPG_MESSAGE_SIZE], list[128] = "";
     for (size_t i = 0; i < MFPG_RUN_FILES; i++) {
         char *path = mfpg_path_join(folder, mfpg_run_file(i));
@@ -163,75 +208,66 @@ static mfpg_status tell_what_is_left(
     }
     memcpy(cause, ctx->message, sizeof cause);
     mfpg_fail(ctx, status, "%.400s; completed: %td of %lld rounds; whole in %.200s: %s", cause,
-        experiment->round_count, (long long)experiment->options.rounds, folder, list);
-    if (can_go_on(experiment, status))
-        mfpg_fail_behind(ctx, status, "; to go on: mfpg run --resume %.200s", folder);
+        e->round_count, (long long)e->options.rounds, folder, list);
+    if (can_go_on(e, status)) mfpg_fail_behind(ctx, status, "; to go on: mfpg run --resume %.200s", folder);
     return status;
 }
 
 /* Everything from the first round to the last file. */
 static mfpg_status train_and_write(
-    mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options, const char *folder) {
-    mfpg_status status = train(ctx, experiment, options);
-    if (status == MFPG_OK && !experiment->interrupted)
-        mfpg_loop_state_clear(&experiment->checkpoints.at.loop);
-    if (status == MFPG_OK && mfpg_ranks_first(ctx))
-        status = mfpg_federation_certify(ctx, experiment->federation);
-    if (status == MFPG_OK && folder) status = write_results(ctx, experiment, folder);
+    mfpg_context *ctx, mfpg_experiment *e, const mfpg_run_options *options, const char *folder) {
+    mfpg_status status = train(ctx, e, options);
+    if (status == MFPG_OK && !e->interrupted) mfpg_loop_state_clear(&e->checkpoints.at.loop);
+    if (status == MFPG_OK && mfpg_ranks_first(ctx)) status = mfpg_federation_certify(ctx, e->federation);
+    if (status == MFPG_OK && folder) status = write_results(ctx, e, folder);
     status = mfpg_ranks_agree(ctx, status);
-    if (status == MFPG_OK && experiment->interrupted)
-        return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
+    if (status == MFPG_OK && e->interrupted) return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
     /* A model that left the range of its numbers would do so again. */
-    if (status == MFPG_OK || status == MFPG_ERR_NUMERIC) mfpg_checkpoints_erase(experiment);
+    if (status == MFPG_OK || status == MFPG_ERR_NUMERIC) mfpg_checkpoints_erase(e);
     return status;
 }
 
 /* The folder becomes the run's own, with everything in it that a run has before its first round and checkpoint. */
-static mfpg_status begin(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+static mfpg_status begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     mfpg_status status = find_empty_folder(ctx, folder);
-    if (status == MFPG_OK) status = open_ledger(ctx, experiment, folder);
+    if (status == MFPG_OK) status = open_ledger(ctx, e, folder);
     if (status != MFPG_OK) return status;
-    status = write_config(ctx, experiment, folder);
-    return status == MFPG_OK ? status : tell_what_is_left(ctx, experiment, folder, status);
+    status = write_config(ctx, e, folder);
+    return status == MFPG_OK ? status : tell_what_is_left(ctx, e, folder, status);
 }
 
 /* The same for one that was interrupted; collective. */
-static mfpg_status go_on(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
+static mfpg_status go_on(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     mfpg_status status = MFPG_OK;
-    if (mfpg_ranks_first(ctx) && (!folder || strcmp(folder, experiment->checkpoints.folder) != 0))
-        status = mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "a run goes on in its own folder, %s", experiment->checkpoints.folder);
+    if (mfpg_ranks_first(ctx) && (!folder || strcmp(folder, e->checkpoints.folder) != 0))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "a run goes on in its own folder, %s", e->checkpoints.folder);
     status = mfpg_ranks_agree(ctx, status);
-    return status == MFPG_OK ? mfpg_experiment_go_on(ctx, experiment, folder) : status;
+    return status == MFPG_OK ? mfpg_experiment_go_on(ctx, e, folder) : status;
 }
 
 /* Everything before the first round that is played. */
-static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *experiment, const char *folder) {
-    mfpg_status status = mfpg_ranks_agree(ctx, allocate_reports(ctx, experiment));
-    if (status == MFPG_OK) status = mfpg_experiment_compare_ranks(ctx, experiment);
-    if (status == MFPG_OK && experiment->checkpoints.folder)
-        status = go_on(ctx, experiment, folder);
+static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
+    mfpg_status status = mfpg_ranks_agree(ctx, allocate_reports(ctx, e));
+    if (status == MFPG_OK) status = compare_ranks(ctx, e);
+    if (status == MFPG_OK && e->checkpoints.folder)
+        status = go_on(ctx, e, folder);
     else if (status == MFPG_OK)
-        status = mfpg_ranks_agree(ctx, folder ? begin(ctx, experiment, folder) : MFPG_OK);
+        status = mfpg_ranks_agree(ctx, folder ? begin(ctx, e, folder) : MFPG_OK);
     if (status != MFPG_OK) return status;
-    status = mfpg_ranks_agree(ctx, mfpg_checkpoints_begin(ctx, experiment, folder));
-    return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, experiment, folder, status);
+    status = mfpg_ranks_agree(ctx, mfpg_checkpoints_begin(ctx, e, folder));
+    return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, e, folder, status);
 }
 
-mfpg_status mfpg_experiment_run(
-    mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options) {
+mfpg_status mfpg_experiment_run(mfpg_context *ctx, mfpg_experiment *e, const mfpg_run_options *options) {
     const char *folder = mfpg_ranks_first(ctx) ? options->folder : NULL; /* the others write nothing */
-    if (experiment->rounds) return mfpg_fail(ctx, MFPG_ERR_INPUT, "an experiment runs once");
-    if (experiment->equilibrium.action && !experiment->equilibrium.converged)
-        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-            "the game was not solved: residual %.3g after %d iterations; `mfpg solve` shows the best profile "
-            "that "
-            "was found",
-            experiment->equilibrium.residual, experiment->equilibrium.iterations);
-    mfpg_status status = prepare(ctx, experiment, folder);
-    free(experiment->action); /* the federation has them */
-    experiment->action = NULL;
+    if (e->rounds) return mfpg_fail(ctx, MFPG_ERR_INPUT, "an experiment runs once");
+    mfpg_status status =
+        mfpg_experiment_check_solved(ctx, e, "`mfpg solve` shows the best profile that was found");
     if (status != MFPG_OK) return status;
-    status = train_and_write(ctx, experiment, options, folder);
-    return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, experiment, folder, status);
+    status = prepare(ctx, e, folder);
+    free(e->action); /* the federation has them */
+    e->action = NULL;
+    if (status != MFPG_OK) return status;
+    status = train_and_write(ctx, e, options, folder);
+    return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, e, folder, status);
 }

@@ -6,17 +6,12 @@
 #include "mfpg/filter.h"
 #include "mfpg/version.h"
 
-#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/memory.h"
 #include "base/json_file.h"
 #include "federation/run_folder.h"
 #include "internal.h"
-
-static int promises_anything(const mfpg_experiment *e) {
-    return mfpg_mechanism_kind_of(e->method.mechanism).control != MFPG_CONTROL_NONE;
-}
 
 /* What is assumed of the loss. */
 static json_t *assumed_json(const mfpg_experiment *e) {
@@ -26,8 +21,9 @@ static json_t *assumed_json(const mfpg_experiment *e) {
 }
 
 static json_t *promise_json(const mfpg_experiment *e) {
-    const mfpg_promise_record record = mfpg_promise_record_of(&e->options, mfpg_config_particles(e->config));
-    if (!promises_anything(e)) return json_null();
+    const mfpg_promise_record record =
+        mfpg_promise_record_of(&e->options, e->config->set.mechanism.particles);
+    if (!mfpg_promises_anything(e)) return json_null();
     json_t *promise = mfpg_fields_json(&mfpg_promise_fields, MFPG_FIELD_JSON | MFPG_PROMISE_SUMMARY, &record);
     if (!promise || e->options.hidden == MFPG_HIDDEN_NONE) return promise;
     return mfpg_json_if_complete(promise, json_object_set_new(promise, "assumed", assumed_json(e)) == 0);
@@ -44,7 +40,7 @@ static json_t *ledger_json(const mfpg_experiment *e) {
 /* What all clients together can be told: every epsilon is finite, and for display the odometer of the client that spent
  * most. NULL on failure. */
 static json_t *certificate_json(mfpg_context *ctx, const mfpg_experiment *e, json_t **odometer) {
-    int finite = promises_anything(e), credited = 0;
+    int finite = mfpg_promises_anything(e), credited = 0;
     double most = 0.0;
     for (ptrdiff_t k = 0; k < e->data->clients; k++) {
         mfpg_client_report c;
@@ -78,7 +74,7 @@ static json_t *stop_json(mfpg_context *ctx, const mfpg_experiment *e) {
 
 /* Of actions that are chosen each round there is the mean of the last one; how far they are from an equilibrium depends on
  * the raw numbers, and is not told. */
-static mfpg_equilibrium told_of(const mfpg_experiment *e) {
+static mfpg_equilibrium equilibrium_for_json(const mfpg_experiment *e) {
     if (!e->options.acting) return e->equilibrium;
     return (mfpg_equilibrium){.mean_action = mfpg_experiment_last_round(e).mean_action,
         .exploitability_max = NAN,
@@ -148,13 +144,13 @@ const mfpg_fields mfpg_game_fields = MFPG_FIELDS("game", game_fields);
 static json_t *game_json(const mfpg_experiment *e) {
     const mfpg_acting *acting = e->options.acting;
     if (!e->equilibrium.action) return json_null();
-    game_record record = {.players = mfpg_players_name(e->method.players),
-        .cost = mfpg_config_cost(e->config),
+    game_record record = {.players = mfpg_players_name(e->config->method.players),
+        .cost = e->config->set.game.cost,
         .update = acting ? "each-round" : "once",
         .selection = acting ? mfpg_selection_name(acting->selection) : NULL,
-        .equilibrium = told_of(e),
-        .finite_max = acting ? (double)NAN : e->finite.max,
-        .finite_mean = acting ? (double)NAN : e->finite.mean,
+        .equilibrium = equilibrium_for_json(e),
+        .finite_max = acting ? (double)NAN : e->finite_max,
+        .finite_mean = acting ? (double)NAN : e->finite_mean,
         .preference_factor = e->preference_factor};
     record.iterations = record.equilibrium.iterations;
     json_t *game = mfpg_fields_json(&mfpg_game_fields, MFPG_FIELD_JSON, &record);
@@ -186,17 +182,18 @@ static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
 }
 
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
-    const char *name = mfpg_config_text(e->config, "name");
+    const char *name = e->config->set.name;
     json_t *odometer = NULL, *certificate = certificate_json(ctx, e, &odometer);
     return json_pack("{s:s, s:s?, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
                      "s:o, s:o, s:o, s:o}",
         "mfpg", mfpg_version(), "name", name, "status", e->interrupted ? "interrupted" : "complete", "method",
-        "name", e->method.name, "mechanism", e->method.mechanism, "players",
-        mfpg_players_name(e->method.players), "seeded", e->key.seeded, "rounds", (json_int_t)e->round_count,
-        "rounds_planned", (json_int_t)e->options.rounds, "promise", promise_json(e), "certificate",
-        certificate, "odometer", odometer, "ledger", ledger_json(e), "stop", stop_json(ctx, e), "clients",
-        mfpg_clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport", mfpg_transport_json(e), "game",
-        game_json(e), "data", data_json(e), "assumptions", assumptions_json(e));
+        "name", e->config->method.name, "mechanism", e->config->method.mechanism, "players",
+        mfpg_players_name(e->config->method.players), "seeded", e->key.seeded, "rounds",
+        (json_int_t)e->round_count, "rounds_planned", (json_int_t)e->options.rounds, "promise",
+        promise_json(e), "certificate", certificate, "odometer", odometer, "ledger", ledger_json(e), "stop",
+        stop_json(ctx, e), "clients", mfpg_clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport",
+        mfpg_transport_json(e), "game", game_json(e), "data", data_json(e), "assumptions",
+        assumptions_json(e));
 }
 
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json) {

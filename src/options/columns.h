@@ -30,7 +30,7 @@
 
 /* A field of the struct that the list fills; the compiler knows its type. */
 #define FIELD(type, member)                                                                                  \
-    .offset = offsetof(type, member), .field = _Generic(((type *)0)->member, double: MFPG_HOLDS_NUMBER, ptrdiff_t: MFPG_HOLDS_WHOLE, char: MFPG_HOLDS_CHAR, char *: MFPG_HOLDS_TEXT, const char *: MFPG_HOLDS_TEXT, mfpg_number_list: MFPG_HOLDS_NUMBERS, mfpg_text_list: MFPG_HOLDS_TEXTS, mfpg_numbers: MFPG_HOLDS_SERIES, const char *const *: MFPG_HOLDS_NAMES, default: MFPG_HOLDS_INT)
+    .offset = offsetof(type, member), .field = _Generic(((type *)0)->member, double: MFPG_HOLDS_NUMBER, ptrdiff_t: MFPG_HOLDS_WHOLE, char: MFPG_HOLDS_CHAR, char *: MFPG_HOLDS_TEXT, const char *: MFPG_HOLDS_TEXT, mfpg_number_list: MFPG_HOLDS_NUMBERS, mfpg_text_list: MFPG_HOLDS_TEXTS, mfpg_numbers: MFPG_HOLDS_SERIES, const char *const *: MFPG_HOLDS_NAMES, const double *: MFPG_HOLDS_VALUES, default: MFPG_HOLDS_INT)
 
 /* A list of an array of options and an array of headings. */
 #define OPTION_LIST(options, titles)                                                                         \

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/names.h"
+#include "experiment/config/settings.h"
 #include "federation/run_folder.h"
 #include "mfpg/experiment.h"
 #include "mfpg/report.h"

@@ -1,4 +1,5 @@
 /* report.html: report.json in a page, with the script that renders it and tables for readers without scripts. */
+#include "experiment/config/settings.h"
 #include "mfpg/report.h"
 
 #include <dirent.h>

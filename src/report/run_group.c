@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "experiment/config/settings.h"
 
 enum { MOST_SEEDS = 4096 };
 

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "experiment/config/settings.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/json_file.h"
 #include "base/memory.h"
 #include "data/readers.h"
+#include "experiment/config/settings.h"
 #include "federation/run_folder.h"
 #include "run_group.h"
 
@@ -237,7 +239,7 @@ static mfpg_status read_config(mfpg_context *ctx, run_record *record) {
             mfpg_config_load_text(ctx, record->config_text, length, path, record->folder, &record->config);
     free(path);
     if (status != MFPG_OK) return status;
-    configured = mfpg_config_method(record->config).name;
+    configured = record->config->method.name;
     if (configured && strcmp(configured, run) == 0) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s: summary.json is of method %.60s and config.yaml of %s: the files are not those of one run",

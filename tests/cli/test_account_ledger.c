@@ -60,7 +60,7 @@ static void test_the_summary_beside_it_is_compared(void **state) {
     char *whole = text_in_folder("a/ledger"), *shorter = strdup(whole);
     for (size_t i = strlen(shorter) - 1; i > 0 && shorter[i - 1] != '\n'; i--) shorter[i - 1] = 0;
     write_in_folder("a/ledger", shorter); /* without its last line */
-    REFUSED("account --ledger a/ledger", "summary.json beside it counts", "releases are missing at the end");
+    REFUSED("account --ledger a/ledger", "summary.json next to it counts", "releases are missing at the end");
     size_t length = strlen(whole);
     char *doubled = calloc(1, 2 * length), *sealed;
     strcpy(doubled, whole);

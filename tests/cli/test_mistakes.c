@@ -38,7 +38,7 @@ static void test_misspelt_names_are_told_the_nearest(void **state) {
         {"run mine.yml", "neither a file nor an example", "did you mean mine.yaml?"},
         {"run mine", "neither a file nor an example", "did you mean mine.yaml?"},
         {"run clinics --treads 2", "unrecognized option '--treads'", "did you mean --threads?"},
-        {"run clinics train.ruonds=2", "train.ruonds: no such key", "did you mean train.rounds?"},
+        {"run clinics train.ruonds=2", "train.ruonds: unknown key", "did you mean train.rounds?"},
         {"run clinics method=mfgp", "found 'mfgp'", "did you mean mfpg?"},
         {"run clinics privacy.view=averge", "found 'averge'", "did you mean average?"},
         {"account --mu 1 --accountant gpd", "unknown accountant \"gpd\"", "did you mean \"gdp\"?"},
@@ -55,8 +55,8 @@ static void test_misspelt_names_are_told_the_nearest(void **state) {
 static void test_keys_are_found_where_they_are_not(void **state) {
     (void)state;
     static const mistake rows[] = {
-        {"run clinics rounds=5", "rounds: no such key", "did you mean train.rounds?"},
-        {"run clinics epsilon=2", "epsilon: no such key",
+        {"run clinics rounds=5", "rounds: unknown key", "did you mean train.rounds?"},
+        {"run clinics epsilon=2", "epsilon: unknown key",
             "did you mean privacy.stop_at_epsilon or noise.target_epsilon"},
         {"run clinics --rounds 5", "unrecognized option '--rounds'", "is given as train.rounds=VALUE"},
         {"audit clinics --target-epsilon 5", "--target-epsilon", "is given as noise.target_epsilon=VALUE"},
@@ -102,10 +102,10 @@ static void test_what_is_missing_is_named(void **state) {
         {"report .", ".: no run folder", "no summary.json"},
         {"compare none none", "none: No such file or directory", NULL},
         {"eval none a.csv", "none: No such file or directory", NULL},
-        {"eval a.csv none", "a.csv: is a file, no run folder", "the folder of the run comes first"},
+        {"eval a.csv none", "a.csv: is a file, not a run folder", "the folder of the run comes first"},
         {"account --ledger none", "none: No such file or directory", NULL},
         {"account --ledger a.csv", "a.csv:1: is no line of a ledger", NULL},
-        {"run a.csv", "a.csv:1: is no mapping of keys", "`mfpg data check FILE` explains a data file"},
+        {"run a.csv", "a.csv:1: not a mapping of keys", "`mfpg data check FILE` explains a data file"},
         {"account", "nothing to account for", "--noise-multiplier"},
         {"calibrate", "no target", "--epsilon"},
         {"eval", "a run folder and a data file are needed", NULL},

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "experiment/config/settings.h"
 #include "mfpg/accountant.h"
 #include "mfpg/mechanism.h"
 
@@ -15,7 +16,7 @@ static void test_defaults_are_the_papers(void **state) {
     CHECK_OK(ctx, mfpg_config_create(ctx, &config));
     /* source: the table of the interface, "the defaults are the paper's" */
     assert_true(mfpg_config_is(config, "method", "mfpg"));
-    assert_int_equal(mfpg_config_whole(config, "train.rounds"), 20);
+    assert_int_equal(mfpg_config_number(config, "train.rounds"), 20);
     assert_true(mfpg_config_number(config, "train.learning_rate") == 0.01);
     assert_true(mfpg_config_number(config, "privacy.clip") == 1);
     assert_true(mfpg_config_number(config, "privacy.delta") == 1e-5);
@@ -23,14 +24,15 @@ static void test_defaults_are_the_papers(void **state) {
     assert_true(mfpg_config_number(config, "entropic.variance_penalty") == 0.01);
     assert_true(mfpg_config_is(config, "train.weights", "examples"));
     assert_true(mfpg_config_is(config, "privacy.adjacency", "zero-out"));
-    const double *actions = mfpg_config_numbers(config, "game.actions", &count);
+    const double *actions = config->all.game.actions.grid;
+    count = config->all.game.actions.count;
     const double paper[] = {0.1, 0.3, 0.5, 1, 2};
     assert_int_equal(count, 5);
     for (int i = 0; i < 5; i++) assert_true(actions[i] == paper[i]);
     assert_true(mfpg_config_number(config, "game.preferences.min") == 0.5);
     assert_true(mfpg_config_number(config, "game.preferences.max") == 1.5);
     assert_true(mfpg_config_is(config, "seed", "none"));
-    assert_int_equal(mfpg_config_whole(config, "seed"), -1);
+    assert_true(isnan(mfpg_config_number(config, "seed")));
     assert_false(mfpg_config_given(config, "train.rounds"));
     assert_string_equal(mfpg_config_source(config, "train.rounds"), "default");
     mfpg_config_destroy(config);
@@ -55,30 +57,33 @@ static void test_every_form_of_value_is_read(void **state) {
                                "game: {actions: [.5, 1, 2], preferences: 1}\n");
     ptrdiff_t count;
     assert_string_equal(mfpg_config_text(config, "name"), "St. Mary's");
-    assert_int_equal(mfpg_config_whole(config, "seed"), 42);
+    assert_int_equal(mfpg_config_number(config, "seed"), 42);
     assert_true(isnan(mfpg_config_number(config, "name")));
-    const char *const *files = mfpg_config_texts(config, "data.files", &count);
+    const char *const *files = config->all.data.files;
+    count = config->all.data.file_count;
     assert_int_equal(count, 2);
     assert_string_equal(files[1], "b c.csv");
-    assert_false(mfpg_config_truth(config, "data.header"));
+    assert_false(config->all.data.header);
     assert_string_equal(mfpg_config_text(config, "data.separator"), ";");
     assert_true(mfpg_config_number(config, "data.label.positive_above") == 0);
     assert_false(mfpg_config_has(config, "data.label.positive"));
-    assert_int_equal(mfpg_config_categories(config), 2);
-    mfpg_category category = mfpg_config_category(config, 1);
-    assert_string_equal(category.column, "a.b");
-    assert_string_equal(category.values[1], "y, z");
-    const char *const *missing = mfpg_config_texts(config, "data.missing.values", &count);
+    assert_int_equal(config->categories, 2);
+    const mfpg_category_line *category = &config->category[1];
+    assert_string_equal(category->column, "a.b");
+    assert_string_equal(category->value.texts[1], "y, z");
+    const char *const *missing = config->all.data.missing_values;
+    count = config->all.data.missing_count;
     assert_int_equal(count, 3);
     assert_string_equal(missing[1], "");
     assert_string_equal(missing[2], "-9");
-    assert_int_equal(mfpg_config_whole(config, "train.rounds"), 100);
-    assert_int_equal(mfpg_config_whole(config, "train.clients_per_round"), 3);
+    assert_int_equal(mfpg_config_number(config, "train.rounds"), 100);
+    assert_int_equal(mfpg_config_number(config, "train.clients_per_round"), 3);
     assert_true(mfpg_config_number(config, "privacy.stop_at_epsilon") == 4);
-    const double *actions = mfpg_config_numbers(config, "game.actions", &count);
+    const double *actions = config->all.game.actions.grid;
+    count = config->all.game.actions.count;
     assert_int_equal(count, 3); /* in ascending order */
     assert_true(actions[0] == 0.5 && actions[1] == 1 && actions[2] == 2);
-    mfpg_config_numbers(config, "game.preferences", &count);
+    count = config->all.preference_count;
     assert_int_equal(count, 1);
     assert_true(mfpg_config_given(config, "train.rounds"));
     assert_string_equal(mfpg_config_source(config, "train.rounds"), "c.yaml:13");
@@ -120,7 +125,7 @@ static void test_words_stand_in_the_order_of_their_enums(void **state) {
         char argument[128];
         snprintf(argument, sizeof argument, "%s=%s", rows[i].path, rows[i].word);
         set(config, argument);
-        assert_int_equal(mfpg_config_choice(config, rows[i].path), rows[i].value);
+        assert_int_equal(config->value[mfpg_config_key_find(rows[i].path)].choice, rows[i].value);
     }
     mfpg_config_destroy(config);
 }
@@ -133,10 +138,10 @@ static void test_wrong_files_are_refused_with_line_and_key(void **state) {
         const char *text;
         const char *parts[4];
     } rows[] = {
-        {"train:\n  ruonds: 5\n", {"c.yaml:2: train.ruonds: no such key", "did you mean train.rounds?"}},
-        {"rounds: 5\n", {"c.yaml:1: rounds: no such key", "did you mean train.rounds?"}},
-        {"trainn: {rounds: 5}\n", {"c.yaml:1: trainn: no such key", "did you mean train?"}},
-        {"zzz: 5\n", {"c.yaml:1: zzz: no such key", "allowed here: name, seed, method"}},
+        {"train:\n  ruonds: 5\n", {"c.yaml:2: train.ruonds: unknown key", "did you mean train.rounds?"}},
+        {"rounds: 5\n", {"c.yaml:1: rounds: unknown key", "did you mean train.rounds?"}},
+        {"trainn: {rounds: 5}\n", {"c.yaml:1: trainn: unknown key", "did you mean train?"}},
+        {"zzz: 5\n", {"c.yaml:1: zzz: unknown key", "allowed here: name, seed, method"}},
         {"data: {label: {colum: x}}\n", {"data.label.colum", "did you mean data.label.column?"}},
         {"\ntrain: {rounds: many}\n", {"c.yaml:2: train.rounds: found 'many'", "a whole number from 1"}},
         {"train: {rounds: '5'}\n", {"train.rounds: found the text '5'"}},
@@ -201,9 +206,9 @@ static void test_what_is_no_plain_mapping_is_refused(void **state) {
     } rows[] = {
         {"", "c.yaml:1: is empty"},
         {"# only a comment\n", "is empty"},
-        {"---\n", "is no mapping of keys"},
-        {"hello\n", "c.yaml:1: is no mapping of keys"},
-        {"- a\n- b\n", "is no mapping of keys"},
+        {"---\n", "not a mapping of keys"},
+        {"hello\n", "c.yaml:1: not a mapping of keys"},
+        {"- a\n- b\n", "not a mapping of keys"},
         {"train:\n\trounds: 5\n", "this is a tab, indent with blanks"},
         {"train: {rounds: 5\n", "c.yaml:"},
         {"name: a\n---\nname: b\n", "c.yaml:2: a second document"},
@@ -213,7 +218,7 @@ static void test_what_is_no_plain_mapping_is_refused(void **state) {
         {"? [a]\n: b\n", "a key must be a name"},
         {"name: \"a\\0b\"\n", "zero byte"},
         {"name: \xff\n", "c.yaml"},
-        {"<<: {seed: 1}\n", "no such key"},
+        {"<<: {seed: 1}\n", "unknown key"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         refuse_text(rows[i].text, strlen(rows[i].text));
@@ -264,13 +269,13 @@ static void test_arguments_override_and_replace(void **state) {
         load("method: {mechanism: gaussian, players: mean-field}\n"
              "noise: {action: 3}\ntrain: {batch: {rate: 0.5}}\ndata: {scale: {bounds: b.csv}}\n");
     ptrdiff_t count;
-    assert_string_equal(mfpg_config_method(config).name, "gaussian+mean-field");
+    assert_string_equal(config->method.name, "gaussian+mean-field");
     set(config, "method=none");
     assert_false(mfpg_config_has(config, "method.mechanism"));
-    assert_string_equal(mfpg_config_method(config).name, "none");
+    assert_string_equal(config->method.name, "none");
     set(config, "method={mechanism: entropic, players: none}");
     assert_false(mfpg_config_has(config, "method"));
-    assert_string_equal(mfpg_config_method(config).name, "mfep");
+    assert_string_equal(config->method.name, "mfep");
     set(config, "noise.multiplier=4.8");
     assert_false(mfpg_config_has(config, "noise.action"));
     set(config, "noise={target_epsilon: 2, law: game}");
@@ -293,18 +298,18 @@ static void test_arguments_override_and_replace(void **state) {
     set(config, "game.preferences={file: b.csv, column: beta}");
     assert_false(mfpg_config_has(config, "game.preferences.min"));
     set(config, "data.files=[a.csv, b.csv]");
-    mfpg_config_texts(config, "data.files", &count);
+    count = config->all.data.file_count;
     assert_int_equal(count, 2);
     set(config, "data.files=one.csv");
-    mfpg_config_texts(config, "data.files", &count);
+    count = config->all.data.file_count;
     assert_int_equal(count, 1);
     set(config, "privacy.stop_at_epsilon=3");
     set(config, "privacy.stop_at_epsilon=none");
     assert_true(mfpg_config_is(config, "privacy.stop_at_epsilon", "none"));
     set(config, "data.categories.sex=[f, m]");
     set(config, "data.categories.sex=[f, m, x]");
-    assert_int_equal(mfpg_config_categories(config), 1);
-    assert_int_equal(mfpg_config_category(config, 0).count, 3);
+    assert_int_equal(config->categories, 1);
+    assert_int_equal(config->category[0].value.count, 3);
     set(config, "data.label.positive=>50K"); /* as it stands, though YAML would read a block */
     assert_string_equal(mfpg_config_text(config, "data.label.positive"), ">50K");
     set(config, "data.separator=\"\\t\"");
@@ -329,7 +334,7 @@ static void test_wrong_arguments_change_nothing(void **state) {
         {"train={rounds: 8, local_steps: x}", "train.local_steps: found 'x'"},
         {"train={rounds: 8, rounds: 9}", "given twice"},
         {"game.actions=[1, 2", "argument 'game.actions=[1, 2'"},
-        {"game.actions={min: 1, top: 2}", "game.actions.top: no such key"},
+        {"game.actions={min: 1, top: 2}", "game.actions.top: unknown key"},
         {"train.rounds={}", "train.rounds: found a mapping"},
         {"train={rounds: *a}", "anchors and aliases"},
         {"train.rounds=[5] x", "argument"},
@@ -401,7 +406,7 @@ static void test_methods_are_named_by_their_axes(void **state) {
         set(config, rows[i].argument);
         mfpg_config *copy = NULL;
         CHECK_OK(ctx, mfpg_config_copy(ctx, config, &copy));
-        mfpg_method method = mfpg_config_method(copy);
+        mfpg_method method = copy->method;
         assert_string_equal(method.name, rows[i].name);
         assert_string_equal(method.mechanism, rows[i].mechanism);
         assert_int_equal(method.players, rows[i].players);
@@ -409,7 +414,7 @@ static void test_methods_are_named_by_their_axes(void **state) {
             assert_string_equal(method.paper_accountant, rows[i].accountant);
         else
             assert_null(method.paper_accountant);
-        assert_string_equal(mfpg_config_cost(copy), rows[i].cost);
+        assert_string_equal(copy->all.game.cost, rows[i].cost);
         mfpg_config_destroy(copy);
     }
     mfpg_config_destroy(config);
@@ -542,8 +547,8 @@ static void test_paths_are_relative_to_where_they_were_written(void **state) {
 }
 
 static mfpg_status count_example(void *user, const char *name, const char *help, const char *path) {
-    (void)path;
     if (strcmp(name, "zeta-study") == 0) {
+        assert_non_null(strstr(path, "/zeta-study.yaml"));
         ++*(int *)user;
         assert_string_equal(help, "A study of zeta");
     }
@@ -552,15 +557,12 @@ static mfpg_status count_example(void *user, const char *name, const char *help,
 
 static void test_examples_are_found_by_name(void **state) {
     (void)state;
-    char path[256], *found = NULL;
+    char path[256];
     int seen = 0;
     const char *folder = temporary_folder();
     snprintf(path, sizeof path, "%s/zeta-study.yaml", folder);
     write_file(path, "# A study of zeta\ndata: {format: synthetic}\n");
     setenv("MFPG_EXAMPLES", folder, 1);
-    CHECK_OK(ctx, mfpg_example_path(ctx, "zeta-study", &found));
-    assert_string_equal(found, path);
-    free(found);
     CHECK_OK(ctx, mfpg_examples_list(ctx, count_example, &seen));
     assert_int_equal(seen, 1);
     mfpg_config *config = NULL;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "experiment/config/config_fields.h"
+#include "experiment/config/settings.h"
 
 static int has_numbers(mfpg_option_kind kind) {
     return kind == MFPG_OPTION_NUMBER || kind == MFPG_OPTION_NUMBERS || kind == MFPG_OPTION_GRID;
@@ -62,7 +62,7 @@ static void test_every_default_and_example_is_allowed(void **state) {
             strchr(key->name, '*') ? "column" : "", value);
         if (mfpg_config_set(ctx, config, argument) != MFPG_OK) fail_msg("%s", mfpg_context_message(ctx));
         assert_true(strchr(key->name, '*')
-                        ? mfpg_config_categories(config) == 1
+                        ? config->categories == 1
                         : mfpg_config_has(config, key->name) && mfpg_config_given(config, key->name));
         mfpg_config_destroy(config);
     }
@@ -81,7 +81,7 @@ static void test_every_word_is_allowed_and_nothing_near_it(void **state) {
             snprintf(argument, sizeof argument, "%s=%s", key->name, word);
             set(config, argument);
             assert_true(mfpg_config_is(config, key->name, word));
-            assert_int_equal(mfpg_config_choice(config, key->name), k);
+            assert_int_equal(config->value[mfpg_config_key_find(key->name)].choice, k);
             assert_string_equal(mfpg_config_text(config, key->name), word);
             strcat(argument, "x");
             if (key->kind != MFPG_OPTION_PATH) {
@@ -106,7 +106,7 @@ static void test_the_printed_table_holds_every_key(void **state) {
     free(text);
 }
 
-/* Values go into the fields that the list names: numbers, words, truths, texts and lists, a word in the place of a number as 0;
+/* Values go into the fields that the list names: numbers, words, truths, texts and lists, and words in the place of numbers;
  * a key that does not count leaves the default. */
 static void test_keys_fill_their_fields(void **state) {
     (void)state;
@@ -118,7 +118,7 @@ static void test_keys_fill_their_fields(void **state) {
     mfpg_config *config = NULL;
     CHECK_OK(ctx, mfpg_config_create(ctx, &config));
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) set(config, arguments[i]);
-    const mfpg_config_fields f = mfpg_config_fill(config);
+    const mfpg_settings f = config->set;
     assert_true(f.data.file_count == 2 && !strcmp(f.data.files[1], "b.csv") && !f.data.labels);
     assert_true(!f.data.header && f.data.separator == ';' && !strcmp(f.data.label_column, "y"));
     assert_true(f.data.norm == 2 && f.data.clients == 7 && isnan(f.data.positive_above));
@@ -128,6 +128,10 @@ static void test_keys_fill_their_fields(void **state) {
     assert_int_equal(f.mechanism.scale, MFPG_SCALE_SENSITIVITY);
     assert_true(f.mechanism.learning_rate == mfpg_mechanism_options_default().learning_rate);
     assert_int_equal(f.federation.evaluate, MFPG_EVALUATE_TRAIN);
+    assert_true(f.seed == -1 && f.filter == -1 && isinf(f.federation.stop_at_epsilon));
+    assert_true(f.checkpoint == MFPG_CHECKPOINT_AUTO && isnan(f.target_epsilon) && f.local_epochs == 0);
+    assert_true(f.game.actions.count == 0 && config->all.game.actions.count == 5); /* there is no game */
+    assert_true(config->all.game.actions.grid[4] == 2 && isnan(config->all.game.personalisation));
     mfpg_config_destroy(config);
 }
 

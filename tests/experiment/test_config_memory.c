@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "failing_memory.h"
+#include "experiment/config/settings.h"
 
 static const char text[] = "name: a\nmethod: {mechanism: gaussian, players: finite}\n"
                            "data: {files: [a.csv, b.csv], categories: {sex: [f, m], race: [x, y, z]}}\n"

@@ -1,5 +1,6 @@
 /* What is written loads again to the same configuration. */
 #include "fixture.h"
+#include "experiment/config/settings.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,7 @@
 /* Loss tables from end to end: measured from a configuration, written, read back by a game, and refused where they are wrong. */
 #include "fixture.h"
 
+#include "equilibrium.h"
 #include "mfpg/experiment.h"
 #include "mfpg/loss_table.h"
 
@@ -91,7 +92,7 @@ static void test_a_run_plays_the_table_that_was_written(void **state) {
     snprintf(argument, sizeof argument, "game.loss_table=%s", path);
     set(config, argument);
     CHECK_OK(ctx, mfpg_experiment_create(ctx, config, &e));
-    const mfpg_equilibrium *q = mfpg_experiment_equilibrium(e);
+    const mfpg_equilibrium *q = equilibrium_of(e);
     assert_true(q->exploitability_max == 0.0);
     int played[4] = {0};
     for (ptrdiff_t k = 0; k < 4; k++) {
@@ -141,7 +142,7 @@ static void test_budgets_have_tables_too(void **state) {
         double cost = t.row[j].loss + 2 * t.row[j].action * t.row[j].action / 2;
         if (cost < best) best = cost, action = t.row[j].action;
     }
-    for (ptrdiff_t k = 0; k < 4; k++) assert_true(mfpg_experiment_equilibrium(e)->action[k] == action);
+    for (ptrdiff_t k = 0; k < 4; k++) assert_true(equilibrium_of(e)->action[k] == action);
     mfpg_experiment_destroy(e);
     mfpg_config_destroy(config);
     config = load(CONFIG);
@@ -163,7 +164,7 @@ static void test_wrong_files_are_refused_by_line(void **state) {
         {"action,loss\n0.1,1\n0.5,2\n1,3\n3,x\n", "t.csv:5"},
         {"action,loss\n0.1,1\n0.5,nan\n1,3\n3,4\n", "t.csv:3"},
         {"action,loss\n-0.1,1\n0.5,2\n1,3\n3,4\n", "found \"-0.1\""},
-        {"action,loss\n0.1,1\n0.5,2\n1,3\n3,4\n1,3\n", "t.csv:6: action 1 stands in line 4 already"},
+        {"action,loss\n0.1,1\n0.5,2\n1,3\n3,4\n1,3\n", "t.csv:6: action 1 is in line 4 already"},
         {"action,loss\n0.1,1\n0.5,2\n1,1.5\n3,4\n", "from 2 at action 0.5 to 1.5 at action 1"},
         {"strength,loss\n0.1,1\n", "no column \"action\""},
         {"action,cost\n0.1,1\n", "no column \"loss\""},

@@ -2,6 +2,7 @@
  * paper's columns hold. */
 #include "experiment/fixture.h"
 
+#include "equilibrium.h"
 #include "mfpg/experiment.h"
 
 #define BASE                                                                                                 \
@@ -139,7 +140,7 @@ static void test_games_need_a_declared_cost(void **state) {
     mfpg_experiment *experiment =
         MADE(input, "game.cost=gaussian", "game.curvature=1", "game.actions=continuous");
     mfpg_client_report first, last;
-    assert_true(mfpg_experiment_equilibrium(experiment)->converged);
+    assert_true(equilibrium_of(experiment)->converged);
     first = trained(experiment, 0);
     CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, 3, &last));
     check_near(first.mu, first.action.budget.value, 1e-12, 0, "law game: mu is the budget");

@@ -351,7 +351,7 @@ static void test_there_has_to_be_something_to_resume(void **state) {
     const run_plan straight = {.text = plain, .folder = "a", .threads = 1};
     expect_refused(plain, "No such file", "no run to resume");
     assert_int_equal(mkdir(below("a", ""), 0777), 0);
-    expect_refused(plain, "is no run folder", "neither a checkpoint nor a ledger");
+    expect_refused(plain, "not a run folder", "neither a checkpoint nor a ledger");
     assert_int_equal(rmdir(below("a", "")), 0);
     assert_int_equal(run_apart(&straight), MFPG_OK);
     expect_refused(plain, "is complete", "nothing to resume");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "equilibrium.h"
 #include "mfpg/experiment.h"
 
 /* An experiment from a file, an example or NULL (defaults) and settings that end with NULL. */
@@ -398,7 +399,7 @@ static void check_units(mfpg_context *ctx, const char *players, const char *abso
     common[12] = "entropic.scale=sensitivity";
     common[13] = scaled;
     mfpg_experiment *counted = run(ctx, NULL, common);
-    const mfpg_equilibrium *a = mfpg_experiment_equilibrium(plain), *b = mfpg_experiment_equilibrium(counted);
+    const mfpg_equilibrium *a = equilibrium_of(plain), *b = equilibrium_of(counted);
     /* 1e-7: the solver's price is resolved to 1e-9; grids are written with rounded ends */
     for (ptrdiff_t k = 0; k < 6; k++) check_near(0.64 * b->action[k], a->action[k], 1e-7, 0, "strength");
     check_near(0.64 * b->mean_action, a->mean_action, 1e-7, 0, "mean strength");
@@ -442,7 +443,7 @@ static void test_hospitals_play_the_known_equilibrium(void **state) {
         check_near(client.action_value, strength[k], 0, 1e-3, "strength");
         check_near(client.epsilon, epsilon[k], 0, 1e-3, "epsilon");
     }
-    assert_true(mfpg_experiment_equilibrium(experiment)->exploitability_max < 1e-9);
+    assert_true(equilibrium_of(experiment)->exploitability_max < 1e-9);
     mfpg_experiment_destroy(experiment);
     mfpg_context_destroy(ctx);
 }
@@ -478,7 +479,7 @@ static void test_digits_are_told_apart_by_softmax_regression(void **state) {
     mfpg_experiment *experiment = run(ctx, NULL, words);
     mfpg_metrics metrics;
     CHECK_OK(ctx, mfpg_experiment_metrics(ctx, experiment, -1, &metrics));
-    assert_int_equal(mfpg_config_whole(mfpg_experiment_config(experiment), "task.classes"), 10);
+    assert_int_equal(mfpg_config_number(mfpg_experiment_config(experiment), "task.classes"), 10);
     assert_true(metrics.accuracy > 0.8);
     mfpg_experiment_destroy(experiment);
     const char *fewer[] = {
@@ -521,7 +522,7 @@ static void test_a_network_tells_rings_apart(void **state) {
         "train.learning_rate=0.3", "train.batch.rate=0.5", NULL};
     assert_true(accuracy_of(ctx, words, &network) > 0.95);
     const mfpg_config *config = mfpg_experiment_config(network);
-    assert_int_equal(mfpg_config_whole(config, "task.classes"), 3);
+    assert_int_equal(mfpg_config_number(config, "task.classes"), 3);
     assert_true(mfpg_config_is(config, "train.start", "he"));
     double accuracy = accuracy_of(ctx, words, &again);
     assert_true(accuracy == accuracy_of(ctx, words, &linear)); /* the same run again */
@@ -537,7 +538,7 @@ static void test_a_network_tells_rings_apart(void **state) {
     const char *label[] = {files, "task.model=mlp", "task.classes=2", "method=none", NULL};
     check_refused(ctx, label, "client 'rings'", "task.classes");
     const char *fraction[] = {files, "task.model=mlp", "data.label.column=x", "method=none", NULL};
-    check_refused(ctx, fraction, "client 'rings'", "no whole number");
+    check_refused(ctx, fraction, "client 'rings'", "not a whole number");
     mfpg_context_destroy(ctx);
     remove(path);
     rmdir(folder);

@@ -1,5 +1,6 @@
 /* Runs with Poisson batches: who credits them, that targets and limits hold, and what the files say. */
 #include "testing.h"
+#include "experiment/config/settings.h"
 
 #include <dirent.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Making a configuration: defaults, files, arguments, copies. */
-#include "config_state.h"
+#include "settings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +17,7 @@ enum { FILE_LIMIT = 1 << 20 };
 
 void mfpg_config_destroy(mfpg_config *config) {
     if (!config) return;
-    for (ptrdiff_t i = 0; config->value && i < mfpg_settings_count(); i++)
-        mfpg_value_clear(&config->value[i]);
+    for (ptrdiff_t i = 0; config->value && i < mfpg_keys.count; i++) mfpg_value_clear(&config->value[i]);
     for (ptrdiff_t i = 0; i < config->categories; i++) {
         mfpg_value_clear(&config->category[i].value);
         free(config->category[i].column);
@@ -30,11 +29,11 @@ void mfpg_config_destroy(mfpg_config *config) {
     free(config);
 }
 
-/* A configuration without values; NULL when memory runs out. */
+/* A configuration without values; NULL if memory runs out. */
 static mfpg_config *allocate(const char *file, const char *directory) {
     mfpg_config *config = mfpg_alloc(1, sizeof *config);
     if (!config) return NULL;
-    config->value = mfpg_alloc(mfpg_settings_count(), sizeof *config->value);
+    config->value = mfpg_alloc(mfpg_keys.count, sizeof *config->value);
     config->directory = mfpg_text_copy(directory, strlen(directory));
     config->file = file ? mfpg_text_copy(file, strlen(file)) : NULL;
     if (config->value && config->directory && (config->file || !file)) return config;
@@ -45,8 +44,8 @@ static mfpg_config *allocate(const char *file, const char *directory) {
 static mfpg_status set_defaults(mfpg_context *ctx, mfpg_config *config) {
     const mfpg_yaml_origin origin = {"default", 0};
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++) {
-        const mfpg_option *key = mfpg_settings_get(i);
+    for (ptrdiff_t i = 0; i < mfpg_keys.count && status == MFPG_OK; i++) {
+        const mfpg_option *key = &mfpg_keys.option[i];
         mfpg_yaml_node tree = {0};
         if (!key->default_value) continue;
         status = mfpg_value_tree(ctx, &origin, key->default_value, &tree);
@@ -93,7 +92,7 @@ mfpg_status mfpg_config_copy(mfpg_context *ctx, const mfpg_config *config, mfpg_
     if (!copy) return mfpg_fail_memory(ctx);
     copy->layer = config->layer;
     mfpg_status status = copy_categories(ctx, config, copy);
-    for (ptrdiff_t i = 0; i < mfpg_settings_count() && status == MFPG_OK; i++)
+    for (ptrdiff_t i = 0; i < mfpg_keys.count && status == MFPG_OK; i++)
         status = mfpg_value_copy(ctx, &config->value[i], &copy->value[i]);
     if (status != MFPG_OK) {
         mfpg_config_destroy(copy);
@@ -116,9 +115,8 @@ mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t le
     mfpg_status status = mfpg_yaml_parse(ctx, &source, text, length, &tree);
     if (status == MFPG_OK && tree.kind != MFPG_YAML_MAPPING)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s:%d: is no mapping of keys; `mfpg init` writes a configuration, `mfpg data check FILE` "
-            "explains a "
-            "data file",
+            "%s:%d: not a mapping of keys; `mfpg init` writes a configuration, `mfpg data check FILE` "
+            "explains a data file",
             origin, tree.line > 0 ? tree.line : 1);
     if (status == MFPG_OK) status = create(ctx, origin, directory ? directory : "", &config);
     if (status == MFPG_OK)
@@ -181,7 +179,7 @@ static mfpg_status set_path(
         shown > 100 ? "..." : "");
     const mfpg_yaml_origin origin = {name, 0};
     if (length == 0 || length >= sizeof path)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: no such key; it must be KEY=VALUE", name);
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: unknown key; it must be KEY=VALUE", name);
     memcpy(path, argument, length);
     path[length] = 0;
     mfpg_yaml_node tree = {0};
@@ -242,4 +240,42 @@ mfpg_status mfpg_config_sweep(
     *first = (int64_t)low;
     *last = (int64_t)high;
     return MFPG_OK;
+}
+
+/* ---- resolving ---- */
+
+mfpg_status mfpg_config_resolve(
+    mfpg_context *ctx, mfpg_config *config, const char *path, const char *value, const char *why) {
+    const mfpg_yaml_origin origin = {"resolved value", 0};
+    ptrdiff_t index = mfpg_config_key_find(path);
+    mfpg_yaml_node tree = {0};
+    mfpg_value resolved = {0};
+    if (index < 0 || mfpg_path_column(path))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: unknown key, which cannot be resolved", path);
+    mfpg_status status = mfpg_value_tree(ctx, &origin, value, &tree);
+    if (status == MFPG_OK)
+        status = mfpg_value_parse(ctx, &mfpg_keys.option[index], path, "", &tree, &resolved);
+    mfpg_yaml_clear(&tree);
+    if (status != MFPG_OK) return status;
+    resolved.origin = MFPG_ORIGIN_AUTO;
+    resolved.layer = config->value[index].layer;
+    size_t room = strlen(why) + sizeof "auto: ";
+    resolved.source = mfpg_alloc((ptrdiff_t)room, 1);
+    if (!resolved.source) {
+        mfpg_value_clear(&resolved);
+        return mfpg_fail_memory(ctx);
+    }
+    snprintf(resolved.source, room, "auto: %s", why);
+    for (char *at = resolved.source; *at; at++)
+        if ((unsigned char)*at < 0x20) *at = ' '; /* it becomes a comment, which is one line */
+    mfpg_value_clear(&config->value[index]);
+    config->value[index] = resolved;
+    mfpg_config_settle(config);
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_config_resolve_number(
+    mfpg_context *ctx, mfpg_config *config, const char *path, double value, const char *why) {
+    char text[MFPG_NUMBER_SIZE];
+    return mfpg_config_resolve(ctx, config, path, mfpg_number_format(value, text), why);
 }

@@ -1,4 +1,5 @@
-#include "config_state.h"
+/* A configuration as text: of a run, as it was given, commented; and whether two say the same. */
+#include "settings.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,7 +43,7 @@ static unsigned special_character(const unsigned char *at) {
     return code == 0x2028 || code == 0x2029 || code == 0xFEFF || code >= 0xFFFE ? code : 0;
 }
 
-void mfpg_text_print(const char *text, FILE *out) {
+static void print_text(const char *text, FILE *out) {
     if (is_plain(text)) {
         fputs(text, out);
         return;
@@ -73,15 +74,15 @@ static void print_number(double value, FILE *out) {
 static void print_path(const char *path, FILE *out) {
     char resolved[PATH_MAX], folder[PATH_MAX];
     if (realpath(path, resolved)) {
-        mfpg_text_print(resolved, out);
+        print_text(resolved, out);
         return;
     }
     char *joined = getcwd(folder, sizeof folder) ? mfpg_path_join(folder, path) : NULL;
-    mfpg_text_print(joined ? joined : path, out);
+    print_text(joined ? joined : path, out);
     free(joined);
 }
 
-void mfpg_value_print(const mfpg_value *value, int absolute_path, FILE *out) {
+static void print_value(const mfpg_value *value, int absolute_path, FILE *out) {
     switch (value->kind) {
     case MFPG_VALUE_NOTHING: break;
     case MFPG_VALUE_WORD: fputs(value->word, out); break;
@@ -91,7 +92,7 @@ void mfpg_value_print(const mfpg_value *value, int absolute_path, FILE *out) {
         if (absolute_path)
             print_path(value->text, out);
         else
-            mfpg_text_print(value->text, out);
+            print_text(value->text, out);
         break;
     case MFPG_VALUE_NUMBERS:
     case MFPG_VALUE_TEXTS:
@@ -101,7 +102,7 @@ void mfpg_value_print(const mfpg_value *value, int absolute_path, FILE *out) {
             if (value->kind == MFPG_VALUE_NUMBERS)
                 print_number(value->numbers[i], out);
             else
-                mfpg_text_print(value->texts[i], out);
+                print_text(value->texts[i], out);
         }
         putc(']', out);
         break;
@@ -141,12 +142,12 @@ static void open_section(writer *to, const char *path, size_t length) {
 }
 
 static void write_key(writer *to, ptrdiff_t index, int absolute_paths) {
-    const mfpg_option *key = mfpg_settings_get(index);
+    const mfpg_option *key = &mfpg_keys.option[index];
     const mfpg_value *value = &to->config->value[index];
     open_section(to, key->name, mfpg_path_parent_length(key->name));
     indent(to, depth_of(key->name));
     fprintf(to->out, "%s: ", mfpg_path_leaf(key->name));
-    mfpg_value_print(value, absolute_paths && key->kind == MFPG_OPTION_PATH, to->out);
+    print_value(value, absolute_paths && key->kind == MFPG_OPTION_PATH, to->out);
     if (value->origin == MFPG_ORIGIN_AUTO) fprintf(to->out, "  # %s", value->source);
     putc('\n', to->out);
 }
@@ -156,9 +157,9 @@ static void write_categories(writer *to, const char *path) {
         const mfpg_category_line *line = &to->config->category[i];
         open_section(to, path, mfpg_path_parent_length(path));
         indent(to, depth_of(path));
-        mfpg_text_print(line->column, to->out);
+        print_text(line->column, to->out);
         fputs(": ", to->out);
-        mfpg_value_print(&line->value, 0, to->out);
+        print_value(&line->value, 0, to->out);
         putc('\n', to->out);
     }
 }
@@ -172,8 +173,8 @@ static mfpg_status finish(mfpg_context *ctx, FILE *out) {
 
 static void write_unused(writer *to) {
     int first = 1;
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const mfpg_option *key = mfpg_settings_get(i);
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const mfpg_option *key = &mfpg_keys.option[i];
         const mfpg_value *value = &to->config->value[i];
         if (value->kind == MFPG_VALUE_NOTHING || mfpg_config_counts(to->config, i)) continue;
         if (key->kind == MFPG_OPTION_PATH && value->origin == MFPG_ORIGIN_DEFAULT)
@@ -181,7 +182,7 @@ static void write_unused(writer *to) {
         if (first) fputs("\n# of no effect in this run:\n", to->out);
         first = 0;
         fprintf(to->out, "# %s: ", key->name);
-        mfpg_value_print(value, 0, to->out);
+        print_value(value, 0, to->out);
         fprintf(to->out, "  (used %s)\n", key->used);
     }
 }
@@ -189,8 +190,8 @@ static void write_unused(writer *to) {
 mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
     writer to = {.config = config, .out = out};
     fprintf(out, "# mfpg %s: a complete configuration, every value that counts\n", mfpg_version());
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->name;
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const char *path = mfpg_keys.option[i].name;
         if (!mfpg_config_counts(config, i)) continue;
         if (mfpg_path_column(path))
             write_categories(&to, path);
@@ -205,7 +206,7 @@ mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE
  * the run always stands there, so that the text is never empty. */
 static int is_given(const mfpg_config *config, ptrdiff_t index) {
     const mfpg_value *value = &config->value[index];
-    const mfpg_option *key = mfpg_settings_get(index);
+    const mfpg_option *key = &mfpg_keys.option[index];
     return value->origin != MFPG_ORIGIN_DEFAULT || strcmp(key->name, "name") == 0 ||
            (key->kind == MFPG_OPTION_PATH && value->kind == MFPG_VALUE_TEXT &&
                mfpg_config_counts(config, index));
@@ -214,8 +215,8 @@ static int is_given(const mfpg_config *config, ptrdiff_t index) {
 mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
     writer to = {.config = config, .out = out};
     fprintf(out, "# mfpg %s: a configuration as it was given\n", mfpg_version());
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->name;
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const char *path = mfpg_keys.option[i].name;
         if (mfpg_path_column(path))
             write_categories(&to, path);
         else if (config->value[i].kind != MFPG_VALUE_NOTHING && is_given(config, i))
@@ -240,8 +241,8 @@ static void write_help(writer *to, const mfpg_option *key, size_t depth) {
 static int stands_in(const writer *to, const mfpg_option *key) {
     size_t length = mfpg_path_parent_length(key->name);
     if (mfpg_path_column(key->name)) return 1;
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->name;
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const char *path = mfpg_keys.option[i].name;
         if (strlen(path) == length && memcmp(path, key->name, length) == 0)
             return to->config->value[i].kind != MFPG_VALUE_NOTHING;
     }
@@ -249,9 +250,7 @@ static int stands_in(const writer *to, const mfpg_option *key) {
 }
 
 static int same_alternative(const mfpg_option *a, const mfpg_option *b) {
-    size_t length = mfpg_path_parent_length(a->name);
-    return b && length == mfpg_path_parent_length(b->name) && memcmp(a->name, b->name, length) == 0 &&
-           !mfpg_settings_exclude(a, b);
+    return mfpg_path_are_siblings(a->name, b->name) && !mfpg_keys_exclude(a, b);
 }
 
 static const char *sample(const mfpg_option *key) {
@@ -260,19 +259,19 @@ static const char *sample(const mfpg_option *key) {
 
 /* "# actions: {min: 0.1, max: 2}", behind the help of the last of them. */
 static void write_stand_in(writer *to, ptrdiff_t index) {
-    const mfpg_option *key = mfpg_settings_get(index);
+    const mfpg_option *key = &mfpg_keys.option[index];
     size_t length = mfpg_path_parent_length(key->name), depth = depth_of(key->name) - 1;
     char parent[MFPG_PATH_SIZE];
     ptrdiff_t first = index;
     snprintf(parent, sizeof parent, "%.*s", (int)length, key->name);
     open_section(to, parent, mfpg_path_parent_length(parent));
     write_help(to, key, depth);
-    if (same_alternative(key, mfpg_settings_get(index + 1))) return;
-    while (first > 0 && same_alternative(key, mfpg_settings_get(first - 1))) first--;
+    if (index + 1 < mfpg_keys.count && same_alternative(key, key + 1)) return;
+    while (first > 0 && same_alternative(key, &mfpg_keys.option[first - 1])) first--;
     indent(to, depth);
     fprintf(to->out, "# %s: {", mfpg_path_leaf(parent));
     for (ptrdiff_t i = first; i <= index; i++) {
-        const mfpg_option *member = mfpg_settings_get(i);
+        const mfpg_option *member = &mfpg_keys.option[i];
         fprintf(to->out, "%s%s: %s", i > first ? ", " : "",
             mfpg_path_column(member->name) ? "column" : mfpg_path_leaf(member->name), sample(member));
     }
@@ -280,7 +279,7 @@ static void write_stand_in(writer *to, ptrdiff_t index) {
 }
 
 static void write_documented(writer *to, ptrdiff_t index) {
-    const mfpg_option *key = mfpg_settings_get(index);
+    const mfpg_option *key = &mfpg_keys.option[index];
     size_t depth = depth_of(key->name);
     if (stands_in(to, key)) {
         write_stand_in(to, index);
@@ -305,11 +304,10 @@ static void write_template(const mfpg_config *config, FILE *out) {
           "# data.format and data.files. Lines behind # are alternatives, or keys of other methods;\n"
           "# lines behind ## explain the key below.\n\n",
         out);
-    const mfpg_options *keys = mfpg_config_options();
     ptrdiff_t last = 0;
-    for (ptrdiff_t i = 0; i < keys->count; i++) {
-        ptrdiff_t group = mfpg_option_group(keys, i);
-        if (group != last) fprintf(out, "\n# ---- %s ----\n", mfpg_option_section(keys, i));
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        ptrdiff_t group = mfpg_option_group(&mfpg_keys, i);
+        if (group != last) fprintf(out, "\n# ---- %s ----\n", mfpg_option_section(&mfpg_keys, i));
         last = group;
         write_documented(&to, i);
     }
@@ -341,5 +339,63 @@ mfpg_status mfpg_config_template_save(mfpg_context *ctx, const char *path) {
         status = mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
     if (status == MFPG_OK) status = mfpg_file_commit(ctx, &file);
     mfpg_file_abandon(&file);
+    return status;
+}
+
+/* ---- do two say the same? ---- */
+
+static void print_categories(const mfpg_config *config, FILE *out) {
+    for (ptrdiff_t i = 0; i < config->categories; i++) {
+        fputs(i > 0 ? ", " : "{", out);
+        print_text(config->category[i].column, out);
+        fputs(": ", out);
+        print_value(&config->category[i].value, 0, out);
+    }
+    fputs(config->categories > 0 ? "}" : MFPG_NO_VALUE, out);
+}
+
+char *mfpg_config_value(const mfpg_config *config, ptrdiff_t index) {
+    char *text = NULL;
+    size_t size = 0;
+    const mfpg_option *key = &mfpg_keys.option[index];
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return NULL;
+    if (mfpg_path_column(key->name))
+        print_categories(config, stream);
+    else if (config->value[index].kind == MFPG_VALUE_NOTHING || !mfpg_config_counts(config, index))
+        fputs(MFPG_NO_VALUE, stream);
+    else
+        print_value(&config->value[index], key->kind == MFPG_OPTION_PATH, stream);
+    if (fclose(stream) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+static int same_categories(const mfpg_config *a, const mfpg_config *b) {
+    int same = a->categories == b->categories;
+    for (ptrdiff_t i = 0; same && i < a->categories; i++)
+        same = strcmp(a->category[i].column, b->category[i].column) == 0 &&
+               mfpg_value_equal(&a->category[i].value, &b->category[i].value);
+    return same;
+}
+
+mfpg_status mfpg_config_compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
+    const mfpg_config *other, const char *there, int without_paths) {
+    mfpg_status status = MFPG_OK;
+    if (!same_categories(config, other))
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "data.categories: other columns or values in %s than in %s", here, there);
+    for (ptrdiff_t i = 0; i < mfpg_keys.count && status == MFPG_OK; i++) {
+        const mfpg_option *key = &mfpg_keys.option[i];
+        if (mfpg_path_column(key->name) || (without_paths && key->kind == MFPG_OPTION_PATH)) continue;
+        char *own = mfpg_config_value(config, i), *theirs = mfpg_config_value(other, i);
+        if (!own || !theirs)
+            status = mfpg_fail_memory(ctx);
+        else if (strcmp(own, theirs) != 0)
+            status = mfpg_fail(
+                ctx, MFPG_ERR_INPUT, "%s: %.300s in %s, %.300s in %s", key->name, own, here, theirs, there);
+        free(own);
+        free(theirs);
+    }
     return status;
 }

@@ -1,4 +1,5 @@
-#include "mfpg/config.h"
+/* The examples by name, and a configuration by its file or the name of an example. */
+#include "settings.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -115,7 +116,8 @@ static mfpg_status refuse(mfpg_context *ctx, const catalogue *all, const char *n
     return MFPG_ERR_INPUT;
 }
 
-mfpg_status mfpg_example_path(mfpg_context *ctx, const char *name, char **path) {
+/* The path of an example (free it), or MFPG_ERR_INPUT with the names that exist and the nearest. */
+static mfpg_status find_example(mfpg_context *ctx, const char *name, char **path) {
     catalogue all = {0};
     mfpg_status status = collect(ctx, &all);
     ptrdiff_t found = -1;
@@ -164,7 +166,7 @@ mfpg_status mfpg_config_open(mfpg_context *ctx, const char *name, mfpg_config **
     if (strchr(name, '/') || (is_there && (is_yaml(name) || !S_ISDIR(info.st_mode))))
         return mfpg_config_load(ctx, name, out);
     char *path = NULL;
-    mfpg_status status = mfpg_example_path(ctx, name, &path);
+    mfpg_status status = find_example(ctx, name, &path);
     if (status == MFPG_OK) status = mfpg_config_load(ctx, path, out);
     free(path);
     return status;

@@ -1,7 +1,6 @@
-#include "config_fields.h"
-#include "keys.h"
+/* The list of keys, and the methods by name. */
+#include "settings.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,8 +65,9 @@ static const char *certifying_accountant(ptrdiff_t index) {
 #define EXAMPLE(text) NULL, text
 #define SECTION(path, title)
 #define NOWHERE                   .field = MFPG_HOLDS_NONE
-#define INTO(member)              FIELD(mfpg_config_fields, member)
-#define INTO_LIST(member, number) INTO(member), .count_offset = offsetof(mfpg_config_fields, number)
+#define INTO(member)              FIELD(mfpg_settings, member)
+#define INTO_LIST(member, number) INTO(member), .count_offset = offsetof(mfpg_settings, number)
+#define INTO_FROM(number, member) INTO(member), .first = (number)
 #define KEY(path, form, allowed, between, value, in, when, excludes, into, says)                             \
     {.line = __LINE__,                                                                                       \
         .name = path,                                                                                        \
@@ -94,18 +94,33 @@ static const mfpg_option_heading sections[] = {
 #include "keys.def"
 };
 
-static const mfpg_options list = OPTION_LIST(keys, sections);
+const mfpg_options mfpg_keys = OPTION_LIST(keys, sections);
 
 const mfpg_options *mfpg_config_options(void) {
-    return &list;
+    return &mfpg_keys;
 }
 
-ptrdiff_t mfpg_settings_count(void) {
-    return list.count;
+/* ---- methods ---- */
+
+#define METHOD(identifier, name, mechanism, players, paper_accountant, help)                                 \
+    {name, mechanism, MFPG_PLAYERS_##players, paper_accountant, help},
+static const mfpg_method methods[] = {
+#include "methods.def"
+};
+
+const mfpg_method *mfpg_method_get(ptrdiff_t index) {
+    ptrdiff_t count = (ptrdiff_t)(sizeof methods / sizeof methods[0]);
+    return index >= 0 && index < count ? &methods[index] : NULL;
 }
 
-const mfpg_option *mfpg_settings_get(ptrdiff_t index) {
-    return index >= 0 && index < list.count ? &keys[index] : NULL;
+const char *mfpg_method_name(ptrdiff_t index) {
+    const mfpg_method *method = mfpg_method_get(index);
+    return method ? method->name : NULL;
+}
+
+const char *mfpg_method_help(ptrdiff_t index) {
+    const mfpg_method *method = mfpg_method_get(index);
+    return method ? method->help : NULL;
 }
 
 /* ---- paths ---- */
@@ -131,54 +146,33 @@ const char *mfpg_path_column(const char *path) {
     return strncmp(path, parent, length) == 0 && path[length] ? path + length : NULL;
 }
 
+int mfpg_path_are_siblings(const char *a, const char *b) {
+    size_t length = mfpg_path_parent_length(a);
+    return length == mfpg_path_parent_length(b) && memcmp(a, b, length) == 0;
+}
+
 ptrdiff_t mfpg_config_key_find(const char *path) {
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        if (strcmp(keys[i].name, path) == 0) return i;
-        if (mfpg_path_column(keys[i].name) && mfpg_path_column(path)) return i;
-    }
+    const char *column = mfpg_path_column(path);
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++)
+        if (strcmp(keys[i].name, path) == 0 || (column && mfpg_path_column(keys[i].name))) return i;
     return -1;
 }
 
-int mfpg_settings_exclude(const mfpg_option *a, const mfpg_option *b) {
+int mfpg_keys_exclude(const mfpg_option *a, const mfpg_option *b) {
     if (mfpg_path_is_below(a->name, b->name) || mfpg_path_is_below(b->name, a->name)) return 1;
-    size_t length = mfpg_path_parent_length(a->name);
-    return a->alternative && b->alternative && length == mfpg_path_parent_length(b->name) &&
-           memcmp(a->name, b->name, length) == 0 && strcmp(a->alternative, b->alternative) != 0;
-}
-
-static int siblings_have(const mfpg_siblings *out, const char *name, size_t length) {
-    for (ptrdiff_t i = 0; i < out->count; i++)
-        if (strlen(out->name[i]) == length && memcmp(out->name[i], name, length) == 0) return 1;
-    return 0;
-}
-
-void mfpg_siblings_collect(const char *path, size_t length, mfpg_siblings *out) {
-    out->count = 0;
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *name = keys[i].name;
-        if (length > 0) {
-            if (strncmp(name, path, length) != 0 || name[length] != '.') continue;
-            name += length + 1;
-        }
-        size_t size = strcspn(name, ".");
-        if (siblings_have(out, name, size)) continue;
-        assert(out->count < MFPG_SIBLINGS && size < MFPG_SIBLING_SIZE);
-        char *copy = out->text[out->count];
-        memcpy(copy, name, size);
-        copy[size] = 0;
-        out->name[out->count++] = copy;
-    }
+    return a->alternative && b->alternative && mfpg_path_are_siblings(a->name, b->name) &&
+           strcmp(a->alternative, b->alternative) != 0;
 }
 
 /* ---- the table for people ---- */
 
 mfpg_status mfpg_config_keys_print(mfpg_context *ctx, FILE *out) {
     ptrdiff_t last = 0;
-    for (ptrdiff_t i = 0; i < list.count; i++) {
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
         const mfpg_option *key = &keys[i];
         char allowed[512];
-        ptrdiff_t group = mfpg_option_group(&list, i);
-        if (group != last) fprintf(out, "\n%s\n", mfpg_option_section(&list, i));
+        ptrdiff_t group = mfpg_option_group(&mfpg_keys, i);
+        if (group != last) fprintf(out, "\n%s\n", mfpg_option_section(&mfpg_keys, i));
         last = group;
         fprintf(out, "  %-34s %-12s %s%s%s%s\n", key->name, key->default_value ? key->default_value : "-",
             key->help, key->used[0] ? " (" : "", key->used, key->used[0] ? ")" : "");

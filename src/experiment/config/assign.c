@@ -1,5 +1,7 @@
-#include "config_state.h"
+/* From the tree of a file or an argument to values of keys. */
+#include "settings.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +22,12 @@ typedef struct load {
 static mfpg_status assign(load *in, const char *path, const mfpg_yaml_node *node);
 
 static int is_section(const char *path) {
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++)
-        if (mfpg_path_is_below(path, mfpg_settings_get(i)->name)) return 1;
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++)
+        if (mfpg_path_is_below(path, mfpg_keys.option[i].name)) return 1;
     return 0;
 }
 
-/* ---- keys that are none ---- */
+/* ---- unknown keys ---- */
 
 /* Length of the longest beginning of path that is a section; 0 is the top. */
 static size_t known_length(const char *path) {
@@ -39,14 +41,14 @@ static size_t known_length(const char *path) {
     return known;
 }
 
-/* The key anywhere in the table that has this name, for whoever forgot its section. */
+/* The key of any section that has this name, or NULL. */
 static const char *same_leaf(const char *name) {
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++)
-        if (strcmp(mfpg_path_leaf(mfpg_settings_get(i)->name), name) == 0) return mfpg_settings_get(i)->name;
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++)
+        if (strcmp(mfpg_path_leaf(mfpg_keys.option[i].name), name) == 0) return mfpg_keys.option[i].name;
     return NULL;
 }
 
-/* 1 where name is one of the words between the underscores of leaf: epsilon of target_epsilon. */
+/* 1 if name is one of the words between the underscores of leaf: epsilon of target_epsilon. */
 static int is_word_of(const char *name, const char *leaf) {
     size_t length = strlen(name);
     for (const char *at = leaf; length > 0 && (at = strstr(at, name)); at += length)
@@ -54,14 +56,13 @@ static int is_word_of(const char *name, const char *leaf) {
     return 0;
 }
 
-/* "a or b": the keys that have this word in their name; empty where there is none. */
-static void same_word(const char *name, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = 0;
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
-        const char *path = mfpg_settings_get(i)->name;
+/* Appends "a or b": the keys that have this word in their name. */
+static void append_same_word(const char *name, char *out, size_t size) {
+    size_t begun = strlen(out), used = begun;
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const char *path = mfpg_keys.option[i].name;
         if (!is_word_of(name, mfpg_path_leaf(path))) continue;
-        int wrote = snprintf(out + used, size - used, "%s%s", used ? " or " : "", path);
+        int wrote = snprintf(out + used, size - used, "%s%s", used > begun ? " or " : "", path);
         if (wrote > 0 && (size_t)wrote < size - used) used += (size_t)wrote;
         out[used] = 0;
     }
@@ -73,30 +74,53 @@ static void shorten(const char *text, char out[MFPG_PATH_SIZE]) {
     strcpy(out + used, text[used] ? "..." : "");
 }
 
+enum { MOST_SIBLINGS = 64, SIBLING_SIZE = 32 };
+
+/* The names directly below a section. */
+typedef struct siblings {
+    char text[MOST_SIBLINGS][SIBLING_SIZE];
+    const char *name[MOST_SIBLINGS]; /* into text, so that the struct must not be moved */
+    ptrdiff_t count;
+} siblings;
+
+/* Those of the section path[0..length); length 0 is the top. Keys of one section follow each other in the list. */
+static void collect_siblings(const char *path, size_t length, siblings *out) {
+    out->count = 0;
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const char *name = mfpg_keys.option[i].name;
+        if (length > 0 && (strncmp(name, path, length) != 0 || name[length] != '.')) continue;
+        if (length > 0) name += length + 1;
+        int size = (int)strcspn(name, ".");
+        const char *last = out->count > 0 ? out->name[out->count - 1] : "";
+        if (strncmp(last, name, (size_t)size) == 0 && !last[size]) continue;
+        assert(out->count < MOST_SIBLINGS && size < SIBLING_SIZE);
+        snprintf(out->text[out->count], SIBLING_SIZE, "%.*s", size, name);
+        out->name[out->count] = out->text[out->count];
+        out->count++;
+    }
+}
+
 static mfpg_status refuse_unknown(load *in, const char *path, int line) {
-    char place[MFPG_YAML_LOCATION], shown[MFPG_PATH_SIZE], here[512];
-    mfpg_siblings siblings;
+    char place[MFPG_YAML_LOCATION], shown[MFPG_PATH_SIZE], word[MFPG_PATH_SIZE], meant[512] = "", names[512];
+    siblings known;
     size_t length = known_length(path);
-    char word[MFPG_PATH_SIZE];
     snprintf(word, sizeof word, "%s", length ? path + length + 1 : path);
     const char *elsewhere = same_leaf(word);
     word[strcspn(word, ".")] = 0;
-    mfpg_siblings_collect(path, length, &siblings);
-    const char *nearest = mfpg_names_nearest(word, siblings.name, siblings.count);
+    collect_siblings(path, length, &known);
+    const char *nearest = mfpg_names_nearest(word, known.name, known.count);
+    if (nearest)
+        snprintf(meant, sizeof meant, "%.*s%s%s", (int)length, path, length ? "." : "", nearest);
+    else if (elsewhere)
+        snprintf(meant, sizeof meant, "%s", elsewhere);
+    else
+        append_same_word(word, meant, sizeof meant);
     mfpg_yaml_location(in->origin, line, place);
     shorten(path, shown);
-    if (elsewhere && !nearest)
-        return mfpg_fail(
-            in->ctx, MFPG_ERR_INPUT, "%s: %s: no such key; did you mean %s?", place, shown, elsewhere);
-    if (nearest)
-        return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: no such key; did you mean %.*s%s%s?", place, shown,
-            (int)length, path, length ? "." : "", nearest);
-    same_word(word, here, sizeof here);
-    if (here[0])
-        return mfpg_fail(
-            in->ctx, MFPG_ERR_INPUT, "%s: %s: no such key; did you mean %s?", place, shown, here);
-    return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: no such key; allowed here: %s", place, shown,
-        mfpg_names_join(siblings.name, siblings.count, here, sizeof here));
+    return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: unknown key; %s%s%s", place, shown,
+        meant[0] ? "did you mean " : "allowed here: ",
+        meant[0] ? meant : mfpg_names_join(known.name, known.count, names, sizeof names),
+        meant[0] ? "?" : "");
 }
 
 /* ---- storing ---- */
@@ -104,15 +128,14 @@ static mfpg_status refuse_unknown(load *in, const char *path, int line) {
 /* Clears what the key excludes, unless the same load gave that too. */
 static mfpg_status clear_rivals(load *in, ptrdiff_t index, int line) {
     char place[MFPG_YAML_LOCATION];
-    const mfpg_option *key = mfpg_settings_get(index);
-    for (ptrdiff_t i = 0; i < mfpg_settings_count(); i++) {
+    const mfpg_option *key = &mfpg_keys.option[index];
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
         mfpg_value *rival = &in->config->value[i];
-        if (i == index || rival->kind == MFPG_VALUE_NOTHING ||
-            !mfpg_settings_exclude(key, mfpg_settings_get(i)))
+        if (i == index || rival->kind == MFPG_VALUE_NOTHING || !mfpg_keys_exclude(key, &mfpg_keys.option[i]))
             continue;
         if (rival->layer == in->config->layer)
             return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: excludes %s, which is given too (%s)",
-                mfpg_yaml_location(in->origin, line, place), key->name, mfpg_settings_get(i)->name,
+                mfpg_yaml_location(in->origin, line, place), key->name, mfpg_keys.option[i].name,
                 rival->source);
         mfpg_value_clear(rival);
     }
@@ -139,7 +162,7 @@ static mfpg_status parse(
 
 static mfpg_status store(load *in, ptrdiff_t index, const mfpg_yaml_node *node) {
     mfpg_value value = {0};
-    mfpg_status status = parse(in, mfpg_settings_get(index), mfpg_settings_get(index)->name, node, &value);
+    mfpg_status status = parse(in, &mfpg_keys.option[index], mfpg_keys.option[index].name, node, &value);
     if (status == MFPG_OK) status = clear_rivals(in, index, node->line);
     if (status != MFPG_OK) {
         mfpg_value_clear(&value);
@@ -165,7 +188,7 @@ static mfpg_category_line *category_line(mfpg_config *config, const char *column
 }
 
 static mfpg_status store_category(load *in, ptrdiff_t index, const char *path, const mfpg_yaml_node *node) {
-    const mfpg_option *key = mfpg_settings_get(index);
+    const mfpg_option *key = &mfpg_keys.option[index];
     const char *column = mfpg_path_column(path);
     const mfpg_yaml_node name = {.kind = MFPG_YAML_SCALAR, .line = node->line, .text = (char *)column};
     mfpg_value checked = {0}, value = {0};
@@ -231,8 +254,8 @@ static int is_nothing(const mfpg_yaml_node *node) {
 
 static mfpg_status refuse_value_of_section(load *in, const char *path, int line) {
     char place[MFPG_YAML_LOCATION], names[512];
-    mfpg_siblings below;
-    mfpg_siblings_collect(path, strlen(path), &below);
+    siblings below;
+    collect_siblings(path, strlen(path), &below);
     return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: %s: must be a mapping of keys; allowed in it: %s",
         mfpg_yaml_location(in->origin, line, place), path,
         mfpg_names_join(below.name, below.count, names, sizeof names));

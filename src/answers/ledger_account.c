@@ -1,12 +1,246 @@
 /* What every client of a run, or of several together, really spent, by an accountant of its own (theory S2.1, S2.2). */
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "accountants/accounting.h"
+#include "account_request.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/release_parts.h"
-#include "ledger_files.h"
+#include "base/number.h"
+
+typedef mfpg_status (*account_visit)(void *user, const mfpg_release *release, int64_t first, int64_t last);
+
+typedef struct account_file {
+    char *path;
+    json_t *beside; /* summary.json, or NULL */
+    mfpg_ledger_header header;
+} account_file;
+
+typedef struct account_files {
+    account_file *file; /* count >= 1 */
+    ptrdiff_t count;
+    mfpg_ledger_header all; /* the promise that they share; clients: the most of any; seeded if one is */
+} account_files;
+
+/* ---- summary.json next to a ledger: the names of the clients, and where the ledger ended ---- */
+
+enum { MOST_BYTES = 1 << 30 }; /* of a summary; a million clients take less */
+
+/* FILE, or FOLDER/ledger if a folder was named; NULL if memory runs out. */
+static char *ledger_path(const char *named) {
+    struct stat info;
+    int folder = stat(named, &info) == 0 && S_ISDIR(info.st_mode);
+    return folder ? mfpg_path_join(named, "ledger") : mfpg_text_copy(named, strlen(named));
+}
+
+static char *summary_path(const char *ledger) {
+    const char *slash = strrchr(ledger, '/');
+    char *folder = mfpg_text_copy(ledger, slash ? (size_t)(slash - ledger) + (slash == ledger) : 0);
+    char *path = folder ? mfpg_path_join(folder, "summary.json") : NULL;
+    free(folder);
+    return path;
+}
+
+/* 1 if a summary says nothing of the ledger's end, or says it as a run does. */
+static int names_end_of_ledger(const json_t *summary) {
+    const json_t *ledger = json_object_get(summary, "ledger");
+    return !ledger || json_is_null(ledger) ||
+           (json_is_string(json_object_get(ledger, "chain")) &&
+               json_is_integer(json_object_get(ledger, "lines")));
+}
+
+static mfpg_status read_summary(mfpg_context *ctx, const char *path, json_t **out) {
+    char *text = NULL;
+    size_t length = 0;
+    json_error_t error = {.line = 0};
+    mfpg_status status = mfpg_file_read(ctx, path, MOST_BYTES, &text, &length);
+    if (status != MFPG_OK) return status;
+    json_t *summary = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    free(text);
+    if (!summary && (json_error_code(&error) == json_error_out_of_memory || !error.text[0]))
+        return mfpg_fail_memory(ctx);
+    if (json_is_object(summary) && names_end_of_ledger(summary)) {
+        *out = summary;
+        return MFPG_OK;
+    }
+    status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s:%d: %s; a broken summary confirms nothing: restore it, or remove it to read the ledger alone",
+        path, error.line > 0 ? error.line : 1,
+        !summary                  ? error.text
+        : json_is_object(summary) ? "ledger: needs a text 'chain' and a whole number 'lines'"
+                                  : "not a JSON object");
+    json_decref(summary);
+    return status;
+}
+
+/* *out NULL if there is no summary. A broken one confirms nothing. */
+static mfpg_status read_beside(mfpg_context *ctx, const char *ledger, json_t **out) {
+    struct stat info;
+    char *path = summary_path(ledger);
+    *out = NULL;
+    if (!path) return mfpg_fail_memory(ctx);
+    int missing = stat(path, &info) != 0; /* a folder that is closed keeps its ledger to itself as well */
+    mfpg_status status = missing ? MFPG_OK : read_summary(ctx, path, out);
+    free(path);
+    return status;
+}
+
+static const char *name_beside(const json_t *beside, int64_t client) {
+    const json_t *clients = json_object_get(beside, "clients");
+    if (json_is_object(clients)) /* of a large federation */
+        return json_string_value(json_array_get(json_object_get(clients, "names"), (size_t)client));
+    const json_t *row = json_array_get(clients, (size_t)client);
+    const json_t *number = json_object_get(row, "client");
+    if (!json_is_integer(number) || json_integer_value(number) != client) return NULL;
+    return json_string_value(json_object_get(row, "name"));
+}
+
+/* Lines that are missing at the end of a ledger leave a chain without a fault; the run's summary knows where it ended.
+ * *confirmed: 1 if it names this end, 0 if it names none. */
+static mfpg_status check_end(
+    mfpg_context *ctx, const char *path, const json_t *beside, const mfpg_ledger_end *end, int *confirmed) {
+    const json_t *ledger = json_object_get(beside, "ledger"), *lines = json_object_get(ledger, "lines");
+    const char *chain = json_string_value(json_object_get(ledger, "chain"));
+    *confirmed = 0;
+    if (!chain || !json_is_integer(lines)) return MFPG_OK;
+    long long found = (long long)end->lines, recorded = (long long)json_integer_value(lines);
+    if (found < recorded)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: ends after line %lld, but summary.json next to it counts %lld lines: releases are missing "
+            "at the end",
+            path, found, recorded);
+    if (found > recorded)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: has %lld lines, but summary.json next to it counts %lld: it is not the ledger of that run, "
+            "or lines were added",
+            path, found, recorded);
+    if (strcmp(chain, end->chain) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: its last chain value is %s, but summary.json next to it names another: the ledger or the "
+            "summary was rewritten",
+            path, end->chain);
+    *confirmed = 1;
+    return MFPG_OK;
+}
+
+/* ---- do they go together? ---- */
+
+static mfpg_status check_another_file(mfpg_context *ctx, const account_file *a, const account_file *b) {
+    struct stat first, second;
+    if (stat(a->path, &first) != 0 || stat(b->path, &second) != 0) return MFPG_OK; /* reading says why */
+    if (first.st_dev != second.st_dev || first.st_ino != second.st_ino) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT, "--ledger: %s and %s are one file, named twice", a->path, b->path);
+}
+
+static mfpg_status check_promise(mfpg_context *ctx, const account_file *a, const account_file *b) {
+    const mfpg_ledger_header *x = &a->header, *y = &b->header;
+    char first[MFPG_NUMBER_SIZE], second[MFPG_NUMBER_SIZE];
+    const struct {
+        const char *key, *first, *second;
+    } rows[] = {
+        {"particles", mfpg_particles_name(x->particles), mfpg_particles_name(y->particles)},
+        {"unit", mfpg_unit_name(x->promise.unit), mfpg_unit_name(y->promise.unit)},
+        {"adjacency", mfpg_adjacency_name(x->promise.adjacency), mfpg_adjacency_name(y->promise.adjacency)},
+        {"view", mfpg_view_name(x->promise.view), mfpg_view_name(y->promise.view)},
+        {"delta", mfpg_number_format(x->delta, first), mfpg_number_format(y->delta, second)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].first, rows[i].second) != 0)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "--ledger: %s is %s in %s, but %s in %s; ledgers of one promise are priced together",
+                rows[i].key, rows[i].first, a->path, rows[i].second, b->path);
+    return MFPG_OK;
+}
+
+/* Clients are known by their numbers; if both runs name them, the names agree. */
+static mfpg_status check_names(mfpg_context *ctx, const account_file *a, const account_file *b) {
+    for (int64_t k = 0; a->beside && b->beside && k < a->header.clients && k < b->header.clients; k++) {
+        const char *first = name_beside(a->beside, k), *second = name_beside(b->beside, k);
+        if (!first || !second || strcmp(first, second) == 0) continue;
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "--ledger: client %lld is '%.60s' in %s, but '%.60s' in %s; what they spent does not add up",
+            (long long)k, first, a->path, second, b->path);
+    }
+    return MFPG_OK;
+}
+
+/* ---- files ---- */
+
+static mfpg_status open_file(
+    mfpg_context *ctx, const char *named, account_visit visit, void *user, account_file *out) {
+    out->path = ledger_path(named);
+    if (!out->path) return mfpg_fail_memory(ctx);
+    mfpg_status status = read_beside(ctx, out->path, &out->beside);
+    return status == MFPG_OK ? mfpg_ledger_read(ctx, out->path, &out->header, visit, user, NULL) : status;
+}
+
+static mfpg_status add_file(mfpg_context *ctx, account_files *files, const account_file *next) {
+    const account_file *first = files->file;
+    mfpg_status status = MFPG_OK;
+    if (next == first) {
+        files->all = next->header;
+        return MFPG_OK;
+    }
+    for (const account_file *before = first; before < next && status == MFPG_OK; before++) {
+        status = check_another_file(ctx, before, next);
+        if (status == MFPG_OK) status = check_promise(ctx, before, next);
+        if (status == MFPG_OK) status = check_names(ctx, before, next);
+    }
+    if (files->all.clients < next->header.clients) files->all.clients = next->header.clients;
+    files->all.seeded |= next->header.seeded;
+    return status;
+}
+
+/* Reads every ledger once, with a visit of each line. MFPG_ERR_INPUT if a file is named twice, or two of them differ in what they
+ * promise, or name another client by the same number. clear_files in any case. */
+static mfpg_status open_files(
+    mfpg_context *ctx, const mfpg_question *q, account_visit visit, void *user, account_files *out) {
+    out->file = mfpg_alloc(q->ledger.count, sizeof *out->file);
+    if (!out->file) return mfpg_fail_memory(ctx);
+    mfpg_status status = MFPG_OK;
+    while (out->count < q->ledger.count && status == MFPG_OK) {
+        account_file *next = &out->file[out->count];
+        status = open_file(ctx, q->ledger.text[out->count++], visit, user, next);
+        if (status == MFPG_OK) status = add_file(ctx, out, next);
+    }
+    return status;
+}
+
+static void clear_files(account_files *files) {
+    for (ptrdiff_t i = 0; i < files->count; i++) {
+        free(files->file[i].path);
+        json_decref(files->file[i].beside);
+    }
+    free(files->file);
+    *files = (account_files){0};
+}
+
+/* Reads them again, one after the other, and fills out, as many, with where they end and whether a summary says so. */
+static mfpg_status read_files(
+    mfpg_context *ctx, const account_files *files, account_visit visit, void *user, mfpg_ledger_file *out) {
+    for (ptrdiff_t i = 0; i < files->count; i++) {
+        const account_file *file = &files->file[i];
+        out[i].path = mfpg_text_copy(file->path, strlen(file->path));
+        if (!out[i].path) return mfpg_fail_memory(ctx);
+        mfpg_status status = mfpg_ledger_read(ctx, file->path, NULL, visit, user, &out[i].end);
+        if (status == MFPG_OK)
+            status = check_end(ctx, file->path, file->beside, &out[i].end, &out[i].confirmed);
+        if (status != MFPG_OK) return status;
+    }
+    return MFPG_OK;
+}
+
+/* The name of a client, or NULL. */
+static const char *client_name(const account_files *files, int64_t client) {
+    const char *name = NULL;
+    for (ptrdiff_t i = 0; i < files->count && !name; i++) name = name_beside(files->file[i].beside, client);
+    return name;
+}
+
+/* ---- the price of all releases ---- */
 
 typedef struct pricing {
     mfpg_context *ctx;
@@ -67,7 +301,7 @@ static mfpg_status allocate(pricing *all) {
     for (int64_t k = 0; k < clients; k++) {
         ledger->client[k] =
             (mfpg_ledger_client){.client = k, .lowest_rate = (double)NAN, .highest_rate = (double)NAN};
-        const char *name = account_files_name(&all->files, k);
+        const char *name = client_name(&all->files, k);
         if (name && !(ledger->client[k].name = mfpg_text_copy(name, strlen(name))))
             return mfpg_fail_memory(all->ctx);
     }
@@ -90,7 +324,7 @@ static mfpg_status prepare(pricing *all) {
     made.promise = all->header.promise;
     if (all->q->adjacency >= 0) made.promise.adjacency = account_adjacency(all->q);
     all->adjacency = made.promise.adjacency;
-    all->out->accountant = account_listed_name(name);
+    account_describe(all->q, name, made.promise.unit, made.promise.view, all->out);
     mfpg_status status = allocate(all);
     for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++)
         status = mfpg_accountant_create(all->ctx, name, &made, &all->accountant[k]);
@@ -197,7 +431,7 @@ static mfpg_status ask_record(pricing *all) {
 
 static mfpg_status ask_all(pricing *all) {
     mfpg_ledger_account *ledger = all->ledger;
-    mfpg_status status = account_files_read(all->ctx, &all->files, visit, all, ledger->file);
+    mfpg_status status = read_files(all->ctx, &all->files, visit, all, ledger->file);
     ledger->odometer_delta = account_or(all->q->delta, all->header.delta);
     for (int64_t k = 0; status == MFPG_OK && k < ledger->clients; k++) status = ask(all, k);
     if (status == MFPG_OK) status = ask_largest(all);
@@ -251,8 +485,6 @@ static void fill_answer(const pricing *all) {
     out->epsilon = most->epsilon;
     out->delta = most->delta;
     out->adjacency = mfpg_adjacency_name(all->adjacency);
-    out->unit = mfpg_unit_name(all->header.promise.unit);
-    out->view = mfpg_view_name(all->header.promise.view);
     out->certifies = !all->adaptive;
     out->particles = all->header.particles;
     if (out->particles == MFPG_PARTICLES_DATA) out->contraction = all->contraction;
@@ -261,7 +493,7 @@ static void fill_answer(const pricing *all) {
 
 static mfpg_status price(pricing *all) {
     mfpg_status status = check_certifies(all->ctx, all->q->accountant);
-    if (status == MFPG_OK) status = account_files_open(all->ctx, all->q, look, all, &all->files);
+    if (status == MFPG_OK) status = open_files(all->ctx, all->q, look, all, &all->files);
     all->header = all->files.all;
     if (status == MFPG_OK) status = prepare(all);
     if (status == MFPG_OK) status = ask_all(all);
@@ -275,6 +507,6 @@ mfpg_status account_ledger(mfpg_context *ctx, const mfpg_question *q, mfpg_answe
     for (int64_t k = 0; all.accountant && k < all.header.clients; k++)
         mfpg_accountant_destroy(all.accountant[k]);
     free(all.accountant);
-    account_files_clear(&all.files);
+    clear_files(&all.files);
     return status;
 }

@@ -1,5 +1,4 @@
 /* Records that are clipped and noised once (theory S5.2, S5.3). */
-#include "accountants/accounting.h"
 #include "base/error.h"
 #include "mfpg/mechanism.h"
 #include "account_request.h"
@@ -12,8 +11,8 @@ typedef struct record_push {
 /* The sd is rounded down. */
 static mfpg_status fill_push(mfpg_context *ctx, const mfpg_question *q, record_push *out) {
     *out = (record_push){.distance = account_distance(q), .contraction = 1, .steps = account_or(q->steps, 1)};
-    if (!account_is_entropic(q)) { /* the multiplier is over the clip, or with a sensitivity the sd itself */
-        out->noise_sd = q->noise_multiplier * (account_given(q->sensitivity) ? 1 : account_clip(q));
+    if (!account_is_entropic(q)) {
+        out->noise_sd = account_noise_sd(q, q->noise_multiplier);
         return MFPG_OK;
     }
     double step = account_or(q->step, 0.1), decay = q->strength / account_or(q->prior_variance, 1);
@@ -22,8 +21,7 @@ static mfpg_status fill_push(mfpg_context *ctx, const mfpg_question *q, record_p
     if (!(stiffness <= 2))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "the flow is unstable: step times (strength/prior-variance + variance-penalty + "
-            "input-smoothness) is "
-            "%g; allowed: up to 2",
+            "input-smoothness) is %g; allowed: up to 2",
             stiffness);
     out->contraction = mfpg_flow_contraction(step, decay, penalty, bound);
     out->noise_sd = sqrt(2 * q->strength * step);
@@ -69,8 +67,7 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_question *q) {
     if (q->adjacency == ACCOUNT_ADD || q->adjacency == ACCOUNT_REMOVE)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--adjacency add and remove do not go with --particles data: how many records there are is "
-            "public; "
-            "take zero-out or replace");
+            "public; take zero-out or replace");
     if (q->unit == MFPG_UNIT_CLIENT && !account_given(q->sensitivity))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--unit client: the n records of a client move by up to sqrt(n) clips together (2 sqrt(n) for "
@@ -78,7 +75,7 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_question *q) {
     return MFPG_OK;
 }
 
-/* The accountant answers where one is named, so that a wrong name is refused as everywhere else. */
+/* An accountant that is named must exist and know records, although the answer is computed without it. */
 static mfpg_status check_accountant(mfpg_context *ctx, const char *name) {
     mfpg_accountant *accountant = NULL;
     mfpg_status status = mfpg_accountant_create(ctx, name, NULL, &accountant);
@@ -100,10 +97,8 @@ mfpg_status account_records(mfpg_context *ctx, const mfpg_question *q, mfpg_answ
     if (status != MFPG_OK) return status;
     account_fill_gdp(q, mu_of(q, &push), out);
     if (!account_is_entropic(q)) out->lower = isinf(out->upper) ? out->upper : out->upper * (1 - 1e-9);
-    out->accountant = account_listed_name(name);
-    out->adjacency = account_adjacency_name(q);
-    out->unit = mfpg_unit_name(q->unit == MFPG_UNIT_CLIENT ? MFPG_UNIT_CLIENT : MFPG_UNIT_EXAMPLE);
-    out->view = mfpg_view_name(q->exogenous ? MFPG_VIEW_FINAL : MFPG_VIEW_LOCAL);
+    account_describe(q, name, q->unit == MFPG_UNIT_CLIENT ? MFPG_UNIT_CLIENT : MFPG_UNIT_EXAMPLE,
+        q->exogenous ? MFPG_VIEW_FINAL : MFPG_VIEW_LOCAL, out);
     out->particles = MFPG_PARTICLES_DATA;
     out->contraction = push.contraction;
     out->certifies = 1;
