@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "numerics/fft.h"
+#include "numerics/linalg/linalg.h"
 
 /* SplitMix64. */
 static double random_unit(uint64_t *random) {

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "numerics/fft.h"
+#include "numerics/linalg/linalg.h"
 
 #define ULP     0x1p-53
 #define NOTHING (-1000.0) /* the logarithm of a factor that makes an entry 0 for good */

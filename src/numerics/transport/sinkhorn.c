@@ -53,40 +53,28 @@ static double absolute_of(mfpg_regularisation regularisation, double variance) {
 
 /* ---- one dimension ---- */
 
-/* Side by side: a sum one after the other waits for every addition. */
-enum { PARTS = 16 };
-
-static inline __attribute__((always_inline)) double sum_of_parts(const double part[PARTS]) {
-    double sum = 0.0;
-    for (int k = 0; k < PARTS; k++) sum += part[k];
-    return sum;
-}
-
-MFPG_WIDE static double sum_from(ptrdiff_t n, const double *x, double from) {
-    double part[PARTS] = {0};
-    ptrdiff_t i = 0;
-    for (; i + PARTS <= n; i += PARTS)
-        for (int k = 0; k < PARTS; k++) part[k] += x[i + k] - from;
-    for (; i < n; i++) part[0] += x[i] - from;
-    return sum_of_parts(part);
-}
-
-MFPG_WIDE static double squares_from(ptrdiff_t n, const double *x, double from, double mean) {
-    double part[PARTS] = {0};
+/* Sum of x - from - mean, or of its squares. Side by side: a sum one after the other waits for every addition. */
+MFPG_WIDE static double sum_apart(ptrdiff_t n, const double *x, double from, double mean, int squares) {
+    enum { PARTS = 16 };
+    double part[PARTS] = {0}, sum = 0.0;
     ptrdiff_t i = 0;
     for (; i + PARTS <= n; i += PARTS)
         for (int k = 0; k < PARTS; k++) {
             double apart = (x[i + k] - from) - mean;
-            part[k] += apart * apart;
+            part[k] += squares ? apart * apart : apart;
         }
-    for (; i < n; i++) part[0] += ((x[i] - from) - mean) * ((x[i] - from) - mean);
-    return sum_of_parts(part);
+    for (; i < n; i++) {
+        double apart = (x[i] - from) - mean;
+        part[0] += squares ? apart * apart : apart;
+    }
+    for (int k = 0; k < PARTS; k++) sum += part[k];
+    return sum;
 }
 
 /* Of n >= 1 numbers, counted from the first of them: a common offset harms nothing, and equal numbers have 0. */
 static double variance_of(ptrdiff_t n, const double *x) {
-    double mean = sum_from(n, x, x[0]) / (double)n;
-    return squares_from(n, x, x[0], mean) / (double)n;
+    double mean = sum_apart(n, x, x[0], 0.0, 0) / (double)n;
+    return sum_apart(n, x, x[0], mean, 1) / (double)n;
 }
 
 typedef struct problem {

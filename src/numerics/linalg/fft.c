@@ -8,7 +8,7 @@
  * bound by the 1-norm; and a pass is sqrt 2 times a unitary map, whence that by the 2-norm (Higham 2002, theorem 24.2). The
  * last pass adds 9 u and can turn an error e of both transforms into sqrt(2) e. 12 u (log2(n) + 2) covers all that, the
  * products of errors included. */
-#include "numerics/fft.h"
+#include "linalg.h"
 
 #include <math.h>
 #include <stdlib.h>
