@@ -29,16 +29,16 @@ typedef enum mfpg_option_kind {
 /** The type of the field that holds an option's value, and what it holds if nothing is given. */
 typedef enum mfpg_option_field {
     MFPG_HOLDS_NONE = 0, /* there is no such field */
-    MFPG_HOLDS_INT,      /* int or an enumeration: the word's number, -1; or truth, flag and whole number, 0 */
-    MFPG_HOLDS_NUMBER,   /* double: NaN */
-    MFPG_HOLDS_WHOLE,    /* ptrdiff_t: 0 */
-    MFPG_HOLDS_CHAR,     /* char, the text's first: 0 */
-    MFPG_HOLDS_TEXT,     /* char *: NULL */
-    MFPG_HOLDS_NUMBERS,  /* mfpg_number_list */
-    MFPG_HOLDS_TEXTS,    /* mfpg_text_list */
-    MFPG_HOLDS_SERIES,   /* mfpg_numbers, whose text is owned */
-    MFPG_HOLDS_NAMES,    /* const char *const *, borrowed, and a ptrdiff_t with their number */
-    MFPG_HOLDS_VALUES    /* const double *, likewise */
+    MFPG_HOLDS_INT,     /* int or an enumeration: the word's number, -1; or truth, flag and whole number, 0 */
+    MFPG_HOLDS_NUMBER,  /* double: NaN */
+    MFPG_HOLDS_WHOLE,   /* ptrdiff_t: 0 */
+    MFPG_HOLDS_CHAR,    /* char, the text's first: 0 */
+    MFPG_HOLDS_TEXT,    /* char *: NULL */
+    MFPG_HOLDS_NUMBERS, /* mfpg_number_list */
+    MFPG_HOLDS_TEXTS,   /* mfpg_text_list */
+    MFPG_HOLDS_SERIES,  /* mfpg_numbers, whose text is owned */
+    MFPG_HOLDS_NAMES,   /* const char *const *, borrowed, and a ptrdiff_t with their number */
+    MFPG_HOLDS_VALUES   /* const double *, likewise */
 } mfpg_option_field;
 
 /** Owned; zeros if not given. */

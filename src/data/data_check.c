@@ -47,20 +47,19 @@ static mfpg_status recognise(mfpg_context *ctx, const char *path, const mfpg_rea
     if (status != MFPG_OK) return status;
     const mfpg_unsupported *format = mfpg_unsupported_recognise(head, length);
     const mfpg_reader_ops *reader = mfpg_reader_recognise(head, length);
-    if (packed && length > 0 && (!reader || strcmp(reader->name, "idx") != 0))
+    if (packed && length > 0 && (!reader || !reader->unpacks))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: byte 0: a gzip file around %s; only IDX files are read compressed: gunzip it first", path,
+            "%s: byte 0: a gzip file around %s; only idx and npy are read compressed: gunzip it first", path,
             format   ? format->name
             : reader ? reader->name
                      : "something unknown");
-    if (packed) reader = mfpg_reader_recognise((const unsigned char *)"\x1F\x8B", 2);
+    if (packed && !reader) reader = mfpg_reader_recognise((const unsigned char *)"\x1F\x8B", 2);
     if (format) return mfpg_unsupported_fail(ctx, path, format);
     const unsigned char *zero = memchr(head, 0, length);
     if (!reader && zero)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: byte %td: found 0x00, which no text has, and the file has none of the formats that are "
-            "read: "
-            "csv, libsvm, idx, npy, npz",
+            "%s: byte %td: found 0x00, which no text has, and the file has no format that is read: csv, "
+            "libsvm, idx, npy, npz",
             path, zero - head);
     *out = reader;
     /* A text with control characters may still be a table. */

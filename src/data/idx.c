@@ -101,6 +101,7 @@ const mfpg_reader_ops mfpg_reader_idx = {
     .help = "the format of MNIST, plain or gzip; labels in files of their own (data.labels)",
     .arrays = 1,
     .pictures = 1,
+    .unpacks = 1,
     .sniff = sniff_idx,
     .read = read_idx,
 };

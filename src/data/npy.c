@@ -187,6 +187,7 @@ static mfpg_status read_npy(
     mfpg_status status = mfpg_file_bytes_open(ctx, path, &f);
     if (status != MFPG_OK) return status;
     status = mfpg_npy_read_table(&f.bytes, &array, table);
+    if (!gzdirect(f.file)) mfpg_notes_add(&table->notes, MFPG_NOTE_GZIP, 0);
     mfpg_file_bytes_close(&f);
     if (status != MFPG_OK) return status;
     mfpg_npy_show(&array, table->notes.about);
@@ -230,6 +231,7 @@ const mfpg_reader_ops mfpg_reader_npy = {
         "NumPy array, one row for each entry of its first dimension; the label is the last column, or in a "
         "file of its own (data.labels)",
     .arrays = 1,
+    .unpacks = 1,
     .sniff = sniff_npy,
     .read = read_npy,
 };

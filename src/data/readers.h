@@ -15,7 +15,8 @@ typedef struct mfpg_reader_ops {
 
     int infers_features; /* as MFPG_READER_INFERS_FEATURES and MFPG_READER_PICTURES */
     int pictures;
-    int splits; /* 1: one file can hold training and test rows, so that data.test_files may name it again */
+    int unpacks; /* 1: a file may be compressed by gzip */
+    int splits;  /* 1: one file can hold training and test rows, so that data.test_files may name it again */
 
     /* 1 if a file that begins with these bytes (at most MFPG_SNIFF_SIZE) can be of this format. */
     int (*sniff)(const unsigned char *head, size_t length);

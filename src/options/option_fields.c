@@ -25,7 +25,7 @@ static const struct {
     [MFPG_HOLDS_NUMBERS] = {sizeof(mfpg_number_list), sizeof(double *)},
     [MFPG_HOLDS_TEXTS] = {sizeof(mfpg_text_list), sizeof(char **)},
     [MFPG_HOLDS_SERIES] = {sizeof(mfpg_numbers), offsetof(mfpg_numbers, count)},
-    [MFPG_HOLDS_NAMES] = {0, 0}, /* of configurations only */
+    [MFPG_HOLDS_NAMES] = {0, 0},  /* of configurations only */
     [MFPG_HOLDS_VALUES] = {0, 0}, /* likewise */
 };
 

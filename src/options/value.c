@@ -105,12 +105,6 @@ static int scalar_number(const mfpg_option *option, const mfpg_yaml_node *node, 
     return 1;
 }
 
-static mfpg_status parse_number(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
-    if (!scalar_number(in->option, node, &out->number)) return refuse(in, node);
-    out->kind = MFPG_VALUE_NUMBER;
-    return MFPG_OK;
-}
-
 /* Ascending, each once: a grid in another order is more often a slip of the hand than meant. */
 static mfpg_status check_ascends(const request *in, const double *numbers, ptrdiff_t count) {
     char found[MFPG_NUMBER_SIZE], before[MFPG_NUMBER_SIZE];
@@ -231,7 +225,10 @@ mfpg_status mfpg_value_parse(mfpg_context *ctx, const mfpg_option *option, const
         switch (option->kind) {
         case MFPG_OPTION_WORD: status = refuse(&in, node); break;
         case MFPG_OPTION_NUMBER:
-        case MFPG_OPTION_WHOLE: status = parse_number(&in, node, &value); break;
+        case MFPG_OPTION_WHOLE:
+            value.kind = MFPG_VALUE_NUMBER;
+            if (!scalar_number(option, node, &value.number)) status = refuse(&in, node);
+            break;
         case MFPG_OPTION_FLAG:
         case MFPG_OPTION_TRUTH: status = parse_truth(&in, node, &value); break;
         case MFPG_OPTION_SERIES:
@@ -266,25 +263,13 @@ mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_val
     return MFPG_OK;
 }
 
-static int lists_equal(const mfpg_value *a, const mfpg_value *b) {
-    if (a->count != b->count) return 0;
-    for (ptrdiff_t i = 0; i < a->count; i++)
-        if (a->numbers ? a->numbers[i] != b->numbers[i] : strcmp(a->texts[i], b->texts[i]) != 0) return 0;
-    return 1;
-}
-
+/* What a kind does not have is zero. */
 int mfpg_value_equal(const mfpg_value *a, const mfpg_value *b) {
-    if (a->kind != b->kind) return 0;
-    switch (a->kind) {
-    case MFPG_VALUE_NOTHING: return 1;
-    case MFPG_VALUE_WORD: return a->choice == b->choice;
-    case MFPG_VALUE_NUMBER:
-    case MFPG_VALUE_TRUTH: return a->number == b->number;
-    case MFPG_VALUE_TEXT: return strcmp(a->text, b->text) == 0;
-    case MFPG_VALUE_NUMBERS:
-    case MFPG_VALUE_TEXTS: return lists_equal(a, b);
-    }
-    return 0;
+    int same = a->kind == b->kind && a->choice == b->choice && a->number == b->number &&
+               a->count == b->count && !a->text == !b->text && (!a->text || strcmp(a->text, b->text) == 0);
+    for (ptrdiff_t i = 0; i < a->count && same; i++)
+        same = a->numbers ? a->numbers[i] == b->numbers[i] : strcmp(a->texts[i], b->texts[i]) == 0;
+    return same;
 }
 
 mfpg_status mfpg_value_tree(

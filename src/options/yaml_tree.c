@@ -169,26 +169,22 @@ static mfpg_status read_node(reader *in, const yaml_event_t *event, int depth, m
 
 /* Stream start, document start, the root, and nothing after it. */
 static mfpg_status read_document(reader *in, mfpg_yaml_node *root) {
-    mfpg_status status = MFPG_OK;
-    int seen = 0;
-    for (;;) {
+    for (int seen = 0;;) {
         yaml_event_t event;
-        status = next_event(in, &event);
+        mfpg_status status = next_event(in, &event);
         if (status != MFPG_OK) return status;
         yaml_event_type_t type = event.type;
-        int marker = type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_START_EVENT ||
-                     type == YAML_DOCUMENT_END_EVENT || type == YAML_STREAM_END_EVENT;
         if (type == YAML_DOCUMENT_START_EVENT && seen)
             status = refuse(in, event.start_mark, "a second document begins; only one is accepted");
-        if (!marker) {
+        if (type != YAML_STREAM_START_EVENT && type != YAML_DOCUMENT_START_EVENT &&
+            type != YAML_DOCUMENT_END_EVENT && type != YAML_STREAM_END_EVENT) {
             status = read_node(in, &event, 1, root);
             seen = 1;
         }
         yaml_event_delete(&event);
-        if (status != MFPG_OK || type == YAML_STREAM_END_EVENT) break;
+        if (status != MFPG_OK) return status;
+        if (type == YAML_STREAM_END_EVENT) return seen ? MFPG_OK : refuse(in, (yaml_mark_t){0}, "is empty");
     }
-    if (status == MFPG_OK && !seen) status = refuse(in, (yaml_mark_t){0}, "is empty");
-    return status;
 }
 
 mfpg_status mfpg_yaml_parse(mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text,

@@ -3,6 +3,7 @@
 
 #include "base/streams.h"
 #include "data/npy.h"
+#include "mfpg/data_check.h"
 
 static const char *const arrays[] = {"array"}, *const labels[] = {"labels"};
 
@@ -41,7 +42,31 @@ static void test_the_last_column_is_the_label(void **state) {
     }
 }
 
-static void test_labels_may_stand_in_a_file_of_their_own(void **state) {
+static void test_gzip_is_unpacked(void **state) {
+    (void)state;
+    const float values[] = {1, 2, 0, 3, 4, 1};
+    unsigned char bytes[512];
+    char path[1024], packed[1024];
+    write_array("plain", 1, "<f4", "(2, 3)", values, sizeof values);
+    snprintf(path, sizeof path, "%s/plain", fixture_folder);
+    snprintf(packed, sizeof packed, "%s/array", fixture_folder);
+    FILE *from = fopen(path, "rb");
+    assert_non_null(from);
+    size_t length = fread(bytes, 1, sizeof bytes, from);
+    fclose(from);
+    gzFile to = gzopen(packed, "wb");
+    assert_int_equal(gzwrite(to, bytes, (unsigned)length), (int)length);
+    assert_int_equal(gzclose(to), Z_OK);
+    mfpg_data_options options = reading_npy();
+    expect_two_features(&options, 2, (float[]){1, 2, 3, 4}, (float[]){0, 1});
+    mfpg_data_report *report = NULL;
+    CHECK_OK(fixture_ctx, mfpg_data_check(fixture_ctx, packed, NULL, &report));
+    assert_string_equal(report->format, "npy");
+    assert_string_equal(report->oddity[0].kind, "gzip");
+    mfpg_data_report_destroy(report);
+}
+
+static void test_labels_may_be_in_a_file_of_their_own(void **state) {
     (void)state;
     const double values[] = {1, 2, 3, 4};
     const int64_t classes[] = {1, 0};
@@ -259,7 +284,8 @@ static void test_damaged_files_are_read_or_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_last_column_is_the_label),
-        cmocka_unit_test(test_labels_may_stand_in_a_file_of_their_own),
+        cmocka_unit_test(test_gzip_is_unpacked),
+        cmocka_unit_test(test_labels_may_be_in_a_file_of_their_own),
         cmocka_unit_test(test_every_type_reads),
         cmocka_unit_test(test_headers_that_lie_or_ask_too_much_are_refused),
         cmocka_unit_test(test_columns_first_reads_the_same),
