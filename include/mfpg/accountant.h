@@ -201,13 +201,15 @@ mfpg_status mfpg_ledger_append_next(
 
 /* ---- both ---- */
 
-/** The end so far; of a ledger that is being repeated, of what the file holds. */
-void mfpg_ledger_tell_end(mfpg_ledger *ledger, mfpg_ledger_end *out);
+/** What is known of an open ledger. While an interrupted run is being repeated, end is that of what the file holds, and repeated
+ *  that of the lines before those that are still to be repeated; else they are the same. */
+typedef struct mfpg_ledger_state {
+    mfpg_ledger_header header;
+    int64_t round; /* of the latest release; 0 before the first */
+    mfpg_ledger_end end, repeated;
+} mfpg_ledger_state;
 
-/** The round of the latest release; 0 before the first. */
-int64_t mfpg_ledger_tell_round(mfpg_ledger *ledger);
-
-mfpg_ledger_header mfpg_ledger_tell_header(const mfpg_ledger *ledger);
+mfpg_ledger_state mfpg_ledger_tell(mfpg_ledger *ledger);
 
 /** Closes; NULL is fine. A failure to write what was appended has been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);

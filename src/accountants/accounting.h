@@ -116,7 +116,4 @@ mfpg_status mfpg_ledger_append_made(
 mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
     int64_t next_round, mfpg_ledger **out);
 
-/* The end of the file, or, while an interrupted run is being repeated, of the lines before those that are still to be repeated. */
-void mfpg_ledger_tell_repeated(mfpg_ledger *ledger, mfpg_ledger_end *out);
-
 #endif
