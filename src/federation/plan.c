@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/release_parts.h"
+#include "mechanisms/mechanism_ops.h"
 #include "distinct.h"
 #include "internal.h"
 #include "base/grid_noise.h"

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "models/clip_factor.h"
 #include "movement.h"
-#include "ops.h"
+#include "mechanism_ops.h"
 
 /* Numbers become integers in units of 2^-20 of a step of the grid. */
 #define UNIT 0x1p-20

@@ -1,18 +1,54 @@
 /* LocalUpdate of Algorithm 1, common to all mechanisms: data become a displacement of the weights without noise, then
  * the mechanism moves the state and noise goes in, once. */
+#include "mechanism_ops.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/wide.h"
+#include "base/grid_noise.h"
 #include "batch.h"
 #include "clip.h"
-#include "base/grid_noise.h"
 #include "models/clip_factor.h"
 #include "models/losses.h"
 #include "movement.h"
 #include "numerics/linalg/linalg.h"
-#include "ops.h"
+
+/* ---- batches and clips ---- */
+
+enum { CHUNK = 64 };
+
+ptrdiff_t mfpg_batch_draw(
+    const mfpg_stream *stream, int64_t step, ptrdiff_t rows, double rate, int32_t *out) {
+    double coin[CHUNK];
+    ptrdiff_t count = 0;
+    for (ptrdiff_t first = 0; first < rows; first += CHUNK) {
+        ptrdiff_t here = rows - first < CHUNK ? rows - first : CHUNK;
+        mfpg_stream_uniform(stream, ((uint64_t)step << 31) + (uint64_t)first, here, coin);
+        for (ptrdiff_t i = 0; i < here; i++) {
+            out[count] = (int32_t)(first + i); /* always written, kept where the coin says so */
+            count += coin[i] < rate;
+        }
+    }
+    return count;
+}
+
+double mfpg_clip_joint_factor(ptrdiff_t n, float *v, double clip, double scale, int64_t *nonfinite) {
+    double factor = mfpg_clip_factor(mfpg_vector_norm(n, v), clip);
+    if (factor > 0.0) return factor * scale;
+    memset(v, 0, (size_t)n * sizeof *v);
+    ++*nonfinite;
+    return scale;
+}
+
+int mfpg_clip_joint(ptrdiff_t n, float *v, double clip, double scale) {
+    int64_t nonfinite = 0;
+    mfpg_vector_scale(n, mfpg_clip_joint_factor(n, v, clip, scale, &nonfinite), v);
+    return (int)nonfinite;
+}
+
+/* ---- one local update ---- */
 
 /* Parts of the workspace begin at multiples of this many floats, so that a part may serve as another type. */
 enum { ALIGNMENT = 16 };
