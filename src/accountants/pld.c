@@ -24,7 +24,7 @@ static mfpg_status answer(
     const pld_mechanism mechanism = {
         .sampled = sum->sampled.kind, .used = used, .mu = square_sum_root_up(&plain)};
     double found;
-    status = (asked->for_delta ? pld_delta : pld_epsilon)(&mechanism, asked->adjacency, asked->given, &found);
+    status = pld_answer(&mechanism, asked->adjacency, asked->for_delta, asked->given, &found);
     if (status != MFPG_OK) return mfpg_fail_memory(ctx);
     out->upper = fmin(out->upper, found);
     return MFPG_OK;

@@ -55,11 +55,3 @@ double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *releas
     double whole = sqrt(sum->high) / release->weight * (1.0 - 8.0 * DBL_EPSILON);
     return whole > release->noise_sd ? fmin(whole, DBL_MAX) : release->noise_sd;
 }
-
-void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
-    mfpg_release *release, ptrdiff_t count) {
-    mfpg_view_noise view = mfpg_view_start(promise, colluder, participants);
-    for (ptrdiff_t i = 0; view.sums && i < count; i++) mfpg_view_rank(&view, &release[i]);
-    for (ptrdiff_t i = 0; view.sums && i < count; i++) mfpg_view_add(&view, &release[i]);
-    for (ptrdiff_t i = 0; i < count; i++) release[i].last_sd = mfpg_view_last_sd(&view, &release[i]);
-}

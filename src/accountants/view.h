@@ -30,8 +30,4 @@ void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release);
  * particles protect nobody else. */
 double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *release);
 
-/* Fills last_sd of one round's releases, all clients that take part. */
-void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
-    mfpg_release *release, ptrdiff_t count);
-
 #endif

@@ -130,7 +130,7 @@ static mfpg_bounds enclose(question asked, double c, mfpg_bounds best) {
 
 mfpg_bounds laplace_epsilon(const loss_sum *sum, double delta, double width) {
     mfpg_bounds best = {0.0, loss_sum_most(sum)};
-    loss_saddle at = loss_saddle_for_delta(sum, log(delta));
+    loss_saddle at = loss_saddle_for(sum, 0, log(delta));
     if (!(at.c > 0.0)) return best;
     best.upper = fmin(best.upper, at.chernoff);
     /* Where moments explode the estimate can be absurd. */
@@ -139,14 +139,14 @@ mfpg_bounds laplace_epsilon(const loss_sum *sum, double delta, double width) {
         .delta = delta,
         .width = width,
         .work = WORK};
-    if (at.epsilon < 0.0) at = loss_saddle_for_epsilon(sum, 0.0);
+    if (at.epsilon < 0.0) at = loss_saddle_for(sum, 1, 0.0);
     return at.c > 0.0 ? enclose(asked, at.c, best) : best;
 }
 
 mfpg_bounds laplace_delta(const loss_sum *sum, double epsilon, double width) {
     mfpg_bounds best = {0.0, 1.0};
     if (epsilon >= loss_sum_most(sum)) return (mfpg_bounds){0.0, 0.0};
-    loss_saddle at = loss_saddle_for_epsilon(sum, epsilon);
+    loss_saddle at = loss_saddle_for(sum, 1, epsilon);
     if (!(at.c > 0.0)) return best;
     best.upper = fmin(1.0, exp(at.chernoff) * (1.0 + 1e-12) + DBL_TRUE_MIN);
     double guess = exp(fmin(at.log_delta, at.chernoff));
@@ -155,7 +155,7 @@ mfpg_bounds laplace_delta(const loss_sum *sum, double epsilon, double width) {
 }
 
 double laplace_chernoff(const loss_sum *sum, double delta) {
-    loss_saddle at = loss_saddle_for_delta(sum, log(delta));
+    loss_saddle at = loss_saddle_for(sum, 0, log(delta));
     double most = loss_sum_most(sum);
     return at.c > 0.0 ? fmin(most, at.chernoff) : most;
 }

@@ -59,8 +59,8 @@ typedef struct loss_saddle {
     double chernoff; /* a bound that holds: of epsilon if delta was asked for, else of log delta */
 } loss_saddle;
 
-loss_saddle loss_saddle_for_delta(const loss_sum *sum, double log_delta);
-loss_saddle loss_saddle_for_epsilon(const loss_sum *sum, double epsilon);
+/* The saddle whose epsilon, or else whose log delta, is the target. */
+loss_saddle loss_saddle_for(const loss_sum *sum, int for_epsilon, double target);
 
 enum { LOSS_LINE_RIGHT = 8 };
 #define LOSS_LINE_RATIO 1.15

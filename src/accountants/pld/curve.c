@@ -27,18 +27,6 @@
 
 enum { BLOCK = 64 };
 
-struct pld_curve {
-    pld_setting set;
-    double *mass;     /* n: tilted, cyclic */
-    int64_t first;    /* the window begins at this grid point */
-    double offset;    /* of the grid */
-    double shift;     /* how much a loss may exceed its grid point */
-    double log_scale; /* K */
-    double size;      /* of the terms of K, for their rounding */
-    double noise;     /* 2-norm of the error of mass */
-    double infinite;  /* chance of infinite loss and of what lies above the window */
-};
-
 /* The product of powers so far, entry by entry 0 ... n/2. */
 typedef struct product {
     double *size;  /* log of the modulus */
@@ -167,6 +155,8 @@ mfpg_status pld_curve_create(const pld_mechanism *mechanism, pld_side side, pld_
     curve->mass = p.work;
     p.work = NULL;
     product_clear(&p);
+    curve->low = curve->offset + curve->shift + (double)(curve->first + 1) * curve->set.h;
+    curve->high = curve->offset + curve->shift + (double)(curve->first + curve->set.n + 1) * curve->set.h;
     *out = curve;
     return MFPG_OK;
 }
@@ -218,16 +208,4 @@ double pld_curve_delta(const pld_curve *curve, double epsilon) {
         8.0 * ULP * (curve->size * PLD_KINDS + fabs(s * at) + s * fabs(at) + (double)set->n + 64.0);
     double main = (sum.total + curve->noise * sqrt(sum.squares)) * exp(exponent) * (1.0 + 2.0 * rounding);
     return main + curve->infinite + DBL_TRUE_MIN;
-}
-
-double pld_curve_low(const pld_curve *curve) {
-    return curve->offset + curve->shift + (double)(curve->first + 1) * curve->set.h;
-}
-
-double pld_curve_high(const pld_curve *curve) {
-    return curve->offset + curve->shift + (double)(curve->first + curve->set.n + 1) * curve->set.h;
-}
-
-pld_aim pld_curve_guess(const pld_curve *curve) {
-    return (pld_aim){.delta = curve->set.delta, .epsilon = curve->set.epsilon};
 }
