@@ -138,7 +138,7 @@ extern const mfpg_fields mfpg_ledger_fields;
 
 enum { MFPG_LEDGER_CHAIN_SIZE = 65 }; /* 64 hexadecimal digits and a closing 0 */
 
-/** Where a ledger ends. Whole lines that were taken from the end of a file leave a chain without a fault: only a copy of
+/** The end of a ledger. Whole lines that were taken from the end of a file leave a chain without a fault: only a copy of
  *  this, kept elsewhere, shows it. */
 typedef struct mfpg_ledger_end {
     int64_t lines;                      /* complete ones, the header included */
@@ -151,7 +151,7 @@ typedef struct mfpg_ledger_end {
 mfpg_status mfpg_ledger_create(
     mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out);
 
-/** Goes on with a ledger, behind its last complete line. The beginning of a line that a crash left is cut off: nothing is
+/** Goes on with a ledger, after its last complete line. The beginning of a line that a crash left is cut off: nothing is
  *  released before its line is complete and on disk.
  *  @param[in] stop_at_epsilon  a smaller budget than that of the header, for this writer; 0: the header's
  *  @return MFPG_ERR_INPUT if mfpg_ledger_read refuses the file, or it is of an older version, which is read only. */
@@ -186,16 +186,16 @@ mfpg_status mfpg_ledger_ask(mfpg_context *ctx, mfpg_ledger *ledger, int64_t clie
 /** The accountant that prices such a ledger: data-particles, exact (unit example), gdp. */
 const char *mfpg_ledger_accountant(const mfpg_ledger_header *header);
 
-/* ---- a ledger as list: somebody else keeps the budget ---- */
+/* ---- a ledger as list: its caller keeps the budget ---- */
 
-/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk, whatever the
+/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk, for any
  *  budget; no release is written if any is NaN, negative, of another unit or otherwise faulty (MFPG_ERR_DOMAIN). A round may
- *  be appended to, an earlier one may not. After a write that failed every append fails; so does one to a file that somebody else
+ *  be appended to, an earlier one may not. After a write that failed every append fails; so does one to a file that another program
  *  deleted or left with another length (MFPG_ERR_IO). */
 mfpg_status mfpg_ledger_append(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
 
-/** The same as a new round, whose number is told; what the releases say of theirs is not looked at. */
+/** The same as a new round, whose number goes to *round; that of the releases is not read. */
 mfpg_status mfpg_ledger_append_next(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count, int64_t *round);
 
@@ -216,7 +216,7 @@ void mfpg_ledger_close(mfpg_ledger *ledger);
 
 /** Reads a ledger: fills header (may be NULL), then calls visit (may be NULL) for every line with the release and its
  *  inclusive client range, in file order, until it returns another status than MFPG_OK, which is returned; fills end
- *  (may be NULL) on success. A line that is no ledger line, or does not continue the chain (changed, removed, inserted,
+ *  (may be NULL) on success. A line that is not one of a ledger, or does not continue the chain (changed, removed, inserted,
  *  moved), is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by
  *  a warning and ignored, as nothing is released before its line is on disk. In a ledger of the view local a line
  *  whose last_sd exceeds its noise_sd is refused: nobody else's noise protects there; a line whose grid is

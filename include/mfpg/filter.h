@@ -28,7 +28,7 @@ typedef struct mfpg_filter {
 } mfpg_filter;
 
 /** The largest budget that is (epsilon, delta)-DP, rounded down; nothing is spent yet. epsilon > 0 (+INFINITY: no limit)
- *  and delta in (0,1), else MFPG_ERR_DOMAIN, as for MFPG_FILTER_ACCOUNTANT, which is no filter. */
+ *  and delta in (0,1), else MFPG_ERR_DOMAIN, as for MFPG_FILTER_ACCOUNTANT, which is not a filter. */
 mfpg_status mfpg_filter_start(
     mfpg_context *ctx, mfpg_filter_kind kind, double epsilon, double delta, mfpg_filter *out);
 

@@ -47,7 +47,7 @@ typedef enum mfpg_clipping {
 } mfpg_clipping;
 
 /** What is taken for granted of the loss. All numbers are public and hold for every data set and every minibatch that
- *  could have been; a number found on the data at hand is none. */
+ *  could have been; a number found on the data at hand does not. */
 typedef struct mfpg_hidden_assumption {
     mfpg_hidden_case kind;
     double strong_convexity; /* m >= 0 */

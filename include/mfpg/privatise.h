@@ -14,7 +14,7 @@ typedef enum mfpg_element { MFPG_ELEMENT_FLOAT32 = 0, MFPG_ELEMENT_FLOAT64 } mfp
 
 /** One array of an update: count numbers in a row, the caller's. */
 typedef struct mfpg_buffer {
-    void *values; /* count floats or doubles; NULL is fine where count is 0 */
+    void *values; /* count floats or doubles; NULL is fine if count is 0 */
     ptrdiff_t count;
     mfpg_element element;
 } mfpg_buffer;
@@ -26,8 +26,8 @@ typedef struct mfpg_buffer {
  *  whether an update is finite depends on private data, and nobody may see it. No call fails because of what the arrays hold.
  *  The promise is about the client (unit client): zero-out hides whether it learnt anything, replace what it learnt. One record of its
  *  data may change the whole update from one vector of norm C to another, so it is protected at the number for replace.
- *  What an entropic flow does besides (decay, variance penalty, projection) needs no data: whoever knows the model can do it
- *  to what comes back.
+ *  What an entropic flow does besides (decay, variance penalty, projection) needs no data: it can be done
+ *  to what comes back by all who know the model.
  *  @param[in]     mechanism  gaussian or entropic over parameters, unit client, clip_at update
  *  @param[in]     release    what is released, from mfpg_mechanism_release with 1 row: what accountant and ledger hold, which have to have
  *                            it before the arrays leave

@@ -1,5 +1,5 @@
 /* Gaussian differential privacy: every release is a Gaussian mechanism, and those compose exactly, mu^2 adding up
- * (theory S2.1, S2.2), whatever the loss, the clip and the order. Examples that were sampled count as if all had been
+ * (theory S2.1, S2.2), for any loss, any clip and any order. Examples that were sampled count as if all had been
  * used: that is sound for every sampling scheme and both adjacencies, and claims no amplification. */
 #include "gdp.h"
 

@@ -19,7 +19,7 @@ enum { GRID_BITS = 41 };
 
 typedef struct curve_point {
     double delta;      /* not below the true value */
-    double complement; /* not above 1 - delta; of full relative accuracy where delta is near 1 */
+    double complement; /* not above 1 - delta; of full relative accuracy if delta is near 1 */
     double density;    /* phi(x), the derivative of delta in mu */
     double tail;       /* phi(x) R(b), minus the derivative of delta in epsilon */
 } curve_point;
@@ -41,7 +41,7 @@ static double mills_drop(double x, double mu) {
 }
 
 /* The safety margin. x is exact to 3 units of 2^-53 relative: its quotient is corrected by the exact remainder, and
- * where epsilon/mu and mu/2 cancel their difference is exact. That moves phi(x) by 3 x^2 units; phi and R carry at
+ * if epsilon/mu and mu/2 cancel, their difference is exact. That moves phi(x) by 3 x^2 units; phi and R carry at
  * most MFPG_NORMAL_ERROR = 16 units each, and a handful of roundings and the quadrature are covered by a third 16. */
 static double margin(double x) {
     return MFPG_NORMAL_ERROR * (3.0 + 0.25 * x * x);

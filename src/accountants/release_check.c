@@ -102,5 +102,5 @@ const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release 
     return release->unit == MFPG_UNIT_CLIENT
                ? "its unit is client, that of the promise example: a client's promise is not an "
                  "example's; one record of it is protected at the replace number"
-               : "its unit is example, that of the promise client: an example's promise is none for a client";
+               : "its unit is example, that of the promise client: an example's promise is not a client's";
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* p_j sd_j, the client's noise in the average; 0 for what protects nobody: colluders, records (the sum does not hold their
- * noise), and numbers that are none. */
+ * noise), and NaN and infinite numbers. */
 static double hidden_noise(const mfpg_release *release, const unsigned char *colluder) {
     double noise = release->weight * release->noise_sd;
     if (release->particles != MFPG_PARTICLES_PARAMETERS) return 0.0;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Noise over the zero-out sensitivity is law/b. Game: sd = S_r/b with S_r = 2 S_z, so that mu = b a step under replace
- * (theory S2.2). Classical: sd = S_z sqrt(2 ln(1.25/delta))/b, what the paper writes; it is no proof of epsilon b
+ * (theory S2.2). Classical: sd = S_z sqrt(2 ln(1.25/delta))/b, what the paper writes; it does not prove epsilon b
  * (theory S0, 11), the accountant decides what it is worth. */
 static double law(const mfpg_mechanism_options *options) {
     return options->law == MFPG_LAW_GAME ? 2.0 : sqrt(2.0 * log(1.25 / options->delta));

@@ -124,17 +124,13 @@ static void map(const mfpg_mechanism *mechanism, double noise_sd, ptrdiff_t n, c
     for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + penalty * mean[i] - o->step * gradient[i];
 }
 
-static int not_negative(double value) {
-    return value >= 0.0 && isfinite(value);
-}
-
 /* The step x - tau [grad l(x; w) + kappa x + lambda (x - xbar)] of all records of a client together is the gradient
  * step of a function: its symmetrised Jacobian is I - tau (H + kappa I + lambda P), H block-diagonal with blocks between
  * 0 and M0, P the centring projection. The eigenvalues of the bracket lie in [kappa, M0 + kappa + lambda]. */
 double mfpg_flow_contraction(double step, double decay, double variance_penalty, double input_smoothness) {
-    if (!not_negative(step) || !not_negative(decay) || !not_negative(variance_penalty) ||
-        !not_negative(input_smoothness))
-        return (double)INFINITY;
+    const double number[] = {step, decay, variance_penalty, input_smoothness};
+    for (int i = 0; i < 4; i++)
+        if (!(number[i] >= 0.0 && isfinite(number[i]))) return (double)INFINITY;
     double least = step * decay, most = step * (input_smoothness + decay + variance_penalty);
     double c = fmax(fabs(1.0 - least), fabs(1.0 - most));
     return c + 8.0 * DBL_EPSILON * (1.0 + most); /* for four roundings here and those of decay = e/sigma^2 */

@@ -27,7 +27,7 @@ ptrdiff_t mfpg_batch_draw(
         ptrdiff_t here = rows - first < CHUNK ? rows - first : CHUNK;
         mfpg_stream_uniform(stream, ((uint64_t)step << 31) + (uint64_t)first, here, coin);
         for (ptrdiff_t i = 0; i < here; i++) {
-            out[count] = (int32_t)(first + i); /* always written, kept where the coin says so */
+            out[count] = (int32_t)(first + i); /* always written, kept if the coin says so */
             count += coin[i] < rate;
         }
     }

@@ -30,13 +30,16 @@ const char *mfpg_mechanism_help(ptrdiff_t index) {
     return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
 }
 
+static const mfpg_mechanism_ops *named(const char *name) {
+    for (int i = 0; name && i < KIND_COUNT; i++)
+        if (strcmp(name, KINDS[i]->name) == 0) return KINDS[i];
+    return NULL;
+}
+
 mfpg_mechanism_kind mfpg_mechanism_kind_of(const char *name) {
-    for (int i = 0; name && i < KIND_COUNT; i++) {
-        const mfpg_mechanism_ops *ops = KINDS[i];
-        if (strcmp(name, ops->name) == 0)
-            return (mfpg_mechanism_kind){ops->control, ops->particles, ops->of_data != NULL, ops->flow};
-    }
-    return (mfpg_mechanism_kind){0};
+    const mfpg_mechanism_ops *ops = named(name);
+    if (!ops) return (mfpg_mechanism_kind){0};
+    return (mfpg_mechanism_kind){ops->control, ops->particles, ops->of_data != NULL, ops->flow};
 }
 
 /* ---- options ---- */
@@ -137,17 +140,6 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_mechanism_options *o) 
 
 /* ---- mechanisms ---- */
 
-static mfpg_status find_kind(mfpg_context *ctx, const char *kind, const mfpg_mechanism_ops **out) {
-    const char *names[KIND_COUNT];
-    for (int i = 0; i < KIND_COUNT; i++) {
-        names[i] = KINDS[i]->name;
-        if (!kind || strcmp(kind, names[i]) != 0) continue;
-        *out = KINDS[i];
-        return MFPG_OK;
-    }
-    return mfpg_names_unknown(ctx, "mechanism", kind, names, KIND_COUNT);
-}
-
 /* The form of the mechanism over what the options name. */
 static mfpg_status choose_particles(
     mfpg_context *ctx, const mfpg_mechanism_options *options, const mfpg_mechanism_ops **ops) {
@@ -164,9 +156,13 @@ static mfpg_status choose_particles(
 
 mfpg_status mfpg_mechanism_create(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out) {
-    const mfpg_mechanism_ops *ops = NULL;
-    mfpg_status status = find_kind(ctx, options->kind, &ops);
-    if (status == MFPG_OK) status = validate(ctx, options);
+    const mfpg_mechanism_ops *ops = named(options->kind);
+    if (!ops) {
+        const char *names[KIND_COUNT];
+        for (int i = 0; i < KIND_COUNT; i++) names[i] = KINDS[i]->name;
+        return mfpg_names_unknown(ctx, "mechanism", options->kind, names, KIND_COUNT);
+    }
+    mfpg_status status = validate(ctx, options);
     if (status == MFPG_OK) status = choose_particles(ctx, options, &ops);
     if (status != MFPG_OK) return status;
     mfpg_mechanism *mechanism = mfpg_alloc(1, sizeof *mechanism);
@@ -195,7 +191,7 @@ static const char *no_map(const mfpg_mechanism *mechanism) {
     if (mechanism->ops->particles != MFPG_PARTICLES_PARAMETERS) return "noises records, not a model";
     if (!mfpg_mechanism_clips(mechanism)) return "adds no noise";
     if (mfpg_mechanism_clips_update(mechanism))
-        return "clips the update of free local steps (privacy.clip_at), which is no step of a flow";
+        return "clips the update of free local steps (privacy.clip_at), which is not a step of a flow";
     if (mfpg_mechanism_projects(mechanism))
         return "projects its states by a Sinkhorn map (entropic.transport.regularisation), which can drive "
                "them apart";

@@ -133,18 +133,16 @@ mfpg_status mfpg_mechanism_check_grid(
 mfpg_status mfpg_mechanism_check_release(
     mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t rows);
 
-/* The Lipschitz constant c of one step of the entropic flow over records (theory S5.2):
- * max(|1 - step decay|, |1 - step (input_smoothness + decay + variance_penalty)|), rounded up. decay is e/sigma^2 of the
- * strength e and the prior variance; input_smoothness M0 >= 0 a public bound on the Hessian of every example's loss in its
- * features, loss convex in them, at the model that the step uses. +INFINITY for NaN, negative and infinite numbers. Above 1
- * the flow is unstable. */
+/* The Lipschitz constant c of one step of the entropic flow over records (theory S5.2), rounded up:
+ * max(|1 - step decay|, |1 - step (input_smoothness + decay + variance_penalty)|), decay = e/sigma^2, input_smoothness M0 >= 0
+ * a public bound on the Hessian of every example's loss in its features, in which the loss is convex, at the model of the
+ * step. +INFINITY for NaN, negative and infinite numbers. Above 1 the flow is unstable. */
 double mfpg_flow_contraction(double step, double decay, double variance_penalty, double input_smoothness);
 
 /* ---- local updates (local_update.c) ---- */
 
-/* Poisson batches: every row takes part by a coin of its own, so that batch sizes vary and may be 0. Writes the rows of the
- * batch of one local step, ascending, and returns how many. Row i of step s is decided by uniform number 2^31 s + i of the
- * stream, so that the coin of a row depends on nothing but its place. rows < 2^31, rate in (0,1]; out has room for all rows. */
+/* Writes the rows of a Poisson batch, ascending, and returns how many. The coin of row i in step s is uniform number 2^31 s + i
+ * of the stream, so that it depends on nothing but its place. rows < 2^31, rate in (0,1]; out has room for all rows. */
 ptrdiff_t mfpg_batch_draw(const mfpg_stream *stream, int64_t step, ptrdiff_t rows, double rate, int32_t *out);
 
 /* Joint clip of a flattened vector, all tensors together (theory S0, 15: a clip of each part lets the whole exceed it):
@@ -156,11 +154,9 @@ int mfpg_clip_joint(ptrdiff_t n, float *v, double clip, double scale);
  * finite it becomes zero, the factor is scale and *nonfinite rises by 1. */
 double mfpg_clip_joint_factor(ptrdiff_t n, float *v, double clip, double scale, int64_t *nonfinite);
 
-/* Data particles: one client's local update of one round, from noised records alone: local steps from w, each a step of
- * the records' flow at the model at hand (entropic) and a plain gradient step on them. Nothing here is a release.
- * pushed is 1 if the push belongs to this round, and was the flow of the first local step. records are as mfpg_mechanism_push
- * left them, and change. Of round, release is that of the push, and vector number step x rows + i of noise the noise of row i.
- * Else as mfpg_mechanism_update. */
+/* Data particles: mfpg_mechanism_update from noised records alone: local steps from w, each a step of the records' flow at the
+ * model at hand (entropic) and a plain gradient step on them. Nothing here is a release. pushed: the push belongs to this
+ * round, and was the flow of the first local step. Vector number step x rows + i of the noise is that of row i. */
 mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
     const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
     float *out, float *work, mfpg_update_report *report);
@@ -172,13 +168,11 @@ mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanis
 mfpg_status mfpg_mechanism_check_start(
     mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model, const float *w);
 
-/* The one release of a client's records. Each is clipped to norm C (what is not finite becomes zero), mapped with the
- * gradients at the public start, and noised on the release's grid; noised->x and noised->norm2 are filled. Done once.
- * Of round, data are the client's raw rows, as many as declared, and vector number i of noise is the noise of row i.
- * start is the first model, which mfpg_mechanism_check_start accepted; noised has x and norm2 of the same shape, y the public
- * labels, and never shares x with the data; work holds mfpg_mechanism_workspace floats; report (may be NULL) counts records.
+/* The one release of a client's records, round->data: each is clipped to norm C (what is not finite becomes zero), mapped with
+ * the gradients at the public start, which mfpg_mechanism_check_start accepted, and noised on the release's grid by vector
+ * number i for row i. noised->x and noised->norm2 are filled, with y the public labels; they never share memory with the data.
  * MFPG_ERR_INPUT for a mechanism of parameters or a release that is not this mechanism's, MFPG_ERR_DOMAIN for a grid
- * that does not fit, MFPG_ERR_NUMERIC if a mapped record is not finite (a label that is none). */
+ * that does not fit, MFPG_ERR_NUMERIC if a mapped record is not finite (its label is not a class). */
 mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_local_round *round, const float *start, mfpg_dataset *noised, float *work,
     mfpg_update_report *report);

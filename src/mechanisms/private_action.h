@@ -31,7 +31,7 @@ mfpg_measurement mfpg_measurement_change(const mfpg_mechanism *mechanism, const 
     ptrdiff_t rows, double loss_clip, mfpg_adjacency adjacency);
 
 /* sqrt((change of the loss/its noise)^2 + (change of the norm/its noise)^2), rounded up: mu of both released together. A
- * part with change 0 is not released, whatever its noise; another part without noise gives +INFINITY. */
+ * part with change 0 is not released, for any noise; another part without noise gives +INFINITY. */
 double mfpg_measurement_mu(const mfpg_measurement *change, const mfpg_measurement *noise);
 
 /* The measurement with Gaussian noise of these sd, cut to [0, most]: post-processing of the release.
@@ -46,7 +46,7 @@ enum { MFPG_CHOICE_MOST = 1024 }; /* actions that a private choice can be among 
  * epsilon-DP but for less than 2^-60 count^2, and have range epsilon.
  * @param[in]  count   1 to MFPG_CHOICE_MOST
  * @param[in]  change  > 0
- * @param[out] weight  count; a disutility that is no finite number has weight 1 */
+ * @param[out] weight  count; a disutility that is not finite has weight 1 */
 void mfpg_choice_weights(
     const double *disutility, ptrdiff_t count, double epsilon, double change, uint64_t *weight);
 

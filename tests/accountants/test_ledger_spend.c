@@ -253,7 +253,7 @@ static void test_a_file_that_loses_lines_or_its_name_admits_nothing(void **state
     char *earlier = file_text(&length);
     spend(ctx, ledger, 0);
     write_file(earlier, length); /* a backup is put back */
-    expect_no_admission(ctx, ledger, "was changed by somebody else");
+    expect_no_admission(ctx, ledger, "was changed by another program");
     free(file_text(&changed));
     assert_int_equal(changed, length);
     mfpg_ledger_close(ledger);

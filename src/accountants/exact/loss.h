@@ -31,7 +31,7 @@ double laplace_chernoff(const loss_sum *sum, double delta);
 
 /* ---- loss_saddle.c: on the real line ---- */
 
-/* Where the integrands of one step live, tails beyond e^-70 of their peaks left out. */
+/* The interval of u that holds the integrands of one step, tails beyond e^-70 of their peaks left out. */
 typedef struct loss_window {
     double low, high;
 } loss_window;
@@ -115,7 +115,7 @@ typedef struct decaying {
 
 /* A bound of the sum over y = from + h, from + 2h, ... of h/y^2 times the modulus of M(c+iy)/M(c), M the product of all
  * M_b^count and of a factor exp(-gauss y^2/2); +INFINITY if none is found that is below e^-need / from. Every factor is at
- * most 1, so a few that fall fastest may stand for all. *points becomes the number of y that were looked at. */
+ * most 1, so a few that fall fastest bound all. *points becomes the number of y that were looked at. */
 double loss_decay_bound(
     const decaying *part, int parts, double gauss, double c, double h, double from, double need, int *points);
 

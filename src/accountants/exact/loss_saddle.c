@@ -1,4 +1,4 @@
-/* The composed privacy loss on the real line: its moments, where its curve has its saddle, Chernoff's bound, and the vertical line
+/* The composed privacy loss on the real line: its moments, the saddle of its curve, Chernoff's bound, and the vertical line
  * along which to invert its transform. */
 #include "loss.h"
 
@@ -108,7 +108,7 @@ static loss_moments moments_of(const loss_sum *sum, double c) {
     return all;
 }
 
-/* log M from above; the moments are within 1e-9 of M - 1, and log_m near it where M is near 1. */
+/* log M from above; the moments are within 1e-9 of M - 1, and log_m near it if M is near 1. */
 static double log_m_above(double log_m) {
     return log_m * (1.0 + 1e-7) + 1e-13;
 }

@@ -36,7 +36,7 @@ enum {
     MFPG_LEDGER_VERSION = 4,
     MFPG_LEDGER_OLDEST = 3,
     MFPG_LEDGER_WRITTEN = 768,  /* more than any line that is written needs, chain and line end included */
-    MFPG_LEDGER_LONGEST = 4096, /* a longer line is no ledger line */
+    MFPG_LEDGER_LONGEST = 4096, /* a longer line is not one of a ledger */
     MFPG_LEDGER_SEAL =
         sizeof ",\"chain\":\"\"" - 1 + MFPG_LEDGER_CHAIN_SIZE - 1 /* bytes of the key "chain" */
 };

@@ -18,11 +18,11 @@ const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     if (header->promise.adjacency > MFPG_ADJACENCY_REPLACE)
         return "adjacency is one direction of zero-out alone, which no run promises";
     if (!(header->stop_at_epsilon >= 0.0 && header->stop_at_epsilon < HUGE_VAL))
-        return "stop_at_epsilon is neither a number above 0 nor 0, which is none";
+        return "stop_at_epsilon is neither a number above 0 nor 0 for no budget";
     if (header->filter < MFPG_FILTER_ACCOUNTANT || header->filter > MFPG_FILTER_ZCDP)
         return "filter is unknown";
     if (header->filter != MFPG_FILTER_ACCOUNTANT && !(header->stop_at_epsilon > 0.0))
-        return "filter keeps a budget, and stop_at_epsilon is none";
+        return "filter keeps a budget, but stop_at_epsilon is 0";
     if (header->filter != MFPG_FILTER_ACCOUNTANT && header->delta == 0.0)
         return "filter needs a delta above 0";
     return mfpg_promise_fault(&header->promise);

@@ -44,7 +44,7 @@ static mfpg_status next_line(line_reader *reader, line_kind *kind) {
     return MFPG_OK;
 }
 
-/* The first fault of a line is the one that is told. */
+/* The message is about the first fault of a line. */
 static void fail_line(line_reader *reader, const char *what) {
     if (reader->status == MFPG_OK)
         reader->status = mfpg_fail(
@@ -181,7 +181,7 @@ static mfpg_action action_of(line_reader *reader) {
     const json_t *object = json_object_get(reader->line, "action");
     mfpg_action action = {.control = MFPG_CONTROL_NONE};
     if (json_is_null(object)) return action;
-    if (json_object_size(object) != 1) { /* 0 for what is no object */
+    if (json_object_size(object) != 1) { /* 0 for what is not an object */
         fail_key(reader, "action", "null or name one budget, strength or multiplier");
     } else if (json_object_get(object, "budget")) {
         action.control = MFPG_CONTROL_BUDGET;
@@ -270,7 +270,7 @@ static void check_chain(line_reader *reader) {
         fail_line(reader, reader->number == 1
                               ? "the chain does not hold: this line was changed"
                               : "the chain does not hold: this line was changed, or a line was removed, "
-                                "inserted or moved in front of it");
+                                "inserted or moved before it");
     reader->end.lines++;
 }
 

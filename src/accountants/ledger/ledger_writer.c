@@ -358,7 +358,7 @@ static mfpg_status check_file(mfpg_context *ctx, const mfpg_ledger *ledger) {
         return mfpg_fail(ctx, MFPG_ERR_IO, "%s: was deleted while it was open for writing", ledger->path);
     if (info.st_size == ledger->size) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_IO,
-        "%s: was changed by somebody else: it has %lld bytes, and should have %lld", ledger->path,
+        "%s: was changed by another program: it has %lld bytes, and should have %lld", ledger->path,
         (long long)info.st_size, (long long)ledger->size);
 }
 

@@ -36,7 +36,7 @@ static double excess(double epsilon, const void *arg) {
     return value == 0.0 ? -DBL_TRUE_MIN : value;
 }
 
-/* The smallest epsilon found at which delta is not above what is asked; +INFINITY where none was. */
+/* The smallest epsilon found at which delta is not above what is asked; +INFINITY if none was. */
 static double root_of(const question *asked) {
     double low = fmax(0.0, asked->one->low), high = asked->one->high;
     if (asked->two) {
@@ -98,7 +98,7 @@ static mfpg_status zero_out(const pld_mechanism *mechanism, int for_delta, doubl
     return status;
 }
 
-/* About where delta of zero-out has to lie so that a group of two meets delta; 0 where no grid can say. */
+/* About where delta of zero-out has to lie so that a group of two meets delta; 0 if no grid can tell. */
 static mfpg_status zero_out_target(const pld_mechanism *mechanism, double delta, double *target) {
     *target = 0.5 * delta;
     for (int i = 0; i < 3; i++) {

@@ -85,7 +85,7 @@ typedef struct pld_spread {
 
 /* Adds to circle[i mod n] the mass at every grid point i times e^(tilt i h - log_scale), each rounded up: together with the
  * chance of infinity they dominate the step, in the sense of which composition keeps (every hockey-stick divergence, of the
- * step with whatever else is released, is at least that of the step). log_scale is chosen so that the sum is about 1. */
+ * step with everything else that is released, is at least that of the step). log_scale is chosen so that the sum is about 1. */
 void pld_cells_fold(const pld_setting *setting, const sampled_step *kind, pld_side side, int at,
     double *circle, pld_spread *out);
 

@@ -1,4 +1,4 @@
-/* Poisson-sampled Gaussian steps: how many of which kind were released, which is all that composition needs, whatever their order;
+/* Poisson-sampled Gaussian steps: how many of which kind were released, which is all that composition needs, in any order;
  * and what one of them reveals. */
 #ifndef MFPG_ACCOUNTANTS_SAMPLED_SAMPLED_STEPS_H
 #define MFPG_ACCOUNTANTS_SAMPLED_SAMPLED_STEPS_H
@@ -55,7 +55,7 @@ typedef struct sampled_sum {
     ptrdiff_t order_count;
 } sampled_sum;
 
-/* Entries of their ops. A last step that the noise of others hides as well keeps its credit: given the earlier steps, and whatever the
+/* Entries of their ops. A last step that the noise of others hides as well keeps its credit: given the earlier steps, and for all that the
  * others do, it is a sampled Gaussian step with their independent noise on top (theory S2.2). */
 mfpg_status sampled_sum_start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options);
 void sampled_sum_finish(void *state);
