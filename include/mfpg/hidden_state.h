@@ -53,7 +53,8 @@ typedef struct mfpg_hidden_assumption {
     double strong_convexity; /* m >= 0 */
     double smoothness;       /* M >= m: of the gradient that is clipped; its mean if examples are clipped */
     mfpg_clipping clipping;
-    /* Every state is projected onto a public ball of that radius on which the clip never acts, for any data; +INFINITY: none is. */
+    /* Every state is projected onto a public ball of that radius on which the clip never acts, for any data; +INFINITY:
+     * none is. */
     double projection_radius;
 } mfpg_hidden_assumption;
 

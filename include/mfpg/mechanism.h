@@ -128,8 +128,8 @@ typedef struct mfpg_local_round {
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_local_round *round, const float *w, float *out, float *work, mfpg_update_report *report);
 
-/** Numbers of the two measurements of a client that a choice of action answers to (theory S4): their values, how far they move,
- *  their noise, or the largest they can be. */
+/** Numbers of the two measurements of a client that a choice of action answers to (theory S4): their values, how far they
+ *  move, their noise, or the largest they can be. */
 typedef struct mfpg_measurement {
     double loss; /* mean over the declared rows of the examples' losses, each cut to [0, loss clip] */
     double gradient_norm; /* norm of the mean clipped gradient, in [0, clip] */

@@ -24,8 +24,8 @@ double gdp_mu_under(double mu, mfpg_adjacency own, mfpg_adjacency asked) {
     return own == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu;
 }
 
-/* The two conversions round up by what 2e-12 of mu makes of them (or, of delta, by 1e-12 of it, which is less than what 1e-12 of
- * mu makes of it). */
+/* The two conversions round up by what 2e-12 of mu makes of them (or, of delta, by 1e-12 of it, which is less than what
+ * 1e-12 of mu makes of it). */
 void gdp_answer(double mu, int loose, const mfpg_question *asked, mfpg_bounds *out) {
     double (*convert)(double mu, double given) = asked->for_delta ? mfpg_gdp_delta : mfpg_gdp_epsilon;
     out->upper = convert(mu, asked->given);

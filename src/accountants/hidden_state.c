@@ -75,8 +75,8 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     return append(ctx, h, &step);
 }
 
-/* The smaller of what the rounds cost hidden, and what they cost if they were all seen; the latter if memory runs out, which
- * the status tells. */
+/* The smaller of what the rounds cost hidden, and what they cost if they were all seen; the latter if memory runs out,
+ * which the status tells. */
 static mfpg_status find_mu(const hidden_state *h, double *mu) {
     square_sum all = h->seen, some = h->seen;
     double hidden;

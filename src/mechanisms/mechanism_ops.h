@@ -88,7 +88,8 @@ static inline int mfpg_mechanism_projects(const mfpg_mechanism *mechanism) {
     return mechanism->ops->project && mechanism->options.regularisation.value > 0.0;
 }
 
-/* The flow of an entropic mechanism: tau, sigma^2 and lambda of its options. Strength e of a release is noise_sd^2/(2 tau). */
+/* The flow of an entropic mechanism: tau, sigma^2 and lambda of its options. Strength e of a release is noise_sd^2/(2
+ * tau). */
 typedef struct mfpg_flow {
     double step, prior_variance, variance_penalty;
 } mfpg_flow;
@@ -117,7 +118,8 @@ mfpg_status mfpg_mechanism_step_map(
  * batch. (The client unit on a model whose loss sums its rows divides by the rate alone: its clip comes after the sum.) */
 double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows);
 
-/* What data can move in one release, in the units of what is noised, the rounding of sums over examples included (zero-out). */
+/* What data can move in one release, in the units of what is noised, the rounding of sums over examples included
+ * (zero-out). */
 double mfpg_mechanism_state_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows);
 
 /* The action that gives noise_sd / sensitivity = multiplier (both as in mfpg_release) for a client of that many rows:
@@ -133,16 +135,16 @@ mfpg_status mfpg_mechanism_check_grid(
 mfpg_status mfpg_mechanism_check_release(
     mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t rows);
 
-/* The Lipschitz constant c of one step of the entropic flow over records (theory S5.2), rounded up:
- * max(|1 - step decay|, |1 - step (input_smoothness + decay + variance_penalty)|), decay = e/sigma^2, input_smoothness M0 >= 0
- * a public bound on the Hessian of every example's loss in its features, in which the loss is convex, at the model of the
- * step. +INFINITY for NaN, negative and infinite numbers. Above 1 the flow is unstable. */
+/* The Lipschitz constant c of one step of the entropic flow over records (theory S5.2), rounded up: max(|1 - step decay|,
+ * |1 - step (input_smoothness + decay + variance_penalty)|), decay = e/sigma^2, input_smoothness M0 >= 0 a public bound on
+ * the Hessian of every example's loss in its features, in which the loss is convex, at the model of the step. +INFINITY for
+ * NaN, negative and infinite numbers. Above 1 the flow is unstable. */
 double mfpg_flow_contraction(double step, double decay, double variance_penalty, double input_smoothness);
 
 /* ---- local updates (local_update.c) ---- */
 
-/* Writes the rows of a Poisson batch, ascending, and returns how many. The coin of row i in step s is uniform number 2^31 s + i
- * of the stream, so that it depends on nothing but its place. rows < 2^31, rate in (0,1]; out has room for all rows. */
+/* Writes the rows of a Poisson batch, ascending, and returns how many. The coin of row i in step s is uniform number 2^31 s
+ * + i of the stream, so that it depends on nothing but its place. rows < 2^31, rate in (0,1]; out has room for all rows. */
 ptrdiff_t mfpg_batch_draw(const mfpg_stream *stream, int64_t step, ptrdiff_t rows, double rate, int32_t *out);
 
 /* Joint clip of a flattened vector, all tensors together (theory S0, 15: a clip of each part lets the whole exceed it):
@@ -154,9 +156,9 @@ int mfpg_clip_joint(ptrdiff_t n, float *v, double clip, double scale);
  * finite it becomes zero, the factor is scale and *nonfinite rises by 1. */
 double mfpg_clip_joint_factor(ptrdiff_t n, float *v, double clip, double scale, int64_t *nonfinite);
 
-/* Data particles: mfpg_mechanism_update from noised records alone: local steps from w, each a step of the records' flow at the
- * model at hand (entropic) and a plain gradient step on them. Nothing here is a release. pushed: the push belongs to this
- * round, and was the flow of the first local step. Vector number step x rows + i of the noise is that of row i. */
+/* Data particles: mfpg_mechanism_update from noised records alone: local steps from w, each a step of the records' flow at
+ * the model at hand (entropic) and a plain gradient step on them. Nothing here is a release. pushed: the push belongs to
+ * this round, and was the flow of the first local step. Vector number step x rows + i of the noise is that of row i. */
 mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
     const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
     float *out, float *work, mfpg_update_report *report);
@@ -168,11 +170,11 @@ mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanis
 mfpg_status mfpg_mechanism_check_start(
     mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model, const float *w);
 
-/* The one release of a client's records, round->data: each is clipped to norm C (what is not finite becomes zero), mapped with
- * the gradients at the public start, which mfpg_mechanism_check_start accepted, and noised on the release's grid by vector
- * number i for row i. noised->x and noised->norm2 are filled, with y the public labels; they never share memory with the data.
- * MFPG_ERR_INPUT for a mechanism of parameters or a release that is not this mechanism's, MFPG_ERR_DOMAIN for a grid
- * that does not fit, MFPG_ERR_NUMERIC if a mapped record is not finite (its label is not a class). */
+/* The one release of a client's records, round->data: each is clipped to norm C (what is not finite becomes zero), mapped
+ * with the gradients at the public start, which mfpg_mechanism_check_start accepted, and noised on the release's grid by
+ * vector number i for row i. noised->x and noised->norm2 are filled, with y the public labels; they never share memory with
+ * the data. MFPG_ERR_INPUT for a mechanism of parameters or a release that is not this mechanism's, MFPG_ERR_DOMAIN for a
+ * grid that does not fit, MFPG_ERR_NUMERIC if a mapped record is not finite (its label is not a class). */
 mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_local_round *round, const float *start, mfpg_dataset *noised, float *work,
     mfpg_update_report *report);

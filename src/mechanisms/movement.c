@@ -154,7 +154,8 @@ MFPG_WIDE static void move_state(
     for (ptrdiff_t i = whole; i < n; i++) to[i] = (float)((double)from[i] + step * k[i]);
 }
 
-/* The state's part of a share is rounded to the grid by itself: it depends on the data through earlier noised states alone. */
+/* The state's part of a share is rounded to the grid by itself: it depends on the data through earlier noised states
+ * alone. */
 static void fill_share(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const double *k) {
     int64_t *share = m->share + first;
     const float *from = m->from + first, *origin = m->origin + first;
@@ -188,8 +189,9 @@ static void move_long(
     take(m, first, n, k);
 }
 
-/* Nearly all are moved in float, eight entries side by side, with the same bits: step times an integer below 2^22 is a float if
- * step is a power of two, and the sum of two floats is the same whether it is rounded at once or to double first. */
+/* Nearly all are moved in float, eight entries side by side, with the same bits: step times an integer below 2^22 is a
+ * float if step is a power of two, and the sum of two floats is the same whether it is rounded at once or to double
+ * first. */
 static const double LEAST_SHORT_STEP = 0x1p-126, LARGEST_SHORT_STEP = 0x1p100;
 
 enum { LANES = MFPG_GRID_LANES, HALF = LANES / 2 };

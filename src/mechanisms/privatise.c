@@ -1,4 +1,5 @@
-/* Foreign updates made private: one joint clip of an update, or of every example's update, and one noise (theory S0, 15). */
+/* Foreign updates made private: one joint clip of an update, or of every example's update, and one noise (theory S0,
+ * 15). */
 #include "mfpg/privatise.h"
 
 #include <math.h>

@@ -48,7 +48,8 @@ enum { MFPG_LEDGER_ALWAYS = 1 << 8, MFPG_LEDGER_LATELY = 1 << 9 };
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header);
 const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release);
 
-/* Both write a line without chain and line end and return its length. The numbers are finite, the promise is a known one. */
+/* Both write a line without chain and line end and return its length. The numbers are finite, the promise is a known
+ * one. */
 size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]);
 size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]);
@@ -80,7 +81,8 @@ typedef struct mfpg_ledger_extent {
     mfpg_ledger_end end;
 } mfpg_ledger_extent;
 
-/* mfpg_ledger_read, with the place of each line, of an open file (-1: the path is opened). extent is set on success only. */
+/* mfpg_ledger_read, with the place of each line, of an open file (-1: the path is opened). extent is set on success
+ * only. */
 mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, int descriptor, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, mfpg_ledger_extent *extent);
 

@@ -1,5 +1,5 @@
-/* The machinery of `pld`: epsilon and delta of a composition, rounded up, for one direction or one adjacency. answer.c asks, curve.c
- * composes, cells.c lays one step on a grid, grid_choice.c chooses the grid. */
+/* The machinery of `pld`: epsilon and delta of a composition, rounded up, for one direction or one adjacency. answer.c
+ * asks, curve.c composes, cells.c lays one step on a grid, grid_choice.c chooses the grid. */
 #ifndef MFPG_ACCOUNTANTS_PLD_PLD_H
 #define MFPG_ACCOUNTANTS_PLD_PLD_H
 
@@ -39,9 +39,11 @@ mfpg_status pld_side_answer(
 mfpg_status pld_answer(
     const pld_mechanism *mechanism, mfpg_adjacency adjacency, int for_delta, double given, double *out);
 
-/* ---- grid_choice.c: nothing sound rests on these numbers; a bad choice makes the bound of a curve wide, never wrong ---- */
+/* ---- grid_choice.c: nothing sound rests on these numbers; a bad choice makes the bound of a curve wide, never wrong
+ * ---- */
 
-/* The kinds of a mechanism one by one, as this side sees them: the reach doubled for replace; mu as one step of rate 1 at the end. */
+/* The kinds of a mechanism one by one, as this side sees them: the reach doubled for replace; mu as one step of rate 1 at
+ * the end. */
 int pld_kinds(const pld_mechanism *mechanism);
 sampled_step pld_kind(const pld_mechanism *mechanism, pld_side side, int at);
 
@@ -85,7 +87,8 @@ typedef struct pld_spread {
 
 /* Adds to circle[i mod n] the mass at every grid point i times e^(tilt i h - log_scale), each rounded up: together with the
  * chance of infinity they dominate the step, in the sense of which composition keeps (every hockey-stick divergence, of the
- * step with everything else that is released, is at least that of the step). log_scale is chosen so that the sum is about 1. */
+ * step with everything else that is released, is at least that of the step). log_scale is chosen so that the sum is about
+ * 1. */
 void pld_cells_fold(const pld_setting *setting, const sampled_step *kind, pld_side side, int at,
     double *circle, pld_spread *out);
 
