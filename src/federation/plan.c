@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountants/view.h"
+#include "accountants/view_noise.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/release_parts.h"

@@ -2,7 +2,7 @@
  * against releases and ledgers of the other kind. */
 #include "accountants/accounting.h"
 #include "accountants/fixture.h"
-#include "accountants/view.h"
+#include "accountants/view_noise.h"
 
 #include "ledger_text.h"
 

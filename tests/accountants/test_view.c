@@ -1,5 +1,5 @@
 #include "accountants/fixture.h"
-#include "accountants/view.h"
+#include "accountants/view_noise.h"
 
 /* Fills last_sd of one round's releases, all clients that take part. */
 static void apply_view(const mfpg_promise *promise, const unsigned char *colluder, int participants,

@@ -1,6 +1,6 @@
 /* How much noise protects a client's last local step if only the average is seen (theory S2.2). */
-#ifndef MFPG_ACCOUNTANTS_VIEW_H
-#define MFPG_ACCOUNTANTS_VIEW_H
+#ifndef MFPG_ACCOUNTANTS_VIEW_NOISE_H
+#define MFPG_ACCOUNTANTS_VIEW_NOISE_H
 
 #include "mfpg/release.h"
 

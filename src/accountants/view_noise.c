@@ -1,6 +1,6 @@
 /* The release is the client's own chain plus a constant plus the last noise of everybody in the sum who keeps it secret
  * (theory S2.2). */
-#include "view.h"
+#include "view_noise.h"
 
 #include <float.h>
 #include <math.h>
