@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "base/wide.h"
 #include "base/grid_noise.h"
-#include "batch.h"
-#include "clip.h"
 #include "models/clip_factor.h"
 #include "models/losses.h"
 #include "movement.h"

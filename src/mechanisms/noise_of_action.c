@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/release_parts.h"
 #include "base/grid_noise.h"
-#include "ops.h"
 
 /* Noise outside these bounds is refused: float draws times a smaller sd lose digits, times a larger one overflow. */
 #define SMALLEST_NOISE 0x1p-100

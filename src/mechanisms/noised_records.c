@@ -13,7 +13,7 @@
 /* What one record needs on its way. The doubles come first: workspace begins at a multiple of their size. */
 typedef struct record_work {
     double *x, *gradient, *mean; /* features */
-    double *margins;             /* mfpg_model_input_workspace */
+    double *margins;             /* one a class */
 } record_work;
 
 ptrdiff_t mfpg_records_workspace(const mfpg_model *model) {
