@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/ranks.h"
 #include "federation/run_folder.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 /* Of the time, with train.checkpoint: auto. */

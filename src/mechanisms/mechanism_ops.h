@@ -163,7 +163,7 @@ mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanis
     const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
     float *out, float *work, mfpg_update_report *report);
 
-/* ---- data particles (noised_records.c) ---- */
+/* ---- data particles (record_noise.c) ---- */
 
 /* May this start be used? MFPG_ERR_INPUT if the first map needs a bound on the loss's curvature in the features and the
  * model has none, or the one at w exceeds input_smoothness. MFPG_OK for parameters. */
