@@ -51,7 +51,7 @@ static void spend(const uint8_t *data, size_t size) {
     mfpg_context *ctx = fuzz_context();
     mfpg_ledger *ledger = NULL;
     if (mfpg_ledger_open(ctx, fuzz_file(1, data, size), 0, &ledger) != MFPG_OK) return;
-    mfpg_ledger_header header = mfpg_ledger_tell_header(ledger);
+    mfpg_ledger_header header = mfpg_ledger_tell(ledger).header;
     mfpg_spending answer = {0};
     mfpg_release release = {.round = -1,
         .particles = header.particles,

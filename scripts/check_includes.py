@@ -19,7 +19,7 @@ OUTSIDE = {"reproduction", "cli"}
 # Public header -> folder that implements it; a new header needs a word here.
 OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "group": "base", "names": "base", "program": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
-         "private_action": "mechanisms", "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "answers", "game_from_options": "answers", "filter": "accountants",
+         "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "answers", "game_from_options": "answers", "filter": "accountants",
          "hidden_state": "accountants",
          "federation": "federation", "run_fields": "federation", "audit": "audit", "audit_bounds": "audit", "inversion": "audit", "config": "experiment",
          "experiment": "experiment", "solution": "answers", "preference_law": "answers", "loss_table": "experiment",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountants/ledger/chain.h"
+#include "accountants/ledger/ledger.h"
 
 /* The text with every line {...} sealed anew, what it was sealed with taken off; *length is that of the text and becomes
  * the new one. A closing 0 stands behind it; free it. NULL without memory. */

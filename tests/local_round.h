@@ -3,6 +3,7 @@
 #define MFPG_TESTS_LOCAL_ROUND_H
 
 #include "mfpg/mechanism.h"
+#include "mechanisms/mechanism_ops.h"
 
 static inline mfpg_status update_by(mfpg_context *ctx, const mfpg_mechanism *mechanism,
     const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows, mfpg_action action,

@@ -1,6 +1,6 @@
 /** Accountants: what was released, and what it cost. gdp, rdp, exact, pld and hidden-state certify releases of parameters,
- *  data-particles those of noised records; paper_* print the paper's formulas and certify nothing. Also the conversions of Gaussian
- *  differential privacy and the append-only ledger. */
+ *  data-particles those of noised records; paper_* print the paper's formulas and certify nothing. Also the conversions of
+ *  Gaussian differential privacy and the append-only ledger. */
 #ifndef MFPG_ACCOUNTANT_H
 #define MFPG_ACCOUNTANT_H
 
@@ -67,11 +67,12 @@ void mfpg_accountant_destroy(mfpg_accountant *accountant);
 /** 1 if its epsilon is a guarantee, 0 for paper_*. */
 int mfpg_accountant_certifies(const mfpg_accountant *accountant);
 
-/** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT if the particles of the release are not
- *  those that the accountant knows, its unit is not that of the promise, its grid does not fit its noise in the view promised
- *  (mfpg_grid_fault), or paper_lsi is given no strength. After any failure the accountant answers +INFINITY for ever, as something was
- *  released that it does not know. gdp counts sampled examples as if all had been used; rdp, exact and pld credit Poisson
- *  sampling if the unit is the example, because only examples are sampled: the caller promises that. */
+/** Adds a release. MFPG_ERR_DOMAIN for NaN, infinite or negative numbers, MFPG_ERR_INPUT if the particles of the release
+ *  are not those that the accountant knows, its unit is not that of the promise, its grid does not fit its noise in the
+ *  view promised (mfpg_grid_fault), or paper_lsi is given no strength. After any failure the accountant answers +INFINITY
+ *  for ever, as something was released that it does not know. gdp counts sampled examples as if all had been used; rdp,
+ *  exact and pld credit Poisson sampling if the unit is the example, because only examples are sampled: the caller promises
+ *  that. */
 mfpg_status mfpg_accountant_record(
     mfpg_context *ctx, mfpg_accountant *accountant, const mfpg_release *release);
 
@@ -89,8 +90,8 @@ typedef struct mfpg_bounds {
     double lower, upper;
 } mfpg_bounds;
 
-/** delta at epsilon >= 0, rounded up; of paper_rdp, whose delta is a target that it is given, +INFINITY; of paper_lsi the bound, for
- *  every epsilon. */
+/** delta at epsilon >= 0, rounded up; of paper_rdp, whose delta is a target that it is given, +INFINITY; of paper_lsi the
+ *  bound, for every epsilon. */
 mfpg_status mfpg_accountant_delta(
     mfpg_context *ctx, const mfpg_accountant *accountant, double epsilon, double *delta);
 
@@ -106,9 +107,9 @@ int mfpg_accountant_affords(mfpg_context *ctx, const mfpg_accountant *accountant
  *  +INFINITY for a release that no accountant would record, and for one of data particles. */
 double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
 
-/** mu of one release of data particles, records pushed through noise once (theory S5.2, S5.3), under the promise, for everything that
- *  is computed from it afterwards: contraction S/noise_sd, S doubled for replace; rounded up. +INFINITY for a release that no
- *  accountant would record, and for one of parameters. */
+/** mu of one release of data particles, records pushed through noise once (theory S5.2, S5.3), under the promise, for
+ *  everything that is computed from it afterwards: contraction S/noise_sd, S doubled for replace; rounded up. +INFINITY for
+ *  a release that no accountant would record, and for one of parameters. */
 double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
 
 const char *mfpg_accountant_name(ptrdiff_t index); /* accountants.def; NULL past the end */
@@ -138,7 +139,7 @@ extern const mfpg_fields mfpg_ledger_fields;
 
 enum { MFPG_LEDGER_CHAIN_SIZE = 65 }; /* 64 hexadecimal digits and a closing 0 */
 
-/** Where a ledger ends. Whole lines that were taken from the end of a file leave a chain without a fault: only a copy of
+/** The end of a ledger. Whole lines that were taken from the end of a file leave a chain without a fault: only a copy of
  *  this, kept elsewhere, shows it. */
 typedef struct mfpg_ledger_end {
     int64_t lines;                      /* complete ones, the header included */
@@ -151,7 +152,7 @@ typedef struct mfpg_ledger_end {
 mfpg_status mfpg_ledger_create(
     mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out);
 
-/** Goes on with a ledger, behind its last complete line. The beginning of a line that a crash left is cut off: nothing is
+/** Goes on with a ledger, after its last complete line. The beginning of a line that a crash left is cut off: nothing is
  *  released before its line is complete and on disk.
  *  @param[in] stop_at_epsilon  a smaller budget than that of the header, for this writer; 0: the header's
  *  @return MFPG_ERR_INPUT if mfpg_ledger_read refuses the file, or it is of an older version, which is read only. */
@@ -186,39 +187,41 @@ mfpg_status mfpg_ledger_ask(mfpg_context *ctx, mfpg_ledger *ledger, int64_t clie
 /** The accountant that prices such a ledger: data-particles, exact (unit example), gdp. */
 const char *mfpg_ledger_accountant(const mfpg_ledger_header *header);
 
-/* ---- a ledger as list: somebody else keeps the budget ---- */
+/* ---- a ledger as list: its caller keeps the budget ---- */
 
-/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk, whatever the
- *  budget; no release is written if any is NaN, negative, of another unit or otherwise faulty (MFPG_ERR_DOMAIN). A round may
- *  be appended to, an earlier one may not. After a write that failed every append fails; so does one to a file that somebody else
- *  deleted or left with another length (MFPG_ERR_IO). */
+/** Appends one round's releases (ascending clients; runs of equal releases share a line) and syncs to disk, for any budget;
+ *  no release is written if any is NaN, negative, of another unit or otherwise faulty (MFPG_ERR_DOMAIN). A round may be
+ *  appended to, an earlier one may not. After a write that failed every append fails; so does one to a file that another
+ *  program deleted or left with another length (MFPG_ERR_IO). */
 mfpg_status mfpg_ledger_append(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count);
 
-/** The same as a new round, whose number is told; what the releases say of theirs is not looked at. */
+/** The same as a new round, whose number goes to *round; that of the releases is not read. */
 mfpg_status mfpg_ledger_append_next(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count, int64_t *round);
 
 /* ---- both ---- */
 
-/** The end so far; of a ledger that is being repeated, of what the file holds. */
-void mfpg_ledger_tell_end(mfpg_ledger *ledger, mfpg_ledger_end *out);
+/** What is known of an open ledger. While an interrupted run is being repeated, end is that of what the file holds, and
+ *  repeated that of the lines before those that are still to be repeated; else they are the same. */
+typedef struct mfpg_ledger_state {
+    mfpg_ledger_header header;
+    int64_t round; /* of the latest release; 0 before the first */
+    mfpg_ledger_end end, repeated;
+} mfpg_ledger_state;
 
-/** The round of the latest release; 0 before the first. */
-int64_t mfpg_ledger_tell_round(mfpg_ledger *ledger);
-
-mfpg_ledger_header mfpg_ledger_tell_header(const mfpg_ledger *ledger);
+mfpg_ledger_state mfpg_ledger_tell(mfpg_ledger *ledger);
 
 /** Closes; NULL is fine. A failure to write what was appended has been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);
 
 /** Reads a ledger: fills header (may be NULL), then calls visit (may be NULL) for every line with the release and its
- *  inclusive client range, in file order, until it returns another status than MFPG_OK, which is returned; fills end
- *  (may be NULL) on success. A line that is no ledger line, or does not continue the chain (changed, removed, inserted,
- *  moved), is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by
- *  a warning and ignored, as nothing is released before its line is on disk. In a ledger of the view local a line
- *  whose last_sd exceeds its noise_sd is refused: nobody else's noise protects there; a line whose grid is
- *  neither 0 nor a power of two up to a quarter of its noise is refused as well. Lines of version 3 knew no grid. */
+ *  inclusive client range, in file order, until it returns another status than MFPG_OK, which is returned; fills end (may
+ *  be NULL) on success. A line that is not one of a ledger, or does not continue the chain (changed, removed, inserted,
+ *  moved), is MFPG_ERR_INPUT with its number; an unfinished last line (a crash while writing) is reported by a warning and
+ *  ignored, as nothing is released before its line is on disk. In a ledger of the view local a line whose last_sd exceeds
+ *  its noise_sd is refused: nobody else's noise protects there; a line whose grid is neither 0 nor a power of two up to a
+ *  quarter of its noise is refused as well. Lines of version 3 knew no grid. */
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
     void *user, mfpg_ledger_end *end);

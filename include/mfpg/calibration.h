@@ -1,5 +1,6 @@
-/** Calibration: the noise, strength, sampling rate or number of steps with which a schedule meets a target (epsilon, delta).
- *  What is returned was evaluated by the accountant and meets the target; the exact answer lies within a millionth of it. */
+/** Calibration: the noise, strength, sampling rate or number of steps with which a schedule meets a target (epsilon,
+ *  delta). What is returned was evaluated by the accountant and meets the target; the exact answer lies within a millionth
+ *  of it. */
 #ifndef MFPG_CALIBRATION_H
 #define MFPG_CALIBRATION_H
 
@@ -43,8 +44,8 @@ typedef struct mfpg_calibration {
 
 /** Solves one number of a schedule. MFPG_ERR_DOMAIN or MFPG_ERR_INPUT names a parameter that is out of range.
  *  MFPG_ERR_INPUT also if the target cannot be reached: nothing of the unknown is little enough (the other releases cost
- *  too much by themselves), or no noise is enough. *out is set on success only.
- *  Costs about ten answers of the accountant; sampled steps are guessed by the central limit theorem, which decides nothing. */
+ *  too much by themselves), or no noise is enough. *out is set on success only. Costs about ten answers of the accountant;
+ *  sampled steps are guessed by the central limit theorem, which decides nothing. */
 mfpg_status mfpg_calibrate(mfpg_context *ctx, const mfpg_calibration_options *asked, mfpg_calibration *out);
 
 #endif

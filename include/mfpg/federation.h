@@ -14,7 +14,6 @@
 #include "hidden_state.h"
 #include "mechanism.h"
 #include "model.h"
-#include "private_action.h"
 #include "random.h"
 #include "release.h"
 

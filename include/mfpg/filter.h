@@ -1,6 +1,6 @@
-/** Privacy filters (theory S4): a budget that is fixed beforehand, and the sum of what was spent of it. A step and its cost may be
- *  chosen after looking at what earlier steps released. Every step is one mechanism that is mu-GDP
- *  (a Gaussian release, or one of mfpg_release_mu); mu itself must be a function of public or released quantities only. */
+/** Privacy filters (theory S4): a budget that is fixed beforehand, and the sum of what was spent of it. A step and its cost
+ *  may be chosen after looking at what earlier steps released. Every step is one mechanism that is mu-GDP (a Gaussian
+ *  release, or one of mfpg_release_mu); mu itself must be a function of public or released quantities only. */
 #ifndef MFPG_FILTER_H
 #define MFPG_FILTER_H
 
@@ -28,7 +28,7 @@ typedef struct mfpg_filter {
 } mfpg_filter;
 
 /** The largest budget that is (epsilon, delta)-DP, rounded down; nothing is spent yet. epsilon > 0 (+INFINITY: no limit)
- *  and delta in (0,1), else MFPG_ERR_DOMAIN, as for MFPG_FILTER_ACCOUNTANT, which is no filter. */
+ *  and delta in (0,1), else MFPG_ERR_DOMAIN, as for MFPG_FILTER_ACCOUNTANT, which is not a filter. */
 mfpg_status mfpg_filter_start(
     mfpg_context *ctx, mfpg_filter_kind kind, double epsilon, double delta, mfpg_filter *out);
 
@@ -43,8 +43,8 @@ int mfpg_filter_spend(mfpg_filter *filter, double mu);
 double mfpg_zcdp_epsilon(double rho, double delta);
 
 /** What has been spent so far, for display, however the steps were chosen: of the GDP filters of budget mu_i^2 = 2 rho_i,
- * rho_i = 2^i/128, each at delta/2^(i+1), the first that is not exceeded. "At most epsilon at delta" is then true at every moment, and
- * nothing sharper is claimed. */
+ *  rho_i = 2^i/128, each at delta/2^(i+1), the first that is not exceeded. "At most epsilon at delta" is then true at every
+ *  moment, and nothing sharper is claimed. */
 typedef struct mfpg_odometer {
     int64_t index; /* i; -1 if nothing can be said, and epsilon is +INFINITY */
     double rho;    /* rho_i */

@@ -47,13 +47,14 @@ typedef enum mfpg_clipping {
 } mfpg_clipping;
 
 /** What is taken for granted of the loss. All numbers are public and hold for every data set and every minibatch that
- *  could have been; a number found on the data at hand is none. */
+ *  could have been; a number found on the data at hand does not. */
 typedef struct mfpg_hidden_assumption {
     mfpg_hidden_case kind;
     double strong_convexity; /* m >= 0 */
     double smoothness;       /* M >= m: of the gradient that is clipped; its mean if examples are clipped */
     mfpg_clipping clipping;
-    /* Every state is projected onto a public ball of that radius on which the clip never acts, for any data; +INFINITY: none is. */
+    /* Every state is projected onto a public ball of that radius on which the clip never acts, for any data; +INFINITY:
+     * none is. */
     double projection_radius;
 } mfpg_hidden_assumption;
 

@@ -16,8 +16,8 @@
 
 typedef enum mfpg_clip_at { MFPG_CLIP_STEP = 0, MFPG_CLIP_UPDATE } mfpg_clip_at;
 typedef enum mfpg_noise_law {
-    MFPG_LAW_GAME =
-        0, /* gradient noise sd S_r/b, S_r the replace sensitivity: mu a step is b (replace), b/2 (zero-out) */
+    /* gradient noise sd S_r/b, S_r the replace sensitivity: mu a step is b (replace), b/2 (zero-out) */
+    MFPG_LAW_GAME = 0,
     MFPG_LAW_CLASSICAL /* gradient noise sd S_z sqrt(2 ln(1.25/delta))/b, S_z the zero-out sensitivity */
 } mfpg_noise_law;
 typedef enum mfpg_strength_scale {
@@ -41,8 +41,8 @@ typedef struct mfpg_mechanism_options {
     double
         input_smoothness; /* M0 >= 0: entropic over data; public bound on mfpg_model_input_smoothness at the start */
     mfpg_strength_scale scale;
-    mfpg_regularisation
-        regularisation; /* of the Sinkhorn projection of each tensor after each entropic step; value 0: none */
+    /* Of the Sinkhorn projection of each tensor after each entropic step; value 0: none. */
+    mfpg_regularisation regularisation;
     ptrdiff_t transport_cap; /* tensors with more entries are not projected; 0: no cap */
     int64_t local_steps;     /* K_loc >= 1 */
     double batch_rate;       /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
@@ -66,37 +66,6 @@ typedef struct mfpg_mechanism mfpg_mechanism;
 mfpg_status mfpg_mechanism_create(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out);
 void mfpg_mechanism_destroy(mfpg_mechanism *mechanism);
-/** 1 where every step's noised state passes a projection (Sinkhorn). What a sum of clients then hides of one of them is
- *  not the noise of the others: their noise no longer stands in the sum as it was added. */
-int mfpg_mechanism_projects(const mfpg_mechanism *mechanism);
-mfpg_control mfpg_mechanism_control(const mfpg_mechanism *mechanism); /* the control its actions carry */
-/** What it noises. Data: the caller keeps noised records for each client (mfpg_mechanism_push, once) and trains on them
- *  (mfpg_mechanism_update_records); mfpg_mechanism_update is then refused. */
-mfpg_particles mfpg_mechanism_particles(const mfpg_mechanism *mechanism);
-
-/** The flow of an entropic mechanism: tau, sigma^2 and lambda of its options. Strength e of a release is noise_sd^2/(2 tau). */
-typedef struct mfpg_flow {
-    double step, prior_variance, variance_penalty;
-} mfpg_flow;
-
-/** 1 and the flow where the mechanism is entropic, over parameters or data; 0 and zeros where there is none. */
-int mfpg_mechanism_flow(const mfpg_mechanism *mechanism, mfpg_flow *out);
-
-/** The zero-out sensitivity S_z of the quantity that is clipped. Data particles: C for an example, C sqrt(rows) for a
- *  client. Parameters: C for a client or an update; C/rows for an example
- *  with all rows, C/(rate rows) with Poisson batches. rows is the declared public row count: gradients are divided by
- *  rate x rows, never by the realised size of a batch. (The client unit on a model whose loss sums its rows divides by
- *  the rate alone: its clip comes after the sum.) */
-double mfpg_mechanism_sensitivity(const mfpg_mechanism *mechanism, ptrdiff_t rows);
-
-/** The Lipschitz constant c of one step of the entropic flow over records (theory S5.2):
- *  max(|1 - step decay|, |1 - step (input_smoothness + decay + variance_penalty)|), rounded up.
- *  @param[in] decay             e/sigma^2 of the strength e and the prior variance
- *  @param[in] input_smoothness  M0 >= 0: public bound on the Hessian of every example's loss in its features, loss convex
- *                               in them, at the model that the step uses
- *  +INFINITY for NaN, negative and infinite numbers. Above 1 the flow is unstable. */
-double mfpg_flow_contraction(double step, double decay, double variance_penalty, double input_smoothness);
-
 /** What one round of a client releases under an action, from public numbers alone (rows is its declared public row
  *  count). Fills unit, clipped, sensitivity and rounding (the example unit's sensitivity is raised by 1 + sum_rounding), noise_sd,
  *  last_sd (= noise_sd), grid, steps, sampling_rate (the batch rate for the example unit;
@@ -109,31 +78,12 @@ double mfpg_flow_contraction(double step, double decay, double variance_penalty,
 mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mechanism, mfpg_action action,
     ptrdiff_t rows, mfpg_release *out);
 
-/** The action that gives noise_sd / sensitivity = multiplier (both as in mfpg_release) for a client of that many rows:
- *  a budget or a strength, under the mechanism's own law and scale. multiplier > 0, else the action is NaN, which
- *  mfpg_mechanism_release refuses. Mechanism none: control NONE. */
-mfpg_action mfpg_mechanism_action_for(const mfpg_mechanism *mechanism, double multiplier, ptrdiff_t rows);
-
-/** One local step as a map of the state x: x - rate [g + decay x + penalty (x - mean of the entries of x)] + noise, g the
- *  clipped gradient. */
-typedef struct mfpg_step_map {
-    double rate, decay, penalty;
-    double batch_rate;  /* Poisson rate that gradients are divided by */
-    int clips_examples; /* 1: every example's gradient is clipped by itself; 0: their mean or sum */
-} mfpg_step_map;
-
-/** The map of a step whose release is given. MFPG_ERR_INPUT where it is none: records, no noise, a clip of the whole update,
- *  states projected by Sinkhorn. */
-mfpg_status mfpg_mechanism_step_map(
-    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release, mfpg_step_map *out);
-
 /** What a local update saw; private, for metrics and diagnostics only. */
 typedef struct mfpg_update_report {
     int64_t nonfinite; /* examples (or client gradients, or updates) that were not finite and became zero */
     int64_t steps;
     double signal_norm; /* norm of the sum of the clipped displacements, without noise and regularisers */
-    mfpg_transport_report
-        transport; /* the projections of all steps, read off noised parameters: post-processing of what is released */
+    mfpg_transport_report transport; /* of the projections of all steps: read off noised parameters */
 } mfpg_update_report;
 
 /** Floats of workspace for one local update on a data set of that many rows. The memory has to be allocated (not a
@@ -144,14 +94,13 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
 typedef struct mfpg_local_round {
     const mfpg_dataset *data;
     ptrdiff_t
-        rows; /* declared public row count, as given to mfpg_mechanism_release; data may hold fewer or more rows */
-    /* What this round releases, as accountants and ledger will hold it: the noise that is added is that of noise_sd, and the grid
-     * is that of grid. */
+        rows; /* declared public row count, as given to mfpg_mechanism_release; data may hold fewer or more */
+    /* What this round releases, as accountants and ledger will hold it: the noise that is added is that of noise_sd, and
+     * the grid is that of grid. */
     const mfpg_release *release;
     double
         inner_grid; /* of local steps before the last in a round with a share; 0: mfpg_grid_for of the noise */
-    const mfpg_stream *
-        noise; /* of (NOISE, round, client): vector number s is the noise of step s; records: of (RECORDS, ...) */
+    const mfpg_stream *noise; /* of (NOISE, round, client), vector s for step s; records: of (RECORDS, ...) */
     const mfpg_stream *batch; /* of (BATCH, round, client); used if batch_rate < 1 */
     int64_t *share;           /* parameters integers, or NULL in view local */
 } mfpg_local_round;
@@ -179,44 +128,12 @@ typedef struct mfpg_local_round {
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_local_round *round, const float *w, float *out, float *work, mfpg_update_report *report);
 
-/** Data particles: may this start be used? MFPG_ERR_INPUT where the first map needs a bound on the loss's curvature in
- *  the features and the model has none, or the one at w exceeds input_smoothness. MFPG_OK for parameters. */
-mfpg_status mfpg_mechanism_check_start(
-    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model, const float *w);
-
-/** Data particles: the one release of a client's records. Each is clipped to norm C (what is not finite becomes zero),
- *  mapped with the gradients at the public start, and noised on the release's grid; noised->x and noised->norm2 are filled. Done once.
- *  @param[in]  round   data are the client's raw rows, as many as declared; release and noise (vector number i is the noise of row i)
- *  @param[in]  start   the first model, public; mfpg_mechanism_check_start accepted it
- *  @param[out] noised  x and norm2 of the same shape, y the public labels; never shares x with the data
- *  @param      work    mfpg_mechanism_workspace floats
- *  @param[out] report  NULL if nobody asks: nonfinite counts records
- *  @return MFPG_OK, MFPG_ERR_INPUT for a mechanism of parameters or a release that is not this mechanism's, MFPG_ERR_DOMAIN for a grid
- *  that does not fit, MFPG_ERR_NUMERIC if a mapped record is not finite (a label that is none). */
-mfpg_status mfpg_mechanism_push(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
-    const mfpg_local_round *round, const float *start, mfpg_dataset *noised, float *work,
-    mfpg_update_report *report);
-
-/** Data particles: one client's local update of one round, from noised records alone: local steps from w, each a step of
- *  the records' flow at the model at hand (entropic) and a plain gradient step on them. Nothing here is a release.
- *  @param[in]     pushed   1: the push belongs to this round, and was the flow of the first local step
- *  @param[in,out] records  as mfpg_mechanism_push left them
- *  @param[in]     round    release as for the push; noise: vector number step x rows + i is the noise of row i
- *  Else as mfpg_mechanism_update. */
-mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
-    const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
-    float *out, float *work, mfpg_update_report *report);
-
-/** What is fixed by the name of a mechanism. */
-typedef struct mfpg_mechanism_kind {
-    mfpg_control control;     /* of its actions; NONE: it adds no noise and promises nothing */
-    mfpg_particles particles; /* what it noises unless its options say data */
-    int of_data;              /* 1: its options may say data (entropic.particles) */
-    int flow; /* 1: it moves by the entropic flow, whose options count: step, not learning_rate, is its step */
-} mfpg_mechanism_kind;
-
-/** Zeros, that is no noise, for NULL and unknown names. */
-mfpg_mechanism_kind mfpg_mechanism_kind_of(const char *name);
+/** Numbers of the two measurements of a client that a choice of action answers to (theory S4): their values, how far they
+ *  move, their noise, or the largest they can be. */
+typedef struct mfpg_measurement {
+    double loss; /* mean over the declared rows of the examples' losses, each cut to [0, loss clip] */
+    double gradient_norm; /* norm of the mean clipped gradient, in [0, clip] */
+} mfpg_measurement;
 
 /** Names and help of mechanisms.def; NULL past the end. */
 const char *mfpg_mechanism_name(ptrdiff_t index);

@@ -27,7 +27,6 @@
 #include "option.h"
 #include "pde.h"
 #include "preference_law.h"
-#include "private_action.h"
 #include "privatise.h"
 #include "program.h"
 #include "random.h"

@@ -89,8 +89,8 @@ typedef struct mfpg_release {
      * the client's own update, in weight units; other views, of its weighted share of the sum. 0: nothing is known of the last
      * digits of what leaves. */
     double grid;
-    /* Noise that protects the last step in the view at hand, in this client's units; local view: noise_sd (mfpg_view_apply fills
-     * it for the others). */
+    /* Noise that protects the last step in the view at hand, in this client's units; local view: noise_sd (theory S2.2 says what
+     * the others grant). */
     double last_sd;
     double weight;        /* p_k of this round's average, in [0,1] */
     double contraction;   /* data: c > 0 of the first map, rounded up; parameters: 1, or 0 if unknown */

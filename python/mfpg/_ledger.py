@@ -148,13 +148,13 @@ class Ledger:
     FILE`` and account(ledger=FILE) price it.
 
     Threads: calls on one object wait for each other. Processes: one at a time has a file open, another one gets InputError; a child
-    made by fork() opens it anew when its parent has closed it.
+    made by fork() opens it itself when its parent has closed it.
     """
 
     def __init__(self, pointer: Any, path: pathlib.Path) -> None:
         self._pointer = ffi.gc(pointer, lib.mfpg_ledger_close)
         self.path = path
-        self.header = header_of(lib.mfpg_ledger_tell_header(pointer))
+        self.header = header_of(lib.mfpg_ledger_tell(pointer).header)
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, clients: int, unit: str = "client", adjacency: str = "zero-out",
@@ -189,7 +189,7 @@ class Ledger:
     @property
     def last_round(self) -> int:
         """The round of the latest release; 0 before the first."""
-        return int(lib.mfpg_ledger_tell_round(self._open()))
+        return int(lib.mfpg_ledger_tell(self._open()).round)
 
     # ---- spending ----
 
@@ -244,9 +244,8 @@ class Ledger:
     @property
     def end(self) -> tuple[int, str]:
         """Complete lines, and the chain value of the last of them: keep a copy elsewhere."""
-        out = ffi.new("mfpg_ledger_end *")
-        lib.mfpg_ledger_tell_end(self._open(), out)
-        return out.lines, text(out.chain)
+        end = lib.mfpg_ledger_tell(self._open()).end
+        return end.lines, text(end.chain)
 
     def close(self) -> None:
         """Closes the file, as soon as no other thread is in the middle of a call; closing twice is fine."""

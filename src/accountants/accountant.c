@@ -50,17 +50,24 @@ mfpg_accountant_options mfpg_accountant_options_default(void) {
     };
 }
 
-int mfpg_accountant_facts(const char *name) {
+static int facts_of(const mfpg_accountant_ops *ops) {
+    return ops->facts | (ops->particles == MFPG_PARTICLES_DATA ? MFPG_ACCOUNTANT_OF_DATA : 0);
+}
+
+static const mfpg_accountant_ops *named(const char *name) {
     for (ptrdiff_t i = 0; name && i < BUILT_IN; i++)
-        if (strcmp(name, built_in[i]->name) == 0)
-            return built_in[i]->facts |
-                   (built_in[i]->particles == MFPG_PARTICLES_DATA ? MFPG_ACCOUNTANT_OF_DATA : 0);
-    return 0;
+        if (strcmp(name, built_in[i]->name) == 0) return built_in[i];
+    return NULL;
+}
+
+int mfpg_accountant_facts(const char *name) {
+    const mfpg_accountant_ops *ops = named(name);
+    return ops ? facts_of(ops) : 0;
 }
 
 const char *mfpg_accountant_with(int facts) {
     for (ptrdiff_t i = 0; i < BUILT_IN; i++)
-        if ((mfpg_accountant_facts(built_in[i]->name) & facts) == facts) return built_in[i]->name;
+        if ((facts_of(built_in[i]) & facts) == facts) return built_in[i]->name;
     return NULL;
 }
 
@@ -69,24 +76,15 @@ const char *mfpg_accountant_default(mfpg_particles particles, int samples_exampl
     return samples_examples ? mfpg_accountant_exact.name : mfpg_accountant_gdp.name;
 }
 
-static mfpg_status find(mfpg_context *ctx, const char *kind, const mfpg_accountant_ops **out) {
-    const char *names[BUILT_IN];
-    for (ptrdiff_t i = 0; i < BUILT_IN; i++) {
-        names[i] = built_in[i]->name;
-        if (kind && strcmp(kind, names[i]) == 0) {
-            *out = built_in[i];
-            return MFPG_OK;
-        }
-    }
-    return mfpg_names_unknown(ctx, "accountant", kind, names, BUILT_IN);
-}
-
 mfpg_status mfpg_accountant_create(
     mfpg_context *ctx, const char *kind, const mfpg_accountant_options *options, mfpg_accountant **out) {
     mfpg_accountant_options chosen = options ? *options : mfpg_accountant_options_default();
-    const mfpg_accountant_ops *ops = NULL;
-    mfpg_status status = find(ctx, kind, &ops);
-    if (status != MFPG_OK) return status;
+    const mfpg_accountant_ops *ops = named(kind);
+    if (!ops) {
+        const char *names[BUILT_IN];
+        for (ptrdiff_t i = 0; i < BUILT_IN; i++) names[i] = built_in[i]->name;
+        return mfpg_names_unknown(ctx, "accountant", kind, names, BUILT_IN);
+    }
     const char *fault = mfpg_promise_fault(&chosen.promise);
     if (fault) return mfpg_fail(ctx, MFPG_ERR_INPUT, "accountant %s: %s", ops->name, fault);
     if (!(chosen.width > 0.0))
@@ -96,13 +94,12 @@ mfpg_status mfpg_accountant_create(
     if (!made) return mfpg_fail_memory(ctx);
     made->ops = ops;
     made->promise = chosen.promise;
-    if (ops->start) status = ops->start(ctx, made->state, &chosen);
-    if (status != MFPG_OK) {
+    mfpg_status status = ops->start ? ops->start(ctx, made->state, &chosen) : MFPG_OK;
+    if (status == MFPG_OK)
+        *out = made;
+    else
         free(made);
-        return status;
-    }
-    *out = made;
-    return MFPG_OK;
+    return status;
 }
 
 void mfpg_accountant_destroy(mfpg_accountant *accountant) {

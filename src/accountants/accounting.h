@@ -37,8 +37,8 @@ mfpg_particles mfpg_accountant_particles(const mfpg_accountant *accountant);
 
 /* ---- further answers ---- */
 
-/* The answer of mfpg_accountant_epsilon, or of _delta, as upper end, and a lower end, which is 0 if the accountant knows none and holds
- * if everything was released exactly as recorded. paper_*: the upper end is +INFINITY. */
+/* The answer of mfpg_accountant_epsilon, or of _delta, as upper end (paper_*: +INFINITY), and a lower end, which is 0 if
+ * the accountant knows none, and holds if everything was released exactly as recorded. */
 mfpg_status mfpg_accountant_epsilon_bounds(
     mfpg_context *ctx, const mfpg_accountant *accountant, double delta, mfpg_bounds *epsilon);
 mfpg_status mfpg_accountant_delta_bounds(
@@ -51,26 +51,25 @@ mfpg_status mfpg_accountant_epsilon_under(mfpg_context *ctx, const mfpg_accounta
 /* A bound of the Renyi divergence of an order >= 1 between neighbours, in both directions; +INFINITY if none is known. */
 double mfpg_accountant_renyi(const mfpg_accountant *accountant, double order);
 
-/* 1 if it is plain that the epsilon of accountant is at least that of less at every delta; both have one name and were made with the
- * same options. 0 if it is not, or not without work. */
+/* 1 if it is plain that the epsilon of accountant is at least that of less at every delta; both are of one kind and
+ * options. */
 int mfpg_accountant_covers(const mfpg_accountant *accountant, const mfpg_accountant *less);
 
 /* mu of the last state alone of a record that was pushed through steps >= 1 maps with noise of sd noise_sd each:
- * (distance/noise_sd) c^K sqrt((1-c^2)/(1-c^(2K))), at c = 1 (distance/noise_sd)/sqrt K (theory S5.2); rounded up. Holds only if the
- * states before the last stay hidden and no map depends on the record: models public or trained on other people's data alone,
- * and bounded beforehand, so that every map multiplies distances by at most contraction = c >= 0. distance >= 0 is that of two
- * records under the promise. +INFINITY for NaN, a negative or infinite number, steps < 1, and for noise 0 unless the distance is 0. */
+ * (distance/noise_sd) c^K sqrt((1-c^2)/(1-c^(2K))), at c = 1 (distance/noise_sd)/sqrt K (theory S5.2), rounded up;
+ * +INFINITY for numbers out of range. Holds only if the states before the last stay hidden and no map depends on the record
+ * (models public or trained on other people's data alone), and if every map multiplies distances by at most contraction = c
+ * >= 0. */
 double mfpg_data_exogenous_mu(double distance, double noise_sd, double contraction, int64_t steps);
 
 /* ---- calibration ---- */
 
-/* The formula of the paper, sensitivity sqrt(2 ln(1.25/delta))/epsilon: proved for epsilon up to 1 and false for large ones, where
- * mfpg_gdp_delta(sensitivity/noise, epsilon) exceeds delta (at delta 1e-5 from 8.42 on). For reproduction. NaN unless epsilon and
- * sensitivity are positive and finite and 0 < delta < 1. */
+/* The formula of the paper, sensitivity sqrt(2 ln(1.25/delta))/epsilon: proved for epsilon up to 1 and false for large ones
+ * (at delta 1e-5 from 8.42 on). For reproduction. NaN unless all are positive and finite and delta < 1. */
 double mfpg_paper_classical_noise(double epsilon, double delta, double sensitivity);
 
-/* Noise sd of a step of the entropic flow in the units of the gradient, sqrt(2 strength / step), rounded down: the step moves by
- * step x gradient and is blurred with sd sqrt(2 strength step). strength >= 0, step > 0, both finite; else NaN. */
+/* Noise sd of a step of the entropic flow in the units of the gradient, sqrt(2 strength / step), rounded down. strength >=
+ * 0, step > 0, both finite; else NaN. */
 double mfpg_strength_noise(double strength, double step);
 
 /* ---- filters ---- */
@@ -96,8 +95,8 @@ mfpg_odometer mfpg_odometer_read(double mu, double delta);
 
 /* ---- hidden states ---- */
 
-/* As mfpg_hidden_mu, for equal steps from a public start if every state is projected onto a public convex set of that diameter > 0
- * before the next step: from no step on can more than the diameter be left to hide. */
+/* As mfpg_hidden_mu, for equal steps from a public start if every state is projected onto a public convex set of that
+ * diameter > 0 before the next step: from no step on can more than the diameter be left to hide. */
 mfpg_status mfpg_hidden_bounded_mu(
     mfpg_context *ctx, const mfpg_hidden_step *step, double diameter, double *mu);
 
@@ -105,18 +104,16 @@ const char *mfpg_hidden_case_name(ptrdiff_t index); /* "none", "quadratic", ...;
 
 /* ---- ledgers ---- */
 
-/* mfpg_ledger_append of releases that are made while they are read: release(user, i) is number i, every time that it is asked. */
+/* mfpg_ledger_append of releases that are made while they are read: release(user, i) is number i, every time that it is
+ * asked. */
 typedef mfpg_release (*mfpg_release_maker)(void *user, ptrdiff_t i);
 mfpg_status mfpg_ledger_append_made(
     mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 
-/* Opens the ledger of an interrupted run that is about to be repeated from next_round on. What it holds of that round and later ones
- * stays: append compares with it and adds what is missing, also the rest of an unfinished line. MFPG_ERR_INPUT if another
- * process has it open, or the file belongs to another run, now or, in append, by what it recorded. */
+/* Opens the ledger of an interrupted run that is about to be repeated from next_round on. What it holds of that round and
+ * later ones stays: append compares with it and adds what is missing, also the rest of an unfinished line. MFPG_ERR_INPUT
+ * if another process has it open, or the file belongs to another run, now or, in append, by what it recorded. */
 mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_ledger_header *header,
     int64_t next_round, mfpg_ledger **out);
-
-/* The end of the file, or, while an interrupted run is being repeated, of the lines before those that are still to be repeated. */
-void mfpg_ledger_tell_repeated(mfpg_ledger *ledger, mfpg_ledger_end *out);
 
 #endif

@@ -86,26 +86,17 @@ static mfpg_status evaluate(search *s, double value) {
     return status;
 }
 
-/* ---- positions: what costs falls as they grow ---- */
+/* ---- positions: the cost falls as they grow ---- */
 
+/* Noise and strength by their logarithms, a rate by less its logarithm, steps by less their number. */
 static double value_at(mfpg_solve solve, double position) {
-    switch (solve) {
-    case MFPG_SOLVE_NOISE:
-    case MFPG_SOLVE_STRENGTH: return exp(position);
-    case MFPG_SOLVE_RATE: return exp(-position);
-    case MFPG_SOLVE_STEPS: return -position;
-    }
-    return (double)NAN;
+    if (solve == MFPG_SOLVE_STEPS) return -position;
+    return exp(solve == MFPG_SOLVE_RATE ? -position : position);
 }
 
 static double position_of(mfpg_solve solve, double value) {
-    switch (solve) {
-    case MFPG_SOLVE_NOISE:
-    case MFPG_SOLVE_STRENGTH: return log(value);
-    case MFPG_SOLVE_RATE: return -log(value);
-    case MFPG_SOLVE_STEPS: return -rint(value);
-    }
-    return (double)NAN;
+    if (solve == MFPG_SOLVE_STEPS) return -rint(value);
+    return solve == MFPG_SOLVE_RATE ? -log(value) : log(value);
 }
 
 /* log(epsilon / target), of which the sign is exact; only the sign is left of it if the target is 0 or infinite. */

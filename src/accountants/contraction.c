@@ -1,5 +1,5 @@
 /* By how much one step multiplies distances, and when it may be said at all (theory S2.4). The bracket of the step
- * x - tau [g + kappa x + lambda P x], P the projection onto vectors of mean zero, adds kappa to kappa + lambda to whatever
+ * x - tau [g + kappa x + lambda P x], P the projection onto vectors of mean zero, adds kappa to kappa + lambda to what
  * the clipped gradient g does. */
 #include <float.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static mfpg_status check_numbers(
     return dimension >= 1 ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%td parameters", dimension);
 }
 
-/* 1 where some gradient may really be clipped. */
+/* 1 if some gradient may really be clipped. */
 static int clip_acts(const mfpg_hidden_assumption *a) {
     return a->clipping != MFPG_CLIPPING_NONE && !isfinite(a->projection_radius);
 }

@@ -1,6 +1,6 @@
 /* Theory S2.3. Of the gap between two runs a_k is paid at step k, at the price (a_k/s_k)^2, and what is unpaid goes on
  * through the next map: z <- c z + Delta - a, with z 0 at the end. With w_k the product of all later c, everything is
- * measured at the end: the bill grows by w_k Delta_k (the "gap" of a step), and a payment is cheap where w_k^2 s_k^2 (its
+ * measured at the end: the bill grows by w_k Delta_k (the "gap" of a step), and a payment is cheap if w_k^2 s_k^2 (its
  * "noise") is large. The cheapest payments follow the greatest convex minorant of the bill over the noise, which
  * pooling of neighbours finds: a step whose gap a unit of noise exceeds that of the next one leaves the excess to it. Only
  * positive numbers are added, so that nothing cancels. */
@@ -68,7 +68,7 @@ static void choose_window(window *w) {
     w->top = high;
 }
 
-/* What is unpaid where the window begins, if nothing was paid before. */
+/* What is unpaid at the beginning of the window, if nothing was paid before. */
 static double gap_before(const window *w, double start_gap) {
     double z = start_gap;
     for (ptrdiff_t i = 0; i <= w->first; i++) {

@@ -1,6 +1,6 @@
 /* Records as particles: each is pushed through a noised map once, and all that comes later reads the noised record only
- * (theory S5.2, S5.3). Two neighbouring clients differ by S at the start, hence by at most c S behind the first map,
- * and the noise blurs that: mu = c S/s, once, for any number of rounds and whatever is seen of them. Every record() is
+ * (theory S5.2, S5.3). Two neighbouring clients differ by S at the start, hence by at most c S after the first map,
+ * and the noise blurs that: mu = c S/s, once, for any number of rounds, all of which may be seen. Every record() is
  * a fresh push of the raw records; pushes compose like any Gaussian mechanism. */
 #include <float.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* The composition itself, enclosed: epsilon and delta of sampled and unsampled Gaussian steps between two ends that are a
- * requested width apart (exact/laplace.c), while every other accountant has one bound of unknown slack. The upper end is the
- * certificate.
+ * requested width apart (exact/laplace.c), while every other accountant has one bound of unknown slack. The upper end is
+ * the certificate.
  *
  * zero-out is the larger of removing and adding, for any contribution of norm at most 1 and any dimension. replace with
- * sampling is neither at twice the sensitivity (the answer is that of pld, which composes a curve of its own); without it, it
- * is. If an enclosure is not to be had, the upper end is the smallest of Chernoff's bound, Gaussian DP without credit and
- * rdp, and the lower end what is known, at worst 0: a gap wider than asked says so.
+ * sampling is neither at twice the sensitivity (the answer is that of pld, which composes a curve of its own); without it,
+ * it is. If an enclosure is not to be had, the upper end is the smallest of Chernoff's bound, Gaussian DP without credit
+ * and rdp, and the lower end what is known, at worst 0: a gap wider than asked says so.
  *
  * What was recorded is released exactly so only in the local view: elsewhere a last step hides behind noise that was
  * counted with care (theory S2.2), and the lower end is 0. */
@@ -50,7 +50,8 @@ static mfpg_bounds of_both(const sampled_sum *exact, const mfpg_question *asked)
     return (mfpg_bounds){fmax(remove.lower, add.lower), fmax(remove.upper, add.upper)};
 }
 
-/* What the enclosures say. Under replace the other record may be one whose contribution is 0, so that zero-out is a lower end. */
+/* What the enclosures say. Under replace the other record may be one whose contribution is 0, so that zero-out is a lower
+ * end. */
 static mfpg_bounds enclosed(const sampled_sum *exact, const mfpg_question *asked) {
     switch (asked->adjacency) {
     case MFPG_ADJACENCY_ADD: return of_direction(exact, asked, LOSS_ADD);

@@ -62,7 +62,7 @@ double mfpg_zcdp_rho(double epsilon, double delta) {
 
 /* ---- the sum ---- */
 
-/* Adds mu^2 to high + low exactly but for the last bits of low, which go into over where they are positive. */
+/* Adds mu^2 to high + low exactly but for the last bits of low, which go into over if they are positive. */
 static void add_square(mfpg_filter *filter, double mu) {
     if (mu == 0.0) return;
     double term = fmax(mu, SMALLEST), square = term * term, lost, cut, rest;
@@ -77,7 +77,7 @@ static void add_square(mfpg_filter *filter, double mu) {
     filter->over = add_up(add_up(filter->over, fmax(cut, 0.0)), fmax(rest, 0.0));
 }
 
-/* The sum is at most the square that the budget stands for. Once the two large parts are subtracted only the sign of
+/* The sum is at most the square of the budget. Once the two large parts are subtracted only the sign of
  * what is left matters, and a sum of two doubles always has the right one. */
 static int fits(const mfpg_filter *filter) {
     double limit = filter->budget, most, tail = 0.0, lost;
@@ -119,7 +119,7 @@ double mfpg_filter_spent(const mfpg_filter *filter) {
 mfpg_status mfpg_filter_start_budget(
     mfpg_context *ctx, mfpg_filter_kind kind, double budget, mfpg_filter *out) {
     if (kind != MFPG_FILTER_GDP && kind != MFPG_FILTER_ZCDP)
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is no filter", mfpg_filter_name(kind));
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s is not a filter", mfpg_filter_name(kind));
     if (!(budget >= 0.0))
         return mfpg_fail(
             ctx, MFPG_ERR_DOMAIN, "%s: a budget of %g; it must be >= 0", mfpg_filter_name(kind), budget);
@@ -141,7 +141,7 @@ mfpg_status mfpg_filter_start(
 
 /* ---- the odometer: one of a ladder of filters, all fixed beforehand, that has not been exceeded yet ---- */
 
-enum { FIRST_RHO_BITS = 7, MOST = 1000 }; /* rho_0 = 2^-7; delta / 2^MOST is where numbers end */
+enum { FIRST_RHO_BITS = 7, MOST = 1000 }; /* rho_0 = 2^-7; delta / 2^MOST is near the smallest double */
 
 /* Every filter fails with probability at most delta_i, and those add up to less than delta. So with all but that probability
  * none of them is wrong, neither the one that is read off, which depends on what was spent, nor any other. */

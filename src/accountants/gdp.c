@@ -1,5 +1,5 @@
 /* Gaussian differential privacy: every release is a Gaussian mechanism, and those compose exactly, mu^2 adding up
- * (theory S2.1, S2.2), whatever the loss, the clip and the order. Examples that were sampled count as if all had been
+ * (theory S2.1, S2.2), for any loss, any clip and any order. Examples that were sampled count as if all had been
  * used: that is sound for every sampling scheme and both adjacencies, and claims no amplification. */
 #include "gdp.h"
 
@@ -24,8 +24,8 @@ double gdp_mu_under(double mu, mfpg_adjacency own, mfpg_adjacency asked) {
     return own == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu;
 }
 
-/* The two conversions round up by what 2e-12 of mu makes of them (or, of delta, by 1e-12 of it, which is less than what 1e-12 of
- * mu makes of it). */
+/* The two conversions round up by what 2e-12 of mu makes of them (or, of delta, by 1e-12 of it, which is less than what
+ * 1e-12 of mu makes of it). */
 void gdp_answer(double mu, int loose, const mfpg_question *asked, mfpg_bounds *out) {
     double (*convert)(double mu, double given) = asked->for_delta ? mfpg_gdp_delta : mfpg_gdp_epsilon;
     out->upper = convert(mu, asked->given);

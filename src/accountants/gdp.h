@@ -1,5 +1,5 @@
-/* What accountants of Gaussian mechanisms share: they compose exactly, mu^2 adding up (theory S2.1). gdp_sum is the state of those
- * that keep nothing else; they supply record, and have the functions below as the other entries of their ops. */
+/* What accountants of Gaussian mechanisms share: they compose exactly, mu^2 adding up (theory S2.1). gdp_sum is the state
+ * of those that keep nothing else; they supply record, and have the functions below as the other entries of their ops. */
 #ifndef MFPG_ACCOUNTANTS_GDP_H
 #define MFPG_ACCOUNTANTS_GDP_H
 
@@ -18,7 +18,8 @@ mfpg_status gdp_sum_answer(
 double gdp_sum_mu(const void *state);
 int gdp_sum_covers(const void *state, const void *less);
 
-/* mu under the adjacency asked for, if it is mu under that of the promise: sensitivity, and mu with it, is twice as large or half. */
+/* mu under the adjacency asked for, if it is mu under that of the promise: sensitivity, and mu with it, is twice as large
+ * or half. */
 double gdp_mu_under(double mu, mfpg_adjacency own, mfpg_adjacency asked);
 
 /* The upper end of a mu that was rounded up by less than 1e-14 of itself, and the lower end, unless it is loose. */

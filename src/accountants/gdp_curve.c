@@ -19,7 +19,7 @@ enum { GRID_BITS = 41 };
 
 typedef struct curve_point {
     double delta;      /* not below the true value */
-    double complement; /* not above 1 - delta; of full relative accuracy where delta is near 1 */
+    double complement; /* not above 1 - delta; of full relative accuracy if delta is near 1 */
     double density;    /* phi(x), the derivative of delta in mu */
     double tail;       /* phi(x) R(b), minus the derivative of delta in epsilon */
 } curve_point;
@@ -41,7 +41,7 @@ static double mills_drop(double x, double mu) {
 }
 
 /* The safety margin. x is exact to 3 units of 2^-53 relative: its quotient is corrected by the exact remainder, and
- * where epsilon/mu and mu/2 cancel their difference is exact. That moves phi(x) by 3 x^2 units; phi and R carry at
+ * if epsilon/mu and mu/2 cancel, their difference is exact. That moves phi(x) by 3 x^2 units; phi and R carry at
  * most MFPG_NORMAL_ERROR = 16 units each, and a handful of roundings and the quadrature are covered by a third 16. */
 static double margin(double x) {
     return MFPG_NORMAL_ERROR * (3.0 + 0.25 * x * x);
@@ -83,26 +83,21 @@ double mfpg_gdp_delta(double mu, double epsilon) {
 /* ---- inverses: roots of the excess of delta over its target, in logarithms ---- */
 
 typedef struct question {
+    int for_mu;                /* 1: mu is unknown, 0: epsilon */
     double mu, epsilon, delta; /* the unknown one is ignored */
 } question;
 
+static curve_point point_at(const question *asked, double unknown) {
+    return asked->for_mu ? curve_at(unknown, asked->epsilon) : curve_at(asked->mu, unknown);
+}
+
 /* log(delta(epsilon)/target), or for targets above 1/2 the same sign from the complements, which are then the numbers
- * that are known accurately; *scale is what the derivative of delta has to be divided by. */
-static double excess(curve_point point, double target, double *scale) {
-    *scale = target > 0.5 ? point.complement : point.delta;
-    return target > 0.5 ? log((1.0 - target) / point.complement) : log(point.delta / target);
-}
-
-static double excess_at_epsilon(double epsilon, const void *arg) {
+ * that are known accurately. */
+static double excess(double unknown, const void *arg) {
     const question *asked = arg;
-    double scale;
-    return excess(curve_at(asked->mu, epsilon), asked->delta, &scale);
-}
-
-static double excess_at_mu(double mu, const void *arg) {
-    const question *asked = arg;
-    double scale;
-    return excess(curve_at(mu, asked->epsilon), asked->delta, &scale);
+    curve_point point = point_at(asked, unknown);
+    return asked->delta > 0.5 ? log((1.0 - asked->delta) / point.complement)
+                              : log(point.delta / asked->delta);
 }
 
 /* An upper bound of the normal quantile of 1 - delta: Phi(-z) <= exp(-z^2/2)/2. */
@@ -110,31 +105,18 @@ static double quantile_bound(double delta) {
     return delta < 0.5 ? sqrt(-2.0 * log(2.0 * delta)) : 0.0;
 }
 
-/* Newton's method; only a guess, which the caller brackets. */
-static double guess_epsilon(const question *asked, double start) {
-    double epsilon = start;
+/* Newton's method, of mu in its logarithm; only a guess, which the caller brackets. */
+static double guess_from(const question *asked, double start) {
+    double x = start;
     for (int i = 0; i < 40; i++) {
-        double scale;
-        curve_point point = curve_at(asked->mu, epsilon);
-        double step = excess(point, asked->delta, &scale) * scale / point.tail;
-        double next = epsilon + step > 0.0 ? epsilon + step : 0.5 * epsilon;
-        if (!isfinite(next) || fabs(next - epsilon) <= 1e-9 * epsilon) return next;
-        epsilon = next;
+        curve_point point = point_at(asked, x);
+        double off = excess(x, asked) * (asked->delta > 0.5 ? point.complement : point.delta);
+        double next = asked->for_mu ? x * exp(-off / (point.density * x)) : x + off / point.tail;
+        if (!(next > 0.0)) next = 0.5 * x;
+        if (!isfinite(next) || fabs(next - x) <= 1e-9 * x) return next;
+        x = next;
     }
-    return epsilon;
-}
-
-static double guess_mu(const question *asked, double start) {
-    double mu = start;
-    for (int i = 0; i < 40; i++) {
-        double scale;
-        curve_point point = curve_at(mu, asked->epsilon);
-        double change = exp(-excess(point, asked->delta, &scale) * scale / (point.density * mu));
-        double next = mu * change;
-        if (!isfinite(next) || fabs(change - 1.0) <= 1e-9) return next;
-        mu = next;
-    }
-    return mu;
+    return x;
 }
 
 /* mu to 41 bits. epsilon(mu) moves by at least as many parts of itself as mu, and is computed to far fewer than one
@@ -150,13 +132,13 @@ double mfpg_gdp_epsilon(double mu, double delta) {
     if (mu == 0.0) return 0.0;
     if (delta == 0.0 || isinf(mu)) return (double)INFINITY;
     question asked = {.mu = on_grid(mu, ceil), .delta = delta};
-    if (excess_at_epsilon(0.0, &asked) <= 0.0) return 0.0;
+    if (excess(0.0, &asked) <= 0.0) return 0.0;
     double start = asked.mu * (0.5 * asked.mu + quantile_bound(delta)); /* delta(epsilon) < Phi(-x) */
     if (isinf(start)) return (double)INFINITY;
-    double guess = guess_epsilon(&asked, start), low = guess * (1.0 - CLOSE), high = guess * (1.0 + CLOSE);
-    if (excess_at_epsilon(high, &asked) <= 0.0 && excess_at_epsilon(low, &asked) > 0.0) return high;
-    for (high = start; excess_at_epsilon(high, &asked) > 0.0;) high *= 2.0;
-    mfpg_root root = mfpg_root_bracket(excess_at_epsilon, &asked, 0.0, high, CLOSE);
+    double guess = guess_from(&asked, start), low = guess * (1.0 - CLOSE), high = guess * (1.0 + CLOSE);
+    if (excess(high, &asked) <= 0.0 && excess(low, &asked) > 0.0) return high;
+    for (high = start; excess(high, &asked) > 0.0;) high *= 2.0;
+    mfpg_root root = mfpg_root_bracket(excess, &asked, 0.0, high, CLOSE);
     return root.converged ? root.high : (double)INFINITY;
 }
 
@@ -165,11 +147,11 @@ static double largest_mu(const question *asked) {
     /* Two lower bounds: delta < Phi(-x), and delta(epsilon) <= delta(0) < mu/sqrt(2 pi). */
     double start = asked->delta / 0.3989422804014327;
     if (asked->epsilon > 0.0) start = fmax(start, 2.0 * (asked->epsilon / (z + reach)));
-    double guess = guess_mu(asked, start), low = guess * (1.0 - CLOSE), high = guess * (1.0 + CLOSE);
-    if (excess_at_mu(low, asked) <= 0.0 && excess_at_mu(high, asked) > 0.0) return low;
-    for (low = start; excess_at_mu(low, asked) > 0.0;) low *= 0.5;
-    for (high = start; excess_at_mu(high, asked) <= 0.0;) high *= 2.0;
-    mfpg_root root = mfpg_root_bracket(excess_at_mu, asked, low, high, CLOSE);
+    double guess = guess_from(asked, start), low = guess * (1.0 - CLOSE), high = guess * (1.0 + CLOSE);
+    if (excess(low, asked) <= 0.0 && excess(high, asked) > 0.0) return low;
+    for (low = start; excess(low, asked) > 0.0;) low *= 0.5;
+    for (high = start; excess(high, asked) <= 0.0;) high *= 2.0;
+    mfpg_root root = mfpg_root_bracket(excess, asked, low, high, CLOSE);
     return root.converged ? root.low : 0.0;
 }
 
@@ -179,6 +161,6 @@ static double largest_mu(const question *asked) {
 double mfpg_gdp_mu(double epsilon, double delta) {
     if (!(epsilon >= 0.0 && delta > 0.0 && delta < 1.0)) return 0.0;
     if (isinf(epsilon)) return (double)INFINITY;
-    question asked = {.epsilon = epsilon, .delta = delta};
+    question asked = {.for_mu = 1, .epsilon = epsilon, .delta = delta};
     return on_grid(largest_mu(&asked) * (1.0 - 0x1p-44), floor) * (1.0 - CALIBRATED);
 }

@@ -13,7 +13,7 @@ typedef struct hidden_state {
     mfpg_adjacency adjacency;
     int credit;            /* the promise is about the last state alone */
     square_sum seen;       /* mu^2 of all up to the last round that says nothing */
-    square_sum behind;     /* mu^2 of the rounds behind it, if they were seen too */
+    square_sum later;      /* mu^2 of the rounds after it, if they were seen too */
     mfpg_hidden_step *run; /* count: those rounds as hidden ones, equal neighbours together */
     ptrdiff_t count, room;
 } hidden_state;
@@ -63,24 +63,24 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     double mu = mfpg_release_mu(release, h->adjacency);
     double doubled = h->adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 : 1.0;
     if (!h->credit || release->hidden_contraction == 0.0) {
-        square_sum_merge(&h->seen, &h->behind);
+        square_sum_merge(&h->seen, &h->later);
         square_sum_add_times(&h->seen, mu, times);
-        h->behind = (square_sum){0};
+        h->later = (square_sum){0};
         h->count = 0;
         return MFPG_OK;
     }
-    square_sum_add_times(&h->behind, mu, times);
+    square_sum_add_times(&h->later, mu, times);
     const mfpg_hidden_step step = {
         release->hidden_contraction, doubled * release->hidden_shift, release->last_sd, times};
     return append(ctx, h, &step);
 }
 
-/* The smaller of what the rounds cost hidden, and what they cost if they were all seen; the latter if memory runs out, which
- * the status tells. */
+/* The smaller of what the rounds cost hidden, and what they cost if they were all seen; the latter if memory runs out,
+ * which the status tells. */
 static mfpg_status find_mu(const hidden_state *h, double *mu) {
     square_sum all = h->seen, some = h->seen;
     double hidden;
-    square_sum_merge(&all, &h->behind);
+    square_sum_merge(&all, &h->later);
     *mu = square_sum_root_up(&all);
     if (h->count == 0) return MFPG_OK;
     if (mfpg_hidden_mu(NULL, h->run, h->count, 0.0, &hidden) == MFPG_ERR_MEMORY) return MFPG_ERR_MEMORY;

@@ -8,22 +8,21 @@
 
 #define LARGEST_FACTOR 10.0 /* C_d = min(sqrt d, 10) */
 
-static int positive(double value) {
-    return value > 0.0 && isfinite(value);
-}
-
-static int not_negative(double value) {
+static int is_magnitude(double value) {
     return value >= 0.0 && isfinite(value);
 }
 
-static int usable(const mfpg_paper_bound *bound) {
-    return positive(bound->dimension) && positive(bound->clients) && positive(bound->alpha) &&
-           not_negative(bound->variance_penalty) && not_negative(bound->gradient_norm) &&
-           positive(bound->step);
+static int usable(const mfpg_paper_bound *b) {
+    const double number[] = {
+        b->dimension, b->clients, b->alpha, b->step, b->variance_penalty, b->gradient_norm};
+    for (int i = 0; i < 6; i++)
+        if (!is_magnitude(number[i]) || (i < 4 && number[i] == 0.0)) return 0;
+    return 1;
 }
 
 double mfpg_paper_lsi_delta(const mfpg_paper_bound *bound, double strength, double rounds) {
-    if (!usable(bound) || !positive(strength) || !not_negative(rounds)) return (double)INFINITY;
+    if (!usable(bound) || !is_magnitude(strength) || strength == 0.0 || !is_magnitude(rounds))
+        return (double)INFINITY;
     double factor = fmin(sqrt(bound->dimension), LARGEST_FACTOR) / sqrt(bound->clients);
     double rate = bound->alpha * strength - bound->variance_penalty - bound->gradient_norm;
     double value = bound->envelope && rate <= 0.0 ? factor / (rounds + 1.0)

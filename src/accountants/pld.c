@@ -1,10 +1,10 @@
-/* Privacy loss distributions with credit for Poisson-sampled examples: an answer lays the loss of each kind on a grid from above and
- * composes all of them by the Fourier transform (pld/cells.c, pld/curve.c). It is an upper bound to the last bit: discretisation,
- * cut tails, wrapping and rounding are counted. If 2^22 grid points suffice it lies above the number itself by about 1e-4 of
- * min(epsilon, 1), or, with a handful of steps, 5e-3 of it; a delta by 2e-3 of itself, or 5e-2.
+/* Privacy loss distributions with credit for Poisson-sampled examples: an answer lays the loss of each kind on a grid from
+ * above and composes all of them by the Fourier transform (pld/cells.c, pld/curve.c). It is an upper bound to the last bit:
+ * discretisation, cut tails, wrapping and rounding are counted. If 2^22 grid points suffice it lies above the number itself
+ * by about 1e-4 of min(epsilon, 1), or, with a handful of steps, 5e-3 of it; a delta by 2e-3 of itself, or 5e-2.
  *
- * zero-out: the larger of remove and add. replace: the symmetrised curve, or twice zero-out if that is smaller.
- * Steps without sampling are one Gaussian step, and alone they are answered as gdp does. If the grid cannot carry a case
+ * zero-out: the larger of remove and add. replace: the symmetrised curve, or twice zero-out if that is smaller. Steps
+ * without sampling are one Gaussian step, and alone they are answered as gdp does. If the grid cannot carry a case
  * (pld/pld.h) the answer is that of rdp, which is also given if it is smaller. */
 #include <math.h>
 
@@ -24,7 +24,7 @@ static mfpg_status answer(
     const pld_mechanism mechanism = {
         .sampled = sum->sampled.kind, .used = used, .mu = square_sum_root_up(&plain)};
     double found;
-    status = (asked->for_delta ? pld_delta : pld_epsilon)(&mechanism, asked->adjacency, asked->given, &found);
+    status = pld_answer(&mechanism, asked->adjacency, asked->for_delta, asked->given, &found);
     if (status != MFPG_OK) return mfpg_fail_memory(ctx);
     out->upper = fmin(out->upper, found);
     return MFPG_OK;

@@ -123,7 +123,7 @@ static double best_route(const question *asked, route own, route group, double e
     return fmin(best, smallest(asked, group, enough));
 }
 
-/* The divergence nearest to the order 1, where it bounds the total variation distance best. */
+/* The divergence nearest to the order 1, which bounds the total variation distance best. */
 static double distance(const sampled_sum *rdp, mfpg_adjacency adjacency) {
     double order = MFPG_FIRST_ORDER;
     for (ptrdiff_t i = 0; i < rdp->order_count; i++)

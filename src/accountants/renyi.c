@@ -66,7 +66,7 @@ static double order_at(int place) {
     return 1.0 + exp2((double)place / OCTAVE);
 }
 
-/* 1 where the place is better than the best, which it then becomes. */
+/* 1 if the place is better than the best, which it then becomes. */
 static int try(search *s, int place) {
     if (place < FIRST || place > LAST) return 0;
     double value = s->bound(order_at(place), s->arg);

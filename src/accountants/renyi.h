@@ -2,8 +2,8 @@
 #ifndef MFPG_ACCOUNTANTS_RENYI_H
 #define MFPG_ACCOUNTANTS_RENYI_H
 
-/* epsilon at delta from a Renyi epsilon at one order > 1: tight, and the classic rdp + ln(1/delta)/(order-1). NaN or a value out of
- * range gives +INFINITY. */
+/* epsilon at delta from a Renyi epsilon at one order > 1: tight, and the classic rdp + ln(1/delta)/(order-1). NaN or a
+ * value out of range gives +INFINITY. */
 double mfpg_rdp_epsilon(double rdp, double order, double delta);
 double mfpg_rdp_epsilon_classic(double rdp, double order, double delta);
 

@@ -8,9 +8,9 @@
 
 /* ---- operations rounded up ---- */
 
-/* The result is never below the exact value, and equal to it if that is a double. The error of each operation is computed exactly
- * (by fma, or Knuth's two-sum) and only its sign is used. Arguments are >= 0 (of add_up they may have any sign); results below
- * 1e-290 may still be rounded to nearest, as their error is no longer a double. */
+/* The result is never below the exact value, and equal to it if that is a double. The error of each operation is computed
+ * exactly (by fma, or Knuth's two-sum) and only its sign is used. Arguments are >= 0 (of add_up they may have any sign);
+ * results below 1e-290 may still be rounded to nearest, as their error is no longer a double. */
 static inline double raised_if(int too_small, double value) {
     return too_small ? nextafter(value, (double)INFINITY) : value;
 }

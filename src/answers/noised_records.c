@@ -1,5 +1,6 @@
 /* Records that are clipped and noised once (theory S5.2, S5.3). */
 #include "base/error.h"
+#include "mechanisms/mechanism_ops.h"
 #include "mfpg/mechanism.h"
 #include "account_request.h"
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "game.h"
 #include "input.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 
 mfpg_audit_options mfpg_audit_options_for(mfpg_audit_method method) {
     const int64_t runs[] = {20000, 200, 1};

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/clip_factor.h"
 #include "models/model_ops.h"
 

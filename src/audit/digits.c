@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "game.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 
 /* Noise on a grid of a quarter of its deviation rounds to zero with a chance of 0.0995, in all of so many entries once in 10^8. */
 enum { ENOUGH_ENTRIES = 8 };

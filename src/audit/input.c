@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 
 /* The norm of the gradient above which the clip holds it: an update is clipped after all its steps. */
 static double clip_of(const mfpg_mechanism *mechanism) {

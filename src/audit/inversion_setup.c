@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/streams.h"
 #include "inversion.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 
 /* Sizes of the command's options, so that a mistyped number is no memory fault. */
 enum {

@@ -6,8 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "inversion.h"
-#include "mechanisms/clip.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/linalg/linalg.h"
 
 static mfpg_inversion_clip kind_of(const mfpg_mechanism *mechanism) {

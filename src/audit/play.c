@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "federation/internal.h"
 #include "federation/plan.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 
 /* <w, v_j>. */
 static double project(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t j, const float *w) {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 
 static mfpg_status fill(mfpg_context *ctx, ptrdiff_t features, const mfpg_mechanism *mechanism,
     ptrdiff_t rows, mfpg_dataset *out, ptrdiff_t *hot) {

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "federation/internal.h"
 #include "game.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 #include "numerics/special/geometric.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 enum { MOST_ASSUMPTIONS = 32 };

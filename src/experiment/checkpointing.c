@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/ranks.h"
 #include "federation/run_folder.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 /* Of the time, with train.checkpoint: auto. */
@@ -94,7 +95,7 @@ static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
     if (status != MFPG_OK || !own->path) return status;
     own->at.rounds = e->rounds;
     own->at.seconds = e->seconds;
-    mfpg_ledger_tell_repeated(e->ledger, &own->at.ledger);
+    own->at.ledger = mfpg_ledger_tell(e->ledger).repeated;
     status = mfpg_checkpoint_write(ctx, own->path, &own->at);
     own->written = mfpg_clock_seconds();
     own->cost = own->written - begun;

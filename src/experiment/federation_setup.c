@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *e) {

@@ -7,6 +7,7 @@
 #include "answers/loss_table_file.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 #include "mfpg/preference_law.h"
 

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "internal.h"
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/sorting.h"
 
 mfpg_loss_study mfpg_loss_study_default(void) {

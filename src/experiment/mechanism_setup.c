@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 static mfpg_status settle_law(mfpg_context *ctx, mfpg_config *config) {

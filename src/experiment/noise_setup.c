@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "internal.h"
-#include "mechanisms/ops.h"
 #include "mfpg/calibration.h"
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/roots.h"
 
 static mfpg_control control_of(const mfpg_experiment *e) {

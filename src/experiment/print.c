@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "federation/run_folder.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 enum { MOST_LISTED = 24 };       /* a longer federation is told by its extremes; clients.csv has everybody */

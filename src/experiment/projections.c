@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "federation/run_folder.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 #include "numerics/transport/transport_report.h"
 

@@ -216,8 +216,7 @@ static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char
 
 static mfpg_status check_ledger(
     mfpg_context *ctx, const mfpg_experiment *e, const char *path, const mfpg_ledger_end *expected) {
-    mfpg_ledger_end end;
-    mfpg_ledger_tell_repeated(e->ledger, &end);
+    const mfpg_ledger_end end = mfpg_ledger_tell(e->ledger).repeated;
     if (end.lines == expected->lines && strcmp(end.chain, expected->chain) == 0) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "%s: has %lld lines up to round %lld, the checkpoint was written after %lld, or others: lines were "

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/ranks.h"
 #include "federation/run_folder.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 /* ---- the folder ---- */

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/json_file.h"
 #include "federation/run_folder.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 /* What is assumed of the loss. */
@@ -31,9 +32,8 @@ static json_t *promise_json(const mfpg_experiment *e) {
 
 /* Where the ledger ends: whole lines that are taken from its end show nowhere else. */
 static json_t *ledger_json(const mfpg_experiment *e) {
-    mfpg_ledger_end end;
     if (!e->ledger) return json_null();
-    mfpg_ledger_tell_end(e->ledger, &end);
+    const mfpg_ledger_end end = mfpg_ledger_tell(e->ledger).end;
     return json_pack("{s:I, s:s}", "lines", (json_int_t)end.lines, "chain", end.chain);
 }
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "mfpg/private_action.h"
+#include "mechanisms/private_action.h"
 #include "accountants/accounting.h"
 
 _Static_assert(MFPG_CHOICE_MOST == 1024, "as the sentence below says");

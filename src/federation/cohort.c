@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "accountants/accounting.h"
-#include "accountants/view.h"
+#include "accountants/view_noise.h"
 #include "base/error.h"
 #include "internal.h"
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"
+#include "mechanisms/private_action.h"
 #include "internal.h"
 
 mfpg_federation_options mfpg_federation_options_default(void) {

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/ranks.h"
 #include "internal.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 #include "numerics/sorting.h"
 

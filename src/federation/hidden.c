@@ -8,6 +8,7 @@
 #include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/geometric.h"
 #include "plan.h"
 

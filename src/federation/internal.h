@@ -5,7 +5,7 @@
 #include "mfpg/federation.h"
 
 #include "accountants/accounting.h"
-#include "accountants/view.h"
+#include "accountants/view_noise.h"
 #include "base/ranks.h"
 #include "base/release_parts.h"
 #include "loop_state.h"

@@ -5,10 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountants/view.h"
+#include "accountants/view_noise.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/release_parts.h"
+#include "mechanisms/mechanism_ops.h"
 #include "distinct.h"
 #include "internal.h"
 #include "base/grid_noise.h"

@@ -3,7 +3,7 @@
 #define MFPG_FEDERATION_PLAN_H
 
 #include "mfpg/federation.h"
-#include "accountants/view.h"
+#include "accountants/view_noise.h"
 
 /* What clients with the same mechanism, action and number of rows have in common. There may be as many as clients. */
 typedef struct plan_class {

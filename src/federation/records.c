@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
 static mfpg_status copy_shape(mfpg_context *ctx, const mfpg_dataset *raw, mfpg_dataset *out) {

@@ -139,7 +139,7 @@ static void give(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, double *x) {
     if (m->total) add_to_total(n, step_of(m), x, m->total + first);
 }
 
-/* ---- where the noised integers go ---- */
+/* ---- the noised integers move the state ---- */
 
 /* Every eight are taken out of memory before any goes back, so that the compiler need not know whether to is from. */
 MFPG_WIDE static void move_state(
@@ -154,7 +154,8 @@ MFPG_WIDE static void move_state(
     for (ptrdiff_t i = whole; i < n; i++) to[i] = (float)((double)from[i] + step * k[i]);
 }
 
-/* The state's part of a share is rounded to the grid by itself: it depends on the data through earlier noised states alone. */
+/* The state's part of a share is rounded to the grid by itself: it depends on the data through earlier noised states
+ * alone. */
 static void fill_share(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const double *k) {
     int64_t *share = m->share + first;
     const float *from = m->from + first, *origin = m->origin + first;
@@ -179,7 +180,7 @@ static void take(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const double *k
 
 /* ---- pieces under noise ---- */
 
-/* In double, whatever the numbers. */
+/* In double, for all numbers. */
 static void move_long(
     mfpg_movement *m, const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z) {
     double x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];
@@ -188,8 +189,9 @@ static void move_long(
     take(m, first, n, k);
 }
 
-/* Nearly all are moved in float, eight entries side by side, with the same bits: step times an integer below 2^22 is a float where
- * step is a power of two, and the sum of two floats is the same whether it is rounded at once or to double first. */
+/* Nearly all are moved in float, eight entries side by side, with the same bits: step times an integer below 2^22 is a
+ * float if step is a power of two, and the sum of two floats is the same whether it is rounded at once or to double
+ * first. */
 static const double LEAST_SHORT_STEP = 0x1p-126, LARGEST_SHORT_STEP = 0x1p100;
 
 enum { LANES = MFPG_GRID_LANES, HALF = LANES / 2 };
@@ -216,7 +218,7 @@ static inline int all_small(const half_integers *x) {
  * integer plus itself. */
 static const double SHIFT = 0x1.8p52;
 
-/* Four integers as doubles. beyond: its upper twelve bits are not 0 where one is not below 2^51. */
+/* Four integers as doubles. beyond: its upper twelve bits are not 0 if one is not below 2^51. */
 static inline __attribute__((always_inline)) void four_integers(
     const int64_t *integers, half_lanes *out, half_integers *beyond) {
     int64_t shift_bits;
@@ -239,7 +241,7 @@ static inline __attribute__((always_inline)) void eight_nearest(
     *high = (*high + SHIFT) - SHIFT;
 }
 
-/* The integers k of a sum; 0 where they are not certain. signal2 += what sum_of_squares makes of the sum. */
+/* The integers k of a sum; 0 if they are not certain. signal2 += what sum_of_squares makes of the sum. */
 static inline __attribute__((always_inline)) int round_sum(ptrdiff_t n, double scale, double ratio,
     const int64_t *integers, const float *floats, const float *z, float *k, double *signal2) {
     const float narrow = (float)ratio, most = mfpg_grid_most(ratio);
@@ -319,7 +321,7 @@ static void add_short_sum(mfpg_movement *m, double scale, double step, ptrdiff_t
     add_to_total(n, step, x, m->total + first);
 }
 
-/* n is a multiple of LANES. 0, and nothing has been done, where float is not enough. */
+/* n is a multiple of LANES. 0, and nothing has been done, if float is not enough. */
 static inline __attribute__((always_inline)) int move_short(mfpg_movement *m, const mfpg_grid_draws *draws,
     double scale, double step, ptrdiff_t first, ptrdiff_t n, const float *z, mask *largest) {
     float x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];

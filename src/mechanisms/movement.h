@@ -24,8 +24,8 @@ typedef struct mfpg_movement {
     float *total;          /* += what data add; NULL if this release is the only one */
     float *to;             /* the state after; may be from */
 
-    /* A share of a sum: weight, the state that the sum is counted from, and where the share goes. NULL: the state moves on a grid of
-     * its own. */
+    /* A share of a sum: weight, the state that the sum is counted from, and the place of the share. NULL: the state moves
+     * on a grid of its own. */
     double weight;
     const float *origin;
     int64_t *share;

@@ -1,4 +1,5 @@
-/* Foreign updates made private: one joint clip of an update, or of every example's update, and one noise (theory S0, 15). */
+/* Foreign updates made private: one joint clip of an update, or of every example's update, and one noise (theory S0,
+ * 15). */
 #include "mfpg/privatise.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 #include "base/memory.h"
 #include "models/clip_factor.h"
 #include "movement.h"
-#include "ops.h"
+#include "mechanism_ops.h"
 
 /* Numbers become integers in units of 2^-20 of a step of the grid. */
 #define UNIT 0x1p-20

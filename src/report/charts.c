@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "mfpg/report.h"
 #include "mfpg/run_fields.h"
-#include "mfpg/mechanism.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 #include "mfpg/solution.h"
 #include "page.h"

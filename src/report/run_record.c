@@ -15,6 +15,7 @@
 #include "data/readers.h"
 #include "experiment/config/settings.h"
 #include "federation/run_folder.h"
+#include "mechanisms/mechanism_ops.h"
 #include "run_group.h"
 
 static const size_t LARGEST_SUMMARY = (size_t)1 << 30, LARGEST_CONFIG = (size_t)1 << 20;

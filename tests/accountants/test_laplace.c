@@ -216,7 +216,7 @@ static void test_fictitious_noise_leaves_the_ends_sound(void **state) {
         const loss_sum sum = {&kind, 1, 0, both[d]};
         for (double epsilon = 1.0; epsilon < 6.0; epsilon += 1.5) {
             mfpg_bounds truth = laplace_delta(&sum, epsilon, 1e-8);
-            loss_saddle at = loss_saddle_for_epsilon(&sum, epsilon);
+            loss_saddle at = loss_saddle_for(&sum, 1, epsilon);
             loss_line line = loss_line_for(&sum, at.c, epsilon, log(truth.upper), 1e-6);
             assert_true(truth.upper <= truth.lower * (1.0 + 1e-7) && line.h > 0.0);
             for (double tau2 = 1e-4; tau2 < 20.0; tau2 *= 3.0) {

@@ -125,7 +125,7 @@ static void test_lines_removed_doubled_or_moved_are_refused_by_number(void **sta
         order[used] = -1;
         write_lines(text, first, order);
         if (hit < lines - 1)
-            expect_refusal(ctx, hit + 1, hit ? "chain does not hold" : "no ledger's first line");
+            expect_refusal(ctx, hit + 1, hit ? "chain does not hold" : "not the first line of a ledger");
         used = 0;
         for (int i = 0; i < lines; i++) { /* doubled */
             order[used++] = i;
@@ -138,7 +138,7 @@ static void test_lines_removed_doubled_or_moved_are_refused_by_number(void **sta
             for (int i = 0; i < lines; i++) order[i] = i == hit ? other : i == other ? hit : i;
             order[lines] = -1;
             write_lines(text, first, order);
-            expect_refusal(ctx, hit + 1, hit ? "chain does not hold" : "no ledger's first line");
+            expect_refusal(ctx, hit + 1, hit ? "chain does not hold" : "not the first line of a ledger");
         }
     }
     free(text);
@@ -277,10 +277,10 @@ static void test_a_resumed_ledger_continues_its_chain(void **state) {
             mfpg_ledger *ledger = NULL;
             write_file(text, cut);
             CHECK_OK(ctx, mfpg_ledger_resume(ctx, path, &header, 2, &ledger));
-            mfpg_ledger_tell_end(ledger, &end); /* before anything is repeated: what is there */
+            end = mfpg_ledger_tell(ledger).end; /* before anything is repeated: what is there */
             assert_true(end.lines == left);
             for (int64_t t = 2; t <= 4; t++) append_round(ctx, ledger, t);
-            mfpg_ledger_tell_end(ledger, &end);
+            end = mfpg_ledger_tell(ledger).end;
             mfpg_ledger_close(ledger);
             assert_same_end(&end, &whole);
             CHECK_OK(ctx, mfpg_ledger_read(ctx, path, NULL, NULL, NULL, &end));

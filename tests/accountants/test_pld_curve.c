@@ -1,10 +1,10 @@
-/* The bound of a composition (pld_curve.h) against closed forms and against an integral of them. */
+/* The bound of a composition (pld/pld.h) against closed forms and against an integral of them. */
 #include "accountants/fixture.h"
 
 #include "accountants/pld/pld.h"
 #include "accountants/sampled/sampled_steps.h"
 
-/* What discretisation may add to delta where delta is asked for: pld_guide.c aims at 2e-3 of it for many steps; for one or two,
+/* What discretisation may add to delta where delta is asked for: pld/grid_choice.c aims at 2e-3 of it for many steps; for one or two,
  * whose curves have kinks, a few times that. */
 #define ABOVE 5e-2
 
@@ -58,7 +58,7 @@ static void test_steps_without_sampling_meet_the_gaussian_curve(void **state) {
         check_above(curve_delta(&mechanism, side, (pld_aim){epsilon > 0.0 ? truth : 0.0, epsilon}), truth,
             ABOVE, "no sampling");
         double delta = random_scale(&random, 1e-100, 0.1), found = -1.0;
-        assert_int_equal(pld_side_epsilon(&mechanism, side, delta, &found), MFPG_OK);
+        assert_int_equal(pld_side_answer(&mechanism, side, 0, delta, &found), MFPG_OK);
         double exact = mfpg_gdp_epsilon(mu, delta);
         assert_true(found >= exact * (1.0 - 1e-11) && found <= exact + 1e-3 * fmin(1.0, exact) + 1e-15);
     }
@@ -128,11 +128,11 @@ static void test_replace_is_not_remove_at_twice_the_reach(void **state) {
     sampled_step step = {0.9, 1.0, 2};
     pld_mechanism mechanism = {.sampled = &step, .used = 1};
     double delta = -1.0;
-    assert_int_equal(pld_side_delta(&mechanism, PLD_REPLACE, 0.0, &delta), MFPG_OK);
+    assert_int_equal(pld_side_answer(&mechanism, PLD_REPLACE, 1, 0.0, &delta), MFPG_OK);
     assert_true(delta >= 0.776277);
     step.reach = 2.0;
     for (int side = PLD_REMOVE; side <= PLD_ADD; side++) {
-        assert_int_equal(pld_side_delta(&mechanism, (pld_side)side, 0.0, &delta), MFPG_OK);
+        assert_int_equal(pld_side_answer(&mechanism, (pld_side)side, 1, 0.0, &delta), MFPG_OK);
         assert_true(delta < 0.7763);
     }
 }
@@ -175,15 +175,15 @@ static void test_what_no_grid_carries_is_said_and_not_answered(void **state) {
     for (int i = 0; i < 3; i++) {
         pld_mechanism mechanism = {.sampled = &hopeless[i], .used = 1};
         double epsilon = -1.0, delta = -1.0;
-        assert_int_equal(pld_side_epsilon(&mechanism, PLD_REMOVE, 1e-6, &epsilon), MFPG_OK);
-        assert_int_equal(pld_side_delta(&mechanism, PLD_REMOVE, 1.0, &delta), MFPG_OK);
+        assert_int_equal(pld_side_answer(&mechanism, PLD_REMOVE, 0, 1e-6, &epsilon), MFPG_OK);
+        assert_int_equal(pld_side_answer(&mechanism, PLD_REMOVE, 1, 1.0, &delta), MFPG_OK);
         assert_true(epsilon >= 0.0 && delta >= 0.0 && delta <= 1.0);
         if (i != 1) assert_true(isinf(epsilon) && delta == 1.0);
     }
     pld_mechanism nothing = {0};
     double epsilon = -1.0, delta = -1.0;
-    assert_int_equal(pld_epsilon(&nothing, MFPG_ADJACENCY_REPLACE, 1e-6, &epsilon), MFPG_OK);
-    assert_int_equal(pld_delta(&nothing, MFPG_ADJACENCY_ZERO_OUT, 1.0, &delta), MFPG_OK);
+    assert_int_equal(pld_answer(&nothing, MFPG_ADJACENCY_REPLACE, 0, 1e-6, &epsilon), MFPG_OK);
+    assert_int_equal(pld_answer(&nothing, MFPG_ADJACENCY_ZERO_OUT, 1, 1.0, &delta), MFPG_OK);
     assert_true(epsilon == 0.0 && delta == 0.0);
 }
 

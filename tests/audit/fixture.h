@@ -6,6 +6,7 @@
 
 #include "mfpg/accountant.h"
 #include "mfpg/audit.h"
+#include "mechanisms/mechanism_ops.h"
 
 enum { MOST_CLIENTS = 8 };
 

@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include "audit/inversion.h"
+#include "mechanisms/mechanism_ops.h"
 
 enum { SIDE = 5, FEATURES = SIDE * SIDE, ROWS = 60, CLASSES = 4 };
 

@@ -6,6 +6,7 @@
 
 #include "audit/canary.h"
 #include "federation/internal.h"
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
 #include "thread_ranks.h"
 

@@ -2,6 +2,7 @@
  * table of mechanism, unit, adjacency and view is in test_matrix.c. */
 #include "audit/fixture.h"
 
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/normal.h"
 
 static const mfpg_promise promises[] = {

@@ -1,6 +1,7 @@
 /* Faults that an audit has to find, each with the runs that are enough for 95 of 100 audits by ranks or guesses at 99 %
  * (audit theory, times 1.3, since an audit shares its alpha with other scores and bounds). */
 #include "audit/faults.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 
 static mfpg_mechanism_options gaussian(mfpg_adjacency adjacency) {

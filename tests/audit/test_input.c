@@ -3,6 +3,7 @@
 #include "failing_memory.h"
 
 #include "audit/faults.h"
+#include "mechanisms/mechanism_ops.h"
 
 static mfpg_mechanism_options options_of(const char *kind, mfpg_promise promise) {
     mfpg_mechanism_options o = mfpg_mechanism_options_default();

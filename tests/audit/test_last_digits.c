@@ -1,6 +1,7 @@
 /* Audits that look at the last digits, and at sums of crafted rows: they refute the program as it was when noise and sums were floats, kept
  * here as test doubles, and find nothing in the library. */
 #include "audit/faults.h"
+#include "mechanisms/mechanism_ops.h"
 #include "crafted_rows.h"
 
 /* ---- digits ---- */

@@ -4,6 +4,7 @@
 
 #include "audit/faults.h"
 
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
 

@@ -4,6 +4,7 @@
 #include "audit/fixture.h"
 
 #include "mfpg/random.h"
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
 
 enum { CLIENTS = 2, ROUNDS = 3, ROWS = 4, CELLS_OF_A_KIND = 2 * 2 * 3 };

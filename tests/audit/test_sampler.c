@@ -6,8 +6,7 @@
 #include "audit/sampler.h"
 
 #include "federation/internal.h"
-#include "mechanisms/batch.h"
-#include "mechanisms/ops.h"
+#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
 
 /* ---- the library's own ---- */

@@ -104,7 +104,7 @@ static void test_what_is_missing_is_named(void **state) {
         {"eval none a.csv", "none: No such file or directory", NULL},
         {"eval a.csv none", "a.csv: is a file, not a run folder", "the folder of the run comes first"},
         {"account --ledger none", "none: No such file or directory", NULL},
-        {"account --ledger a.csv", "a.csv:1: is no line of a ledger", NULL},
+        {"account --ledger a.csv", "a.csv:1: not a line of a ledger", NULL},
         {"run a.csv", "a.csv:1: not a mapping of keys", "`mfpg data check FILE` explains a data file"},
         {"account", "nothing to account for", "--noise-multiplier"},
         {"calibrate", "no target", "--epsilon"},

@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "base/grid_noise.h"
+#include "mechanisms/private_action.h"
 #include "whole_grid.h"
 
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* The free energy of a run: closed forms where the law of the particles is known, the flow that descends it, and where there is
  * none. */
 #include "fixture.h"
+#include "mechanisms/mechanism_ops.h"
 
 static mfpg_action strength(double e) {
     return (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {e}};

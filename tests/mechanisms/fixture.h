@@ -2,6 +2,7 @@
 #ifndef MFPG_TESTS_MECHANISMS_FIXTURE_H
 #define MFPG_TESTS_MECHANISMS_FIXTURE_H
 
+#include "mechanisms/mechanism_ops.h"
 #include "models/fixture.h"
 
 #include "base/grid_noise.h"

@@ -1,7 +1,7 @@
 /* Poisson batches: independent coins of one declared rate, not a count of rows drawn without replacement. */
 #include "models/fixture.h"
 
-#include "mechanisms/batch.h"
+#include "mechanisms/mechanism_ops.h"
 
 static mfpg_stream stream_of(uint64_t round, uint64_t client) {
     mfpg_key key = mfpg_key_from_seed(testing_seed());

@@ -1,5 +1,6 @@
 /* Actions to noise and back: closed forms, reference vectors, what is refused. */
 #include "mechanisms/fixture.h"
+#include "mechanisms/mechanism_ops.h"
 
 static mfpg_release one_release(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_action action, ptrdiff_t rows) {

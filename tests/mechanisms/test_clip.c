@@ -1,7 +1,7 @@
 /* The joint clip. */
 #include "models/fixture.h"
 
-#include "mechanisms/clip.h"
+#include "mechanisms/mechanism_ops.h"
 
 static void test_zero_stays_zero(void **state) {
     (void)state;

@@ -5,8 +5,8 @@
 
 #include "base/float_noise.h"
 #include "guesses.h"
-#include "mechanisms/clip.h"
-#include "mfpg/private_action.h"
+#include "mechanisms/mechanism_ops.h"
+#include "mechanisms/private_action.h"
 
 enum { ROWS = 12, FEATURES = 200, D = FEATURES + 1, TRIALS = 200 };
 

@@ -68,10 +68,10 @@ static void test_every_failing_allocation_is_reported(void **state) {
     scene s = begin("logistic");
     sweep(&s, create_model, 3);
     sweep(&s, create_mechanism, 1);
-    sweep(&s, evaluate, 4);
+    sweep(&s, evaluate, 5);
     const unsigned char absent[300] = {1};
     s.data.absent = absent;
-    sweep(&s, evaluate, 5); /* the labels of the others */
+    sweep(&s, evaluate, 5);
     end(&s);
 }
 

@@ -2,7 +2,8 @@
 #include "fixture.h"
 
 #include "mfpg/accountant.h"
-#include "mfpg/private_action.h"
+#include "mechanisms/mechanism_ops.h"
+#include "mechanisms/private_action.h"
 #include "models/losses.h"
 
 static mfpg_context *ctx;

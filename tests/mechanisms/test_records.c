@@ -2,6 +2,7 @@
  * regression against the certificates, and what is refused. */
 #include "accountants/accounting.h"
 #include "mechanisms/fixture.h"
+#include "mechanisms/mechanism_ops.h"
 #include "local_round.h"
 
 #include "mfpg/accountant.h"

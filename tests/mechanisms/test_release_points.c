@@ -4,7 +4,8 @@
 #include "local_round.h"
 
 #include "mfpg/privatise.h"
-#include "mfpg/private_action.h"
+#include "mechanisms/mechanism_ops.h"
+#include "mechanisms/private_action.h"
 #include "models/losses.h"
 
 enum { ROWS = 24, FEATURES = 5, D = FEATURES + 1 };

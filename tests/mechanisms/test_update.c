@@ -1,5 +1,6 @@
 /* Local updates: against the algorithms written out in double, and what noise, batches and clips have to keep. */
 #include "mechanisms/fixture.h"
+#include "mechanisms/mechanism_ops.h"
 #include "local_round.h"
 
 #include "mfpg/transport.h"

@@ -15,7 +15,7 @@ typedef struct question {
     double work; /* that may still be done */
 } question;
 
-/* Where the sum itself is delta: a point from which the two ends are looked for. */
+/* The point at which the sum itself is delta; the two ends are looked for from there. */
 static double root_of(const laplace_curve *of, double delta, double guess) {
     double low = 0.0, high = (double)INFINITY, at = fmax(guess, 0.0);
     for (int i = 0; i < 80; i++) {
@@ -41,7 +41,7 @@ static mfpg_bounds ends_around(const laplace_curve *of, double delta, double roo
     laplace_value at = laplace_curve_at(of, root);
     mfpg_bounds out = {0.0, (double)INFINITY};
     if (laplace_curve_at(of, 0.0).upper <= delta) return (mfpg_bounds){0.0, 0.0};
-    /* Where terms have cancelled, the slope is noise of either sign. */
+    /* If terms have cancelled, the slope is noise of either sign. */
     double slope = fabs(at.slope), up = 1.01 * fabs(at.upper - delta) / slope + 2e-16 * root,
            down = 1.01 * fabs(delta - at.lower) / slope + 2e-16 * root;
     for (int i = 0; i < MOST_DOUBLINGS && up < 16.0 * (1.0 + root) && isinf(out.upper); i++, up *= 2.0)
@@ -63,11 +63,6 @@ static double gap_of(const question *asked, mfpg_bounds bounds) {
     return (bounds.upper - bounds.lower) / unit / asked->width;
 }
 
-static void improve(mfpg_bounds *best, mfpg_bounds found) {
-    best->lower = fmax(best->lower, found.lower);
-    best->upper = fmin(best->upper, found.upper);
-}
-
 /* The fictitious noise that widens the answer by a third of what is allowed: it moves delta by tau^2 p, p about (1 + c)
  * times the slope, and the slope is about c delta. */
 static double first_tau2(const question *asked, double c) {
@@ -83,7 +78,7 @@ static int is_short(const loss_sum *sum) {
     return steps <= 2 && sum->gauss == 0.0;
 }
 
-/* One line, first as it is, then with ever less fictitious noise, or more where that does not fit. Improves best. */
+/* One line, first as it is, then with ever less fictitious noise, or more if that does not fit. Improves best. */
 static void answer_on(question *asked, const loss_line *line, mfpg_bounds *best) {
     laplace_curve curve;
     double tau2 = 0.0, log_delta = log(asked->delta);
@@ -92,7 +87,10 @@ static void answer_on(question *asked, const loss_line *line, mfpg_bounds *best)
     for (int i = first; i < 4 && asked->work > 0.0 && gap_of(asked, *best) > 1.0; i++) {
         double share = (i == 0 ? 0.03 : 0.5) * asked->work, left = share;
         int done = laplace_curve_build(asked->sum, line, tau2, asked->epsilon, log_delta, &left, &curve);
-        if (done) improve(best, answer_from(&curve, asked));
+        if (done) {
+            mfpg_bounds found = answer_from(&curve, asked);
+            *best = (mfpg_bounds){fmax(best->lower, found.lower), fmin(best->upper, found.upper)};
+        }
         laplace_curve_clear(&curve);
         asked->work -= share - left;
         if (done && i == 0) return;
@@ -130,23 +128,23 @@ static mfpg_bounds enclose(question asked, double c, mfpg_bounds best) {
 
 mfpg_bounds laplace_epsilon(const loss_sum *sum, double delta, double width) {
     mfpg_bounds best = {0.0, loss_sum_most(sum)};
-    loss_saddle at = loss_saddle_for_delta(sum, log(delta));
+    loss_saddle at = loss_saddle_for(sum, 0, log(delta));
     if (!(at.c > 0.0)) return best;
     best.upper = fmin(best.upper, at.chernoff);
-    /* Where moments explode the estimate can be absurd. */
+    /* If moments explode the estimate can be absurd. */
     const question asked = {.sum = sum,
         .epsilon = fmin(fmax(0.0, at.epsilon), best.upper),
         .delta = delta,
         .width = width,
         .work = WORK};
-    if (at.epsilon < 0.0) at = loss_saddle_for_epsilon(sum, 0.0);
+    if (at.epsilon < 0.0) at = loss_saddle_for(sum, 1, 0.0);
     return at.c > 0.0 ? enclose(asked, at.c, best) : best;
 }
 
 mfpg_bounds laplace_delta(const loss_sum *sum, double epsilon, double width) {
     mfpg_bounds best = {0.0, 1.0};
     if (epsilon >= loss_sum_most(sum)) return (mfpg_bounds){0.0, 0.0};
-    loss_saddle at = loss_saddle_for_epsilon(sum, epsilon);
+    loss_saddle at = loss_saddle_for(sum, 1, epsilon);
     if (!(at.c > 0.0)) return best;
     best.upper = fmin(1.0, exp(at.chernoff) * (1.0 + 1e-12) + DBL_TRUE_MIN);
     double guess = exp(fmin(at.log_delta, at.chernoff));
@@ -155,7 +153,7 @@ mfpg_bounds laplace_delta(const loss_sum *sum, double epsilon, double width) {
 }
 
 double laplace_chernoff(const loss_sum *sum, double delta) {
-    loss_saddle at = loss_saddle_for_delta(sum, log(delta));
+    loss_saddle at = loss_saddle_for(sum, 0, log(delta));
     double most = loss_sum_most(sum);
     return at.c > 0.0 ? fmin(most, at.chernoff) : most;
 }

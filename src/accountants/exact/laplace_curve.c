@@ -2,11 +2,11 @@
  * has the transform M(z)/(z(z+1)): for c > 0, g(e) = e^(ce) delta(e) is not negative and by Poisson's summation formula
  *     U_h(e) = (h/2 pi) sum over all integers j of M(z_j) e^(-z_j e)/(z_j (z_j + 1)),  z_j = c + ijh,
  *            = sum over all integers m of e^(2 pi c m/h) delta(e + 2 pi m/h)  >=  delta(e).
- * The full sum is an upper bound whatever h; what is taken off for the lower end is the aliases: m < 0 sum to at most
+ * The full sum is an upper bound for every h; what is taken off for the lower end is the aliases: m < 0 sum to at most
  * r/(1-r), r = e^(-2 pi c/h), and m > 0 are bounded by delta(x) <= M(fc) e^(-fcx), f > 1. To both ends are added the
  * terms beyond J (loss_decay.c), and the errors of the terms (loss_nodes.c).
  *
- * Where the moments do not decay in reach, everything is composed with one more Gaussian mechanism, of mu = tau: that
+ * If the moments do not decay in reach, everything is composed with one more Gaussian mechanism, of mu = tau: that
  * multiplies M by e^(tau^2 (z^2+z)/2) and can only raise the curve. It raises it little: with p_s the density at e of the
  * loss smoothed by s, d delta_s/ds = p_s/2, and p_s <= sqrt(t/s) e^(t/8) p_t for s < t, so that
  * delta_t - t e^(t/8) p_t <= delta <= delta_t, t = tau^2; and p_t is at most the same sum without z (z+1). */
@@ -169,7 +169,7 @@ static int deciding(const evaluation *of, double c, decaying *part, int most) {
     return used;
 }
 
-/* Bounds the sums beyond the last term; 1 where that of t is below log_allowed. Every modulus there is at most e^-need, and
+/* Bounds the sums beyond the last term; 1 if that of t is below log_allowed. Every modulus there is at most e^-need, and
  * at most exp(-tau^2 y^2/2): the sum without z (z+1) is that of the one up to where they cross, and of the other beyond. */
 static int settle_remainder(const evaluation *of, laplace_curve *to, double log_allowed, double *work) {
     decaying part[4];

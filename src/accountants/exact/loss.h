@@ -1,6 +1,7 @@
-/* The machinery of `exact`: epsilon(delta) and delta(epsilon) of composed Poisson-sampled Gaussian steps between two ends, by numerical
- * inversion of a Laplace transform with every error bounded. laplace.c asks, laplace_curve.c sums, loss_nodes.c evaluates one step's
- * moments in the complex plane, loss_decay.c bounds what is left out, loss_saddle.c chooses the contour. */
+/* The machinery of `exact`: epsilon(delta) and delta(epsilon) of composed Poisson-sampled Gaussian steps between two ends,
+ * by numerical inversion of a Laplace transform with every error bounded. laplace.c asks, laplace_curve.c sums,
+ * loss_nodes.c evaluates one step's moments in the complex plane, loss_decay.c bounds what is left out, loss_saddle.c
+ * chooses the contour. */
 #ifndef MFPG_ACCOUNTANTS_EXACT_LOSS_H
 #define MFPG_ACCOUNTANTS_EXACT_LOSS_H
 
@@ -31,7 +32,7 @@ double laplace_chernoff(const loss_sum *sum, double delta);
 
 /* ---- loss_saddle.c: on the real line ---- */
 
-/* Where the integrands of one step live, tails beyond e^-70 of their peaks left out. */
+/* The interval of u that holds the integrands of one step, tails beyond e^-70 of their peaks left out. */
 typedef struct loss_window {
     double low, high;
 } loss_window;
@@ -42,8 +43,8 @@ loss_window loss_window_at(const sampled_step *kind, loss_direction direction, d
  * weight grows faster than the rule gains. */
 double loss_strip(double reach);
 
-/* The loss tilted by e^(c loss): log M(c) and its first two derivatives. c > 0. Trapezoid rule, off by less than 1e-9 of M - 1 (of
- * each derivative of it, likewise); log_m +INFINITY if M exceeds e^600 or the window holds too many nodes. */
+/* The loss tilted by e^(c loss): log M(c) and its first two derivatives. c > 0. Trapezoid rule, off by less than 1e-9 of M
+ * - 1 (of each derivative of it, likewise); log_m +INFINITY if M exceeds e^600 or the window holds too many nodes. */
 typedef struct loss_moments {
     double log_m, mean, variance;
 } loss_moments;
@@ -59,8 +60,8 @@ typedef struct loss_saddle {
     double chernoff; /* a bound that holds: of epsilon if delta was asked for, else of log delta */
 } loss_saddle;
 
-loss_saddle loss_saddle_for_delta(const loss_sum *sum, double log_delta);
-loss_saddle loss_saddle_for_epsilon(const loss_sum *sum, double epsilon);
+/* The saddle whose epsilon, or else whose log delta, is the target. */
+loss_saddle loss_saddle_for(const loss_sum *sum, int for_epsilon, double target);
 
 enum { LOSS_LINE_RIGHT = 8 };
 #define LOSS_LINE_RATIO 1.15
@@ -115,7 +116,7 @@ typedef struct decaying {
 
 /* A bound of the sum over y = from + h, from + 2h, ... of h/y^2 times the modulus of M(c+iy)/M(c), M the product of all
  * M_b^count and of a factor exp(-gauss y^2/2); +INFINITY if none is found that is below e^-need / from. Every factor is at
- * most 1, so a few that fall fastest may stand for all. *points becomes the number of y that were looked at. */
+ * most 1, so a few that fall fastest bound all. *points becomes the number of y that were looked at. */
 double loss_decay_bound(
     const decaying *part, int parts, double gauss, double c, double h, double from, double need, int *points);
 
@@ -133,8 +134,9 @@ typedef struct laplace_curve {
     double remainder, density_remainder; /* of the terms that were left out; +INFINITY if unknown */
 } laplace_curve;
 
-/* Sums until what is left is negligible compared with a delta of about e^log_delta at an epsilon near the given one. Returns 0 if
- * memory or work (which is counted down; one unit is about 3 ns) did not allow that. Either way to be cleared. */
+/* Sums until what is left is negligible compared with a delta of about e^log_delta at an epsilon near the given one.
+ * Returns 0 if memory or work (which is counted down; one unit is about 3 ns) did not allow that. Either way to be
+ * cleared. */
 int laplace_curve_build(const loss_sum *sum, const loss_line *line, double tau2, double epsilon,
     double log_delta, double *work, laplace_curve *out);
 void laplace_curve_clear(laplace_curve *of);

@@ -1,14 +1,14 @@
 /* phi(y) = M(c+iy)/M(c) is the characteristic function of the tilted loss X. Two bounds of |phi|:
  *
  * Near. rho(y) = sqrt(1 - |phi(y)|^2) = sqrt 2 |sin(y (X - X')/2)| in the L2 norm, X' a copy of X, so that
- * rho(y + d) >= rho(y) - rho(d) (Minkowski) and rho(d) <= d sd(X): one value bounds |phi| on the interval behind it.
+ * rho(y + d) >= rho(y) - rho(d) (Minkowski) and rho(d) <= d sd(X): one value bounds |phi| on the interval after it.
  *
  * Far. For any cut u1, |phi(y)| <= m(u1) + V(u1)/y with m the tilted mass below u1 and V the total variation of the
- * tilted density of l above it, jumps included: a cut in front of the needle near log(1-q), whose variation is enormous and
+ * tilted density of l above it, jumps included: a cut below the needle near log(1-q), whose variation is enormous and
  * whose mass may be next to nothing. As a function of u that density is
  *     f = phi(u) (1+v)^k / (q w e^x M(c)),   k = 2 + c (removing), 1 - c (adding),
  *     (log f)' = (k s(u) - 1) w - u,   s = q e^x/(1+v) rising from 0 to 1,
- * which falls outside the interval where k s (1-s) w^2 > 1, rises within, and so has at most two zeros from above: V is at
+ * which falls outside the interval of k s (1-s) w^2 > 1, rises within, and so has at most two zeros from above: V is at
  * most twice the sum of f at these peaks and, if f falls there, at u1. */
 #include "loss.h"
 
@@ -59,7 +59,7 @@ static double zero_between(const density *f, double low, double high) {
     return 0.5 * (low + high);
 }
 
-/* Where s(u) takes a value in (0, 1). */
+/* The u at which s(u) takes a value in (0, 1). */
 static double place_of_share(const density *f, double s) {
     double x = log(s) - log1p(-s) - log(f->q) + log1p(-f->q);
     return (x + 0.5 * f->w * f->w) / f->w;
@@ -130,7 +130,7 @@ static double rho_at(const decaying *part, double y) {
     return rho2 > 0.0L ? (double)sqrtl(fminl(rho2, 1.0L)) * (1.0 - 1e-12) : 0.0;
 }
 
-/* -log |phi|^count on an interval of length d behind a point with that rho. */
+/* -log |phi|^count on an interval of length d after a point with that rho. */
 static double near_exponent(const decaying *part, double rho, double d) {
     double left = fmin(rho, 1.0) - part->deviation * d;
     if (!(left > 0.0)) return 0.0;

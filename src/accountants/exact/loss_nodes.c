@@ -142,7 +142,7 @@ typedef struct contour {
     int candidates;
     long double sine, cosine, back; /* of eta w; 1 - cos */
     int flat;                       /* adding: 1/|1+v| is bounded by 1/(1-q), not by that of the real part */
-    long double penalty;            /* adding: cos(eta w)^-c where it is not flat */
+    long double penalty;            /* adding: cos(eta w)^-c if it is not flat */
 } contour;
 
 typedef struct place {
@@ -198,7 +198,7 @@ static sizes sizes_at(const loss_nodes *nodes, const sampled_step *kind, const c
     return own;
 }
 
-/* Adding has powers of 1/|1+v|, which |1+v| >= 1-q (where Re e^x >= 0) or cos(eta w) bounds; the strip is narrowed until
+/* Adding has powers of 1/|1+v|, which |1+v| >= 1-q (if Re e^x >= 0) or cos(eta w) bounds; the strip is narrowed until
  * that is harmless. */
 static void choose_strip(const sampled_step *kind, loss_direction direction, double c, contour *line) {
     line->eta = loss_strip(kind->reach);

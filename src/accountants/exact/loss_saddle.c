@@ -1,4 +1,4 @@
-/* The composed privacy loss on the real line: its moments, where its curve has its saddle, Chernoff's bound, and the vertical line
+/* The composed privacy loss on the real line: its moments, the saddle of its curve, Chernoff's bound, and the vertical line
  * along which to invert its transform. */
 #include "loss.h"
 
@@ -108,7 +108,7 @@ static loss_moments moments_of(const loss_sum *sum, double c) {
     return all;
 }
 
-/* log M from above; the moments are within 1e-9 of M - 1, and log_m near it where M is near 1. */
+/* log M from above; the moments are within 1e-9 of M - 1, and log_m near it if M is near 1. */
 static double log_m_above(double log_m) {
     return log_m * (1.0 + 1e-7) + 1e-13;
 }
@@ -139,8 +139,8 @@ static loss_saddle point_of(const loss_moments *at, double c) {
         .log_delta = at->log_m - c * epsilon - log(c) - log1p(c) - 0.5 * log(2.0 * M_PI * bend)};
 }
 
-/* Finds the saddle whose epsilon, or log delta, is the one asked for: both are monotone in c. The search is in log c. */
-static loss_saddle find_saddle(const loss_sum *sum, int for_epsilon, double target) {
+/* epsilon and log delta are monotone in c. The search is in log c. */
+loss_saddle loss_saddle_for(const loss_sum *sum, int for_epsilon, double target) {
     double low = -30.0, high = 30.0, at = 0.0, step = 2.0;
     loss_saddle best = {.chernoff = (double)INFINITY}, found = {0};
     int bracketed_low = 0, bracketed_high = 0;
@@ -176,14 +176,6 @@ static loss_saddle find_saddle(const loss_sum *sum, int for_epsilon, double targ
         }
     }
     return best;
-}
-
-loss_saddle loss_saddle_for_delta(const loss_sum *sum, double log_delta) {
-    return find_saddle(sum, 0, log_delta);
-}
-
-loss_saddle loss_saddle_for_epsilon(const loss_sum *sum, double epsilon) {
-    return find_saddle(sum, 1, epsilon);
 }
 
 /* ---- the line ---- */

@@ -1,8 +1,25 @@
-/* A ledger that is open for writing: its file, and what its clients have spent.
+/* A ledger: its text, and one that is open for writing.
  *
- * One lock, which two files share: ledger.c writes under it, spend.c asks and writes under it. It keeps threads apart; other
- * processes are kept out by a lock on the file, from opening to closing. A child made by fork() inherits the file, but not the
- * right to it: every call compares the process. */
+ * Line 1 is the header:
+ *   {"mfpg_ledger":4,"particles":"parameters","clients":8,"unit":"client","adjacency":"zero-out","view":"local",
+ *    "delta":1e-05,"stop_at_epsilon":4,"filter":"accountant","seeded":true,"chain":"64 digits"}
+ * (stop_at_epsilon and filter, the budget of every client, are both null if there is none).
+ * Every other line is a release, the same one for each client of an inclusive range:
+ *   {"round":1,"clients":[0,7],"particles":"parameters","clipped":"update","steps":1,"sensitivity":0.01,"rounding":0,
+ *    "noise_sd":0.02,"grid":0,"last_sd":0.02,"weight":0.125,"sampling_rate":1,"action":{"budget":1},"chain":"64 digits"}
+ * (without the line breaks; action is null if there was no control, or names a budget, strength or multiplier).
+ * particles is the same in all lines. A line of particles "data" has one key more, "contraction", which a line of
+ * "parameters" must not have: renaming the one does not make it the other.
+ * Numbers read back to the identical double. Every one of these keys is required and none has a default, so a key that
+ * a reader does not know cannot change what a line means: later versions may add some. Version 3, which is read and not
+ * gone on with, has no budget and none of "clipped", "rounding" and "grid": nothing is known of last digits, and what
+ * was clipped follows from the unit. Version 2 had no chain; as changes to it cannot be seen, it is not read.
+ *
+ * "chain" comes last: every line ends with the hash of the chain so far and of the line itself, so that a line cannot be
+ * changed, removed, inserted or moved without breaking the chain from there on. The value of a line is SHA-256 of the
+ * previous line's value, as its 64 digits (nothing before the first line), followed by the line's bytes without its key
+ * "chain" and without the line end. There is no key: someone who rewrites a ledger to its end, hashes included, is found
+ * out only by a copy of the last value that he does not hold. */
 #ifndef MFPG_ACCOUNTANTS_LEDGER_LEDGER_H
 #define MFPG_ACCOUNTANTS_LEDGER_LEDGER_H
 
@@ -11,6 +28,65 @@
 #include <sys/types.h>
 
 #include "accountants/accounting.h"
+#include "base/release_parts.h"
+
+/* ---- text (ledger_format.c) ---- */
+
+enum {
+    MFPG_LEDGER_VERSION = 4,
+    MFPG_LEDGER_OLDEST = 3,
+    MFPG_LEDGER_WRITTEN = 768,  /* more than any line that is written needs, chain and line end included */
+    MFPG_LEDGER_LONGEST = 4096, /* a longer line is not one of a ledger */
+    MFPG_LEDGER_SEAL =
+        sizeof ",\"chain\":\"\"" - 1 + MFPG_LEDGER_CHAIN_SIZE - 1 /* bytes of the key "chain" */
+};
+
+/* Places of the fields of a release (mfpg_ledger_fields): in lines of all versions, and of version 4 on. */
+enum { MFPG_LEDGER_ALWAYS = 1 << 8, MFPG_LEDGER_LATELY = 1 << 9 };
+
+/* NULL, or what is wrong with a header, and with a release in a ledger of that promise. */
+const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header);
+const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release);
+
+/* Both write a line without chain and line end and return its length. The numbers are finite, the promise is a known
+ * one. */
+size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]);
+size_t mfpg_ledger_format_release(
+    const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]);
+
+/* Turns the line {...} of length bytes into {...,"chain":"VALUE"} and returns its new length; the line has room for
+ * MFPG_LEDGER_SEAL bytes more. chain holds the previous value, "" before the first line, and becomes the line's own. */
+size_t mfpg_ledger_seal(char *line, size_t length, char chain[MFPG_LEDGER_CHAIN_SIZE]);
+
+/* 1 if the line ends with that key, with any value. */
+int mfpg_ledger_is_sealed(const char *line, size_t length);
+
+/* 1 if the sealed line's value is the one that follows chain, which then becomes it. */
+int mfpg_ledger_follows(const char *line, size_t length, char chain[MFPG_LEDGER_CHAIN_SIZE]);
+
+/* ---- reading (ledger_reader.c) ---- */
+
+/* What the reader found in one complete line. */
+typedef struct mfpg_ledger_entry {
+    mfpg_release release; /* client is the first of the range */
+    int64_t last_client;
+    int64_t offset;         /* of the line's first byte */
+    mfpg_ledger_end before; /* of the lines before it */
+} mfpg_ledger_entry;
+
+/* What the reader found of the whole file. */
+typedef struct mfpg_ledger_extent {
+    int version;
+    int64_t complete; /* bytes of complete lines */
+    mfpg_ledger_end end;
+} mfpg_ledger_extent;
+
+/* mfpg_ledger_read, with the place of each line, of an open file (-1: the path is opened). extent is set on success
+ * only. */
+mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, int descriptor, mfpg_ledger_header *header,
+    mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, mfpg_ledger_extent *extent);
+
+/* ---- a ledger that is open for writing (ledger_writer.c, ledger_spend.c) ---- */
 
 /* What one client has spent. */
 typedef struct ledger_account {
@@ -20,6 +96,8 @@ typedef struct ledger_account {
     int over;           /* 1: more was released than the filter's budget: nothing is known any more */
 } ledger_account;
 
+/* One lock keeps threads apart; other processes are kept out by a lock on the file, from opening to closing. A child made
+ * by fork() inherits the file, but not the right to it: every call compares the process. */
 struct mfpg_ledger {
     pthread_mutex_t lock;
     pid_t owner; /* the process that opened it */
@@ -29,11 +107,11 @@ struct mfpg_ledger {
     int64_t round;         /* of the latest release */
     mfpg_ledger_end last;  /* of the lines handed to text so far */
     mfpg_ledger_end found; /* of the file as it was opened */
-    int64_t end;           /* where the next line belongs */
+    int64_t end;           /* offset of the next line */
     int64_t size;          /* bytes in the file: more than end while an interrupted run is being repeated */
     int broken;            /* a write failed half-way: nothing may follow */
     double limit; /* stop_at_epsilon of this writer: the header's, or a smaller one; +INFINITY: none */
-    ledger_account *account; /* accounts, by client; those behind it have released nothing */
+    ledger_account *account; /* accounts, by client; those beyond them have released nothing */
     int64_t accounts;
     int priced;  /* 1: the accounts hold all that the file does */
     size_t used; /* bytes waiting in text */
@@ -44,13 +122,14 @@ struct mfpg_ledger {
 mfpg_status mfpg_ledger_lock(mfpg_context *ctx, mfpg_ledger *ledger);
 void mfpg_ledger_unlock(mfpg_ledger *ledger);
 
-/* mfpg_ledger_append_made under the lock, which the caller holds. */
+/* Could these releases be written? And mfpg_ledger_append_made. The caller holds the lock. */
+mfpg_status mfpg_ledger_check(
+    mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 mfpg_status mfpg_ledger_write(
     mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 
-/* Could these releases be written? The caller holds the lock. */
-mfpg_status mfpg_ledger_check(
-    mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
+/* A maker of releases: user is the array of them. */
+mfpg_release mfpg_ledger_element(void *user, ptrdiff_t i);
 
 /* Frees what the clients have spent. */
 void mfpg_ledger_forget_accounts(mfpg_ledger *ledger);

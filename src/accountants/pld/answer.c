@@ -17,15 +17,6 @@ static double largest_add_loss(const pld_mechanism *mechanism) {
     return sum * (1.0 + (4.0 + mechanism->used) * DBL_EPSILON);
 }
 
-/* Above the loss 0 replace is remove, at a reach that pld_kind has doubled. */
-static loss_direction direction_of(pld_side side) {
-    return side == PLD_ADD ? LOSS_ADD : LOSS_REMOVE;
-}
-
-static int is_one_step(const pld_mechanism *mechanism) {
-    return mechanism->used == 1 && mechanism->mu == 0.0 && mechanism->sampled[0].count == 1;
-}
-
 /* ---- roots of curves ---- */
 
 /* delta at epsilon e by one curve or the larger of two, and for a group of two records (1 + e^e) times that. */
@@ -45,12 +36,12 @@ static double excess(double epsilon, const void *arg) {
     return value == 0.0 ? -DBL_TRUE_MIN : value;
 }
 
-/* The smallest epsilon found at which delta is not above what is asked; +INFINITY where none was. */
+/* The smallest epsilon found at which delta is not above what is asked; +INFINITY if none was. */
 static double root_of(const question *asked) {
-    double low = fmax(0.0, pld_curve_low(asked->one)), high = pld_curve_high(asked->one);
+    double low = fmax(0.0, asked->one->low), high = asked->one->high;
     if (asked->two) {
-        low = fmax(low, pld_curve_low(asked->two));
-        high = fmax(high, pld_curve_high(asked->two));
+        low = fmax(low, asked->two->low);
+        high = fmax(high, asked->two->high);
     }
     if (!(low < high)) return (double)INFINITY;
     if (excess(low, asked) < 0.0) return low;
@@ -61,92 +52,53 @@ static double root_of(const question *asked) {
 
 /* ---- one side ---- */
 
-/* The epsilon at delta of one curve, and the guess that it was made for. */
-static mfpg_status epsilon_by(const pld_mechanism *mechanism, pld_side side, pld_aim aim, double delta,
-    double *guess, double *epsilon) {
-    *epsilon = (double)INFINITY;
-    *guess = 0.0;
-    pld_curve *curve = NULL;
-    mfpg_status status = pld_curve_create(mechanism, side, aim, &curve);
-    if (!curve) return status;
-    const question asked = {.one = curve, .delta = delta};
-    *epsilon = root_of(&asked);
-    *guess = pld_curve_guess(curve).epsilon;
-    pld_curve_destroy(curve);
-    return MFPG_OK;
+/* A better guess of the answer pays if grid, tilt and window were chosen for one that is this much too large. */
+static int is_far(int for_delta, double given, double found, const pld_setting *guess) {
+    return for_delta ? given > 0.0 && found < 0.01 * guess->delta
+                     : found > 0.0 && found < 0.5 * guess->epsilon;
 }
 
-mfpg_status pld_side_epsilon(const pld_mechanism *mechanism, pld_side side, double delta, double *epsilon) {
-    if (pld_kinds(mechanism) == 0) {
-        *epsilon = 0.0;
-        return MFPG_OK;
-    }
-    if (is_one_step(mechanism)) {
+mfpg_status pld_side_answer(
+    const pld_mechanism *mechanism, pld_side side, int for_delta, double given, double *out) {
+    const double most = side == PLD_ADD ? largest_add_loss(mechanism) : (double)INFINITY;
+    *out = 0.0;
+    if (pld_kinds(mechanism) == 0 || (for_delta && given >= most)) return MFPG_OK;
+    if (mechanism->used == 1 && mechanism->mu == 0.0 && mechanism->sampled[0].count == 1) {
         sampled_step kind = pld_kind(mechanism, side, 0);
-        *epsilon = sampled_step_epsilon(&kind, direction_of(side), delta).upper;
+        /* Above the loss 0 replace is remove, at a reach that pld_kind has doubled. */
+        loss_direction direction = side == PLD_ADD ? LOSS_ADD : LOSS_REMOVE;
+        *out = (for_delta ? sampled_step_delta : sampled_step_epsilon)(&kind, direction, given).upper;
         return MFPG_OK;
     }
-    pld_aim aim = {.delta = delta};
-    mfpg_status status = MFPG_OK;
-    *epsilon = (double)INFINITY;
-    for (int pass = 0; status == MFPG_OK && pass < MOST_PASSES; pass++) {
-        double guess, found;
-        status = epsilon_by(mechanism, side, aim, delta, &guess, &found);
-        if (status == MFPG_OK) *epsilon = fmin(*epsilon, found);
-        if (status != MFPG_OK || !(found > 0.0 && found < 0.5 * guess)) break;
-        aim.epsilon = found; /* grid, tilt and window were chosen for too large an epsilon */
-    }
-    if (side == PLD_ADD) *epsilon = fmin(*epsilon, largest_add_loss(mechanism));
-    return status;
-}
-
-mfpg_status pld_side_delta(const pld_mechanism *mechanism, pld_side side, double epsilon, double *delta) {
-    if (pld_kinds(mechanism) == 0 || (side == PLD_ADD && epsilon >= largest_add_loss(mechanism))) {
-        *delta = 0.0;
-        return MFPG_OK;
-    }
-    if (is_one_step(mechanism)) {
-        sampled_step kind = pld_kind(mechanism, side, 0);
-        *delta = sampled_step_delta(&kind, direction_of(side), epsilon).upper;
-        return MFPG_OK;
-    }
-    *delta = 1.0;
-    pld_aim aim = {.epsilon = epsilon};
-    for (int pass = 0; pass < 2; pass++) {
+    *out = for_delta ? 1.0 : most;
+    pld_aim aim = for_delta ? (pld_aim){.epsilon = given} : (pld_aim){.delta = given};
+    for (int pass = 0; pass < (for_delta ? 2 : MOST_PASSES); pass++) {
         pld_curve *curve = NULL;
         mfpg_status status = pld_curve_create(mechanism, side, aim, &curve);
         if (!curve) return status;
-        double found = pld_curve_delta(curve, epsilon), guess = pld_curve_guess(curve).delta;
+        const question asked = {.one = curve, .delta = given};
+        double found = for_delta ? pld_curve_delta(curve, given) : root_of(&asked);
+        int again = is_far(for_delta, given, found, &curve->set);
         pld_curve_destroy(curve);
-        *delta = fmin(*delta, found);
-        if (!(epsilon > 0.0 && found < 0.01 * guess)) break;
-        aim.delta = found; /* the window was chosen for a larger one */
+        *out = fmin(*out, found);
+        if (!again) break;
+        *(for_delta ? &aim.delta : &aim.epsilon) = found;
     }
     return MFPG_OK;
 }
 
-/* ---- zero-out ---- */
+/* ---- both sides ---- */
 
-static mfpg_status zero_out_epsilon(const pld_mechanism *mechanism, double delta, double *epsilon) {
+static mfpg_status zero_out(const pld_mechanism *mechanism, int for_delta, double given, double *out) {
     double removing, adding = 0.0;
-    mfpg_status status = pld_side_epsilon(mechanism, PLD_REMOVE, delta, &removing);
-    if (status == MFPG_OK && removing < largest_add_loss(mechanism))
-        status = pld_side_epsilon(mechanism, PLD_ADD, delta, &adding);
-    if (status == MFPG_OK) *epsilon = fmax(removing, adding);
+    mfpg_status status = pld_side_answer(mechanism, PLD_REMOVE, for_delta, given, &removing);
+    if (status == MFPG_OK && (for_delta || removing < largest_add_loss(mechanism)))
+        status = pld_side_answer(mechanism, PLD_ADD, for_delta, given, &adding);
+    if (status == MFPG_OK) *out = fmax(removing, adding);
     return status;
 }
 
-static mfpg_status zero_out_delta(const pld_mechanism *mechanism, double epsilon, double *delta) {
-    double removing, adding;
-    mfpg_status status = pld_side_delta(mechanism, PLD_REMOVE, epsilon, &removing);
-    if (status == MFPG_OK) status = pld_side_delta(mechanism, PLD_ADD, epsilon, &adding);
-    if (status == MFPG_OK) *delta = fmax(removing, adding);
-    return status;
-}
-
-/* ---- replace ---- */
-
-/* About where delta of zero-out has to lie so that a group of two meets delta; 0 where no grid can say. */
+/* About where delta of zero-out has to lie so that a group of two meets delta; 0 if no grid can tell. */
 static mfpg_status zero_out_target(const pld_mechanism *mechanism, double delta, double *target) {
     *target = 0.5 * delta;
     for (int i = 0; i < 3; i++) {
@@ -181,26 +133,24 @@ static mfpg_status group_epsilon(const pld_mechanism *mechanism, double delta, d
     return status;
 }
 
-mfpg_status pld_epsilon(
-    const pld_mechanism *mechanism, mfpg_adjacency adjacency, double delta, double *epsilon) {
-    if (adjacency == MFPG_ADJACENCY_ADD) return pld_side_epsilon(mechanism, PLD_ADD, delta, epsilon);
-    if (adjacency == MFPG_ADJACENCY_REMOVE) return pld_side_epsilon(mechanism, PLD_REMOVE, delta, epsilon);
-    if (adjacency == MFPG_ADJACENCY_ZERO_OUT) return zero_out_epsilon(mechanism, delta, epsilon);
-    double own, group;
-    mfpg_status status = pld_side_epsilon(mechanism, PLD_REPLACE, delta, &own);
-    if (status == MFPG_OK) status = group_epsilon(mechanism, delta, &group);
-    if (status == MFPG_OK) *epsilon = fmin(own, group);
+static mfpg_status group_delta(const pld_mechanism *mechanism, double epsilon, double *delta) {
+    double half;
+    mfpg_status status = zero_out(mechanism, 1, 0.5 * epsilon, &half);
+    if (status == MFPG_OK) *delta = half * (1.0 + exp(0.5 * epsilon)) * (1.0 + 8.0 * DBL_EPSILON);
     return status;
 }
 
-mfpg_status pld_delta(
-    const pld_mechanism *mechanism, mfpg_adjacency adjacency, double epsilon, double *delta) {
-    if (adjacency == MFPG_ADJACENCY_ADD) return pld_side_delta(mechanism, PLD_ADD, epsilon, delta);
-    if (adjacency == MFPG_ADJACENCY_REMOVE) return pld_side_delta(mechanism, PLD_REMOVE, epsilon, delta);
-    if (adjacency == MFPG_ADJACENCY_ZERO_OUT) return zero_out_delta(mechanism, epsilon, delta);
-    double own, half;
-    mfpg_status status = pld_side_delta(mechanism, PLD_REPLACE, epsilon, &own);
-    if (status == MFPG_OK) status = zero_out_delta(mechanism, 0.5 * epsilon, &half);
-    if (status == MFPG_OK) *delta = fmin(own, half * (1.0 + exp(0.5 * epsilon)) * (1.0 + 8.0 * DBL_EPSILON));
+mfpg_status pld_answer(
+    const pld_mechanism *mechanism, mfpg_adjacency adjacency, int for_delta, double given, double *out) {
+    double own, group;
+    switch (adjacency) {
+    case MFPG_ADJACENCY_ADD: return pld_side_answer(mechanism, PLD_ADD, for_delta, given, out);
+    case MFPG_ADJACENCY_REMOVE: return pld_side_answer(mechanism, PLD_REMOVE, for_delta, given, out);
+    case MFPG_ADJACENCY_ZERO_OUT: return zero_out(mechanism, for_delta, given, out);
+    case MFPG_ADJACENCY_REPLACE: break;
+    }
+    mfpg_status status = pld_side_answer(mechanism, PLD_REPLACE, for_delta, given, &own);
+    if (status == MFPG_OK) status = (for_delta ? group_delta : group_epsilon)(mechanism, given, &group);
+    if (status == MFPG_OK) *out = fmin(own, group);
     return status;
 }

@@ -34,7 +34,7 @@ typedef struct rung {
     double u, level, blur; /* level: q e^(x_i) */
 } rung;
 
-/* The smallest loss itself is a grid point where losses come near it, as e^loss - (1-q) then has to be exact. */
+/* The smallest loss itself is a grid point if losses come near it, as e^loss - (1-q) then has to be exact. */
 static ladder ladder_for(const sampled_step *kind, pld_side side, double lowest, double h) {
     double edge = kind->rate < 1.0 ? log1p(-kind->rate) : -(double)INFINITY;
     ladder l = {.q = kind->rate, .w = kind->reach, .h = h};
@@ -193,41 +193,31 @@ static void lay_above(const layer *to, const ladder *l, int64_t last, double u) 
     if (to->side != PLD_REMOVE) lay(to, -(last - 1), absent * margin, 0.0);
 }
 
-/* Where cells begin and end. */
-typedef struct stretch {
-    int64_t first, last;
-} stretch;
-
-static stretch stretch_of(const ladder *l, double low, double high) {
-    double v, lowest = sampled_loss(l->q, l->w, low, &v) - l->offset,
-              highest = sampled_loss(l->q, l->w, high, &v) - l->offset;
-    stretch s = {(int64_t)floor(lowest / l->h), (int64_t)ceil(highest / l->h)};
-    if (l->from_edge && s.first < 0) s.first = 0;
-    if (s.last <= s.first) s.last = s.first + 1;
-    return s;
-}
-
 void pld_cells_fold(const pld_setting *setting, const sampled_step *kind, pld_side side, int at,
     double *circle, pld_spread *out) {
     if (kind->rate == 1.0) side = PLD_REMOVE; /* both ways, and mirrored, the same */
     double low = setting->kind[at].low, high = setting->kind[at].high;
-    double v;
-    ladder l = ladder_for(kind, side, sampled_loss(kind->rate, kind->reach, low, &v), setting->h);
-    stretch s = stretch_of(&l, low, high);
-    if (side == PLD_REPLACE) s.first = 0;
+    double v, lowest = sampled_loss(kind->rate, kind->reach, low, &v);
+    double highest = sampled_loss(kind->rate, kind->reach, high, &v);
+    ladder l = ladder_for(kind, side, lowest, setting->h);
+    int64_t first = (int64_t)floor((lowest - l.offset) / l.h),
+            last = (int64_t)ceil((highest - l.offset) / l.h);
+    if (l.from_edge && first < 0) first = 0;
+    if (last <= first) last = first + 1;
+    if (side == PLD_REPLACE) first = 0;
     *out = (pld_spread){.offset = side == PLD_ADD ? -l.offset : l.offset, .infinite = LEFT_MASS};
     out->log_scale = setting->kind[at].log_moment - setting->tilt * out->offset;
     out->log_further = setting->kind[at].log_moment_further - setting->kind[at].log_moment -
                        setting->more_tilt * out->offset;
     layer to = {.set = setting, .side = side, .offset = l.offset, .circle = circle, .out = out};
-    to.crowding = 2.0 * (double)(s.last - s.first) / (double)setting->n;
-    rung below = rung_at(&l, s.first);
+    to.crowding = 2.0 * (double)(last - first) / (double)setting->n;
+    rung below = rung_at(&l, first);
     double carried = 0.0;
     if (side == PLD_REPLACE) /* what neither law has more of than the other: P = Q on it */
         lay(&to, 0, (1.0 - l.q) * erf(l.w * M_SQRT1_2 / 2.0) * (1.0 + 8.0 * ULP), 0.0);
     else
-        lay_below(&to, &l, s.first, below.u);
-    for (int64_t i = s.first; i < s.last; i++) {
+        lay_below(&to, &l, first, below.u);
+    for (int64_t i = first; i < last; i++) {
         rung above = rung_at(&l, i + 1);
         masses m = cell_masses(&l, &below, &above);
         carried += m.down;
@@ -237,7 +227,7 @@ void pld_cells_fold(const pld_setting *setting, const sampled_step *kind, pld_si
         out->blur = fmax(out->blur, fmax(below.blur, above.blur));
         below = above;
     }
-    lay_point(&to, s.last, carried);
-    lay_above(&to, &l, s.last, below.u);
-    out->further *= 1.0 + 4.0 * ULP * (double)(s.last - s.first);
+    lay_point(&to, last, carried);
+    lay_above(&to, &l, last, below.u);
+    out->further *= 1.0 + 4.0 * ULP * (double)(last - first);
 }

@@ -3,10 +3,10 @@
  *     delta(epsilon) = P(infinite) + e^(K - s epsilon) sum over x > 0 of mass(epsilon + x) e^(-s x) (1 - e^-x),   K = sum T log_scale.
  * The tilt makes the noise of the transform relative to the tail that is asked for, not to 1. Everything that is wrong by
  * rounding is bounded and added:
- *   - masses and their sums: rounded up where they are made (pld_cells.c);
+ *   - masses and their sums: rounded up when they are made (cells.c);
  *   - a transform is off by at most e = eta sum of masses in each entry, so its T-th power by |f|^T ((1 + e/|f|)^T - 1), to which
  *     the roundings of logarithm, angle and product are added; in the 2-norm these errors come back through the inverse
- *     unchanged, where that transform's own error joins them; by Cauchy and Schwarz they move the sum above by at most
+ *     unchanged, and that transform's own error joins them; by Cauchy and Schwarz they move the sum above by at most
  *     their 2-norm times that of its weights;
  *   - what lies above the window is wrapped to its lower end, where it counts too little: by Chernoff's bound with the
  *     tilt s + t, from sums of the same masses, it is at most e^(K(s+t) - (s+t) top), which is added. What is wrapped into
@@ -26,18 +26,6 @@
 #define STEPS   0x1p53
 
 enum { BLOCK = 64 };
-
-struct pld_curve {
-    pld_setting set;
-    double *mass;     /* n: tilted, cyclic */
-    int64_t first;    /* the window begins at this grid point */
-    double offset;    /* of the grid */
-    double shift;     /* how much a loss may exceed its grid point */
-    double log_scale; /* K */
-    double size;      /* of the terms of K, for their rounding */
-    double noise;     /* 2-norm of the error of mass */
-    double infinite;  /* chance of infinite loss and of what lies above the window */
-};
 
 /* The product of powers so far, entry by entry 0 ... n/2. */
 typedef struct product {
@@ -75,7 +63,7 @@ static void entry(const double *packed, ptrdiff_t j, ptrdiff_t n, double *re, do
     *im = ends ? 0.0 : packed[2 * j + 1];
 }
 
-/* Multiplies by the count-th power of what stands in work, over its sum. */
+/* Multiplies by the count-th power of the masses in work over their sum. */
 static void product_power(product *p, ptrdiff_t n, double count, double sum) {
     double off = mfpg_fft_error(n) * sum, log_sum = log(sum);
     for (ptrdiff_t j = 0; j <= n / 2; j++) {
@@ -167,6 +155,8 @@ mfpg_status pld_curve_create(const pld_mechanism *mechanism, pld_side side, pld_
     curve->mass = p.work;
     p.work = NULL;
     product_clear(&p);
+    curve->low = curve->offset + curve->shift + (double)(curve->first + 1) * curve->set.h;
+    curve->high = curve->offset + curve->shift + (double)(curve->first + curve->set.n + 1) * curve->set.h;
     *out = curve;
     return MFPG_OK;
 }
@@ -218,16 +208,4 @@ double pld_curve_delta(const pld_curve *curve, double epsilon) {
         8.0 * ULP * (curve->size * PLD_KINDS + fabs(s * at) + s * fabs(at) + (double)set->n + 64.0);
     double main = (sum.total + curve->noise * sqrt(sum.squares)) * exp(exponent) * (1.0 + 2.0 * rounding);
     return main + curve->infinite + DBL_TRUE_MIN;
-}
-
-double pld_curve_low(const pld_curve *curve) {
-    return curve->offset + curve->shift + (double)(curve->first + 1) * curve->set.h;
-}
-
-double pld_curve_high(const pld_curve *curve) {
-    return curve->offset + curve->shift + (double)(curve->first + curve->set.n + 1) * curve->set.h;
-}
-
-pld_aim pld_curve_guess(const pld_curve *curve) {
-    return (pld_aim){.delta = curve->set.delta, .epsilon = curve->set.epsilon};
 }

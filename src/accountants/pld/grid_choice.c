@@ -8,14 +8,14 @@
 #include "base/memory.h"
 #include "numerics/special/normal.h"
 
-#define EXPONENT_MOST  500.0 /* of e^(s loss) for one step */
-#define LOSS_MOST      600.0 /* a sampled step whose losses go beyond is not put on a grid */
-#define REACH_MOST     60.0  /* nor one whose noise is so small */
-#define WINDOW         14.0 /* tilted mass outside is about e^-14 at either end, or less where that is much */
-#define ACCURACY       2e-4 /* what discretisation may add to epsilon, of min(epsilon, 1) */
-#define DELTA_ACCURACY 2e-3 /* of delta, where that is asked for */
-#define CUT_HIGH       1e-7 /* of delta: chance of a loss above what is kept */
-#define CUT_LOW        1e-9 /* chance of a loss below what is kept, which is then raised */
+#define EXPONENT_MOST  500.0  /* of e^(s loss) for one step */
+#define LOSS_MOST      600.0  /* a sampled step whose losses go beyond is not put on a grid */
+#define REACH_MOST     60.0   /* nor one whose noise is so small */
+#define WINDOW         14.0   /* tilted mass outside is about e^-14 at either end, or less if that is much */
+#define ACCURACY       2e-4   /* what discretisation may add to epsilon, of min(epsilon, 1) */
+#define DELTA_ACCURACY 2e-3   /* of delta, if that is asked for */
+#define CUT_HIGH       1e-7   /* of delta: chance of a loss above what is kept */
+#define CUT_LOW        1e-9   /* chance of a loss below what is kept, which is then raised */
 #define SMALLEST_DELTA 1e-240 /* densities are still normal numbers there */
 
 enum {

@@ -1,5 +1,5 @@
-/* The machinery of `pld`: epsilon and delta of a composition, rounded up, for one direction or one adjacency. answer.c asks, curve.c
- * composes, cells.c lays one step on a grid, grid_choice.c chooses the grid. */
+/* The machinery of `pld`: epsilon and delta of a composition, rounded up, for one direction or one adjacency. answer.c
+ * asks, curve.c composes, cells.c lays one step on a grid, grid_choice.c chooses the grid. */
 #ifndef MFPG_ACCOUNTANTS_PLD_PLD_H
 #define MFPG_ACCOUNTANTS_PLD_PLD_H
 
@@ -28,22 +28,22 @@ typedef struct pld_mechanism {
     double mu; /* 0: none */
 } pld_mechanism;
 
-/* ---- answer.c: +INFINITY, or delta 1, if no grid can carry the case; MFPG_ERR_MEMORY without memory, and nothing is set ---- */
+/* ---- answer.c: +INFINITY, or delta 1, if no grid can carry the case; MFPG_ERR_MEMORY without memory ---- */
 
-/* 0 < delta < 1, epsilon >= 0 and finite. */
-mfpg_status pld_side_epsilon(const pld_mechanism *mechanism, pld_side side, double delta, double *epsilon);
-mfpg_status pld_side_delta(const pld_mechanism *mechanism, pld_side side, double epsilon, double *delta);
+/* epsilon at 0 < delta < 1, or for_delta delta at a finite epsilon >= 0. */
+mfpg_status pld_side_answer(
+    const pld_mechanism *mechanism, pld_side side, int for_delta, double given, double *out);
 
 /* zero-out: the larger of remove and add. replace: the smaller of the symmetrised law and of twice zero-out, as a record that
  * is replaced is removed and another one added: from (e, d) of zero-out follows (2 e, (1 + exp e) d). */
-mfpg_status pld_epsilon(
-    const pld_mechanism *mechanism, mfpg_adjacency adjacency, double delta, double *epsilon);
-mfpg_status pld_delta(
-    const pld_mechanism *mechanism, mfpg_adjacency adjacency, double epsilon, double *delta);
+mfpg_status pld_answer(
+    const pld_mechanism *mechanism, mfpg_adjacency adjacency, int for_delta, double given, double *out);
 
-/* ---- grid_choice.c: nothing sound rests on these numbers; a bad choice makes the bound of a curve wide, never wrong ---- */
+/* ---- grid_choice.c: nothing sound rests on these numbers; a bad choice makes the bound of a curve wide, never wrong
+ * ---- */
 
-/* The kinds of a mechanism one by one, as this side sees them: the reach doubled for replace; mu as one step of rate 1 at the end. */
+/* The kinds of a mechanism one by one, as this side sees them: the reach doubled for replace; mu as one step of rate 1 at
+ * the end. */
 int pld_kinds(const pld_mechanism *mechanism);
 sampled_step pld_kind(const pld_mechanism *mechanism, pld_side side, int at);
 
@@ -87,13 +87,25 @@ typedef struct pld_spread {
 
 /* Adds to circle[i mod n] the mass at every grid point i times e^(tilt i h - log_scale), each rounded up: together with the
  * chance of infinity they dominate the step, in the sense of which composition keeps (every hockey-stick divergence, of the
- * step with whatever else is released, is at least that of the step). log_scale is chosen so that the sum is about 1. */
+ * step with everything else that is released, is at least that of the step). log_scale is chosen so that the sum is about
+ * 1. */
 void pld_cells_fold(const pld_setting *setting, const sampled_step *kind, pld_side side, int at,
     double *circle, pld_spread *out);
 
 /* ---- curve.c: delta(epsilon) as an upper bound, by the fast Fourier transform ---- */
 
-typedef struct pld_curve pld_curve;
+typedef struct pld_curve {
+    pld_setting set;  /* also: what epsilon and delta were taken for when it was chosen */
+    double *mass;     /* n: tilted, cyclic; owned */
+    int64_t first;    /* the window begins at this grid point */
+    double offset;    /* of the grid */
+    double shift;     /* how much a loss may exceed its grid point */
+    double log_scale; /* K */
+    double size;      /* of the terms of K, for their rounding */
+    double noise;     /* 2-norm of the error of mass */
+    double infinite;  /* chance of infinite loss and of what lies above the window */
+    double low, high; /* the ends between which epsilon can be looked for: below low the bound is useless */
+} pld_curve;
 
 /* The bound, made for one question: it holds for every epsilon and is close near the one that the aim is about. *out is NULL
  * if no grid can carry the case (noise below 1/60 of the sensitivity, losses beyond 600 in a sampled step, delta below
@@ -104,12 +116,5 @@ void pld_curve_destroy(pld_curve *curve);
 
 /* An upper bound of delta at epsilon >= 0, which may exceed 1. Falls in epsilon. */
 double pld_curve_delta(const pld_curve *curve, double epsilon);
-
-/* The ends between which epsilon can be looked for: below low the bound is useless. */
-double pld_curve_low(const pld_curve *curve);
-double pld_curve_high(const pld_curve *curve);
-
-/* What epsilon and delta were taken for when grid and tilt were chosen. */
-pld_aim pld_curve_guess(const pld_curve *curve);
 
 #endif

@@ -61,7 +61,7 @@ static double log_moment_integer(double q, double w, int n) {
  *
  * f is analytic for |Im u| < pi z / 2. On Im u = eta, theta = w eta < pi/2, G(v) = a c int (1-s) (1+sv)^(a-2) v^2 ds over
  * [0, 1] gives |G| <= K G(v_r) |v|^2 / v_r^2 with v_r = q (e^x - 1) at the real part and K = 1 for a >= 2, sqrt 2 below:
- * |1 + s v| lies between (1 + s v_r)/sqrt 2 and 1 + s v_r. Also |v|^2 <= v_r^2 + 2 q^2 e^x. Where e^x > 1 + t the last
+ * |1 + s v| lies between (1 + s v_r)/sqrt 2 and 1 + s v_r. Also |v|^2 <= v_r^2 + 2 q^2 e^x. If e^x > 1 + t the last
  * is at most 2 v_r^2 (1+t)/t^2; elsewhere G(v_r)/v_r^2 <= a c e once t <= 1/(q a). So the integral of |f| over either
  * line is at most K e^(eta^2/2) ((1 + 2 (1+t)/t^2) E[G]/c + 2 q^2 (1+t) a e), and the rule with step h is off by at most
  * twice that over e^(2 pi eta/h) - 1 (Trefethen, Weideman 2014, theorem 5.1). */
@@ -114,7 +114,7 @@ static double log_term_bound(double q, double w, double a, double u, const scale
     return -0.5 * u * u - sum->shift + 2.0 * log_exp_less_one(l) + fmax(a - 2.0, 0.0) * l + log(0.5 * a);
 }
 
-/* A bound of the divergence at a real order a >= 1, or NaN where too many nodes would be needed. Beyond the last node
+/* A bound of the divergence at a real order a >= 1, or NaN if too many nodes would be needed. Beyond the last node
  * log_term_bound has slope at most -u + a w + 2/(u - w/2) < -8; before the first one G <= a c q^2. */
 static double rdp_real(double q, double w, double a) {
     rule r = rule_for(q, w, a);

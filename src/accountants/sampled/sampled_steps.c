@@ -39,7 +39,7 @@ static int compare(const sampled_step *a, const sampled_step *b) {
     return 0;
 }
 
-/* The kind's place in the list: where it stands, or where it belongs. */
+/* The kind's place in the list, which it has or would have. */
 static int place_of(const sampled_steps *steps, const sampled_step *step, int *found) {
     int low = 0, high = steps->used;
     while (low < high) {
@@ -57,7 +57,7 @@ static int place_of(const sampled_steps *steps, const sampled_step *step, int *f
     return low;
 }
 
-/* There is room for one more kind. Returns 0 where the counts' sum is out of range. */
+/* There is room for one more kind. Returns 0 if the counts' sum is out of range. */
 static int insert(sampled_steps *steps, const sampled_step *step) {
     int found, at = place_of(steps, step, &found);
     if (found) {
@@ -77,9 +77,8 @@ static int most_kinds(const sampled_steps *steps) {
 
 static int make_room(sampled_steps *steps) {
     if (steps->used < steps->room) return 1;
-    int most = most_kinds(steps), room = steps->room == 0         ? 2
-                                         : steps->room < most / 2 ? 2 * steps->room
-                                                                  : most + 1;
+    int room = steps->room ? 2 * steps->room : 2, most = most_kinds(steps);
+    if (room > most) room = most + 1;
     sampled_step *kind = mfpg_resize(steps->kind, room, sizeof *kind);
     if (!kind) return 0;
     steps->kind = kind;

@@ -1,4 +1,4 @@
-/* Poisson-sampled Gaussian steps: how many of which kind were released, which is all that composition needs, whatever their order;
+/* Poisson-sampled Gaussian steps: how many of which kind were released, which is all that composition needs, in any order;
  * and what one of them reveals. */
 #ifndef MFPG_ACCOUNTANTS_SAMPLED_SAMPLED_STEPS_H
 #define MFPG_ACCOUNTANTS_SAMPLED_SAMPLED_STEPS_H
@@ -41,7 +41,8 @@ void sampled_steps_clear(sampled_steps *steps);
 /* 1 if a has at least as many steps of every kind as b, and its kinds are no less revealing one by one. */
 int sampled_steps_cover(const sampled_steps *a, const sampled_steps *b);
 
-/* ---- the state of accountants that credit sampling: steps by kind, and Gaussian DP of the same steps without any credit ---- */
+/* ---- the state of accountants that credit sampling: steps by kind, and Gaussian DP of the same steps without any credit
+ * ---- */
 
 typedef struct sampled_sum {
     mfpg_adjacency adjacency;
@@ -55,8 +56,8 @@ typedef struct sampled_sum {
     ptrdiff_t order_count;
 } sampled_sum;
 
-/* Entries of their ops. A last step that the noise of others hides as well keeps its credit: given the earlier steps, and whatever the
- * others do, it is a sampled Gaussian step with their independent noise on top (theory S2.2). */
+/* Entries of their ops. A last step that the noise of others hides as well keeps its credit: given the earlier steps, and
+ * for all that the others do, it is a sampled Gaussian step with their independent noise on top (theory S2.2). */
 mfpg_status sampled_sum_start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options);
 void sampled_sum_finish(void *state);
 int sampled_sum_copy(const void *state, void *out);
@@ -71,17 +72,19 @@ double sampled_sum_plain_mu(const sampled_sum *sum, mfpg_adjacency adjacency);
  * the steps without sampling. */
 int sampled_sum_split(const sampled_sum *sum, square_sum *plain);
 
-/* The same steps under another adjacency and with kinds as a list of SAMPLED_STEPS_MOST keeps them; 1 on success, else *out is
- * to be finished as well. */
+/* The same steps under another adjacency and with kinds as a list of SAMPLED_STEPS_MOST keeps them; 1 on success, else *out
+ * is to be finished as well. */
 int sampled_sum_coarse(const sampled_sum *sum, mfpg_adjacency adjacency, sampled_sum *out);
 
 /* ---- one step ---- */
 
-/* The privacy loss of removing the record, and of adding it. With rate q, reach w = 1/z, u standard normal, x = w u - w^2/2,
- * v = q (e^x - 1) and l = log(1 + v): removing has the loss l under the density (1 + v) phi(u), adding the loss -l under phi(u). */
+/* The privacy loss of removing the record, and of adding it. With rate q, reach w = 1/z, u standard normal, x = w u -
+ * w^2/2, v = q (e^x - 1) and l = log(1 + v): removing has the loss l under the density (1 + v) phi(u), adding the loss -l
+ * under phi(u). */
 typedef enum loss_direction { LOSS_REMOVE, LOSS_ADD } loss_direction;
 
-/* l and v at u, which is the loss up to its sign; 0 < q <= 1. No digits are lost if v is near -1, or too large for a double. */
+/* l and v at u, which is the loss up to its sign; 0 < q <= 1. No digits are lost if v is near -1, or too large for a
+ * double. */
 static inline double sampled_loss(double rate, double reach, double u, double *v) {
     double x = reach * u - 0.5 * reach * reach;
     *v = rate * expm1(x);
@@ -96,8 +99,8 @@ double second_order_exp(double t);
 /* (1+v) l - v for removing, v - l for adding, without cancellation; l = log(1 + v). */
 double loss_entropy(double v, double l, loss_direction direction);
 
-/* Both ends of the curve of a single step, in closed form, about 1e-10 of mu apart. rate in (0, 1), reach > 0, epsilon >= 0, delta in
- * (0, 1). */
+/* Both ends of the curve of a single step, in closed form, about 1e-10 of mu apart. rate in (0, 1), reach > 0, epsilon >=
+ * 0, delta in (0, 1). */
 mfpg_bounds sampled_step_delta(const sampled_step *kind, loss_direction direction, double epsilon);
 mfpg_bounds sampled_step_epsilon(const sampled_step *kind, loss_direction direction, double delta);
 

@@ -54,7 +54,7 @@ mfpg_bounds sampled_step_delta(const sampled_step *kind, loss_direction directio
     return (mfpg_bounds){delta_at(kind, direction, epsilon, 0), delta_at(kind, direction, epsilon, 1)};
 }
 
-/* Where one bound of the falling curve crosses delta: the end that is safe. */
+/* The point at which one bound of the falling curve crosses delta: the end that is safe. */
 static double crossing(const sampled_step *kind, loss_direction direction, double delta, int upper) {
     double low = 0.0, high = 1.0;
     if (delta_at(kind, direction, 0.0, upper) <= delta) return 0.0;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "federation/acting_rules.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 
 static mfpg_mechanism_kind mechanism_of(const mfpg_config *config) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 
 /* ---- the fields ---- */

@@ -1,11 +1,13 @@
 /* Actions to noise and back, from public numbers alone. */
+#include "mechanism_ops.h"
+
 #include <float.h>
 #include <math.h>
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/release_parts.h"
 #include "base/grid_noise.h"
-#include "ops.h"
 
 /* Noise outside these bounds is refused: float draws times a smaller sd lose digits, times a larger one overflow. */
 #define SMALLEST_NOISE 0x1p-100
@@ -46,23 +48,11 @@ double mfpg_mechanism_state_sensitivity(const mfpg_mechanism *mechanism, ptrdiff
 }
 
 static const char *control_name(mfpg_control control) {
-    switch (control) {
-    case MFPG_CONTROL_NONE: return "no control";
-    case MFPG_CONTROL_BUDGET: return "a budget";
-    case MFPG_CONTROL_STRENGTH: return "a strength";
-    case MFPG_CONTROL_MULTIPLIER: return "a noise multiplier";
-    }
-    return "an unknown control";
-}
-
-static double control_value(const mfpg_action *action) {
-    switch (action->control) {
-    case MFPG_CONTROL_NONE: return NAN;
-    case MFPG_CONTROL_BUDGET: return action->budget.value;
-    case MFPG_CONTROL_STRENGTH: return action->strength.value;
-    case MFPG_CONTROL_MULTIPLIER: return action->multiplier;
-    }
-    return NAN;
+    static const char *const names[] = {[MFPG_CONTROL_NONE] = "no control",
+        [MFPG_CONTROL_BUDGET] = "a budget",
+        [MFPG_CONTROL_STRENGTH] = "a strength",
+        [MFPG_CONTROL_MULTIPLIER] = "a noise multiplier"};
+    return (unsigned)control <= MFPG_CONTROL_MULTIPLIER ? names[control] : "an unknown control";
 }
 
 static mfpg_status check_action(
@@ -74,7 +64,7 @@ static mfpg_status check_action(
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "mechanism %s takes %s%s, not %s", mechanism->ops->name,
             control_name(own), own == MFPG_CONTROL_NONE ? "" : " or a noise multiplier",
             control_name(action->control));
-    double value = control_value(action);
+    double value = mfpg_action_value(action);
     if (own == MFPG_CONTROL_NONE || (value > 0.0 && isfinite(value))) return MFPG_OK;
     char found[MFPG_NUMBER_SIZE];
     return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "mechanism %s: %s of %s; it must be positive and finite",

@@ -1,18 +1,52 @@
 /* LocalUpdate of Algorithm 1, common to all mechanisms: data become a displacement of the weights without noise, then
  * the mechanism moves the state and noise goes in, once. */
+#include "mechanism_ops.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/wide.h"
-#include "batch.h"
-#include "clip.h"
 #include "base/grid_noise.h"
 #include "models/clip_factor.h"
 #include "models/losses.h"
 #include "movement.h"
 #include "numerics/linalg/linalg.h"
-#include "ops.h"
+
+/* ---- batches and clips ---- */
+
+enum { CHUNK = 64 };
+
+ptrdiff_t mfpg_batch_draw(
+    const mfpg_stream *stream, int64_t step, ptrdiff_t rows, double rate, int32_t *out) {
+    double coin[CHUNK];
+    ptrdiff_t count = 0;
+    for (ptrdiff_t first = 0; first < rows; first += CHUNK) {
+        ptrdiff_t here = rows - first < CHUNK ? rows - first : CHUNK;
+        mfpg_stream_uniform(stream, ((uint64_t)step << 31) + (uint64_t)first, here, coin);
+        for (ptrdiff_t i = 0; i < here; i++) {
+            out[count] = (int32_t)(first + i); /* always written, kept if the coin says so */
+            count += coin[i] < rate;
+        }
+    }
+    return count;
+}
+
+double mfpg_clip_joint_factor(ptrdiff_t n, float *v, double clip, double scale, int64_t *nonfinite) {
+    double factor = mfpg_clip_factor(mfpg_vector_norm(n, v), clip);
+    if (factor > 0.0) return factor * scale;
+    memset(v, 0, (size_t)n * sizeof *v);
+    ++*nonfinite;
+    return scale;
+}
+
+int mfpg_clip_joint(ptrdiff_t n, float *v, double clip, double scale) {
+    int64_t nonfinite = 0;
+    mfpg_vector_scale(n, mfpg_clip_joint_factor(n, v, clip, scale, &nonfinite), v);
+    return (int)nonfinite;
+}
+
+/* ---- one local update ---- */
 
 /* Parts of the workspace begin at multiples of this many floats, so that a part may serve as another type. */
 enum { ALIGNMENT = 16 };
@@ -181,35 +215,28 @@ static mfpg_status run_steps(mfpg_context *ctx, local *u, const float *w, float 
     return MFPG_OK;
 }
 
-static mfpg_status run_update(mfpg_context *ctx, local *u, const float *w, float *x) {
-    clipped_update(u, w, x);
-    return release_step(ctx, u, 0, w, x);
-}
-
-static mfpg_status check_share(
-    mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_local_round *round) {
-    const mfpg_release *release = round->release;
-    if (!round->share) return MFPG_OK;
-    if (!mfpg_mechanism_clips(mechanism) || mfpg_mechanism_projects(mechanism))
+static mfpg_status check(mfpg_context *ctx, const local *u) {
+    const mfpg_mechanism *mechanism = u->mechanism;
+    const mfpg_release *release = u->round->release;
+    const char *name = mechanism->ops->name;
+    double rho = mfpg_model_sum_rounding(u->model), weight = release->weight;
+    if (mechanism->ops->particles != MFPG_PARTICLES_PARAMETERS)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "mechanism %s trains on noised records, never on raw ones", name);
+    mfpg_status status = mfpg_mechanism_check_release(ctx, mechanism, release, u->round->rows);
+    if (status != MFPG_OK) return status;
+    if (u->round->share && (!mfpg_mechanism_clips(mechanism) || mfpg_mechanism_projects(mechanism)))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "mechanism %s: no share of a sum comes of states that are projected or have no noise",
-            mechanism->ops->name);
-    return mfpg_mechanism_check_grid(ctx, mechanism, release->grid, release->weight * release->noise_sd,
-        release->weight * release->sensitivity);
-}
-
-static mfpg_status check_sums(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model) {
-    double rho = mfpg_model_sum_rounding(model);
-    if (!sums_examples(mechanism) || rho <= mechanism->options.sum_rounding) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "mechanism %s: sums over examples of model %s round by up to %.3g of the clip; the options say %.3g",
-        mechanism->ops->name, mfpg_model_name(model), rho, mechanism->options.sum_rounding);
-}
-
-static mfpg_status check_parameters(mfpg_context *ctx, const mfpg_mechanism *mechanism) {
-    if (mechanism->ops->particles == MFPG_PARTICLES_PARAMETERS) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s trains on noised records, never on raw ones",
-        mechanism->ops->name);
+            "mechanism %s: states that are projected or have no noise give no share of a sum", name);
+    if (u->round->share)
+        status = mfpg_mechanism_check_grid(
+            ctx, mechanism, release->grid, weight * release->noise_sd, weight * release->sensitivity);
+    if (status == MFPG_OK && sums_examples(mechanism) && !(rho <= mechanism->options.sum_rounding))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "mechanism %s: sums over examples of model %s round by up to %.3g of the clip; the options say "
+            "%.3g",
+            name, mfpg_model_name(u->model), rho, mechanism->options.sum_rounding);
+    return status;
 }
 
 static void finish_report(local *u, mfpg_update_report *report) {
@@ -231,14 +258,12 @@ mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mecha
         .divisor = declared_divisor(mechanism, model, round->rows),
         .sum_unit = mfpg_model_sum_unit(mechanism->options.clip, round->data->rows),
     };
-    mfpg_status status = check_parameters(ctx, mechanism);
-    if (status == MFPG_OK) status = mfpg_mechanism_check_release(ctx, mechanism, round->release, round->rows);
-    if (status == MFPG_OK) status = check_share(ctx, mechanism, round);
-    if (status == MFPG_OK) status = check_sums(ctx, mechanism, model);
+    mfpg_status status = check(ctx, &u);
     if (status != MFPG_OK) return status;
     divide_workspace(&u, work);
-    status =
-        mfpg_mechanism_clips_update(mechanism) ? run_update(ctx, &u, w, out) : run_steps(ctx, &u, w, out);
+    int whole = mfpg_mechanism_clips_update(mechanism);
+    if (whole) clipped_update(&u, w, out);
+    status = whole ? release_step(ctx, &u, 0, w, out) : run_steps(ctx, &u, w, out);
     finish_report(&u, report);
     return status;
 }

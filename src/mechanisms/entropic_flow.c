@@ -1,11 +1,12 @@
 /* Algorithm 3: one Euler step of the entropic free energy's flow with strength e (more strength, more noise),
  *   x' = x - tau [g + (e/sigma^2) x + lambda (x - mean x)] + sqrt(2 e tau) z,
- * then, where asked for, the barycentric Sinkhorn map of x' onto itself. The particles are the parameters, and g their
+ * then, if asked for, the barycentric Sinkhorn map of x' onto itself. The particles are the parameters, and g their
  * clipped gradient; their mean is a function of the released state, and the regularisers come after the clip (theory
  * S2.0, S2.2). Or they are a client's records, clipped beforehand, and g is the gradient of each one's loss in its
  * features (theory S5.2). */
-#include "ops.h"
+#include "mechanism_ops.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -72,21 +73,23 @@ static mfpg_action action_for(
         .control = MFPG_CONTROL_STRENGTH, .strength = {.value = e / unit_of_strength(mechanism, rows)}};
 }
 
+/* tau e/sigma^2, from the noise of a step: noise_sd^2 / (2 sigma^2). */
+static double decay_of(const mfpg_mechanism_options *o, double noise_sd) {
+    return noise_sd * noise_sd / (2.0 * o->prior_variance);
+}
+
 static void drift(const mfpg_mechanism *mechanism, const mfpg_release *release, ptrdiff_t n, float *x) {
     const mfpg_mechanism_options *o = &mechanism->options;
-    double sum = 0.0; /* tau e/sigma^2 = noise_sd^2 / (2 sigma^2) */
-    double decay = release->noise_sd * release->noise_sd / (2.0 * o->prior_variance);
-    double penalty = o->step * o->variance_penalty;
+    double sum = 0.0, decay = decay_of(o, release->noise_sd), penalty = o->step * o->variance_penalty;
     for (ptrdiff_t i = 0; i < n; i++) sum += (double)x[i];
     float keep = (float)(1.0 - decay - penalty), pull = (float)(penalty * (sum / (double)n));
     for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + pull;
 }
 
-/* decay e/sigma^2, by the noise as in drift. */
 static void pull(
     const mfpg_mechanism *mechanism, const mfpg_release *release, double *decay, double *penalty) {
     const mfpg_mechanism_options *o = &mechanism->options;
-    *decay = release->noise_sd * release->noise_sd / (2.0 * o->prior_variance) / o->step;
+    *decay = decay_of(o, release->noise_sd) / o->step;
     *penalty = o->variance_penalty;
 }
 
@@ -114,16 +117,23 @@ static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, c
 
 /* ---- records as particles (theory S5.2) ---- */
 
-/* tau e/sigma^2 = noise_sd^2 / (2 sigma^2), as in drift. */
-static double decay_of(const mfpg_mechanism_options *o, double noise_sd) {
-    return noise_sd * noise_sd / (2.0 * o->prior_variance);
-}
-
 static void map(const mfpg_mechanism *mechanism, double noise_sd, ptrdiff_t n, const double *gradient,
     const double *mean, double *x) {
     const mfpg_mechanism_options *o = &mechanism->options;
     double penalty = o->step * o->variance_penalty, keep = 1.0 - decay_of(o, noise_sd) - penalty;
     for (ptrdiff_t i = 0; i < n; i++) x[i] = keep * x[i] + penalty * mean[i] - o->step * gradient[i];
+}
+
+/* The step x - tau [grad l(x; w) + kappa x + lambda (x - xbar)] of all records of a client together is the gradient
+ * step of a function: its symmetrised Jacobian is I - tau (H + kappa I + lambda P), H block-diagonal with blocks between
+ * 0 and M0, P the centring projection. The eigenvalues of the bracket lie in [kappa, M0 + kappa + lambda]. */
+double mfpg_flow_contraction(double step, double decay, double variance_penalty, double input_smoothness) {
+    const double number[] = {step, decay, variance_penalty, input_smoothness};
+    for (int i = 0; i < 4; i++)
+        if (!(number[i] >= 0.0 && isfinite(number[i]))) return (double)INFINITY;
+    double least = step * decay, most = step * (input_smoothness + decay + variance_penalty);
+    double c = fmax(fabs(1.0 - least), fabs(1.0 - most));
+    return c + 8.0 * DBL_EPSILON * (1.0 + most); /* for four roundings here and those of decay = e/sigma^2 */
 }
 
 static double contraction(const mfpg_mechanism *mechanism, const mfpg_release *release) {

@@ -1,5 +1,7 @@
 /* Records through noise: clipped, mapped with the gradients at the public start, noised, once (theory S5.2, S5.3). From then
  * on only the noised records are read, so that further steps of their flow, and any training, cost nothing. */
+#include "mechanism_ops.h"
+
 #include <math.h>
 
 #include "base/error.h"
@@ -7,12 +9,11 @@
 #include "models/clip_factor.h"
 #include "models/losses.h"
 #include "numerics/linalg/linalg.h"
-#include "ops.h"
 
 /* What one record needs on its way. The doubles come first: workspace begins at a multiple of their size. */
 typedef struct record_work {
     double *x, *gradient, *mean; /* features */
-    double *margins;             /* mfpg_model_input_workspace */
+    double *margins;             /* one a class */
 } record_work;
 
 ptrdiff_t mfpg_records_workspace(const mfpg_model *model) {

@@ -1,12 +1,12 @@
 /* The release is the client's own chain plus a constant plus the last noise of everybody in the sum who keeps it secret
  * (theory S2.2). */
-#include "view.h"
+#include "view_noise.h"
 
 #include <float.h>
 #include <math.h>
 
 /* p_j sd_j, the client's noise in the average; 0 for what protects nobody: colluders, records (the sum does not hold their
- * noise), and numbers that are none. */
+ * noise), and NaN and infinite numbers. */
 static double hidden_noise(const mfpg_release *release, const unsigned char *colluder) {
     double noise = release->weight * release->noise_sd;
     if (release->particles != MFPG_PARTICLES_PARAMETERS) return 0.0;
@@ -54,12 +54,4 @@ double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *releas
     /* Rounded down by eight units for the products, the root and the quotient. */
     double whole = sqrt(sum->high) / release->weight * (1.0 - 8.0 * DBL_EPSILON);
     return whole > release->noise_sd ? fmin(whole, DBL_MAX) : release->noise_sd;
-}
-
-void mfpg_view_apply(const mfpg_promise *promise, const unsigned char *colluder, int participants,
-    mfpg_release *release, ptrdiff_t count) {
-    mfpg_view_noise view = mfpg_view_start(promise, colluder, participants);
-    for (ptrdiff_t i = 0; view.sums && i < count; i++) mfpg_view_rank(&view, &release[i]);
-    for (ptrdiff_t i = 0; view.sums && i < count; i++) mfpg_view_add(&view, &release[i]);
-    for (ptrdiff_t i = 0; i < count; i++) release[i].last_sd = mfpg_view_last_sd(&view, &release[i]);
 }

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format.h"
 #include "ledger.h"
 
 /* ---- accounts ---- */
@@ -13,13 +12,6 @@
 const char *mfpg_ledger_accountant(const mfpg_ledger_header *header) {
     if (header->particles == MFPG_PARTICLES_DATA) return "data-particles";
     return header->promise.unit == MFPG_UNIT_EXAMPLE ? "exact" : "gdp";
-}
-
-void mfpg_ledger_forget_accounts(mfpg_ledger *ledger) {
-    for (int64_t k = 0; k < ledger->accounts; k++) mfpg_accountant_destroy(ledger->account[k].accountant);
-    free(ledger->account);
-    ledger->account = NULL;
-    ledger->accounts = 0;
 }
 
 static int has_filter(const mfpg_ledger *ledger) {
@@ -144,50 +136,48 @@ static int affords(
     return mfpg_filter_admits(&own, mu_of(ledger, next));
 }
 
-static mfpg_release itself(void *user, ptrdiff_t i) {
-    return ((const mfpg_release *)user)[i];
-}
-
-/* Under the lock: asks, and if charge is 1 writes down. */
-static mfpg_status spend(
-    mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release release, int charge, mfpg_spending *out) {
-    ledger_account *account = NULL;
+/* Asks, and if charge is 1 writes down, under the lock. */
+static mfpg_status spend_locked(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, int charge, mfpg_spending *out) {
     mfpg_spending answer = {.round = ledger->round};
-    if (release.round < 0) release.round = ledger->round + 1;
-    mfpg_status status = mfpg_ledger_check(ctx, ledger, itself, &release, 1);
+    ledger_account *account = NULL;
+    mfpg_release own = *release;
+    const mfpg_release *at = &own;
+    if (own.round < 0) own.round = ledger->round + 1;
+    mfpg_status status = mfpg_ledger_check(ctx, ledger, mfpg_ledger_element, &at, 1);
     if (status == MFPG_OK) status = price(ctx, ledger);
-    if (status == MFPG_OK) status = find_account(ctx, ledger, release.client, &account);
+    if (status == MFPG_OK) status = find_account(ctx, ledger, own.client, &account);
     if (status != MFPG_OK) return status;
-    answer.admitted = affords(ctx, ledger, account, &release);
+    answer.admitted = affords(ctx, ledger, account, &own);
     if (answer.admitted && charge) {
-        status = mfpg_ledger_write(ctx, ledger, itself, &release, 1);
-        if (status == MFPG_OK) status = record(ctx, ledger, account, &release);
+        status = mfpg_ledger_write(ctx, ledger, mfpg_ledger_element, &at, 1);
+        if (status == MFPG_OK) status = record(ctx, ledger, account, &own);
         if (status != MFPG_OK) return status;
         ledger->priced = 1;
-        answer.round = release.round;
+        answer.round = own.round;
     }
     status = tell(ctx, ledger, account, &answer);
     if (status == MFPG_OK) *out = answer;
     return status;
 }
 
-static mfpg_status spend_locked(
+static mfpg_status spend(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, int charge, mfpg_spending *out) {
     mfpg_status status = mfpg_ledger_lock(ctx, ledger);
     if (status != MFPG_OK) return status;
-    status = spend(ctx, ledger, *release, charge, out);
+    status = spend_locked(ctx, ledger, release, charge, out);
     mfpg_ledger_unlock(ledger);
     return status;
 }
 
 mfpg_status mfpg_ledger_spend(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, mfpg_spending *out) {
-    return spend_locked(ctx, ledger, release, 1, out);
+    return spend(ctx, ledger, release, 1, out);
 }
 
 mfpg_status mfpg_ledger_affords(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, mfpg_spending *out) {
-    return spend_locked(ctx, ledger, release, 0, out);
+    return spend(ctx, ledger, release, 0, out);
 }
 
 mfpg_status mfpg_ledger_ask(mfpg_context *ctx, mfpg_ledger *ledger, int64_t client, mfpg_spending *out) {
