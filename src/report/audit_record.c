@@ -100,8 +100,9 @@ double audit_margin(const json_t *client) {
     return least;
 }
 
-/* Of a client, or of all of them together: every field is what it must be, and nothing proved exceeds a promise that is said to
- * hold. NAN compares as false: what is not promised, or was not attacked, breaks nothing. */
+/* Of a client, or of all of them together: every field is what it must be, and nothing proved exceeds a
+ * promise that is said to hold. NAN compares as false: what is not promised, or was not attacked, breaks
+ * nothing. */
 static mfpg_status check_entry(const checker *c, const json_t *client, size_t index) {
     char where[MFPG_MESSAGE_SIZE];
     snprintf(where, sizeof where, "%s/audit.json: clients: entry %zu: ", c->folder, index);

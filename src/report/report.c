@@ -1,4 +1,5 @@
-/* report.html: report.json in a page, with the script that renders it and tables for readers without scripts. */
+/* report.html: report.json in a page, with the script that renders it and tables for readers without scripts.
+ */
 #include "experiment/config/settings.h"
 #include "mfpg/report.h"
 
@@ -20,8 +21,8 @@
 
 /* ---- report.json ---- */
 
-/* Of absolute paths the last part alone: where a file was says more of its owner than of the run. A path begins after a blank, a quote
- * or a bracket, and ends with its line or what begins the next value. */
+/* Of absolute paths the last part alone: where a file was says more of its owner than of the run. A path
+ * begins after a blank, a quote or a bracket, and ends with its line or what begins the next value. */
 static json_t *without_folders(const char *text) {
     char *shown = NULL;
     size_t size = 0;
@@ -75,7 +76,8 @@ static json_t *sweep_of(page *p, const run_group *group) {
     return sweep;
 }
 
-/* The audit plays all rounds of the configuration, with its own accountants; a run that was stopped has spent less. */
+/* The audit plays all rounds of the configuration, with its own accountants; a run that was stopped has spent
+ * less. */
 static int attacks_other_epsilons(const run_group *group) {
     const json_t *clients = json_object_get(group->audit, "clients"), *client;
     size_t k;
@@ -166,7 +168,8 @@ json_t *page_json(mfpg_context *ctx, const run_group *groups, ptrdiff_t count) {
 
 /* ---- for readers without scripts ---- */
 
-/* What has a meaning in HTML is escaped; half a character, and controls but tabs and line ends, become U+FFFD. */
+/* What has a meaning in HTML is escaped; half a character, and controls but tabs and line ends, become
+ * U+FFFD. */
 static void write_text(FILE *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};

@@ -5,7 +5,7 @@ telephone, on paper, with keys alone, and without JavaScript.
 
     tests/scripts/test_report.py build/release/mfpg [--pictures DIR]
 
-Skips with a message where there is no Chromium (Debian: chromium)."""
+Skips with a message if there is no Chromium (Debian: chromium)."""
 import base64
 import csv
 import itertools
@@ -378,7 +378,7 @@ def check_hostile(browser, page):
 # What the pages of those runs say, and do not say.
 WORDS = {
     "one": (["Seeded: whoever knows the seed can take the noise off again.", "1: reproducible, and therefore not private",
-             "city: who sees every update it sends and guesses whether", "Every promise stands: the attack proved ",
+             "city: who sees every update it sends and guesses whether", "No promise was broken: the attack proved ",
              "1000 whole runs with each of 3 patterns of canaries, seed ", "at most one such audit in 100 errs",
              "Certificate: in the limit of many clients, no client can gain anything by changing its own strength alone",
              "The larger a strength is, the more noise its client adds.", "test rows; computed on private data; not covered by any certificate"],
@@ -388,7 +388,7 @@ WORDS = {
     "many": ([", protected least: who sees", ", protected most: who sees", "Quantiles of 2000 clients", "200 of 2000 clients, evenly"],
              []),
     "broken": (["An attack has broken a promise of this run. Under attack says what was proved.", "Broken: the promise to coast. mu "],
-               ["Every promise stands", "Broken: the promise to city"]),
+               ["No promise was broken", "Broken: the promise to city"]),
     "last": (["is refuted: of ", "no guarantee: the paper's bound"], []),
     "inverted": (["Gradient inversion", "in batches of 1; 2 examples, each to be picked out of 100 candidates", "Computed on private data; no certificate covers it.",
                   "Rebuilt by optimisation: examples of the client"], []),

@@ -326,7 +326,7 @@
 
   /* The range of proved mu over promised mu. */
   function reach({ judged, reach: found }) {
-    const promises = judged === 1 ? "The promise stands" : "Every promise stands";
+    const promises = judged === 1 ? "The promise was not broken" : "No promise was broken";
     if (!found) return promises + ".";
     if (!(found[1] > 0)) return promises + ": this attack proved nothing of mu.";
     const [least, most] = found.map((share) => Math.floor(100 * share));
