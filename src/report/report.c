@@ -4,6 +4,7 @@
 #include "mfpg/report.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "base/json_file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/names.h"
 #include "federation/run_folder.h"
 #include "mfpg/experiment.h"
@@ -110,18 +112,29 @@ static json_t *run_json(page *p, const run_group *group) {
     return one;
 }
 
+/* The result of a group in few digits, an epsilon rounded upwards. */
+static json_t *overview_of(page *p, const run_group *group) {
+    static const char *const keys[] = {"loss", "accuracy"};
+    json_t *result = compare_result(p, group), *game = json_object_get(result, "game");
+    const char *unit = run_text(result, "promise.unit");
+    double epsilon = run_number(result, "epsilon"), exploitability = run_number(game, "exploitability");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (run_value(result, keys[i]))
+            page_put(p, result, keys[i], page_format("%.5g", run_number(result, keys[i])));
+    if (isfinite(epsilon)) page_put(p, result, "epsilon", page_number(mfpg_number_up(epsilon, 4)));
+    if (isfinite(exploitability)) page_put(p, game, "exploitability", page_format("%.5g", exploitability));
+    page_put(p, result, "promises",
+        unit ? page_format("%s, %s, %s", unit, run_text(result, "promise.adjacency"),
+                   run_text(result, "promise.view"))
+             : json_string("nothing is promised"));
+    return result;
+}
+
 /* The groups side by side, and the keys in which they differ. */
 static json_t *comparison_of(page *p, const run_group *groups, ptrdiff_t count) {
     json_t *results = json_array(), *keys = compare_keys(p, groups, count), *key, *value;
     size_t i, s;
-    for (ptrdiff_t g = 0; g < count; g++) {
-        json_t *result = page_add(p, results, compare_result(p, &groups[g]));
-        const char *unit = run_text(result, "promise.unit");
-        page_put(p, result, "promises",
-            unit ? page_format("%s, %s, %s", unit, run_text(result, "promise.adjacency"),
-                       run_text(result, "promise.view"))
-                 : json_string("nothing is promised"));
-    }
+    for (ptrdiff_t g = 0; g < count; g++) page_add(p, results, overview_of(p, &groups[g]));
     json_t *tables = page_charts(p, "results", NULL, results),
            *differ = page_chart(p, tables, json_array_get(json_object_get(p->forms, "keys"), 0),
                json_array_size(keys) ? "differ" : "same");

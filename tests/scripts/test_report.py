@@ -413,17 +413,21 @@ def check_words(browser, folder):
 
 
 def check_overview(browser, page):
-    """Runs side by side fit the window, with rounded numbers whose titles are those of the files; an epsilon is not rounded down."""
-    browser.open(page)
-    box, cells = browser.ask("""(() => {
-      const box = document.querySelector('#comparison .scroll');
-      return [[box.scrollWidth, box.clientWidth], Array.from(box.querySelectorAll('td[title]'), c => [c.cellIndex, c.textContent, c.title])];
-    })()""")
-    expect(box[0] <= box[1], f"several runs: the comparison is {box[0]} wide in a box of {box[1]}")
-    for column, shown, exact in cells:
-        expect(len(shown) <= 8 and abs(float(shown) - float(exact)) <= 1e-4 * float(exact), f"several runs: {exact} is shown as {shown}")
-        expect(column != 7 or float(shown) >= float(exact), f"several runs: epsilon {exact} is shown as {shown}")
-    expect(any(column == 7 for column, _, _ in cells), "several runs: no epsilon is rounded")
+    """Runs side by side fit the window, with rounded numbers; an epsilon is not rounded down."""
+    for scripts, table in ((True, "#comparison .scroll"), (False, "figure .scroll")):
+        browser.open(page, scripts=scripts)
+        wide, room, rows = browser.ask(f"""(() => {{
+          const box = document.querySelector('{table}');
+          return [box.scrollWidth, box.clientWidth, Array.from(box.querySelectorAll('tr'), row => Array.from(row.cells, c => c.textContent))];
+        }})()""")
+        runs = browser.ask("JSON.parse(document.getElementById('report.json').textContent).runs.map(run => run.result)")
+        expect(wide <= room, f"several runs: the comparison is {wide} wide in a box of {room}")
+        for shown, exact in zip(rows[1:], runs):
+            found = dict(zip(rows[0], shown))
+            for title, key in (("epsilon (nats)", "epsilon"), ("loss", "loss"), ("accuracy (share of rows)", "accuracy")):
+                near = len(found[title]) <= 8 and abs(float(found[title]) - exact[key]) <= 1e-4 * max(1, exact[key])
+                expect(near, f"several runs: {key} {exact[key]} is shown as {found[title]}")
+            expect(float(found["epsilon (nats)"]) >= exact["epsilon"], f"several runs: epsilon {exact['epsilon']} is shown as {found['epsilon (nats)']}")
 
 
 def check_all(browser, folder):
