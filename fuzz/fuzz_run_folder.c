@@ -28,7 +28,7 @@ static const struct {
 } files[] = {
     {"rounds.csv", ROUNDS}, {"clients.csv", CLIENTS}, {"summary.json", SUMMARY}, {"config.yaml", CONFIG}};
 enum { FILES = sizeof files / sizeof files[0] };
-static const char audit[] = "audit.json"; /* there only where it is the one */
+static const char audit[] = "audit.json"; /* is there only if it is the one */
 
 static const char *folder(void) {
     static char path[64];

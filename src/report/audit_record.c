@@ -23,8 +23,63 @@ typedef struct checker {
     const run_record *run;
 } checker;
 
-static mfpg_status wrong(const checker *c, const char *key, const char *want) {
-    return mfpg_fail(c->ctx, MFPG_ERR_INPUT, "%s/audit.json: %s: missing, or not %s", c->folder, key, want);
+static mfpg_status wrong(const checker *c, const char *where, const char *key, const char *want) {
+    return mfpg_fail(
+        c->ctx, MFPG_ERR_INPUT, "%s/audit.json: %s%s: missing, or not %s", c->folder, where, key, want);
+}
+
+/* ---- values ---- */
+
+/* The last two may be missing. */
+typedef enum wanted {
+    MAGNITUDE,
+    SHARE,
+    CONFIDENCE,
+    QUALITY,
+    COUNT,
+    WHOLE,
+    TRUTH,
+    MAYBE_COUNT,
+    MAYBE_TEXT
+} wanted;
+
+/* A value at a path, and what it must be. */
+typedef struct rule {
+    const char *path;
+    wanted kind;
+} rule;
+
+static int is_number_or_null(const json_t *value) {
+    return json_is_null(value) || !isnan(json_file_number(value));
+}
+
+static int fits(wanted kind, const json_t *value) {
+    double number = json_file_number(value);
+    switch (kind) {
+    case MAGNITUDE: return number >= 0.0;
+    case SHARE: return number >= 0.0 && number <= 1.0;
+    case CONFIDENCE: return number > 0.0 && number < 1.0;
+    case COUNT: return json_integer_value(value) >= 1;
+    case WHOLE: return json_is_integer(value);
+    case TRUTH: return json_is_boolean(value);
+    case MAYBE_COUNT: return !value || json_integer_value(value) >= 1;
+    case MAYBE_TEXT: return !value || json_is_string(value);
+    default:
+        return is_number_or_null(json_object_get(value, "median")) &&
+               is_number_or_null(json_object_get(value, "best"));
+    }
+}
+
+/* where: what messages name before a path; rules: up to one without a path */
+static mfpg_status check_values(
+    const checker *c, const char *where, const json_t *object, const rule *rules) {
+    static const char *const wants[] = {"a number from 0, or \"inf\"", "a number from 0 to 1",
+        "a number between 0 and 1", "an object with median and best, numbers or null",
+        "a whole number from 1", "a whole number", "true or false", "a whole number from 1", "a text"};
+    for (; rules->path; rules++)
+        if (!fits(rules->kind, run_value(object, rules->path)))
+            return wrong(c, where, rules->path, wants[rules->kind]);
+    return MFPG_OK;
 }
 
 /* ---- canaries ---- */
@@ -45,8 +100,9 @@ double audit_margin(const json_t *client) {
     return least;
 }
 
-/* Of a client, or of all of them together: every field is what it must be, and nothing proved exceeds a promise that is said to
- * hold. NAN compares as false: what is not promised, or was not attacked, breaks nothing. */
+/* Of a client, or of all of them together: every field is what it must be, and nothing proved exceeds a
+ * promise that is said to hold. NAN compares as false: what is not promised, or was not attacked, breaks
+ * nothing. */
 static mfpg_status check_entry(const checker *c, const json_t *client, size_t index) {
     char where[MFPG_MESSAGE_SIZE];
     snprintf(where, sizeof where, "%s/audit.json: clients: entry %zu: ", c->folder, index);
@@ -94,21 +150,6 @@ static mfpg_status check_promise(const checker *c, const json_t *audit) {
         c->folder, run_number(attacked, "delta"));
 }
 
-static mfpg_status check_whole(const checker *c, const json_t *audit) {
-    static const char *const shares[] = {"confidence", "client_confidence"};
-    const json_t *patterns = json_object_get(audit, "patterns"), *method = json_object_get(audit, "method");
-    if (json_integer_value(json_object_get(audit, "runs")) < 1)
-        return wrong(c, "runs", "a whole number from 1");
-    if (patterns && json_integer_value(patterns) < 1) return wrong(c, "patterns", "a whole number from 1");
-    if (method && !json_is_string(method)) return wrong(c, "method", "a text");
-    if (!json_is_integer(json_object_get(audit, "seed"))) return wrong(c, "seed", "a whole number");
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
-        double share = run_number(audit, shares[i]);
-        if (!(share > 0.0 && share < 1.0)) return wrong(c, shares[i], "a number between 0 and 1");
-    }
-    return MFPG_OK;
-}
-
 static mfpg_status check_clients(const checker *c, const json_t *audit) {
     const json_t *clients = json_object_get(audit, "clients"), *client,
                  *together = json_object_get(audit, "together"), *all = json_object_get(audit, "stands");
@@ -139,77 +180,32 @@ static mfpg_status check_clients(const checker *c, const json_t *audit) {
 
 enum { MOST_LEVELS = 16, MOST_EXAMPLES = 16, LARGEST_SIDE = 256 };
 
-typedef enum wanted { MAGNITUDE, SHARE, QUALITY } wanted;
-
-typedef struct numeric {
-    const char *path;
-    wanted kind;
-} numeric;
-
-static int fits(wanted kind, const json_t *value) {
-    double number = json_file_number(value);
-    const json_t *median = json_object_get(value, "median"), *best = json_object_get(value, "best");
-    switch (kind) {
-    case MAGNITUDE: return number >= 0.0;
-    case SHARE: return number >= 0.0 && number <= 1.0;
-    default:
-        return (json_is_null(median) || !isnan(json_file_number(median))) &&
-               (json_is_null(best) || !isnan(json_file_number(best)));
-    }
-}
-
-/* where: of the object, after "inversion" */
-static mfpg_status wrong_in(const checker *c, const char *where, const char *key, const char *want) {
-    char path[160];
-    snprintf(path, sizeof path, "inversion%s.%s", where, key);
-    return wrong(c, path, want);
-}
-
-static mfpg_status check_numbers(
-    const checker *c, const char *where, const json_t *object, const numeric *list, size_t count) {
-    static const char *const wants[] = {"a number from 0, or \"inf\"", "a number from 0 to 1",
-        "an object with median and best, numbers or null"};
-    for (size_t i = 0; i < count; i++)
-        if (!fits(list[i].kind, run_value(object, list[i].path)))
-            return wrong_in(c, where, list[i].path, wants[list[i].kind]);
-    return MFPG_OK;
-}
-
-static mfpg_status check_identification(const checker *c, const char *where, const json_t *found) {
-    const json_t *correct = json_object_get(found, "correct"), *trials = json_object_get(found, "trials");
-    if (!json_is_integer(trials) || json_integer_value(trials) < 1)
-        return wrong_in(c, where, "identification.trials", "a whole number from 1");
-    if (!json_is_integer(correct) || json_integer_value(correct) < 0 ||
-        json_integer_value(correct) > json_integer_value(trials))
-        return wrong_in(c, where, "identification.correct", "a whole number from 0 to trials");
-    if (!json_is_boolean(json_object_get(found, "stands")))
-        return wrong_in(c, where, "identification.stands", "true or false");
-    if (!(run_number(found, "lower") > run_number(found, "cap")) ||
-        json_is_false(json_object_get(found, "stands")))
-        return MFPG_OK;
-    return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
-        "%s/audit.json: inversion%s.identification: said to stand, but lower exceeds cap; no audit says so",
-        c->folder, where);
-}
-
 static mfpg_status check_levels(const checker *c, const json_t *levels, int *stands) {
-    static const numeric numbers[] = {{"mu", MAGNITUDE}, {"mu_replace", MAGNITUDE}, {"noise_sd", MAGNITUDE},
+    static const rule rules[] = {{"mu", MAGNITUDE}, {"mu_replace", MAGNITUDE}, {"noise_sd", MAGNITUDE},
         {"closed_form.psnr", QUALITY}, {"closed_form.ssim", QUALITY}, {"closed_form.pearson", QUALITY},
         {"optimisation.psnr", QUALITY}, {"optimisation.ssim", QUALITY}, {"optimisation.pearson", QUALITY},
-        {"identification.rate", SHARE}, {"identification.lower", SHARE}, {"identification.cap", SHARE},
-        {"identification.median_rank", MAGNITUDE}};
+        {"identification.trials", COUNT}, {"identification.correct", WHOLE}, {"identification.rate", SHARE},
+        {"identification.lower", SHARE}, {"identification.cap", SHARE},
+        {"identification.median_rank", MAGNITUDE}, {"identification.stands", TRUTH}, {0}};
     const json_t *level;
     size_t i;
     if (json_array_size(levels) < 1 || json_array_size(levels) > MOST_LEVELS)
-        return wrong_in(c, "", "levels", "a list of 1 to 16 levels");
+        return wrong(c, "inversion.", "levels", "a list of 1 to 16 levels");
     json_array_foreach(levels, i, level) {
         const json_t *found = json_object_get(level, "identification");
-        char where[32];
-        snprintf(where, sizeof where, ".levels[%zu]", i);
-        mfpg_status status = check_numbers(c, where, level, numbers, sizeof numbers / sizeof numbers[0]);
-        if (status == MFPG_OK) status = check_identification(c, where, found);
+        int holds = json_is_true(json_object_get(found, "stands"));
+        double correct = run_number(found, "correct");
+        char where[48];
+        snprintf(where, sizeof where, "inversion.levels[%zu].", i);
+        mfpg_status status = check_values(c, where, level, rules);
         if (status != MFPG_OK) return status;
-        *stands = *stands && json_is_true(json_object_get(found, "stands"));
+        if (correct < 0.0 || correct > run_number(found, "trials"))
+            return wrong(c, where, "identification.correct", "a whole number from 0 to trials");
+        if (holds && run_number(found, "lower") > run_number(found, "cap"))
+            return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
+                "%s/audit.json: %sidentification: said to stand, but lower exceeds cap; no audit says so",
+                c->folder, where);
+        *stands = *stands && holds;
     }
     return MFPG_OK;
 }
@@ -237,14 +233,16 @@ static int is_png(const unsigned char *bytes, size_t size, frame of) {
 static mfpg_status check_picture(const checker *c, const char *key, const json_t *picture, frame of) {
     size_t room = 2 * (size_t)of.side[0] * of.side[1] + 1024, length = 0, text = json_string_length(picture);
     const char *base64 = json_string_value(picture);
-    if (!base64 || text > room / 3 * 4) return wrong_in(c, ".pictures", key, "a picture of the stated size");
+    if (!base64 || text > room / 3 * 4)
+        return wrong(c, "inversion.pictures.", key, "a picture of the stated size");
     unsigned char *bytes = mfpg_alloc((ptrdiff_t)room, 1);
     if (!bytes) return mfpg_fail_memory(c->ctx);
     int png = sodium_base642bin(
                   bytes, room, base64, text, NULL, &length, NULL, sodium_base64_VARIANT_ORIGINAL) == 0 &&
               is_png(bytes, length, of);
     free(bytes);
-    return png ? MFPG_OK : wrong_in(c, ".pictures", key, "a grey PNG file of the stated size in base64");
+    return png ? MFPG_OK
+               : wrong(c, "inversion.pictures.", key, "a grey PNG file of the stated size in base64");
 }
 
 static mfpg_status check_row(
@@ -252,7 +250,7 @@ static mfpg_status check_row(
     const json_t *picture;
     size_t i, there = json_array_size(pictures);
     if (there != 0 && there != count)
-        return wrong_in(c, ".pictures", key, "as many pictures as original has");
+        return wrong(c, "inversion.pictures.", key, "as many pictures as original has");
     json_array_foreach(pictures, i, picture) {
         mfpg_status status = check_picture(c, key, picture, of);
         if (status != MFPG_OK) return status;
@@ -269,13 +267,13 @@ static mfpg_status check_pictures(const checker *c, const json_t *pictures, size
     for (i = 0; i < 2; i++) {
         json_int_t side = json_integer_value(json_object_get(pictures, sides[i]));
         if (side < 1 || side > LARGEST_SIDE)
-            return wrong_in(c, ".pictures", sides[i], "a whole number from 1 to 256");
+            return wrong(c, "inversion.pictures.", sides[i], "a whole number from 1 to 256");
         of.side[i] = (unsigned)side;
     }
     if (count < 1 || count > MOST_EXAMPLES)
-        return wrong_in(c, ".pictures", "original", "a list of 1 to 16 pictures");
+        return wrong(c, "inversion.pictures.", "original", "a list of 1 to 16 pictures");
     if (json_array_size(rows) != levels)
-        return wrong_in(c, ".pictures", "levels", "as many levels as there are in levels");
+        return wrong(c, "inversion.pictures.", "levels", "as many levels as there are in levels");
     mfpg_status status = check_row(c, "original", original, count, of);
     if (status == MFPG_OK) status = check_picture(c, "mean", json_object_get(pictures, "mean"), of);
     json_array_foreach(rows, i, row) {
@@ -297,39 +295,40 @@ static mfpg_status check_of_run(const checker *c, const json_t *inversion) {
     char number[32];
     ptrdiff_t k = 0;
     while (k < c->run->clients.rows && client && strcmp(client, run_client_name(c->run, k, number)) != 0) k++;
-    if (!client || k == c->run->clients.rows) return wrong_in(c, "", "client", "a client of this run");
+    if (!client || k == c->run->clients.rows) return wrong(c, "inversion.", "client", "a client of this run");
     for (size_t i = 0; i < 2; i++) {
         const json_t *is = json_object_get(inversion, words[i]);
         if (!json_is_string(is) || !json_equal(is, json_object_get(made, words[i])))
-            return wrong_in(c, "", words[i], "that of the run's promise: the audit is not one of this run");
+            return wrong(
+                c, "inversion.", words[i], "that of the run's promise: the audit is not one of this run");
     }
     return MFPG_OK;
 }
 
 static mfpg_status check_inversion(const checker *c, const json_t *inversion) {
-    static const numeric chance[] = {{"mean.psnr", QUALITY}, {"mean.ssim", QUALITY},
-        {"mean.pearson", QUALITY}, {"other.psnr", QUALITY}, {"other.ssim", QUALITY},
-        {"other.pearson", QUALITY}};
+    static const rule chance[] = {{"chance.mean.psnr", QUALITY}, {"chance.mean.ssim", QUALITY},
+        {"chance.mean.pearson", QUALITY}, {"chance.other.psnr", QUALITY}, {"chance.other.ssim", QUALITY},
+        {"chance.other.pearson", QUALITY}, {0}};
     const json_t *levels = json_object_get(inversion, "levels"),
                  *stated = json_object_get(inversion, "stands"), *pictures = run_value(inversion, "pictures");
     int stands = 1;
     mfpg_status status = check_of_run(c, inversion);
-    if (status == MFPG_OK)
-        status = check_numbers(
-            c, ".chance", json_object_get(inversion, "chance"), chance, sizeof chance / sizeof chance[0]);
+    if (status == MFPG_OK) status = check_values(c, "inversion.", inversion, chance);
     if (status == MFPG_OK) status = check_levels(c, levels, &stands);
     if (status == MFPG_OK && (!json_is_boolean(stated) || json_is_true(stated) != stands))
-        status = wrong_in(c, "", "stands", "what its levels say");
+        status = wrong(c, "inversion.", "stands", "what its levels say");
     if (status == MFPG_OK && pictures) status = check_pictures(c, pictures, json_array_size(levels));
     return status;
 }
 
 static mfpg_status check_audit(const checker *c, const json_t *audit) {
+    static const rule whole[] = {{"runs", COUNT}, {"patterns", MAYBE_COUNT}, {"method", MAYBE_TEXT},
+        {"seed", WHOLE}, {"confidence", CONFIDENCE}, {"client_confidence", CONFIDENCE}, {0}};
     const json_t *inversion = json_object_get(audit, "inversion");
     mfpg_status status = MFPG_OK;
     if (!inversion || json_object_get(audit, "clients")) {
         status = check_promise(c, audit);
-        if (status == MFPG_OK) status = check_whole(c, audit);
+        if (status == MFPG_OK) status = check_values(c, "", audit, whole);
         if (status == MFPG_OK) status = check_clients(c, audit);
     }
     return status == MFPG_OK && inversion ? check_inversion(c, inversion) : status;

@@ -25,7 +25,8 @@ const char *page_control(const run_record *run) {
 
 /* ---- clients ---- */
 
-/* The promise to a client as its run has told it: in the list of clients, or of a large federation as an extreme. */
+/* The promise to a client as its run has written it: in the list of clients, or of a large federation as an
+ * extreme. */
 static json_t *promise_of(const run_record *run, ptrdiff_t k) {
     static const char *const extremes[] = {"clients.least_protected", "clients.most_protected"};
     for (size_t i = 0; i < 2; i++) {
@@ -298,7 +299,8 @@ static int has_round(const quantities *of, ptrdiff_t round) {
     return 0;
 }
 
-/* The rounds in which there is a number; of long runs every so many, and the last, so that a page stays small. */
+/* The rounds in which there is a number; of long runs every so many, and the last, so that a page stays
+ * small. */
 static void add_rows(page *p, const quantities *of, json_t *chart) {
     ptrdiff_t most = MOST_ROUNDS / of->count, rounds = 0, counted = 0, last = -1, seen = 0;
     if (most < FEWEST_ROUNDS) most = FEWEST_ROUNDS;

@@ -37,7 +37,7 @@ static double largest_epsilon(const run_group *group) {
     return most;
 }
 
-/* The fields of those places in a part of the summary; field "a.b" is told as a. */
+/* The fields of those places in a part of the summary; field "a.b" is named a. */
 static json_t *part_of(
     page *p, const run_record *run, const char *part, const mfpg_fields *fields, int places) {
     const json_t *object = run_value(run->summary, part);
@@ -78,7 +78,7 @@ json_t *compare_result(page *p, const run_group *group) {
 
 /* ---- the keys that differ ---- */
 
-/* The seeds of a sweep are no value. */
+/* A sweep has no value of the seed. */
 static json_t *value_of(const run_group *group, ptrdiff_t index, const char *path) {
     if (group->count > 1 && strcmp(path, "seed") == 0) return json_string("each its own");
     char *text = mfpg_config_value(group->run[0].config, index);
@@ -110,7 +110,8 @@ typedef struct pair {
     ptrdiff_t at[2]; /* the client in both runs; -1: not there */
 } pair;
 
-/* The clients of both runs by name, in the order of the first run, then those that only the second has. Returns their number. */
+/* The clients of both runs by name, in the order of the first run, then those that only the second has.
+ * Returns their number. */
 static ptrdiff_t pair_clients(page *p, const run_group *groups, pair *out) {
     const run_record *a = &groups[0].run[0], *b = &groups[1].run[0];
     json_t *alone = json_object(); /* clients of the second run, until one of the first has their name */
@@ -189,8 +190,9 @@ static const char *why_not_comparable(const run_group *groups) {
                : "delta differs, so that an epsilon of one says nothing about one of the other";
 }
 
-/* {"runs": [{...}, {...}], "configuration": [{"path": , "values": [, ]}], "comparable": , "why": , "clients": [{"name": , "epsilon":
- * [, ], "action": [, ]}], "clients_left_out": , "metrics": , "selection": }, or NULL if memory ran out. groups: two. */
+/* {"runs": [{...}, {...}], "configuration": [{"path": , "values": [, ]}], "comparable": , "why": , "clients":
+ * [{"name": , "epsilon": [, ], "action": [, ]}], "clients_left_out": , "metrics": , "selection": }, or NULL
+ * if memory ran out. groups: two. */
 static json_t *comparison_of(mfpg_context *ctx, const run_group *groups) {
     page p = {.ctx = ctx};
     json_t *out = json_object(), *runs = json_array();

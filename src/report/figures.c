@@ -172,8 +172,8 @@ static mfpg_status write_script(const writer *to, const json_t *chart, const cha
 
 /* ---- charts of an earlier page ---- */
 
-/* The chart's name in a line of figures.gp: "load 'NAME.gp'", or "# NAME: " of one that is not drawn. 0: none, or one that this
- * program would not have given. */
+/* The chart's name in a line of figures.gp: "load 'NAME.gp'", or "# NAME: " of one that is not drawn. 0:
+ * none, or one that this program would not have given. */
 static int name_in(const char *line, size_t length, char name[NAME_SIZE]) {
     size_t skip = strncmp(line, "load '", 6) == 0 ? 6 : strncmp(line, "# ", 2) == 0 ? 2 : length;
     size_t size = skip < length ? strspn(line + skip, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
@@ -183,8 +183,8 @@ static int name_in(const char *line, size_t length, char name[NAME_SIZE]) {
     return 1;
 }
 
-/* Removes NAME.csv, .gp, .svg, .png and .pdf, those that are there: a picture of an earlier run next to a table of this one would pass
- * for its picture. Symbolic links are removed, not followed. */
+/* Removes NAME.csv, .gp, .svg, .png and .pdf, those that are there: a picture of an earlier run next to a
+ * table of this one would pass for its picture. Symbolic links are removed, not followed. */
 static mfpg_status remove_figure(mfpg_context *ctx, const char *folder, const char *name) {
     static const char *const extensions[] = {"csv", "gp", "svg", "png", "pdf"};
     for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {

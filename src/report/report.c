@@ -1,8 +1,10 @@
-/* report.html: report.json in a page, with the script that renders it and tables for readers without scripts. */
+/* report.html: report.json in a page, with the script that renders it and tables for readers without scripts.
+ */
 #include "experiment/config/settings.h"
 #include "mfpg/report.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "base/file.h"
 #include "base/json_file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/names.h"
 #include "federation/run_folder.h"
 #include "mfpg/experiment.h"
@@ -20,8 +23,8 @@
 
 /* ---- report.json ---- */
 
-/* Of absolute paths the last part alone: where a file was says more of its owner than of the run. A path begins after a blank, a quote
- * or a bracket, and ends with its line or what begins the next value. */
+/* Of absolute paths the last part alone: where a file was says more of its owner than of the run. A path
+ * begins after a blank, a quote or a bracket, and ends with its line or what begins the next value. */
 static json_t *without_folders(const char *text) {
     char *shown = NULL;
     size_t size = 0;
@@ -75,7 +78,8 @@ static json_t *sweep_of(page *p, const run_group *group) {
     return sweep;
 }
 
-/* The audit plays all rounds of the configuration, with its own accountants; a run that was stopped has spent less. */
+/* The audit plays all rounds of the configuration, with its own accountants; a run that was stopped has spent
+ * less. */
 static int attacks_other_epsilons(const run_group *group) {
     const json_t *clients = json_object_get(group->audit, "clients"), *client;
     size_t k;
@@ -108,18 +112,29 @@ static json_t *run_json(page *p, const run_group *group) {
     return one;
 }
 
+/* The result of a group in few digits, an epsilon rounded upwards. */
+static json_t *overview_of(page *p, const run_group *group) {
+    static const char *const keys[] = {"loss", "accuracy"};
+    json_t *result = compare_result(p, group), *game = json_object_get(result, "game");
+    const char *unit = run_text(result, "promise.unit");
+    double epsilon = run_number(result, "epsilon"), exploitability = run_number(game, "exploitability");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (run_value(result, keys[i]))
+            page_put(p, result, keys[i], page_format("%.5g", run_number(result, keys[i])));
+    if (isfinite(epsilon)) page_put(p, result, "epsilon", page_number(mfpg_number_up(epsilon, 4)));
+    if (isfinite(exploitability)) page_put(p, game, "exploitability", page_format("%.5g", exploitability));
+    page_put(p, result, "promises",
+        unit ? page_format("%s, %s, %s", unit, run_text(result, "promise.adjacency"),
+                   run_text(result, "promise.view"))
+             : json_string("nothing is promised"));
+    return result;
+}
+
 /* The groups side by side, and the keys in which they differ. */
 static json_t *comparison_of(page *p, const run_group *groups, ptrdiff_t count) {
     json_t *results = json_array(), *keys = compare_keys(p, groups, count), *key, *value;
     size_t i, s;
-    for (ptrdiff_t g = 0; g < count; g++) {
-        json_t *result = page_add(p, results, compare_result(p, &groups[g]));
-        const char *unit = run_text(result, "promise.unit");
-        page_put(p, result, "promises",
-            unit ? page_format("%s, %s, %s", unit, run_text(result, "promise.adjacency"),
-                       run_text(result, "promise.view"))
-                 : json_string("nothing is promised"));
-    }
+    for (ptrdiff_t g = 0; g < count; g++) page_add(p, results, overview_of(p, &groups[g]));
     json_t *tables = page_charts(p, "results", NULL, results),
            *differ = page_chart(p, tables, json_array_get(json_object_get(p->forms, "keys"), 0),
                json_array_size(keys) ? "differ" : "same");
@@ -166,7 +181,8 @@ json_t *page_json(mfpg_context *ctx, const run_group *groups, ptrdiff_t count) {
 
 /* ---- for readers without scripts ---- */
 
-/* What has a meaning in HTML is escaped; half a character, and controls but tabs and line ends, become U+FFFD. */
+/* What has a meaning in HTML is escaped; half a character, and controls but tabs and line ends, become
+ * U+FFFD. */
 static void write_text(FILE *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
@@ -220,27 +236,40 @@ static void write_tables(FILE *out, const json_t *charts) {
     }
 }
 
-/* Every value below a path, one in a row, but for lists of objects and pictures, which have tables of their own. */
-static void write_values(FILE *out, const char *path, const json_t *value) {
-    char below[256], number[MFPG_NUMBER_SIZE];
-    const char *key, *text = json_string_value(value);
-    json_t *item;
-    size_t i;
-    if (json_is_object(value)) {
-        json_object_foreach((json_t *)value, key, item) {
-            snprintf(below, sizeof below, "%s%s%s", path, *path ? "." : "", key);
-            if (strcmp(key, "pictures") != 0) write_values(out, below, item);
-        }
-        return;
-    }
-    json_array_foreach(value, i, item) if (!json_is_object(item)) write_values(out, path, item);
-    if (json_is_array(value) || json_is_null(value)) return;
-    if (json_is_number(value)) text = mfpg_number_format(json_number_value(value), number);
-    if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
+/* A picture is a PNG file in base64, as the reader of audit.json has checked; other texts are text. */
+static void write_value(FILE *out, const char *path, const char *text) {
+    static const char pictures[] = "inversion.pictures.", begin[] = "iVBORw0KGgo";
+    int picture = strncmp(path, pictures, strlen(pictures)) == 0 && strncmp(text, begin, strlen(begin)) == 0;
     fputs("<tr>", out);
     write_element(out, "th", " scope=\"row\"", path);
-    write_element(out, "td", "", text);
-    fputs("</tr>\n", out);
+    fputs(picture ? "<td><img src=\"data:image/png;base64," : "<td>", out);
+    write_text(out, text);
+    if (picture) {
+        fputs("\" alt=\"", out);
+        write_text(out, path + strlen(pictures));
+        fputs("\">", out);
+    }
+    fputs("</td></tr>\n", out);
+}
+
+/* Every value below a path, one in a row, but for lists of objects, which are tables of their own. */
+static void write_values(FILE *out, const char *path, const json_t *value) {
+    char below[256], number[MFPG_NUMBER_SIZE];
+    const char *key;
+    json_t *item;
+    size_t i;
+    json_object_foreach((json_t *)value, key, item) {
+        snprintf(below, sizeof below, "%s%s%s", path, *path ? "." : "", key);
+        write_values(out, below, item);
+    }
+    json_array_foreach(value, i, item) {
+        snprintf(below, sizeof below, "%s.%zu", path, i);
+        if (!json_is_object(item) || strcmp(path, "inversion.pictures.levels") == 0)
+            write_values(out, below, item);
+    }
+    if (json_is_string(value)) write_value(out, path, json_string_value(value));
+    if (json_is_number(value)) write_value(out, path, mfpg_number_format(json_number_value(value), number));
+    if (json_is_boolean(value)) write_value(out, path, json_is_true(value) ? "yes" : "no");
 }
 
 static void write_all_values(FILE *out, const char *title, const json_t *object) {
@@ -248,32 +277,6 @@ static void write_all_values(FILE *out, const char *title, const json_t *object)
     fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"keys\"><tbody>\n", out);
     write_values(out, "", object);
     fputs("</tbody></table></div>\n", out);
-}
-
-/* They are PNG files in base64, which the reader of audit.json has checked. */
-static void write_pictures(FILE *out, const json_t *pictures, const char *name) {
-    const json_t *picture;
-    size_t i;
-    json_array_foreach(pictures, i, picture)
-        fprintf(out, "<img src=\"data:image/png;base64,%s\" alt=\"%s, example %zu\">\n",
-            json_string_value(picture), name, i + 1);
-}
-
-static void write_inversion(FILE *out, const json_t *inversion) {
-    const json_t *pictures = run_value(inversion, "pictures"), *level;
-    char name[64];
-    size_t i;
-    if (!pictures) return;
-    fputs("<p class=\"pictures\">", out);
-    write_pictures(out, json_object_get(pictures, "original"), "original");
-    json_array_foreach(json_object_get(pictures, "levels"), i, level) {
-        snprintf(name, sizeof name, "rebuilt in closed form at level %zu", i);
-        write_pictures(out, json_object_get(level, "closed_form"), name);
-        snprintf(name, sizeof name, "rebuilt by optimisation at level %zu", i);
-        write_pictures(out, json_object_get(level, "optimisation"), name);
-    }
-    fprintf(
-        out, "<img src=\"data:image/png;base64,%s\" alt=\"mean of all\"></p>\n", run_text(pictures, "mean"));
 }
 
 static void write_run(FILE *out, const json_t *run) {
@@ -292,7 +295,6 @@ static void write_run(FILE *out, const json_t *run) {
     write_all_values(out, "The run (summary.json)", json_object_get(run, "summary"));
     if (json_is_object(audit)) write_all_values(out, "The attack (audit.json)", audit);
     for (i = 0; i < sizeof parts / sizeof parts[0]; i++) write_tables(out, json_object_get(run, parts[i]));
-    write_inversion(out, json_object_get(audit, "inversion"));
     fputs("<pre tabindex=\"0\">", out);
     write_text(out, run_text(run, "file"));
     fputs("</pre>\n", out);

@@ -49,7 +49,8 @@ static mfpg_status find_seeds(mfpg_context *ctx, const char *folder, int64_t **s
     return status;
 }
 
-/* Runs of one sweep agree in these keys; values that are filled in may follow from data that each seed draws. */
+/* Runs of one sweep agree in these keys; values that are filled in may follow from data that each seed draws.
+ */
 static mfpg_status check_alike(mfpg_context *ctx, const run_record *first, const run_record *other) {
     static const char *const keys[] = {"method", "task.model", "data.format", "privacy.unit",
         "privacy.adjacency", "privacy.view", "privacy.delta", "train.rounds"};
@@ -120,8 +121,8 @@ static mfpg_status read_group(mfpg_context *ctx, const char *folder, run_group *
 
 /* ---- labels ---- */
 
-/* The last part of the group's folder, which is the one that holds the seeds of a sweep, without slashes. Returns its length;
- * *end: that of the whole folder. */
+/* The last part of the group's folder, which is the one that holds the seeds of a sweep, without slashes.
+ * Returns its length; *end: that of the whole folder. */
 static size_t last_part(const run_group *group, const char **start, size_t *end) {
     const char *folder = group->run[0].folder;
     size_t length = strlen(folder);

@@ -1,4 +1,5 @@
-/* Finished runs, read back from their folders, which may come from anybody: what mfpg report and mfpg compare know of them. */
+/* Finished runs, read back from their folders, which may come from anybody: what mfpg report and mfpg compare
+ * know of them. */
 #ifndef MFPG_REPORT_RUN_GROUP_H
 #define MFPG_REPORT_RUN_GROUP_H
 
@@ -17,10 +18,10 @@ typedef struct run_table {
     double *number; /* rows x columns; NAN: empty, or a text */
 } run_table;
 
-/* Reads what src/base/fields.c writes: a header with all columns that the fields have in those places (others may be there too),
- * then rows of as many cells, whose first field counts from first upwards. Cells of a field that is a number must be empty, finite or
- * inf; all other columns are text. MFPG_ERR_INPUT with file and line for anything else: half a row, a NaN, a foreign file. Free
- * with run_table_clear. */
+/* Reads what src/base/fields.c writes: a header with all columns that the fields have in those places (others
+ * may be there too), then rows of as many cells, whose first field counts from first upwards. Cells of a
+ * field that is a number must be empty, finite or inf; all other columns are text. MFPG_ERR_INPUT with file
+ * and line for anything else: half a row, a NaN, a foreign file. Free with run_table_clear. */
 mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *file, const mfpg_fields *fields,
     int places, ptrdiff_t first, run_table *out);
 void run_table_clear(run_table *table);
@@ -39,12 +40,13 @@ typedef struct run_record {
     char *config_text;
 } run_record;
 
-/* Reads a run folder; MFPG_ERR_INPUT with file and line for what no run has written, and if the files are not those of one run.
- * out is all zero before; release it with run_record_clear, also after a failure. */
+/* Reads a run folder; MFPG_ERR_INPUT with file and line for what no run has written, and if the files are not
+ * those of one run. out is all zero before; release it with run_record_clear, also after a failure. */
 mfpg_status run_record_read(mfpg_context *ctx, const char *folder, run_record *out);
 void run_record_clear(run_record *record);
 
-/* The value at a dotted path of an object; NULL if there is none, or null. Its text, or NULL; its number ("inf" is infinity), or NAN. */
+/* The value at a dotted path of an object; NULL if there is none, or null. Its text, or NULL; its number
+ * ("inf" is infinity), or NAN. */
 const json_t *run_value(const json_t *object, const char *path);
 const char *run_text(const json_t *object, const char *path);
 double run_number(const json_t *object, const char *path);
@@ -61,7 +63,8 @@ ptrdiff_t run_client_extreme(const run_record *record, int largest);
 /* 1 if the method adds no noise and promises nothing. */
 int run_promises_nothing(const run_record *record);
 
-/* ---- what one name on the command line means: a run, or a sweep, which is the folder of the same run with several seeds ---- */
+/* ---- what one name on the command line means: a run, or a sweep, which is the folder of the same run with
+ * several seeds ---- */
 
 typedef struct run_group {
     char *label;     /* for tables and legends */
@@ -78,10 +81,10 @@ typedef struct run_band {
     ptrdiff_t lowest, highest; /* the runs with the smallest and the largest */
 } run_band;
 
-/* Reads the folders and gives each a label of its own: the last part of its path, or the whole path if several end alike. A folder
- * is that of a run, or holds the folders seed-N of a sweep, whose runs must differ in the seed alone; the audit.json of a sweep is
- * in its folder, or in that of its first run. Fails as run_record_read does. groups: count, all zero; release with run_groups_clear, also
- * after a failure. */
+/* Reads the folders and gives each a label of its own: the last part of its path, or the whole path if
+ * several end alike. A folder is that of a run, or holds the folders seed-N of a sweep, whose runs must
+ * differ in the seed alone; the audit.json of a sweep is in its folder, or in that of its first run. Fails as
+ * run_record_read does. groups: count, all zero; release with run_groups_clear, also after a failure. */
 mfpg_status run_groups_read(
     mfpg_context *ctx, const char *const *folders, ptrdiff_t count, run_group *groups);
 void run_groups_clear(run_group *groups, ptrdiff_t count);
@@ -100,29 +103,19 @@ ptrdiff_t run_group_last(const run_group *group, const char *column);
 
 /* ---- what an attack on a run proved ---- */
 
-/* Reads FOLDER/audit.json, which is to be of the run: the same promise to the same clients. *out is NULL if there is none, else free
- * it with json_decref. It holds then
- *   "clients": a list, in the order of the run's, each with the fields of mfpg_audit_fields; a number may be missing;
- *   "together", or missing: the same for the clients as one sample;
- *   "method", or missing: a text;
- *   "stands": whether all of them do; "runs", "seed" and, or missing, "patterns": whole numbers; "confidence", "client_confidence": in (0,1).
- * All of that is missing if there is only "inversion", gradient inversion (docs/audit.md has its shape):
- *   "client" is one of the run's, "unit" and "adjacency" are those of its promise; "stands" is whether those of all levels do;
- *   "levels" are 1 to 16 objects: "mu", "mu_replace", "noise_sd" are numbers from 0 or "inf"; "closed_form" and "optimisation" have
- *   "psnr", "ssim", "pearson", each with "median" and "best", which are numbers or null; so have "mean" and "other" of "chance";
- *   "identification" has "correct" of "trials" (whole numbers), shares "rate", "lower" and "cap", "median_rank", and "stands",
- *   which is false if lower exceeds cap;
- *   "pictures" is null, missing, or has "width" and "height" from 1 to 256, "original" with 1 to 16 pictures, "mean", and "levels"
- *   as many as above, each with "closed_form" and "optimisation": as many pictures as "original", or none. A picture is the base64
- *   text of a PNG file of 8-bit grey and exactly that size.
- * Keys that are not known here may be anything. MFPG_ERR_INPUT for what no audit has written, such as a promise that is said to stand
- * though more was proved than promised. */
+/* Reads FOLDER/audit.json, which is to be of the run: the same promise to the same clients, in the order of
+ * the run's. *out is NULL if there is none, else free it with json_decref. It holds then what docs/audit.md
+ * says: "clients" and what belongs to them, "inversion", or both; "together", "method", "patterns", pictures
+ * and numbers of clients may be missing, and keys that are not known here may be anything. Pictures are the
+ * base64 texts of PNG files of 8-bit grey and the stated size. MFPG_ERR_INPUT for what no audit has written,
+ * such as a promise that is said to stand though more was proved than promised. */
 mfpg_status audit_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out);
 
 /* 0 if a promise of any kind is broken. */
 int audit_stands(const json_t *audit);
 
-/* The smallest share of a promise to a client that the attack has not used up; negative if a promise is broken. */
+/* The smallest share of a promise to a client that the attack has not used up; negative if a promise is
+ * broken. */
 double audit_margin(const json_t *client);
 
 #endif

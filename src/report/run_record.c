@@ -54,7 +54,8 @@ static mfpg_status check_header(
     return MFPG_OK;
 }
 
-/* The reader of data files forgives what no run writes: other line ends, blank lines, comments, a byte order mark. */
+/* The reader of data files forgives what no run writes: other line ends, blank lines, comments, a byte order
+ * mark. */
 static mfpg_status check_as_written(mfpg_context *ctx, const mfpg_table *table) {
     for (int kind = 0; kind < MFPG_NOTES; kind++)
         if (table->notes.of[kind].count > 0)

@@ -1,4 +1,5 @@
-/* Run folders for the tests of reports, and pages of them: real ones, in a place that a program makes and removes. */
+/* Run folders for the tests of reports, and pages of them: real ones, in a place that a program makes and
+ * removes. */
 #ifndef MFPG_TESTS_REPORT_RUNS_H
 #define MFPG_TESTS_REPORT_RUNS_H
 
@@ -24,7 +25,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 }
 
 static inline int open_place(void **state) {
-    /* in memory where that can be: pages are many small files, and every one is synced */
+    /* in memory if possible: pages are many small files, and every one is synced */
     strcpy(place, access("/dev/shm", W_OK) == 0 ? "/dev/shm/mfpg-report-XXXXXX" : "/tmp/mfpg-report-XXXXXX");
     return open_context(state) || !mkdtemp(place);
 }
@@ -43,7 +44,7 @@ static inline const char *in_place(const char *name) {
     return path[next];
 }
 
-/* Trains a configuration, with an argument where it is not NULL, into a folder of the place. */
+/* Trains a configuration, with an argument unless it is NULL, into a folder of the place. */
 static inline void train(const char *text, const char *argument, const char *name) {
     mfpg_config *config = load(text);
     mfpg_experiment *experiment = NULL;
@@ -85,7 +86,8 @@ static inline char *page_of_one(const char *name) {
     return page_of(&run, 1);
 }
 
-/* Cuts a page before its report.json, which is returned; json_decref it. What is left is what a reader without scripts has. */
+/* Cuts a page before its report.json, which is returned; json_decref it. What is left is what a reader
+ * without scripts has. */
 static inline json_t *cut_report(char *page) {
     static const char begin[] = "<script type=\"application/json\" id=\"report.json\">";
     char *json = strstr(page, begin), *end = json ? strstr(json, "</script>") : NULL;

@@ -1,4 +1,4 @@
-/* Attacks on the page of a run: what audit.json proved, no more and no less, whoever wrote it. */
+/* Attacks on the page of a run: what audit.json proved, no more and no less, no matter who wrote it. */
 #include "report/runs.h"
 
 #include <unistd.h>
@@ -105,7 +105,8 @@ static void test_a_broken_promise_is_conspicuous(void **state) {
     "client, adjacency: replace, view: final, clip: 1, assume: convex, smoothness: 0}\nnoise: {action: "     \
     "2}\ntrain: {rounds: 60}\n"
 
-/* Total variation is next to the paper's bound only if the paper has one, and the verdict is of the file's numbers. */
+/* Total variation is next to the paper's bound only if the paper has one, and the verdict is of the file's
+ * numbers. */
 static void test_the_papers_bound_is_next_to_it(void **state) {
     (void)state;
     train(LAST_MODEL, NULL, "p");
@@ -136,7 +137,7 @@ static void test_the_papers_bound_is_next_to_it(void **state) {
     "seed: 1\nmethod: dp-sgd\ntrain: {rounds: 3, batch: {size: 5}}\nprivacy: {unit: example, accountant: "   \
     "rdp}\ndata: {format: synthetic, clients: 2, rows: 20, dimension: 2}\n"
 
-/* Poisson batches have no mu; the most that pairs may be in order stands for it. */
+/* Poisson batches have no mu; the most that pairs may be in order is shown instead. */
 static void test_without_mu_pairs_are_shown(void **state) {
     (void)state;
     train(SAMPLED_RUN, NULL, "q");

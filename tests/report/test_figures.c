@@ -1,4 +1,4 @@
-/* The charts of a report as files: the numbers of the run, and scripts in which nobody's text stands. */
+/* The charts of a report as files: the numbers of the run, and scripts that hold no text of a run. */
 #include "report/runs.h"
 
 #include <unistd.h>
@@ -40,8 +40,9 @@ static void test_tables_hold_the_numbers_of_the_run(void **state) {
     assert_int_equal(access(in_place("a/figures/style.gp"), R_OK), 0);
 }
 
-/* What gnuplot would run must hold no name, whatever it is called: a backquote in double quotes is a command of the shell. */
-static void test_no_text_of_a_run_stands_in_a_script(void **state) {
+/* What gnuplot would run must hold no name, whatever it is called: a backquote in double quotes is a command
+ * of the shell. */
+static void test_no_text_of_a_run_is_in_a_script(void **state) {
     (void)state;
     train(SMALL_RUN, NULL, "evil");
     change("evil/summary.json", "\"name\": \"0\"", "\"name\": \"`touch x`'; system('touch y')\"");
@@ -90,8 +91,8 @@ static int is_there(const char *name) {
     return access(in_place(name), F_OK) == 0;
 }
 
-/* Charts of an earlier page go with their pictures; files of somebody else stay, also where a list that somebody else wrote
- * names them. */
+/* Charts of an earlier page go with their pictures; files of somebody else stay, also if a list that somebody
+ * else wrote names them. */
 static void test_charts_of_an_earlier_page_are_removed(void **state) {
     (void)state;
     train(SMALL_RUN, NULL, "old");
@@ -125,7 +126,7 @@ static void test_charts_of_an_earlier_page_are_removed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables_hold_the_numbers_of_the_run),
-        cmocka_unit_test(test_no_text_of_a_run_stands_in_a_script),
+        cmocka_unit_test(test_no_text_of_a_run_is_in_a_script),
         cmocka_unit_test(test_links_in_a_run_folder_are_not_followed),
         cmocka_unit_test(test_charts_of_an_earlier_page_are_removed),
         cmocka_unit_test(test_a_chart_without_numbers_has_no_script),

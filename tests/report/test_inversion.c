@@ -66,15 +66,31 @@ static void test_levels_and_pictures_are_shown(void **state) {
     expect_in(page,
         "<td><bdi>31.5</bdi></td><td><bdi></bdi></td><td><bdi>31.5</bdi></td><td><bdi>inf</bdi></td><td>"
         "<bdi></bdi></td>"); /* no optimisation at the first */
-    expect_in(page, "alt=\"rebuilt in closed form at level 1, example 1\"");
-    expect_in(page, "alt=\"original, example 1\"");
+    expect_in(page, "alt=\"levels.1.closed_form.0\"");
+    expect_in(page, "alt=\"original.0\"");
     assert_int_equal(count(page, "<img src=\"data:image/png;base64," PICTURE "\""), 4);
     assert_int_equal(count(page, "<img"), 4);
     assert_int_equal(count(page, PICTURE), 4);
-    assert_null(strstr(page, "rebuilt by optimisation")); /* which has no pictures */
+    assert_null(strstr(page, "alt=\"levels.1.optimisation")); /* which has no pictures */
     assert_null(strstr(page, "class=\"broken\""));
     json_decref(report);
     free(page);
+}
+
+/* What is not known of pictures may be anything, and is text. */
+static void test_pictures_of_others_are_text(void **state) {
+    (void)state;
+    write_file(in_place("r/audit.json"), "{" INVERSION "}");
+    change("r/audit.json", "\"width\": 3",
+        "\"width\": 3, \"x\\\"><script>\": \"iVBORw0KGgo\\\"><script>alert(1)</script>\", \"y\": \"z<img "
+        "src=x>\"");
+    char *text = read_text("r/audit.json"), *page = page_with(text);
+    json_decref(cut_report(page));
+    assert_int_equal(count(page, "<script"), 0);
+    assert_int_equal(count(page, "<img"), 5);
+    assert_int_equal(count(page, "<img src=\"data:image/png;base64,iVBORw0KGgo"), 5);
+    free(page);
+    free(text);
 }
 
 static void test_without_pictures_there_are_tables(void **state) {
@@ -148,6 +164,7 @@ static void test_what_no_audit_has_written_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels_and_pictures_are_shown),
+        cmocka_unit_test(test_pictures_of_others_are_text),
         cmocka_unit_test(test_without_pictures_there_are_tables),
         cmocka_unit_test(test_what_exceeds_its_cap_is_broken),
         cmocka_unit_test(test_what_no_audit_has_written_is_refused),

@@ -1,5 +1,5 @@
-/* Reports and comparisons with an allocation failing: told as such, and no page half written. The library's own allocations
- * one after the other; those of the JSON library, thousands, in steps. */
+/* Reports and comparisons with an allocation failing: the message says so, and no page is half written. The
+ * library's own allocations one after the other; those of the JSON library, thousands, in steps. */
 #include "report/runs.h"
 
 #include <unistd.h>

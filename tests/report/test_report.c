@@ -1,5 +1,5 @@
-/* mfpg report: report.json, and the tables for readers without scripts, hold what the files hold, whoever wrote them. What the page makes
- * of it is tested in a browser: tests/scripts/test_report.py. */
+/* mfpg report: report.json, and the tables for readers without scripts, hold what the files hold, no matter
+ * who wrote them. What the page makes of it is tested in a browser: tests/scripts/test_report.py. */
 #include "report/runs.h"
 
 /* Every cell of a CSV file but those of a column of words is in a cell of the page. */
@@ -96,7 +96,8 @@ static void test_methods_without_game_or_promise_say_so(void **state) {
 
 #define R "\xEF\xBF\xBD"
 
-/* Names, reasons and keys are text, in whatever place they are; of bytes that are not UTF-8 nothing is left. */
+/* Names, reasons and keys are text, in whatever place they are; of bytes that are not UTF-8 nothing is left.
+ */
 static void test_hostile_texts_stay_text(void **state) {
     (void)state;
     train(SMALL_RUN, NULL, "h");
@@ -197,7 +198,7 @@ static void test_several_runs_are_compared(void **state) {
     train(SMALL_RUN, NULL, "c1");
     train(SMALL_RUN, "game.actions=[0.5,1]", "c2");
     char first[512], second[512];
-    snprintf(first, sizeof first, "%s/", in_place("c1")); /* a slash at the end is no other folder */
+    snprintf(first, sizeof first, "%s/", in_place("c1")); /* a slash at the end means the same folder */
     snprintf(second, sizeof second, "%s", in_place("c2"));
     char *page = page_of((const char *const[]){first, second}, 2);
     expect_in(page, "2 runs compared");

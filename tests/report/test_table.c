@@ -1,4 +1,5 @@
-/* The CSV files of a run folder, read back: every cell as it is in the file, and nothing that no run has written. */
+/* The CSV files of a run folder, read back: every cell as it is in the file, and nothing that no run has
+ * written. */
 #include "report/runs.h"
 
 #include "report/run_group.h"

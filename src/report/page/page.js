@@ -53,18 +53,10 @@
   const statements = (pairs) => make("ul", { class: "words" }, pairs.map((pair) =>
     pair && make("li", {}, strong(pair[0], ":"), " ", own(pair[1]), ".")));
 
-  /* Long numbers of an overview are rounded, an epsilon upwards; the number of the file is their title. */
-  function rounded(words, column) {
-    if (words.length <= 8 || !/^[\d.]+(e[-+]?\d+)?$/i.test(words)) return make("td", {}, own(words));
-    const value = Number(words), near = Number(value.toPrecision(5));
-    const up = column.title.startsWith("epsilon") && near < value ? 10 ** (Math.floor(Math.log10(value)) - 4) : 0;
-    return make("td", { title: words }, digits(near + up, 5));
-  }
-
-  function table(chart, attributes = {}, cell = (words) => make("td", {}, own(words))) {
+  function table(chart, attributes = {}) {
     const head = chart.columns.map((column) => make("th", { scope: "col" }, own(column.title)));
     const rows = chart.rows.map((row, i) => make("tr", chart.broken.includes(i) ? { class: "broken" } : {},
-      row.map((words, k) => (k === 0 ? make("th", { scope: "row" }, own(words)) : cell(words, chart.columns[k])))));
+      row.map((words, k) => (k === 0 ? make("th", { scope: "row" }, own(words)) : make("td", {}, own(words))))));
     return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table: " + chart.title },
       make("table", attributes, chart.kind === "table" ? make("caption", {}, chart.title) : null,
         make("thead", {}, make("tr", {}, head)), make("tbody", {}, rows)));
@@ -326,7 +318,7 @@
 
   /* The range of proved mu over promised mu. */
   function reach({ judged, reach: found }) {
-    const promises = judged === 1 ? "The promise stands" : "Every promise stands";
+    const promises = judged === 1 ? "The promise was not broken" : "No promise was broken";
     if (!found) return promises + ".";
     if (!(found[1] > 0)) return promises + ": this attack proved nothing of mu.";
     const [least, most] = found.map((share) => Math.floor(100 * share));
@@ -446,7 +438,7 @@
 
   const [results, keys] = report.comparison;
   const sections = [
-    several && section("comparison", "Comparison", table(results, {}, rounded),
+    several && section("comparison", "Comparison", table(results),
       note(`Epsilons compare if delta, unit, adjacency and view are the same. Each is that of its own run; ${report.selection}.`),
       table(keys, { class: "keys" })),
     section("promises", "What was promised", each(promises)),
