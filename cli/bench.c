@@ -72,8 +72,7 @@ const cli_command command_bench = {
             "Suites, separated by commas: paper, frontier, figures, attack (default: paper,frontier)"),
         CLI_OPTION("task", 'k', TEXT, "quadratic|logistic|images,...", tasks,
             "Tasks, separated by commas (default: all that a suite has; frontier and attack run images, a "
-            "long "
-            "study, only if they are named)"),
+            "long study, only if they are named)"),
         CLI_OPTION("images", 'i', PATH, "DIR", images,
             "Folder of the image task's four files, in the format of MNIST, plain or .gz (default: Debian's "
             "dataset-fashion-mnist)"),
@@ -87,12 +86,9 @@ const cli_command command_bench = {
     .size = sizeof(settings),
     .threads = CLI_OPTION_THREADS,
     .doc = "Trains the four cells (dp-sgd, mfep, mapg-dp, mfpg) under the suites' settings, prints the "
-           "tables and "
-           "writes full_benchmark.csv, one row a training run."
-           "\vSuite paper: every number of the paper's table beside ours. Suite frontier: accuracy against "
-           "certified "
-           "epsilon. Suite figures: the data of the paper's five figures, with the gnuplot scripts that draw "
-           "them. "
-           "Suite attack: what an attack proves of the paper's certificates and of ours.",
+           "tables and writes full_benchmark.csv, one row a training run."
+           "\vSuite paper: every number of the paper's table next to ours. Suite frontier: accuracy against "
+           "certified epsilon. Suite figures: the data of the paper's five figures, with the gnuplot scripts "
+           "that draw them. Suite attack: what an attack proves of the paper's certificates and of ours.",
     .run = bench,
 };

@@ -56,7 +56,7 @@ typedef struct argp_rows {
     char words[1024]; /* "a|b" of the options that take words */
 } argp_rows;
 
-/* Writes "a|b" at *end, which moves behind the closing 0. */
+/* Writes "a|b" at *end, which moves past the closing 0. */
 static const char *join_words(const mfpg_option *option, char **end) {
     const char *word, *begin = *end;
     for (ptrdiff_t i = 0; (word = mfpg_option_word(option, i)); i++)

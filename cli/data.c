@@ -1,4 +1,4 @@
-/* mfpg data check: what a data file is, before anybody trains on it. */
+/* mfpg data check: what a data file is, before it is trained on. */
 #include <math.h>
 #include <string.h>
 
@@ -145,8 +145,7 @@ static void print_many_columns(const mfpg_data_report *report) {
         if (!(column->high <= high)) high = isnan(column->high) ? high : column->high;
     }
     printf("           %lld of numbers, %lld of text, %lld constant, %lld empty; values %.6g to %.6g, %lld "
-           "missing "
-           "(each column: --json)\n",
+           "missing (each column: --json)\n",
         (long long)kinds[MFPG_COLUMN_NUMBER], (long long)kinds[MFPG_COLUMN_TEXT],
         (long long)kinds[MFPG_COLUMN_CONSTANT], (long long)kinds[MFPG_COLUMN_EMPTY], low, high,
         (long long)missing);
@@ -257,12 +256,9 @@ const cli_command command_data = {
     .needed = "'check' and a data file are needed",
     .limit = "one file at a time",
     .doc = "Recognises the format of FILE by its content, reads all of it, and tells what is in it: rows, "
-           "columns, the "
-           "balance of the labels, everything unusual with its line, the key of the configuration that "
-           "handles it, "
-           "and a configuration that reads the file."
+           "columns, the balance of the labels, everything unusual with its line, the key of the "
+           "configuration that handles it, and a configuration that reads the file."
            "\vExit code 0 if settings can read the file, 2 if none can: then the message says where and why. "
-           "What is "
-           "printed is computed on private data.",
+           "What is printed is computed on private data.",
     .run = data,
 };

@@ -111,7 +111,6 @@ const cli_command command_list = {
     .most = 1,
     .limit = "one kind at a time",
     .doc = "Lists what is built in, one line each; without an argument everything but fields, which are the "
-           "columns "
-           "and keys of the files that a run or an audit writes.",
+           "columns and keys of the files that a run or an audit writes.",
     .run = list,
 };
