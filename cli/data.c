@@ -225,18 +225,14 @@ static void print_report(const char *file, const mfpg_data_report *report) {
 
 /* ---- the command ---- */
 
-typedef struct settings {
-    const char *labels, *label;
-} settings;
+typedef mfpg_data_check_options settings;
 
 static mfpg_status data(cli_call *call) {
-    const settings *chosen = call->options;
-    const mfpg_data_check_options options = {.labels = chosen->labels, .label_column = chosen->label};
     const char *verb = call->argument[0], *file = call->argument[1];
     mfpg_data_report *report = NULL;
     if (strcmp(verb, "check") != 0)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "unknown verb '%.60s'; allowed: check", verb);
-    mfpg_status status = mfpg_data_check(call->ctx, file, &options, &report);
+    mfpg_status status = mfpg_data_check(call->ctx, file, call->options, &report);
     if (status == MFPG_OK && call->json)
         status = cli_json_print(report_json(report));
     else if (status == MFPG_OK)
@@ -248,7 +244,8 @@ static mfpg_status data(cli_call *call) {
 const cli_command command_data = {
     .list = CLI_LIST(CLI_OPTION("labels", 'l', PATH, "FILE", labels,
                          "File of labels, for formats that may keep them apart (idx, npy, npz)"),
-        CLI_OPTION("label", 'c', TEXT, "COLUMN", label, "Column of the label; the last one by default")),
+        CLI_OPTION(
+            "label", 'c', TEXT, "COLUMN", label_column, "Column of the label; the last one by default")),
     .size = sizeof(settings),
     .forms = "check FILE",
     .least = 2,
