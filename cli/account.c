@@ -56,13 +56,12 @@ static json_t *add_found(json_t *object, const mfpg_found *found) {
 
 static json_t *answer_json(const mfpg_answer *answer) {
     int of_data = answer->particles == MFPG_PARTICLES_DATA;
-    json_t *object =
-        cli_json("epsilon:n delta:n mu:n rdp:n lower:n upper:n accountant:s adjacency:s unit:s view:s "
-                 "assumptions:o certificate:b particles:S contraction:N",
-            answer->epsilon, answer->delta, answer->mu, answer->rdp, answer->lower, answer->upper,
-            answer->accountant, answer->adjacency, answer->unit, answer->view,
-            cli_json_array(answer->assumptions, assumption_json, answer), answer->certificate,
-            of_data ? mfpg_particles_name(answer->particles) : NULL, answer->contraction);
+    json_t *object = cli_json("epsilon:n delta:n mu:n rdp:n lower:n upper:n accountant:s adjacency:s unit:s "
+                              "view:s assumptions:o certificate:b particles:S contraction:N",
+        answer->epsilon, answer->delta, answer->mu, answer->rdp, answer->lower, answer->upper,
+        answer->accountant, answer->adjacency, answer->unit, answer->view,
+        cli_json_array(answer->assumptions, assumption_json, answer), answer->certificate,
+        of_data ? mfpg_particles_name(answer->particles) : NULL, answer->contraction);
     return answer->ledger ? add_ledger(object, answer->ledger) : object;
 }
 

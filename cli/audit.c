@@ -33,25 +33,20 @@ static const mfpg_option options[] = {
         .words = (const char *const[]){"ranks", "few-runs", "one-run", NULL},
         CLI_FIELD(audit.method),
         .help = "ranks (default): thousands of runs with one canary a client, which prove most; for models "
-                "that take "
-                "long to train, few-runs: many canaries in each of some hundred runs, or one-run: in a "
-                "single one, "
-                "which proves least",
+                "that take long to train, few-runs: many canaries in each of some hundred runs, or one-run: "
+                "in a single one, which proves least",
         WITH_CANARIES},
     CLI_WHOLE("runs", 'n', 1, 2147483646, audit.runs,
         "ranks: runs of each pattern of canaries, both arms together (default 20000); few-runs: at most "
-        "(default "
-        "200). More runs prove more",
+        "(default 200). More runs prove more",
         WITH_CANARIES),
     CLI_WHOLE("canaries", 0, 1, 2147483646, audit.canaries,
         "few-runs and one-run with privacy.unit example: canaries in each client, at most (default: as many "
-        "as rows "
-        "and model have room for, up to 1000)",
+        "as rows and model have room for, up to 1000)",
         .facts = FEW | ONE, .used = "with --method few-runs and one-run"),
     CLI_OPTION("input-canaries", 0, FLAG, NULL, audit.input_canaries,
         "Play rows of data under the configured model as well: realistic ones, long and with a wrong label, "
-        "for a "
-        "generalised linear model (logistic, linear, quadratic)",
+        "for a generalised linear model (logistic, linear, quadratic)",
         .facts = RANKS, .used = "with --method ranks"),
     CLI_OPTION("confidence", 0, NUMBER, "P", audit.confidence,
         "That everything proved of all clients holds (default 0.99)", .range = {0.5, 1, 1, 1}),
@@ -61,8 +56,7 @@ static const mfpg_option options[] = {
         "Folder for audit.json (default: that of the run that is audited; else nothing is written)"),
     CLI_OPTION("inversion", 0, FLAG, NULL, inverts,
         "Instead of canaries: rebuilds examples of the client that is least protected from one of its "
-        "updates, at "
-        "levels of noise from none to the configured one. Reads private data",
+        "updates, at levels of noise from none to the configured one. Reads private data",
         .line = 2),
     CLI_WHOLE("examples", 0, 1, 10000, inversion.examples, "Examples that are attacked (default 40)",
         WITH_INVERSION),
@@ -162,9 +156,8 @@ static void print_client(const char *name, const mfpg_audit_client *c) {
     if (!isnan(c->auc_cap)) print_pair("share of pairs in order, at most", c->auc_cap, c->auc_lower);
     if (!isnan(c->round_mu)) print_pair("mu of one round", c->round_mu, c->round_mu_lower);
     if (!isnan(c->input_mu_lower))
-        printf(
-            "%-16s mu by rows of data, realistic and not tight: %s proved; |g| %.3g, of which the clip left "
-            "%.3g\n",
+        printf("%-16s mu by rows of data, realistic and not tight: %s proved; |g| %.3g, of which the clip "
+               "left %.3g\n",
             "", proved(c->input_mu_lower, text[0]), c->input_gradient, c->input_clip_factor);
     if (c->guesses > 0)
         printf("%-16s %lld of %lld guesses right, %lld canar%s a run\n", "", (long long)c->correct,
@@ -201,9 +194,8 @@ static void print_audit(const settings *chosen, const mfpg_experiment *experimen
         print_client(mfpg_experiment_client_name(experiment, k), &client[k]);
     if (plan->pooled) print_client("together", &plan->together);
     print_runs(&chosen->audit, plan);
-    printf(
-        "direct: epsilon by error rates alone, without any assumption; the other one is what the proved mu "
-        "means for Gaussian noise.\n");
+    printf("direct: epsilon by error rates alone, without any assumption; the other one is what the proved "
+           "mu means for Gaussian noise.\n");
     if (chosen->out) printf("\nWritten to %s/audit.json\n", chosen->out);
 }
 
@@ -285,8 +277,7 @@ static void print_candidates(const mfpg_inversion *inversion, const mfpg_inversi
 
 static void print_subject(const mfpg_experiment *experiment, const mfpg_inversion_summary *s) {
     printf("Gradient inversion of one local step of client '%s', the least protected; computed on private "
-           "data, no certificate "
-           "covers it.\n",
+           "data, no certificate covers it.\n",
         mfpg_experiment_client_name(experiment, s->client));
     printf("%td example%s, %td an update%s. mu is that of one step under zero-out (replace: twice that).\n",
         s->examples, s->examples == 1 ? "" : "s", s->batch,
@@ -391,20 +382,14 @@ const cli_command command_audit = {
     .most = 1,
     .doc =
         "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs (or "
-        "few "
-        "runs, with many canaries), each with a canary that the clip has to hold and that goes through the "
-        "library's own noise, averages and accounts. The last digits of what is released are read as well: "
-        "noise "
-        "that is not on the public grid shows in them. Prints the promise and the largest privacy loss that "
-        "the "
-        "attack proved; 0 if it proved nothing. Nothing private is read but the clients' row counts, unless "
-        "--inversion asks for it. RUN is a run folder: the configuration of that run is attacked, audit.json "
-        "is "
-        "written into it, and mfpg report shows it."
+        "few runs, with many canaries), each with a canary that the clip has to hold and that goes through "
+        "the library's own noise, averages and accounts. The last digits of what is released are read as "
+        "well: noise that is not on the public grid shows in them. Prints the promise and the largest "
+        "privacy loss that the attack proved; 0 if it proved nothing. Nothing private is read but the "
+        "clients' row counts, unless --inversion asks for it. RUN is a run folder: the configuration of that "
+        "run is attacked, audit.json is written into it, and mfpg report shows it."
         "\vWhat is proved holds for all clients together with the confidence, at least. An attack that "
-        "proves less "
-        "than the promise is no proof of the promise; one that proves more breaks it. Exit codes: 0 every "
-        "promise "
-        "stands, 1 failed, 2 wrong input, 3 a promise is broken, 130 interrupted.\n",
+        "proves less than the promise is no proof of the promise; one that proves more breaks it. Exit "
+        "codes: 0 every promise stands, 1 failed, 2 wrong input, 3 a promise is broken, 130 interrupted.\n",
     .run = audit,
 };

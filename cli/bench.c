@@ -8,10 +8,7 @@
 
 #include "cli.h"
 
-typedef struct settings {
-    char *suites, *tasks, *images, *out;
-    ptrdiff_t seeds, runs;
-} settings;
+typedef mfpg_bench_options settings;
 
 static void show_cells(void *user, int64_t done, int64_t total) {
     cli_progress_show(user, done, total, "training runs", total >= 10 && done % (total / 10) == 0);
@@ -40,18 +37,14 @@ static void draw(const cli_call *call, const mfpg_bench_options *bench) {
 }
 
 static mfpg_status bench(cli_call *call) {
-    const settings *chosen = call->options;
+    settings options = *(const settings *)call->options;
     cli_progress bar = cli_progress_start();
-    mfpg_bench_options options = mfpg_bench_options_default();
-    if (chosen->runs % 2 != 0)
+    if (options.runs % 2 != 0)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
-            "--runs: found '%td'; allowed: an even whole number from 20 to 2147483646", chosen->runs);
-    if (chosen->suites) options.suites = chosen->suites;
-    options.tasks = chosen->tasks;
-    options.images = chosen->images;
-    options.seeds = chosen->seeds;
-    options.runs = chosen->runs;
-    options.folder = chosen->out ? chosen->out : "results";
+            "--runs: found '%lld'; allowed: an even whole number from 20 to 2147483646",
+            (long long)options.runs);
+    if (!options.suites) options.suites = mfpg_bench_options_default().suites;
+    if (!options.folder) options.folder = "results";
     options.stop = cli_interrupt_watch();
     options.progress = show_cells;
     options.progress_user = &bar;
@@ -72,8 +65,7 @@ const cli_command command_bench = {
             "Suites, separated by commas: paper, frontier, figures, attack (default: paper,frontier)"),
         CLI_OPTION("task", 'k', TEXT, "quadratic|logistic|images,...", tasks,
             "Tasks, separated by commas (default: all that a suite has; frontier and attack run images, a "
-            "long "
-            "study, only if they are named)"),
+            "long study, only if they are named)"),
         CLI_OPTION("images", 'i', PATH, "DIR", images,
             "Folder of the image task's four files, in the format of MNIST, plain or .gz (default: Debian's "
             "dataset-fashion-mnist)"),
@@ -83,16 +75,13 @@ const cli_command command_bench = {
         CLI_WHOLE("runs", 'r', 20, 2147483646, runs,
             "Suite attack: runs of each pattern of canaries, both arms together (default 4000 for the "
             "counterexample, 20000 for the paper's settings, 1000 for images)"),
-        CLI_OPTION("out", 'o', PATH, "DIR", out, "Folder of full_benchmark.csv (default: results)")),
+        CLI_OPTION("out", 'o', PATH, "DIR", folder, "Folder of full_benchmark.csv (default: results)")),
     .size = sizeof(settings),
     .threads = CLI_OPTION_THREADS,
     .doc = "Trains the four cells (dp-sgd, mfep, mapg-dp, mfpg) under the suites' settings, prints the "
-           "tables and "
-           "writes full_benchmark.csv, one row a training run."
-           "\vSuite paper: every number of the paper's table beside ours. Suite frontier: accuracy against "
-           "certified "
-           "epsilon. Suite figures: the data of the paper's five figures, with the gnuplot scripts that draw "
-           "them. "
-           "Suite attack: what an attack proves of the paper's certificates and of ours.",
+           "tables and writes full_benchmark.csv, one row a training run."
+           "\vSuite paper: every number of the paper's table next to ours. Suite frontier: accuracy against "
+           "certified epsilon. Suite figures: the data of the paper's five figures, with the gnuplot scripts "
+           "that draw them. Suite attack: what an attack proves of the paper's certificates and of ours.",
     .run = bench,
 };

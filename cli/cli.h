@@ -30,7 +30,7 @@ typedef struct cli_call {
     int code; /* the exit code if no call fails; CLI_DONE unless the command writes another one */
 } cli_call;
 
-/* A command of commands.def. Its help, manual page and completion come from this table too. What an argument may be is told by
+/* A command of commands.def. Its help, manual page and completion come from this table too. What an argument may be is said by
  * words in forms, and by the placeholders of options that take a text:
  *     a|b|c            one of these words, which are in lower case
  *     FILE, DIR, COST  in capitals, a kind of thing (completion.c); most kinds, such as N, are any text
@@ -223,7 +223,7 @@ int cli_is_run_folder(const char *name);
 /* The configuration of the run in the folder; refused if it is a sweep, which has several. */
 mfpg_status cli_config_of_run(cli_call *call, const char *folder, mfpg_config **out);
 
-/* A run folder may come from anybody: refused if writing the file into it would follow a symbolic link. */
+/* A run folder may come from anywhere: refused if writing the file into it would follow a symbolic link. */
 mfpg_status cli_may_write_into_run(cli_call *call, const char *folder, const char *name);
 
 /* Refused unless files can be written into the folder, or into the nearest folder above it that exists. Asked before long work,

@@ -56,7 +56,7 @@ typedef struct argp_rows {
     char words[1024]; /* "a|b" of the options that take words */
 } argp_rows;
 
-/* Writes "a|b" at *end, which moves behind the closing 0. */
+/* Writes "a|b" at *end, which moves past the closing 0. */
 static const char *join_words(const mfpg_option *option, char **end) {
     const char *word, *begin = *end;
     for (ptrdiff_t i = 0; (word = mfpg_option_word(option, i)); i++)
@@ -126,12 +126,12 @@ static mfpg_status take_argument(parsing *p, char *text) {
         call->argument[call->arguments++] = text;
     else if (meant)
         return mfpg_fail(
-            call->ctx, MFPG_ERR_INPUT, "'%.60s' is no KEY=VALUE; give it as %s=VALUE", text, meant);
+            call->ctx, MFPG_ERR_INPUT, "'%.60s' is not KEY=VALUE; give it as %s=VALUE", text, meant);
     else if (keys)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
-            "'%.60s' is no KEY=VALUE, and the configuration is %.200s already", text, call->argument[0]);
+            "'%.60s' is not KEY=VALUE, and the configuration is %.200s already", text, call->argument[0]);
     else if (p->command->most == 0)
-        return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "'%.60s' is no option", text);
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "'%.60s' is not an option", text);
     else
         return mfpg_fail(
             call->ctx, MFPG_ERR_INPUT, "'%.60s' is one argument too many: %s", text, p->command->limit);

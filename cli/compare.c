@@ -24,12 +24,9 @@ const cli_command command_compare = {
     .needed = "two run folders are needed",
     .limit = "two runs at a time (mfpg report compares many)",
     .doc = "Sets two runs side by side: the keys in which their configurations differ, promises, epsilon of "
-           "each "
-           "client, last loss and accuracy, equilibrium. RUN is a run folder, or that of a sweep, of which "
-           "means are "
-           "shown."
+           "each client, last loss and accuracy, equilibrium. RUN is a run folder, or that of a sweep, of "
+           "which means are shown."
            "\vOn a terminal the better of two numbers is green; NO_COLOR in the environment switches colours "
-           "off. "
-           "Losses and accuracies are computed on private data and covered by no certificate.",
+           "off. Losses and accuracies are computed on private data and covered by no certificate.",
     .run = compare,
 };

@@ -1,4 +1,4 @@
-/* mfpg data check: what a data file is, before anybody trains on it. */
+/* mfpg data check: what a data file is, before it is trained on. */
 #include <math.h>
 #include <string.h>
 
@@ -145,8 +145,7 @@ static void print_many_columns(const mfpg_data_report *report) {
         if (!(column->high <= high)) high = isnan(column->high) ? high : column->high;
     }
     printf("           %lld of numbers, %lld of text, %lld constant, %lld empty; values %.6g to %.6g, %lld "
-           "missing "
-           "(each column: --json)\n",
+           "missing (each column: --json)\n",
         (long long)kinds[MFPG_COLUMN_NUMBER], (long long)kinds[MFPG_COLUMN_TEXT],
         (long long)kinds[MFPG_COLUMN_CONSTANT], (long long)kinds[MFPG_COLUMN_EMPTY], low, high,
         (long long)missing);
@@ -226,18 +225,14 @@ static void print_report(const char *file, const mfpg_data_report *report) {
 
 /* ---- the command ---- */
 
-typedef struct settings {
-    const char *labels, *label;
-} settings;
+typedef mfpg_data_check_options settings;
 
 static mfpg_status data(cli_call *call) {
-    const settings *chosen = call->options;
-    const mfpg_data_check_options options = {.labels = chosen->labels, .label_column = chosen->label};
     const char *verb = call->argument[0], *file = call->argument[1];
     mfpg_data_report *report = NULL;
     if (strcmp(verb, "check") != 0)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "unknown verb '%.60s'; allowed: check", verb);
-    mfpg_status status = mfpg_data_check(call->ctx, file, &options, &report);
+    mfpg_status status = mfpg_data_check(call->ctx, file, call->options, &report);
     if (status == MFPG_OK && call->json)
         status = cli_json_print(report_json(report));
     else if (status == MFPG_OK)
@@ -249,7 +244,8 @@ static mfpg_status data(cli_call *call) {
 const cli_command command_data = {
     .list = CLI_LIST(CLI_OPTION("labels", 'l', PATH, "FILE", labels,
                          "File of labels, for formats that may keep them apart (idx, npy, npz)"),
-        CLI_OPTION("label", 'c', TEXT, "COLUMN", label, "Column of the label; the last one by default")),
+        CLI_OPTION(
+            "label", 'c', TEXT, "COLUMN", label_column, "Column of the label; the last one by default")),
     .size = sizeof(settings),
     .forms = "check FILE",
     .least = 2,
@@ -257,12 +253,9 @@ const cli_command command_data = {
     .needed = "'check' and a data file are needed",
     .limit = "one file at a time",
     .doc = "Recognises the format of FILE by its content, reads all of it, and tells what is in it: rows, "
-           "columns, the "
-           "balance of the labels, everything unusual with its line, the key of the configuration that "
-           "handles it, "
-           "and a configuration that reads the file."
+           "columns, the balance of the labels, everything unusual with its line, the key of the "
+           "configuration that handles it, and a configuration that reads the file."
            "\vExit code 0 if settings can read the file, 2 if none can: then the message says where and why. "
-           "What is "
-           "printed is computed on private data.",
+           "What is printed is computed on private data.",
     .run = data,
 };

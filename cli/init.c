@@ -35,8 +35,7 @@ const cli_command command_init = {
     .most = 1,
     .limit = "one file at a time",
     .doc = "Writes a commented configuration that runs as it is: every key with its meaning, unit, range and "
-           "default. "
-           "Without FILE it goes to stdout. A FILE that exists is left as it is (exit code 2)."
+           "default. Without FILE it goes to stdout. A FILE that exists is left as it is (exit code 2)."
            "\vWith --json the table of keys is printed instead and no FILE is written.",
     .run = init,
 };

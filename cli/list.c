@@ -15,47 +15,22 @@
 static const mfpg_fields *const records[] = {&mfpg_round_fields, &mfpg_client_fields, &mfpg_metrics_fields,
     &mfpg_promise_fields, &mfpg_game_fields, &mfpg_audit_fields, &mfpg_ledger_fields};
 
-/* The field of that number over all records; NULL past the end. */
-static const mfpg_record_field *find_field(ptrdiff_t index, const mfpg_fields **record) {
-    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
-        *record = records[i];
-        if (index < records[i]->count) return &records[i]->field[index];
-        index -= records[i]->count;
-    }
-    return NULL;
-}
-
-static const char *name_of_field(ptrdiff_t index) {
-    static char name[64];
-    const mfpg_fields *record;
-    const mfpg_record_field *field = find_field(index, &record);
-    if (field) snprintf(name, sizeof name, "%s.%s", record->record, field->name);
-    return field ? name : NULL;
-}
-
-static const char *help_of_field(ptrdiff_t index) {
-    const mfpg_fields *record;
-    const mfpg_record_field *field = find_field(index, &record);
-    return field ? field->help : NULL;
-}
-
-/* A kind of built-in thing: its table in two functions; examples are files and have none. */
+/* A kind of built-in thing and its table in two functions; fields are in records, and examples are files. */
 static const struct kind {
     const char *title;
     const char *(*name)(ptrdiff_t index);
     const char *(*help)(ptrdiff_t index);
-    int width; /* of the column of names */
 } kinds[] = {
-    {"methods", mfpg_method_name, mfpg_method_help, 14},
-    {"mechanisms", mfpg_mechanism_name, mfpg_mechanism_help, 14},
-    {"games", mfpg_game_name, mfpg_game_help, 14},
-    {"costs", mfpg_cost_name, mfpg_cost_help, 14},
-    {"studies", solve_name_of_study, solve_help_of_study, 14},
-    {"accountants", mfpg_accountant_name, mfpg_accountant_help, 14},
-    {"models", mfpg_model_kind_name, mfpg_model_kind_help, 14},
-    {"readers", mfpg_reader_name, mfpg_reader_help, 14},
-    {"fields", name_of_field, help_of_field, 28},
-    {"examples", NULL, NULL, 14},
+    {"methods", mfpg_method_name, mfpg_method_help},
+    {"mechanisms", mfpg_mechanism_name, mfpg_mechanism_help},
+    {"games", mfpg_game_name, mfpg_game_help},
+    {"costs", mfpg_cost_name, mfpg_cost_help},
+    {"studies", solve_name_of_study, solve_help_of_study},
+    {"accountants", mfpg_accountant_name, mfpg_accountant_help},
+    {"models", mfpg_model_kind_name, mfpg_model_kind_help},
+    {"readers", mfpg_reader_name, mfpg_reader_help},
+    {"fields", NULL, NULL},
+    {"examples", NULL, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -76,11 +51,27 @@ static mfpg_status put(void *user, const char *name, const char *help, const cha
     return MFPG_OK;
 }
 
+static mfpg_status put_fields(listing *to) {
+    mfpg_status status = MFPG_OK;
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        for (ptrdiff_t j = 0; j < records[i]->count && status == MFPG_OK; j++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s.%s", records[i]->record, records[i]->field[j].name);
+            status = put(to, name, records[i]->field[j].help, NULL);
+        }
+    return status;
+}
+
+/* The fields are many and listed only if they are asked for. */
+static int is_fields(const char *title) {
+    return strcmp(title, "fields") == 0;
+}
+
 static mfpg_status put_kind(mfpg_context *ctx, const struct kind *kind, json_t *array) {
-    listing to = {array, kind->width};
+    listing to = {array, is_fields(kind->title) ? 28 : 14};
     mfpg_status status = MFPG_OK;
     if (!array) printf("%s%s%s\n", cli_colour_begin(stdout, CLI_BOLD), kind->title, cli_colour_end(stdout));
-    if (!kind->name) return mfpg_examples_list(ctx, put, &to);
+    if (!kind->name) return is_fields(kind->title) ? put_fields(&to) : mfpg_examples_list(ctx, put, &to);
     for (ptrdiff_t i = 0; kind->name(i) && status == MFPG_OK; i++)
         status = put(&to, kind->name(i), kind->help(i), NULL);
     return status;
@@ -93,8 +84,7 @@ static mfpg_status list(cli_call *call) {
     int found = 0;
     for (int i = 0; i < KINDS && status == MFPG_OK; i++) {
         titles[i] = kinds[i].title;
-        /* The fields are many and listed only if they are asked for. */
-        if (word ? strcmp(kinds[i].title, word) != 0 : strcmp(kinds[i].title, "fields") == 0) continue;
+        if (word ? strcmp(kinds[i].title, word) != 0 : is_fields(kinds[i].title)) continue;
         json_t *array = object ? json_array() : NULL;
         found = 1;
         status = put_kind(call->ctx, &kinds[i], array);
@@ -111,7 +101,6 @@ const cli_command command_list = {
     .most = 1,
     .limit = "one kind at a time",
     .doc = "Lists what is built in, one line each; without an argument everything but fields, which are the "
-           "columns "
-           "and keys of the files that a run or an audit writes.",
+           "columns and keys of the files that a run or an audit writes.",
     .run = list,
 };

@@ -254,8 +254,7 @@ const cli_command command_man = {
     .most = 1,
     .limit = "one page at a time",
     .doc = "Prints a manual page in the language of man: of COMMAND, of all keys of the configuration "
-           "(config), or "
-           "without an argument of the program."
+           "(config), or without an argument of the program."
            "\vInstalled pages are read with man mfpg-run and the like. Without them:\n\n"
            "  mfpg man run | man -l -\n\n"
            "With --json the names of the pages are printed.",

@@ -39,14 +39,12 @@ const cli_command command_report = {
     .most = MFPG_REPORT_MOST_RUNS,
     .needed = "a run folder is needed",
     .limit = "a page holds no more runs",
-    .doc =
-        "Writes report.html, one file that needs no network: what was promised to each client in plain "
-        "words, what "
-        "attacks proved (mfpg audit RUN), the equilibrium, loss, accuracy, epsilon and noise by round, "
-        "configuration and assumptions; and its charts into the folder figures, as CSV files with gnuplot "
-        "scripts, drawn as SVG, PNG and PDF if gnuplot is installed. RUN is a run folder, or that of a sweep "
-        "(seed=1..10), which is shown with bands over its seeds. Several are compared."
-        "\vLosses, accuracies and rebuilt examples in it are computed on private data and covered by no "
-        "certificate: think before you publish it.",
+    .doc = "Writes report.html, one file that needs no network: what was promised to each client in plain "
+           "words, what attacks proved (mfpg audit RUN), the equilibrium, loss, accuracy, epsilon and noise "
+           "by round, configuration and assumptions; and its charts into the folder figures, as CSV files "
+           "with gnuplot scripts, drawn as SVG, PNG and PDF if gnuplot is installed. RUN is a run folder, or "
+           "that of a sweep (seed=1..10), which is shown with bands over its seeds. Several are compared."
+           "\vLosses, accuracies and rebuilt examples in it are computed on private data and covered by no "
+           "certificate: think before you publish it.",
     .run = report,
 };

@@ -298,12 +298,11 @@ static mfpg_status find_folder(cli_call *call, const mfpg_config *config, char f
         snprintf(folder, CLI_PATH_SIZE, "%s", one);
     }
     name_folder(config, 1, one);
-    return folder[0]
-               ? MFPG_OK
-               : mfpg_fail(call->ctx, MFPG_ERR_INPUT,
-                     "--resume: no interrupted run in %s or %s-2, ...; name its folder: mfpg run --resume "
-                     "FOLDER",
-                     one, one);
+    return folder[0] ? MFPG_OK
+                     : mfpg_fail(call->ctx, MFPG_ERR_INPUT,
+                           "--resume: no interrupted run in %s or %s-2, ...; name its folder: mfpg run "
+                           "--resume FOLDER",
+                           one, one);
 }
 
 /* The configuration that is named, or that of the run, and the folder of the interrupted run. */
@@ -364,21 +363,17 @@ const cli_command command_run = {
                          "Run folder (default runs/NAME, or the first free runs/NAME-2, -3, ...)"),
         CLI_OPTION("resume", 0, FLAG, NULL, resume,
             "Go on with an interrupted run: FOLDER, or that of the configuration in --out or runs; the "
-            "result is the "
-            "same to the last byte"),
+            "result is the same to the last byte"),
         CLI_OPTION("keys", 0, FLAG, NULL, keys, "Print every key with unit, range and default")),
     .size = sizeof(settings),
     .threads = CLI_OPTION_THREADS,
     .forms = "CONFIG.yaml|EXAMPLE [KEY=VALUE...]\n--resume FOLDER",
     .most = 1,
     .doc = "Trains a federation and writes a run folder: config.yaml, ledger, rounds.csv, free_energy.csv "
-           "(entropic "
-           "runs), transport.csv (runs that project their states), clients.csv, summary.json, model.npy, "
-           "timings.csv. EXAMPLE is a name of `mfpg list examples`. seed=1..10 runs once a seed. Without "
-           "arguments "
-           "the shortest configuration that works is shown. While it trains, the folder holds a checkpoint, "
-           "from "
-           "which an interrupted run goes on."
+           "(entropic runs), transport.csv (runs that project their states), clients.csv, summary.json, "
+           "model.npy, timings.csv. EXAMPLE is a name of `mfpg list examples`. seed=1..10 runs once a seed. "
+           "Without arguments the shortest configuration that works is shown. While it trains, the folder "
+           "holds a checkpoint, from which an interrupted run goes on."
            "\vExit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted after a complete round.",
     .run = run,
 };

@@ -79,7 +79,7 @@ static void warn_of_checkpoint(const char *folder) {
     char path[CLI_PATH_SIZE], text[CLI_PATH_SIZE + 200];
     if (!path_in(folder, "checkpoint", path) || access(path, F_OK) != 0) return;
     snprintf(text, sizeof text,
-        "%s: holds the key of the noise, and whoever reads it can remove the noise; keep the folder to "
+        "%s: holds the key of the noise, and anyone who reads it can remove the noise; keep the folder to "
         "yourself until mfpg run --resume has ended the run, which erases it",
         path);
     cli_warn(text);

@@ -98,9 +98,8 @@ static json_t *answer_json(mfpg_context *ctx, const mfpg_solution *solution, int
         actions_json(ctx, q->social_action, q->clients, quantiles), q->social_cost);
     if (q->social_action && !q->social_exact) social = cli_json_add(social, "exact:b", 0);
     json_t *object =
-        cli_json("mean_action:n actions:o mixing:o exploitability:o exploitability_finite:o social:o "
-                 "cost:n price_of_anarchy:n unique:o converged:b iterations:i residual:n "
-                 "consistency_gap:n",
+        cli_json("mean_action:n actions:o mixing:o exploitability:o exploitability_finite:o social:o cost:n "
+                 "price_of_anarchy:n unique:o converged:b iterations:i residual:n consistency_gap:n",
             q->mean_action, actions_json(ctx, q->action, q->clients, quantiles), mixing_json(q, quantiles),
             gains_json(q->exploitability_max, q->exploitability_mean),
             gains_json(solution->finite_max, solution->finite_mean), social, q->cost, q->price_of_anarchy,
@@ -129,15 +128,15 @@ static mfpg_status print_answer(cli_call *call, const mfpg_solution *solution) {
     return status;
 }
 
-static mfpg_status print_solution(cli_call *call, const mfpg_solution *solution) {
-    const mfpg_solve_request *asked = call->options;
-    mfpg_solution priced_solution = *solution;
+static mfpg_status print_solution(cli_call *call, mfpg_solution *solution) {
     mfpg_priced priced = {0};
-    if (!asked->game.price) return print_answer(call, solution);
-    mfpg_status status = mfpg_solution_find_price(call->ctx, solution, &priced);
-    priced_solution.priced = &priced;
-    status =
-        status == MFPG_OK ? print_answer(call, &priced_solution) : mfpg_fail_in(call->ctx, status, "--price");
+    mfpg_status status = MFPG_OK;
+    if (((const mfpg_solve_request *)call->options)->game.price) {
+        solution->priced = &priced;
+        status = mfpg_solution_find_price(call->ctx, solution, &priced);
+        if (status != MFPG_OK) return mfpg_fail_in(call->ctx, status, "--price");
+    }
+    status = print_answer(call, solution);
     mfpg_priced_clear(&priced);
     return status;
 }
@@ -190,8 +189,7 @@ static mfpg_status print_experiment(cli_call *call, const mfpg_experiment *exper
             call->argument[0]);
     if (mfpg_config_is(mfpg_experiment_config(experiment), "game.update", "each-round"))
         fputs("game.update is each-round: the run chooses actions again in every round; this is the answer "
-              "to the "
-              "public constants, before the first\n",
+              "to the public constants, before the first\n",
             stderr);
     return print_solution(call, &solution);
 }
@@ -243,8 +241,8 @@ static mfpg_status solve(cli_call *call) {
             "%.60s: KEY=VALUE changes a configuration, and none was given", call->assignment[0]);
     if (asked->game.cost) return solve_options(call, asked);
     return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
-        "nothing to solve; give a configuration, as in `mfpg solve clinics`, or a game by "
-        "options, as in `mfpg solve --cost entropic --beta 0.5:1.5` (mfpg solve --help)");
+        "nothing to solve; give a configuration, as in `mfpg solve clinics`, or a game by options, as in "
+        "`mfpg solve --cost entropic --beta 0.5:1.5` (mfpg solve --help)");
 }
 
 /* No line of the examples is longer than a line of the help, which would break it. */
@@ -255,11 +253,9 @@ const cli_command command_solve = {
     .forms = "[CONFIG.yaml|EXAMPLE [KEY=VALUE...]]",
     .most = 1,
     .doc = "Prints the equilibrium of a privacy game with its certificate: of the game in a configuration, "
-           "or of one "
-           "that options describe."
+           "or of one that options describe."
            "\vExit codes: 0 done, 1 the solver did not converge (the best profile and its exploitability are "
-           "printed), "
-           "2 wrong input. Examples:\n\n"
+           "printed), 2 wrong input. Examples:\n\n"
            "  mfpg solve --cost gaussian --players mean-field --beta 0.5 \\\n"
            "    --curvature 2 --dimension 10 --learning-rate 0.1 \\\n"
            "    --privacy-power 2 --actions continuous\n"

@@ -55,8 +55,8 @@ static mfpg_status read_actions(cli_call *call, const mfpg_numbers *actions, pro
     mfpg_action_set set;
     if (actions->text && strcmp(actions->text, "continuous") == 0)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
-            "--actions: continuous has no upper end, which the control reaches at the horizon; "
-            "give LOW:HIGH or A,B,...");
+            "--actions: continuous has no upper end, which the control reaches at the horizon; give LOW:HIGH "
+            "or A,B,...");
     mfpg_status status = mfpg_actions_read(call->ctx, actions, "0.05:1.5", &set, &out->controls);
     if (status != MFPG_OK) return status;
     out->model.control_low = set.low;
@@ -257,7 +257,7 @@ static void print_certificate(const problem *answer) {
         "equilibrium", s->converged ? "converged" : "NOT converged", s->iterations,
         s->iterations == 1 ? "" : "s", printed(s->residual, 1e-12, one),
         s->fictitious ? " (fictitious play)" : "");
-    printf("%-22s %s, of the type that gains most %s: nobody can gain more by another control\n",
+    printf("%-22s %s, of the type that gains most %s: no client can gain more by another control\n",
         "exploitability", printed(s->exploitability, 1e-12, one),
         printed(s->exploitability_largest, 1e-12, two));
     printf("%-22s %s; %s\n", "mass error", printed(s->mass_error, 1e-13, one),
@@ -316,8 +316,7 @@ static mfpg_status print_study(cli_call *call, const char *out, const problem *a
     if (status != MFPG_OK || s->converged || fflush(stdout) != 0) return status;
     cli_error(call->name,
         "not solved: the path of the mean still moves by %.3g after %d iterations; what is printed is the "
-        "best "
-        "that was found",
+        "best that was found",
         s->residual, s->iterations);
     call->code = CLI_FAILED;
     return status;

@@ -33,8 +33,8 @@ static void print_table(const mfpg_loss_table *table, const char *out) {
         printf("  %10g %14.8g %14.8g %12.3g   %+14.8g %12.3g\n", row->action, row->loss, row->measured,
             row->standard_error, row->difference, row->difference_error);
     }
-    printf("\nCommon random numbers: a difference has %.3g times less variance than between independent "
-           "runs.\n",
+    printf(
+        "\nCommon random numbers: a difference has %.3g times less variance than between independent runs.\n",
         table->pairing_gain);
     if (table->pooled > 0)
         printf("Pooled: %td actions, whose measured loss fell with the own noise, by at most %.3g.\n",
@@ -68,15 +68,13 @@ mfpg_status solve_study_costs(cli_call *call) {
     mfpg_config *config = NULL;
     if (call->arguments == 0)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
-            "--study costs measures a configuration; give one, as in `mfpg solve mine.yaml "
-            "--study costs --public --out loss.csv`");
+            "--study costs measures a configuration; give one, as in `mfpg solve mine.yaml --study costs "
+            "--public --out loss.csv`");
     if (!asked->is_public)
         return mfpg_fail(call->ctx, MFPG_ERR_INPUT,
             "--study costs computes losses from the data without noise: made from private data the table "
-            "would be "
-            "a release that no certificate covers. Give --public if the data of %s are public (a stand-in "
-            "for the "
-            "private ones)",
+            "would be a release that no certificate covers. Give --public if the data of %s are public (a "
+            "stand-in for the private ones)",
             call->argument[0]);
     mfpg_status status = cli_open_config(call, &config);
     if (status == MFPG_OK) status = measure(call, asked, config);

@@ -108,9 +108,8 @@ static void print_words(const mfpg_figure_options *options, const mfpg_figure *o
     printf("\nEvery population is solved exactly: no client can gain %s by changing its action alone.\n",
         exploitability < 1e-12 ? "anything" : "more than 1e-12");
     print_statements(of);
-    printf(
-        "\nHow often the largest of five actions is the single best one, every constant and the set itself "
-        "drawn at random\n(seed %llu):\n\n",
+    printf("\nHow often the largest of five actions is the single best one, every constant and the set "
+           "itself drawn at random\n(seed %llu):\n\n",
         (unsigned long long)options->seed);
     for (ptrdiff_t i = 0; i < of->corner_count; i++)
         printf("%-14s %td of %td settings\n", of->corner[i].reading, of->corner[i].at_largest,
@@ -134,10 +133,9 @@ static json_t *panels_json(const void *figure, ptrdiff_t index) {
     const mfpg_figure *of = figure;
     const mfpg_panels *p = &of->panels[index];
     ptrdiff_t n = of->beta_count, actions = MFPG_READING_ACTIONS;
-    return cli_json(
-        "reading:s says:s draws:i mean:o mean_error:o delta:o delta_error:o delta_at_mean:o "
-        "delta_at_mean_error:o privacy:o privacy_error:o clients:o clients_error:o clients_mean:n "
-        "clients_mean_error:n exploitability:n statements:o",
+    return cli_json("reading:s says:s draws:i mean:o mean_error:o delta:o delta_error:o delta_at_mean:o "
+                    "delta_at_mean_error:o privacy:o privacy_error:o clients:o clients_error:o "
+                    "clients_mean:n clients_mean_error:n exploitability:n statements:o",
         p->reading.name, p->reading.says, p->draws, cli_json_numbers(p->mean, n),
         cli_json_numbers(p->mean_error, n), cli_json_numbers(p->delta, n),
         cli_json_numbers(p->delta_error, n), cli_json_numbers(p->at_mean, n),

@@ -107,21 +107,16 @@ static void print_words(
         (unsigned long long)request->options.seed, of->limit, of->limit_error);
     print_values(of);
     print_slopes(of);
-    printf(
-        "\nPropagation of chaos: N particles of three types in a double well, which feel their own mean and "
-        "play the "
-        "equilibrium's\ncontrol of the HJB-FPK system, against the moments of its law; %td runs at every "
-        "N, seed "
-        "%llu.\nMean of the law at the horizon: %.4f, known to %.0e, the particles' steps of time "
-        "included.\n\n",
+    printf("\nPropagation of chaos: N particles of three types in a double well, which feel their own mean "
+           "and play the equilibrium's\ncontrol of the HJB-FPK system, against the moments of its law; %td "
+           "runs at every N, seed %llu.\nMean of the law at the horizon: %.4f, known to %.0e, the particles' "
+           "steps of time included.\n\n",
         request->chaos.repeats, (unsigned long long)request->chaos.seed, chaos->limit, chaos->limit_error);
     print_values(chaos);
     print_slopes(chaos);
     printf("\n± is one standard error: of the root mean square over the draws in the tables, of the "
-           "least-squares "
-           "slope of log\nvalue on log N below them. A slope agrees with theory (holds) where two standard "
-           "errors on "
-           "either side of it lie\ninside theory's range.\n");
+           "least-squares slope of log\nvalue on log N below them. A slope agrees with theory (holds) if two "
+           "standard errors on either side of it lie\ninside theory's range.\n");
 }
 
 /* ---- JSON ---- */

@@ -78,8 +78,7 @@ static void print_heading(const output_request *request) {
     printf("Client k sends w_k + v_k and pays (1/2n) |X_k W - y_k|^2 - beta |v_k|^2, W the mean of what is "
            "sent.\n"
            "%td clients of %td rows, dimension %td, beta %g, seed %llu. The paper's point: every v_k = 0, W "
-           "least "
-           "squares.\n",
+           "least squares.\n",
         request->shape.clients, request->shape.rows, request->shape.dimension, request->beta,
         (unsigned long long)request->seed);
 }
@@ -89,9 +88,8 @@ static void print_heading(const output_request *request) {
 static json_t *report_json(const void *reports, ptrdiff_t index) {
     const mfpg_output_report *r = (const mfpg_output_report *)reports + index;
     return cli_json(
-        "instance:s gradient:n cost:n refit_gain:n deviation_error:n direction_curvature:n "
-        "least_curvature:n perturb_curvature:n step:o deviation:o profiles:i improved:i kkt:s minimum:s "
-        "nash:s",
+        "instance:s gradient:n cost:n refit_gain:n deviation_error:n direction_curvature:n least_curvature:n "
+        "perturb_curvature:n step:o deviation:o profiles:i improved:i kkt:s minimum:s nash:s",
         instances[index].name, r->stationarity, r->cost, r->refit_gain, r->deviation_error,
         r->direction_curvature, r->least_curvature, r->perturb_curvature,
         cli_json_numbers(r->step, MFPG_OUTPUT_STEPS), cli_json_numbers(r->deviation, MFPG_OUTPUT_STEPS),

@@ -342,7 +342,7 @@ static void test_options_that_exclude_each_other_are_refused(void **state) {
     REFUSED("account --mechanism gausian --mu 1", "did you mean gaussian?");
     REFUSED("account --mu 1 --adjacency swap", "add, remove, zero-out, replace");
     REFUSED("account --mu 1 --accountant exakt", "unknown accountant", "gdp, rdp, exact");
-    REFUSED("account --mu 1 stray", "'stray' is no option");
+    REFUSED("account --mu 1 stray", "'stray' is not an option");
     REFUSED("account --ledger x --steps 3", "--ledger and --steps exclude each other");
     REFUSED("account --ledger x --mechanism gaussian", "--ledger goes with");
     REFUSED("account --ledger x --order 2", "--ledger goes with");

@@ -61,8 +61,8 @@ static void test_keys_are_found_where_they_are_not(void **state) {
         {"run clinics --rounds 5", "unrecognized option '--rounds'", "is given as train.rounds=VALUE"},
         {"audit clinics --target-epsilon 5", "--target-epsilon", "is given as noise.target_epsilon=VALUE"},
         {"solve clinics --train.rounds=5", "--train.rounds", "is given as train.rounds=VALUE"},
-        {"run clinics train.rounds 5", "'train.rounds' is no KEY=VALUE", "train.rounds=VALUE"},
-        {"run clinics seed 5", "'seed' is no KEY=VALUE", "seed=VALUE"},
+        {"run clinics train.rounds 5", "'train.rounds' is not KEY=VALUE", "train.rounds=VALUE"},
+        {"run clinics seed 5", "'seed' is not KEY=VALUE", "seed=VALUE"},
         {"run clinics data.files=a.csv", "no file is read with data.format synthetic", "data.format: csv"},
         {"run clinics method=dp-sgd", "its step is train.learning_rate", "say which, as in"},
     };
@@ -87,6 +87,10 @@ static void test_wrong_values_are_told_what_is_allowed(void **state) {
         {"account --noise-multiplier 1 --epsilon 3 --delta 1e-5", "exclude each other", "give one"},
         {"audit clinics --runs 5", "--runs 5", "an even whole number from 20"},
         {"bench --seeds 0", "--seeds: found '0'", "a whole number from 1"},
+        {"bench -n 0", "--seeds: found '0'", "a whole number from 1"}, /* the letters of options */
+        {"run clinics -t 0", "--threads: found '0'", "from 1 up to 1024"},
+        {"audit clinics -n5", "--runs 5", "an even whole number from 20"},
+        {"audit clinics --one-run", "unrecognized option '--one-run'", "mfpg audit --help lists all"},
     };
     CHECK_ALL(rows);
 }
