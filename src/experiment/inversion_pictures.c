@@ -1,4 +1,4 @@
-/* The pictures of a study of gradient inversion: in its report, and side by side in one file. */
+/* The pictures of a study of gradient inversion: in its report, and next to each other in one file. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/fields.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
-#include "inversion_json.h"
+#include "internal.h"
+#include "mfpg/program.h"
 
 static unsigned char grey(float value) {
     return (unsigned char)lrintf(255.0F * value);
@@ -100,7 +100,7 @@ mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion
     return status;
 }
 
-/* ---- side by side ---- */
+/* ---- in one file ---- */
 
 /* Pixels are drawn large enough to be seen; white lines lie between pictures. */
 typedef struct sheet {
@@ -134,18 +134,6 @@ static ptrdiff_t draw_row(const sheet *to, const mfpg_inversion *inversion, ptrd
     return column;
 }
 
-static mfpg_status write_bytes(
-    mfpg_context *ctx, const char *folder, const char *name, const unsigned char *bytes, size_t size) {
-    char *path = mfpg_path_join(folder, name);
-    mfpg_file file;
-    if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_file_create(ctx, path, &file);
-    free(path);
-    if (status != MFPG_OK) return status;
-    fwrite(bytes, 1, size, file.stream);
-    return mfpg_file_commit(ctx, &file);
-}
-
 mfpg_status mfpg_inversion_write_grid(
     mfpg_context *ctx, const mfpg_inversion *inversion, const char *folder, int *written) {
     enum { SMALLEST = 56 }; /* pixels that a picture is drawn wide, at least */
@@ -164,7 +152,7 @@ mfpg_status mfpg_inversion_write_grid(
     memset(to.pixel, 255, (size_t)(to.width * to.height));
     for (ptrdiff_t i = 0; i < told(&s); i++) draw_row(&to, inversion, i);
     mfpg_status status = mfpg_png_grey(ctx, to.width, to.height, to.pixel, &bytes, &size);
-    if (status == MFPG_OK) status = write_bytes(ctx, folder, "inversion.png", bytes, size);
+    if (status == MFPG_OK) status = mfpg_file_write(ctx, folder, "inversion.png", bytes, size);
     *written = status == MFPG_OK;
     free(to.pixel);
     free(bytes);

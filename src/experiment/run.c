@@ -14,6 +14,7 @@
 #include "base/ranks.h"
 #include "federation/run_folder.h"
 #include "internal.h"
+#include "mfpg/program.h"
 
 /* ---- the folder ---- */
 
@@ -31,15 +32,6 @@ static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
         ctx, MFPG_ERR_INPUT, "%s: the folder is not empty; a run needs a folder of its own (--out)", folder);
 }
 
-static mfpg_status write_text(
-    mfpg_context *ctx, const char *folder, const char *name, const char *text, size_t length) {
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
-    if (status != MFPG_OK) return status;
-    fwrite(text, 1, length, file.stream);
-    return mfpg_file_commit(ctx, &file);
-}
-
 /* config.yaml, which is a part of what the run is. */
 static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     char *text = NULL;
@@ -50,7 +42,7 @@ static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *e, const cha
     if (fclose(stream) != 0 && status == MFPG_OK) status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK) {
         mfpg_experiment_identify(e, text, length);
-        status = write_text(ctx, folder, "config.yaml", text, length);
+        status = mfpg_file_write(ctx, folder, "config.yaml", text, length);
     }
     free(text);
     return status;
@@ -97,22 +89,6 @@ static mfpg_status compare_configurations(mfpg_context *ctx, const mfpg_experime
     return mfpg_ranks_agree(ctx, status);
 }
 
-static mfpg_status compare_identities(
-    mfpg_context *ctx, const mfpg_run_identity *own, const mfpg_run_identity *first) {
-    if (memcmp(own->data, first->data, MFPG_DIGEST_SIZE) != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "its data are not those of the first process: other rows, values, or an order of their own "
-            "(data.dir, data.files)");
-    if (memcmp(own->model, first->model, MFPG_DIGEST_SIZE) != 0)
-        return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "its first model is not that of the first process (train.start)");
-    if (memcmp(own->plan, first->plan, MFPG_DIGEST_SIZE) != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "its game, actions, noise or weights are not those of the first process: a file that the "
-            "configuration names differs");
-    return MFPG_OK;
-}
-
 static mfpg_status compare_ranks(mfpg_context *ctx, mfpg_experiment *e) {
     if (mfpg_ranks_size(ctx) == 1) return MFPG_OK;
     mfpg_experiment_identify(e, "", 0);
@@ -126,7 +102,9 @@ static mfpg_status compare_ranks(mfpg_context *ctx, mfpg_experiment *e) {
         memcpy(first.plan, own->plan, sizeof first.plan);
     }
     status = mfpg_ranks_hand_out(ctx, &first, sizeof first);
-    return status == MFPG_OK ? mfpg_ranks_agree(ctx, compare_identities(ctx, own, &first)) : status;
+    return status == MFPG_OK ? mfpg_ranks_agree(ctx,
+                                   mfpg_compare_identities(ctx, own, &first, "its", "of the first process"))
+                             : status;
 }
 
 /* ---- the rounds ---- */

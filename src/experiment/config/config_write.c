@@ -187,23 +187,8 @@ static void write_unused(writer *to) {
     }
 }
 
-mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
-    writer to = {.config = config, .out = out};
-    fprintf(out, "# mfpg %s: a complete configuration, every value that counts\n", mfpg_version());
-    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
-        const char *path = mfpg_keys.option[i].name;
-        if (!mfpg_config_counts(config, i)) continue;
-        if (mfpg_path_column(path))
-            write_categories(&to, path);
-        else if (config->value[i].kind != MFPG_VALUE_NOTHING)
-            write_key(&to, i, 1);
-    }
-    write_unused(&to);
-    return finish(ctx, out);
-}
-
-/* A path that nobody gave stands for the folder of the configuration's file, which a copy elsewhere must name. The name of
- * the run always stands there, so that the text is never empty. */
+/* A path that nobody gave is the folder of the configuration's file, which a copy elsewhere must name. The name of the run is always
+ * written, so that the text is never empty. */
 static int is_given(const mfpg_config *config, ptrdiff_t index) {
     const mfpg_value *value = &config->value[index];
     const mfpg_option *key = &mfpg_keys.option[index];
@@ -212,16 +197,27 @@ static int is_given(const mfpg_config *config, ptrdiff_t index) {
                mfpg_config_counts(config, index));
 }
 
+static void write_keys(writer *to, int (*is_wanted)(const mfpg_config *config, ptrdiff_t index)) {
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const char *path = mfpg_keys.option[i].name;
+        int column = mfpg_path_column(path) != NULL, holds = to->config->value[i].kind != MFPG_VALUE_NOTHING;
+        if (column && (is_wanted == is_given || is_wanted(to->config, i))) write_categories(to, path);
+        if (!column && holds && is_wanted(to->config, i)) write_key(to, i, 1);
+    }
+}
+
+mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
+    writer to = {.config = config, .out = out};
+    fprintf(out, "# mfpg %s: a complete configuration, every value that counts\n", mfpg_version());
+    write_keys(&to, mfpg_config_counts);
+    write_unused(&to);
+    return finish(ctx, out);
+}
+
 mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
     writer to = {.config = config, .out = out};
     fprintf(out, "# mfpg %s: a configuration as it was given\n", mfpg_version());
-    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
-        const char *path = mfpg_keys.option[i].name;
-        if (mfpg_path_column(path))
-            write_categories(&to, path);
-        else if (config->value[i].kind != MFPG_VALUE_NOTHING && is_given(config, i))
-            write_key(&to, i, 1);
-    }
+    write_keys(&to, is_given);
     return finish(ctx, out);
 }
 
