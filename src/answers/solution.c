@@ -35,7 +35,7 @@ mfpg_status mfpg_solution_judge_finite(mfpg_context *ctx, const mfpg_game *game,
     const double *action = equilibrium->action;
     *max = *mean = (double)NAN;
     finite.players = MFPG_PLAYERS_FINITE;
-    if (!isfinite(equilibrium->cost)) return MFPG_OK; /* where all is infinite nothing can be compared */
+    if (!isfinite(equilibrium->cost)) return MFPG_OK; /* infinite costs cannot be compared */
     if (equilibrium->mixing_count > 0) {
         pure = mfpg_alloc(game->clients, sizeof *pure);
         if (!pure) return mfpg_fail_memory(ctx);

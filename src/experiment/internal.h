@@ -50,7 +50,7 @@ struct mfpg_experiment {
     mfpg_model *model;
     float *start; /* NULL: the model's own */
     mechanism_set mechanisms;
-    mfpg_action *action; /* clients; where actions are chosen each round, those before the first */
+    mfpg_action *action; /* clients; if actions are chosen each round, those before the first */
     mfpg_federation_options options;
     unsigned char *colluder; /* clients; NULL if there is none */
     text_list assumptions;
@@ -179,8 +179,8 @@ int mfpg_experiment_projects(const mfpg_experiment *e);
 json_t *mfpg_transport_json(const mfpg_experiment *e);
 void mfpg_print_transport(const mfpg_experiment *e, FILE *out);
 
-/* inversion_pictures.c: the pictures of at most MFPG_PICTURES_TOLD examples in base64, null if the rows are none. */
-enum { MFPG_PICTURES_TOLD = 8 };
+/* inversion_pictures.c: the pictures of at most MFPG_PICTURES_SHOWN examples in base64, null if the rows are none. */
+enum { MFPG_PICTURES_SHOWN = 8 };
 mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion *inversion, json_t **out);
 
 /* FOLDER/inversion.png: a row an example: original, closed form by level, optimisation by level, mean. Nothing is written if the

@@ -1,4 +1,4 @@
-/* A run told to people: what each client was promised, what the model is worth, what was taken for granted. */
+/* A run for people: what each client was promised, what the model is worth, what was taken for granted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "federation/run_folder.h"
 #include "internal.h"
 
-enum { MOST_LISTED = 24 };       /* a longer federation is told by its extremes; clients.csv has everybody */
+enum { MOST_LISTED = 24 }; /* of a larger federation the extremes are printed; clients.csv has everybody */
 enum { NARROW = 20, WIDE = 40 }; /* of the column of names */
 
 static int name_width(const mfpg_experiment *e) {

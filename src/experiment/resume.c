@@ -196,7 +196,7 @@ static mfpg_status identify(
     return status;
 }
 
-/* Only one process has a run's ledger open; whoever comes later is refused. */
+/* Only one process has a run's ledger open; a later one is refused. */
 static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char *path) {
     const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
     return mfpg_ledger_resume(ctx, path, &header, e->checkpoints.resumed_round + 1, &e->ledger);
@@ -226,7 +226,7 @@ static mfpg_status restore(mfpg_context *ctx, mfpg_experiment *e, const char *le
     return MFPG_OK;
 }
 
-/* Results of fewer rounds than the ledger will tell of. */
+/* Results of fewer rounds than the ledger will list. */
 static void remove_results(const char *folder) {
     for (size_t i = MFPG_RUN_FILES; i > 2; i--) { /* the summary first; ledger and configuration stay */
         char *path = mfpg_path_join(folder, mfpg_run_file(i - 1));

@@ -166,13 +166,13 @@ static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *e) {
         (long long)rounds, (double)rounds * (double)each / 1e6);
 }
 
-/* 1 where the same run, told to go on, may come further. */
+/* 1 if the same run may come further when it is resumed. */
 static int can_go_on(const mfpg_experiment *e, mfpg_status status) {
     int passing = status == MFPG_ERR_IO || status == MFPG_ERR_MEMORY || status == MFPG_ERR_INTERRUPTED;
     return passing && e->checkpoints.path && access(e->checkpoints.path, F_OK) == 0;
 }
 
-/* How far a run came, and which of its files are there: each is whole or absent under its name. Behind the message. */
+/* Appends to the message how far a run came, and which of its files exist: each is whole or absent under its name. */
 static mfpg_status tell_what_is_left(
     mfpg_context *ctx, const mfpg_experiment *e, const char *folder, mfpg_status status) {
     char cause[MFPG_MESSAGE_SIZE], list[128] = "";

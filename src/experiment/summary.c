@@ -39,7 +39,7 @@ static json_t *promise_json(const mfpg_experiment *e) {
                          mfpg_json_number(e->options.hidden_smoothness))) == 0);
 }
 
-/* Where the ledger ends: whole lines that are taken from its end show nowhere else. */
+/* Where the ledger ends: without it nobody notices if whole lines are taken from its end. */
 static json_t *ledger_json(const mfpg_experiment *e) {
     mfpg_ledger_end end;
     if (!e->ledger) return json_null();
@@ -73,7 +73,7 @@ static json_t *stop_json(mfpg_context *ctx, const mfpg_experiment *e) {
 /* ---- the game ---- */
 
 /* Of actions that are chosen each round there is the mean of the last one; how far they are from an equilibrium depends on
- * the raw numbers, and is not told. */
+ * the raw numbers, and is not written. */
 static mfpg_equilibrium equilibrium_for_json(const mfpg_experiment *e) {
     if (!e->options.acting) return e->equilibrium;
     return (mfpg_equilibrium){.mean_action = mfpg_experiment_last_round(e).mean_action,
@@ -103,7 +103,7 @@ static int add_words(json_t *game, const mfpg_experiment *e) {
     return json_object_set_new(game, "warnings", warnings) == 0 && complete;
 }
 
-/* What is told of the game. */
+/* "game" in summary.json. */
 typedef struct game_record {
     const char *players, *cost, *update, *selection;
     mfpg_equilibrium equilibrium;
