@@ -4,6 +4,7 @@
 
 #include "account_request.h"
 #include "base/error.h"
+#include "options/value.h"
 
 /* If it holds, none of the options may be given, or without options it is a fault by itself. The message names the option that is
  * given between its two parts. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"

@@ -99,7 +99,7 @@ static void test_what_is_missing_is_named(void **state) {
         {"run --resume ./none", "none: No such file or directory", NULL},
         {"data check none.csv", "none.csv: No such file or directory", NULL},
         {"report none", "none: No such file or directory", NULL},
-        {"report .", ".: no run folder", "no summary.json"},
+        {"report .", ".: not a run folder", "no summary.json"},
         {"compare none none", "none: No such file or directory", NULL},
         {"eval none a.csv", "none: No such file or directory", NULL},
         {"eval a.csv none", "a.csv: is a file, not a run folder", "the folder of the run comes first"},
