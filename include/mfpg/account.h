@@ -36,7 +36,7 @@ void mfpg_question_destroy(mfpg_question *question);
 typedef struct mfpg_found {
     mfpg_solve solved; /* which of them was found */
     double target_epsilon;
-    double noise_multiplier; /* noise sd over the clip, or where a sensitivity was given the sd itself */
+    double noise_multiplier; /* noise sd over the clip, or the sd itself if a sensitivity was given */
     double noise_sd;
     double strength;
     double sampling_rate;
@@ -50,8 +50,8 @@ const char *mfpg_solve_name(mfpg_solve solve);
 /** What one client of a ledger spent. */
 typedef struct mfpg_ledger_client {
     int64_t client;
-    char *name;                       /* from summary.json beside the ledger; NULL: none. Owned */
-    double mu, epsilon, delta;        /* mu NaN where sampling is credited, which has none */
+    char *name;                       /* from summary.json next to the ledger; NULL: none. Owned */
+    double mu, epsilon, delta;        /* mu NaN if sampling is credited, which has none */
     int64_t rounds, steps;            /* of training; choices of actions are paid for, but no step */
     double lowest_rate, highest_rate; /* of its steps */
 } mfpg_ledger_client;
@@ -60,28 +60,28 @@ typedef struct mfpg_ledger_client {
 typedef struct mfpg_ledger_file {
     char *path; /* owned */
     mfpg_ledger_end end;
-    int confirmed; /* 1: summary.json beside the ledger names the same end; 0: there is none that names one */
+    int confirmed; /* 1: summary.json next to the ledger names the same end; 0: there is none that names one */
 } mfpg_ledger_file;
 
 typedef struct mfpg_ledger_account {
-    mfpg_ledger_client *client; /* clients >= 1, whoever spent most first; owned */
+    mfpg_ledger_client *client; /* clients >= 1, the one that spent most first; owned */
     int64_t clients;
     mfpg_ledger_file *file; /* files >= 1, as they were named; owned */
     ptrdiff_t files;
-    /* Unit client, zero-out: epsilon (NaN if epsilon was given) of whoever spent most under replace, at which one record
+    /* Unit client, zero-out: epsilon (NaN if epsilon was given) of the client that spent most under replace, at which one record
      * inside a client is protected; else NaN. */
     double epsilon_replace;
     int seeded;
     int alike;              /* 1: all clients, of which there are several, spent the same */
-    mfpg_odometer odometer; /* of whoever spent most; index -1 where nothing can be said */
+    mfpg_odometer odometer; /* of the client that spent most; index -1 if nothing can be said */
     double odometer_delta;  /* of all filters of the odometer together */
 } mfpg_ledger_account;
 
 typedef struct mfpg_answer {
     double epsilon;         /* nats, rounded up */
-    double delta, mu;       /* mu NaN where the accountant has none */
+    double delta, mu;       /* mu NaN if the accountant has none */
     double rdp;             /* at the one order that was named */
-    double lower, upper;    /* ends of what was asked for; NaN where the accountant certifies nothing */
+    double lower, upper;    /* ends of what was asked for; NaN if the accountant certifies nothing */
     const char *accountant; /* its name in accountants.def */
     const char *adjacency;  /* NULL: the sensitivity or mu was given, whatever it is to */
     const char *unit, *view;
@@ -97,8 +97,8 @@ typedef struct mfpg_answer {
 } mfpg_answer;
 
 /** Answers; out is set on success only and freed with mfpg_answer_clear, whatever becomes of the question.
- *  @return MFPG_OK; MFPG_ERR_INPUT where options contradict each other, something is missing, a target cannot be reached, or
- *  the end of a ledger is not the one that the summary beside it names; else as mfpg_accountant_create, _record,
+ *  @return MFPG_OK; MFPG_ERR_INPUT if options contradict each other, something is missing, a target cannot be reached, or
+ *  the end of a ledger is not the one that the summary next to it names; else as mfpg_accountant_create, _record,
  *  mfpg_calibrate, mfpg_ledger_read. */
 mfpg_status mfpg_question_answer(mfpg_context *ctx, const mfpg_question *question, mfpg_answer *out);
 void mfpg_answer_clear(mfpg_answer *answer);

@@ -8,7 +8,7 @@
 #include "game.h"
 #include "option.h"
 
-/** The options of the same names. Numbers are NaN and texts NULL where they are not given; then the default counts that the
+/** The options of the same names. Numbers are NaN and texts NULL if they are not given; then the default counts that the
  *  help of the command names. Borrowed. */
 typedef struct mfpg_game_options {
     const char *cost; /* name in costs.def */
@@ -78,8 +78,8 @@ typedef struct mfpg_posed_game {
 mfpg_status mfpg_game_pose(mfpg_context *ctx, const mfpg_game_options *options, mfpg_posed_game *out);
 void mfpg_posed_game_clear(mfpg_posed_game *posed);
 
-/** The part of it that reads a set of actions, with the text that stands for those that are not given.
- *  @param[out] grid  owned where the text lists actions, else NULL; free it in any case */
+/** The part of it that reads a set of actions, with the text that counts if none are given.
+ *  @param[out] grid  owned if the text lists actions, else NULL; free it in any case */
 mfpg_status mfpg_actions_read(mfpg_context *ctx, const mfpg_numbers *actions, const char *fallback,
     mfpg_action_set *out, double **grid);
 

@@ -1,6 +1,6 @@
 /** Loss tables: a client's loss against its own action, measured by running the mechanism of a configuration, for the costs
  *  measured and measured-budget. A table is computed from the data without noise: it is fit for games about private data only
- *  where it was made from public data in their place. */
+ *  if it was made from public data in their place. */
 #ifndef MFPG_LOSS_TABLE_H
 #define MFPG_LOSS_TABLE_H
 
@@ -12,7 +12,7 @@
 #include "game.h"
 #include "release.h"
 
-/** What stands beside every table. */
+/** The note in every table. */
 #define MFPG_LOSS_TABLE_NOTE                                                                                 \
     "computed without noise from data that were declared public: of private data it would be a release "     \
     "that no certificate covers"
@@ -34,7 +34,7 @@ mfpg_loss_study mfpg_loss_study_default(void);
  *  rounds started from and the clients that there are. */
 typedef struct mfpg_loss_row {
     double action;
-    double loss; /* measured, pooled with neighbours where it fell with the own noise: isotonic regression */
+    double loss;     /* measured, pooled with neighbours if it fell with the own noise: isotonic regression */
     double measured; /* as it came */
     double standard_error;
     double difference;       /* measured, less that of the first action */
@@ -51,14 +51,14 @@ typedef struct mfpg_loss_table {
     ptrdiff_t pooled;  /* actions whose loss is that of a pool */
     double moved_most; /* the largest |loss - measured| */
     /* variance of a difference of two independent runs over that of a paired one, over the actions together: what common
-     * random numbers save. 1 where there is one action */
+     * random numbers save. 1 if there is one action */
     double pairing_gain;
 } mfpg_loss_table;
 
 /** Measures the table of a configuration: game.actions must be a list, the mechanism one that noises parameters. All clients
  *  share the reference action; game.cost, game.loss_table, targets and budgets are not looked at, and nobody stops.
  *  @param[out] out  free with mfpg_loss_table_clear; set only on success
- *  @return MFPG_OK, MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the key, file or action at fault, MFPG_ERR_NUMERIC where a run
+ *  @return MFPG_OK, MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the key, file or action at fault, MFPG_ERR_NUMERIC if a run
  *  leaves the range of numbers, MFPG_ERR_INTERRUPTED, MFPG_ERR_IO, MFPG_ERR_MEMORY. */
 mfpg_status mfpg_loss_table_measure(
     mfpg_context *ctx, const mfpg_config *config, const mfpg_loss_study *study, mfpg_loss_table *out);

@@ -36,12 +36,12 @@ void mfpg_population_clear(mfpg_population *population);
 /** The preferences of so many clients. Of a law these are its quantiles at (k - 1/2)/N, k = 1 .. N: the N points that lie
  *  nearest to the law (least Wasserstein distance on the line is that of equal shares, each stood for by its middle), so
  *  that means converge like 1/N and not, as with random draws, like 1/sqrt N.
- *  @return MFPG_OK, MFPG_ERR_INPUT where a list has another length, MFPG_ERR_DOMAIN where a quantile leaves the range of
+ *  @return MFPG_OK, MFPG_ERR_INPUT if a list has another length, MFPG_ERR_DOMAIN if a quantile leaves the range of
  *  positive numbers */
 mfpg_status mfpg_population_fill(
     mfpg_context *ctx, const mfpg_population *population, ptrdiff_t clients, double *out);
 
-/** The value below which a share p in (0, 1) of a law's types lies: uniform, lognormal, or evenly spaced, which stands for
+/** The value below which a share p in (0, 1) of a law's types lies: uniform, lognormal, or evenly spaced, which counts as
  *  the uniform law. NAN for one value and for a list. */
 double mfpg_population_quantile(const mfpg_population *population, double p);
 

@@ -1,4 +1,4 @@
-/** A solved game told to people: its certificate in words, what is wrong with it, its clients in a table or a file. */
+/** A solved game for people: its certificate in words, what is wrong with it, its clients in a table or a file. */
 #ifndef MFPG_SOLUTION_H
 #define MFPG_SOLUTION_H
 
@@ -20,7 +20,7 @@ typedef struct mfpg_priced {
 typedef struct mfpg_solution {
     const mfpg_game *game; /* with the preferences that were solved for */
     const mfpg_equilibrium *equilibrium;
-    /* The returned actions played in the game of N players (mfpg_solution_judge_finite); NAN where that is not asked or not
+    /* The returned actions played in the game of N players (mfpg_solution_judge_finite); NAN if that is not asked or not
      * known. */
     double finite_max, finite_mean;
     double preference_factor;  /* what all given preferences were multiplied with; 0: nothing */
@@ -34,14 +34,14 @@ typedef struct mfpg_solution {
 const char *mfpg_solution_control(const mfpg_solution *solution);
 
 /** How far the solution is from an equilibrium of the game among its N clients themselves: exploitability, by exact best
- *  responses, of its actions with players finite. Where clients mix, so many of those that are alike play the upper action
- *  as their weight says (rounded). Both NAN where that game is none: its model diverges, or its weights are unequal.
+ *  responses, of its actions with players finite. If clients mix, so many of those that are alike play the upper action
+ *  as their weight says (rounded). Both NAN if that game is not defined: its model diverges, or its weights are unequal.
  *  @return MFPG_OK, or MFPG_ERR_MEMORY */
 mfpg_status mfpg_solution_judge_finite(
     mfpg_context *ctx, const mfpg_game *game, const mfpg_equilibrium *equilibrium, double *max, double *mean);
 
 /** The corrective price of a solved game (mfpg_game_corrective_price), and the game solved under it to show that the optimum
- *  is then an equilibrium. Status as mfpg_game_solve; MFPG_ERR_INPUT too where the optimum is not known. Free with
+ *  is then an equilibrium. Status as mfpg_game_solve; MFPG_ERR_INPUT too if the optimum is not known. Free with
  *  mfpg_priced_clear. */
 mfpg_status mfpg_solution_find_price(mfpg_context *ctx, const mfpg_solution *solution, mfpg_priced *out);
 void mfpg_priced_clear(mfpg_priced *priced);
@@ -59,11 +59,11 @@ int mfpg_solution_warning(const mfpg_solution *solution, ptrdiff_t index, char *
 /** What follows the table of mfpg_solution_print. */
 void mfpg_solution_sentences(const mfpg_solution *solution, FILE *out);
 
-/** Up to so many clients are told one by one, more by quantiles. */
+/** Up to so many clients are printed one by one, more by quantiles. */
 enum { MFPG_SOLUTION_LISTED = 24 };
 
 /** Clients or quantiles, certificate, uniqueness, mixing, optimum and price of anarchy; for people. Warnings are not
- *  printed: they belong where the caller's other warnings go (mfpg_solution_warning). */
+ *  printed: the caller asks for them by mfpg_solution_warning. */
 mfpg_status mfpg_solution_print(mfpg_context *ctx, const mfpg_solution *solution, FILE *out);
 
 /** A CSV file, whole or absent: client,name,preference,action,upper_action,upper_weight,social_action,price, one row a client

@@ -70,15 +70,6 @@ void mfpg_question_destroy(mfpg_question *question) {
     free(question);
 }
 
-const char *account_first_given(const mfpg_question *q, const char *const *names) {
-    const mfpg_options *list = mfpg_question_options(q->kind);
-    for (; *names; names++) {
-        ptrdiff_t index = mfpg_option_find(list, *names);
-        if (index >= 0 && mfpg_option_is_given(&list->option[index], q)) return *names;
-    }
-    return NULL;
-}
-
 mfpg_adjacency account_adjacency(const mfpg_question *q) {
     switch (q->adjacency) {
     case ACCOUNT_ADD: return MFPG_ADJACENCY_ADD;

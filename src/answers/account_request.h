@@ -62,9 +62,6 @@ static inline double account_delta(const mfpg_question *q) {
     return account_or(q->delta, 1e-5);
 }
 
-/* The first of the named options (NULL at the end) that was given, or NULL. */
-const char *account_first_given(const mfpg_question *q, const char *const *names);
-
 /* option_rules.c: do the options go together? */
 mfpg_status account_check(mfpg_context *ctx, const mfpg_question *q);
 

@@ -48,26 +48,23 @@ static mfpg_status read_cost(mfpg_context *ctx, const mfpg_game_options *o, mfpg
     return mfpg_fail_in(ctx, mfpg_names_unknown(ctx, "cost", o->cost, names, count), "--cost");
 }
 
-/* omega as in a configuration: 0 in the pure public good of the N-player Gaussian game. */
+/* The constants that options and game have under one name. */
+#define SAME(member)                                                                                         \
+    { offsetof(mfpg_game_options, member), offsetof(mfpg_game, member) }
+static const struct {
+    size_t from, to;
+} constants[] = {SAME(curvature), SAME(dimension), SAME(personalisation), SAME(privacy_power),
+    SAME(prior_variance), SAME(step), SAME(optimum_norm2), SAME(interaction), SAME(loss), SAME(offset),
+    SAME(gradient_norm), SAME(variance_penalty), SAME(rounds)};
+
+/* omega is as in a configuration: 0 in the pure public good of the N-player Gaussian game. */
 static void set_constants(const mfpg_game_options *o, mfpg_game *game) {
     int public_good = has_fact(game, MFPG_COST_PUBLIC_GOOD) && game->players == MFPG_PLAYERS_FINITE;
-    game->curvature = or_else(o->curvature, game->curvature);
-    game->dimension = or_else(o->dimension, game->dimension);
-    game->personalisation = or_else(o->personalisation, public_good ? 0.0 : 0.5);
-    game->privacy_power = or_else(o->privacy_power, game->privacy_power);
-    game->prior_variance = or_else(o->prior_variance, game->prior_variance);
-    game->step = or_else(o->step, game->step);
-    game->optimum_norm2 = or_else(o->optimum_norm2, game->optimum_norm2);
-    game->interaction = or_else(o->interaction, game->interaction);
-    game->loss = or_else(o->loss, game->loss);
-    game->offset = or_else(o->offset, game->offset);
-    game->gradient_norm = or_else(o->gradient_norm, game->gradient_norm);
-    game->variance_penalty = or_else(o->variance_penalty, game->variance_penalty);
-    game->rounds = or_else(o->rounds, game->rounds);
-}
-
-/* What all clients have alike. */
-static void set_shared(const mfpg_game_options *o, mfpg_game *game) {
+    game->personalisation = public_good ? 0.0 : 0.5;
+    for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+        double given = *(const double *)(const void *)((const char *)o + constants[i].from);
+        if (is_given(given)) *(double *)(void *)((char *)game + constants[i].to) = given;
+    }
     double omega = game->personalisation;
     double own = has_fact(game, MFPG_COST_COMMON_LOSS)
                      ? 0.5 * game->curvature * game->dimension * omega * omega * 2.0 * game->step
@@ -273,13 +270,11 @@ mfpg_status mfpg_game_pose(mfpg_context *ctx, const mfpg_game_options *options, 
     if (status == MFPG_OK) status = read_loss_table(ctx, options, &made);
     if (status == MFPG_OK) status = read_clients(ctx, options, &made);
     if (status == MFPG_OK) status = read_weights(ctx, options, &made);
-    if (status != MFPG_OK) {
+    if (status == MFPG_OK)
+        *out = made;
+    else
         mfpg_posed_game_clear(&made);
-        return status;
-    }
-    set_shared(options, game);
-    *out = made;
-    return MFPG_OK;
+    return status;
 }
 
 void mfpg_posed_game_clear(mfpg_posed_game *posed) {

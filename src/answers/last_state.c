@@ -4,7 +4,7 @@
 #include "account_request.h"
 
 /* A sensitivity that is given may be that of a gradient that is never clipped; case convex and nonconvex are about clips,
- * and case glm says where the clip is, unless a strong convexity says that there is none. */
+ * and case glm says what is clipped, unless a strong convexity says that there is none. */
 static mfpg_clipping clipping_of(const mfpg_question *q) {
     int unclipped = account_given(q->sensitivity) &&
                     (q->assume == MFPG_HIDDEN_QUADRATIC || account_or(q->strong_convexity, 0) > 0);

@@ -15,7 +15,7 @@ typedef mfpg_status (*account_visit)(void *user, const mfpg_release *release, in
 
 typedef struct account_file {
     char *path;
-    json_t *beside; /* summary.json, or NULL */
+    json_t *summary; /* summary.json next to it, or NULL */
     mfpg_ledger_header header;
 } account_file;
 
@@ -77,7 +77,7 @@ static mfpg_status read_summary(mfpg_context *ctx, const char *path, json_t **ou
 }
 
 /* *out NULL if there is no summary. A broken one confirms nothing. */
-static mfpg_status read_beside(mfpg_context *ctx, const char *ledger, json_t **out) {
+static mfpg_status read_summary_of(mfpg_context *ctx, const char *ledger, json_t **out) {
     struct stat info;
     char *path = summary_path(ledger);
     *out = NULL;
@@ -88,8 +88,8 @@ static mfpg_status read_beside(mfpg_context *ctx, const char *ledger, json_t **o
     return status;
 }
 
-static const char *name_beside(const json_t *beside, int64_t client) {
-    const json_t *clients = json_object_get(beside, "clients");
+static const char *name_in(const json_t *summary, int64_t client) {
+    const json_t *clients = json_object_get(summary, "clients");
     if (json_is_object(clients)) /* of a large federation */
         return json_string_value(json_array_get(json_object_get(clients, "names"), (size_t)client));
     const json_t *row = json_array_get(clients, (size_t)client);
@@ -101,8 +101,8 @@ static const char *name_beside(const json_t *beside, int64_t client) {
 /* Lines that are missing at the end of a ledger leave a chain without a fault; the run's summary knows where it ended.
  * *confirmed: 1 if it names this end, 0 if it names none. */
 static mfpg_status check_end(
-    mfpg_context *ctx, const char *path, const json_t *beside, const mfpg_ledger_end *end, int *confirmed) {
-    const json_t *ledger = json_object_get(beside, "ledger"), *lines = json_object_get(ledger, "lines");
+    mfpg_context *ctx, const char *path, const json_t *summary, const mfpg_ledger_end *end, int *confirmed) {
+    const json_t *ledger = json_object_get(summary, "ledger"), *lines = json_object_get(ledger, "lines");
     const char *chain = json_string_value(json_object_get(ledger, "chain"));
     *confirmed = 0;
     if (!chain || !json_is_integer(lines)) return MFPG_OK;
@@ -157,8 +157,8 @@ static mfpg_status check_promise(mfpg_context *ctx, const account_file *a, const
 
 /* Clients are known by their numbers; if both runs name them, the names agree. */
 static mfpg_status check_names(mfpg_context *ctx, const account_file *a, const account_file *b) {
-    for (int64_t k = 0; a->beside && b->beside && k < a->header.clients && k < b->header.clients; k++) {
-        const char *first = name_beside(a->beside, k), *second = name_beside(b->beside, k);
+    for (int64_t k = 0; a->summary && b->summary && k < a->header.clients && k < b->header.clients; k++) {
+        const char *first = name_in(a->summary, k), *second = name_in(b->summary, k);
         if (!first || !second || strcmp(first, second) == 0) continue;
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "--ledger: client %lld is '%.60s' in %s, but '%.60s' in %s; what they spent does not add up",
@@ -173,7 +173,7 @@ static mfpg_status open_file(
     mfpg_context *ctx, const char *named, account_visit visit, void *user, account_file *out) {
     out->path = ledger_path(named);
     if (!out->path) return mfpg_fail_memory(ctx);
-    mfpg_status status = read_beside(ctx, out->path, &out->beside);
+    mfpg_status status = read_summary_of(ctx, out->path, &out->summary);
     return status == MFPG_OK ? mfpg_ledger_read(ctx, out->path, &out->header, visit, user, NULL) : status;
 }
 
@@ -212,7 +212,7 @@ static mfpg_status open_files(
 static void clear_files(account_files *files) {
     for (ptrdiff_t i = 0; i < files->count; i++) {
         free(files->file[i].path);
-        json_decref(files->file[i].beside);
+        json_decref(files->file[i].summary);
     }
     free(files->file);
     *files = (account_files){0};
@@ -227,7 +227,7 @@ static mfpg_status read_files(
         if (!out[i].path) return mfpg_fail_memory(ctx);
         mfpg_status status = mfpg_ledger_read(ctx, file->path, NULL, visit, user, &out[i].end);
         if (status == MFPG_OK)
-            status = check_end(ctx, file->path, file->beside, &out[i].end, &out[i].confirmed);
+            status = check_end(ctx, file->path, file->summary, &out[i].end, &out[i].confirmed);
         if (status != MFPG_OK) return status;
     }
     return MFPG_OK;
@@ -236,7 +236,7 @@ static mfpg_status read_files(
 /* The name of a client, or NULL. */
 static const char *client_name(const account_files *files, int64_t client) {
     const char *name = NULL;
-    for (ptrdiff_t i = 0; i < files->count && !name; i++) name = name_beside(files->file[i].beside, client);
+    for (ptrdiff_t i = 0; i < files->count && !name; i++) name = name_in(files->file[i].summary, client);
     return name;
 }
 
@@ -354,7 +354,7 @@ static mfpg_status visit(void *user, const mfpg_release *release, int64_t first,
 
 /* ---- the price ---- */
 
-/* The number that was not given; that of the client before where both released the same. */
+/* The number that was not given; that of the client before if both released the same. */
 static mfpg_status ask(pricing *all, int64_t k) {
     mfpg_ledger_client *client = &all->ledger->client[k];
     const mfpg_ledger_client *before = client - 1;
@@ -372,7 +372,7 @@ static mfpg_status ask(pricing *all, int64_t k) {
                : mfpg_accountant_epsilon(all->ctx, own, client->delta, &client->epsilon);
 }
 
-/* Most first; delta where epsilon is the same for all, then mu. */
+/* Most first; delta if epsilon is the same for all, then mu. */
 static int by_spending(const void *a, const void *b) {
     const mfpg_ledger_client *x = a, *y = b;
     if (x->epsilon != y->epsilon) return x->epsilon < y->epsilon ? 1 : -1;

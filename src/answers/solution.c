@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv_writer.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/memory.h"
+#include "mfpg/program.h"
 
 const char *mfpg_solution_control(const mfpg_solution *solution) {
     return solution->equilibrium->control == MFPG_CONTROL_BUDGET ? "budget" : "strength";
@@ -36,7 +35,7 @@ mfpg_status mfpg_solution_judge_finite(mfpg_context *ctx, const mfpg_game *game,
     const double *action = equilibrium->action;
     *max = *mean = (double)NAN;
     finite.players = MFPG_PLAYERS_FINITE;
-    if (!isfinite(equilibrium->cost)) return MFPG_OK; /* where all is infinite nothing can be compared */
+    if (!isfinite(equilibrium->cost)) return MFPG_OK; /* infinite costs cannot be compared */
     if (equilibrium->mixing_count > 0) {
         pure = mfpg_alloc(game->clients, sizeof *pure);
         if (!pure) return mfpg_fail_memory(ctx);
@@ -97,15 +96,10 @@ void mfpg_priced_clear(mfpg_priced *priced) {
 
 /* ---- quantiles ---- */
 
-static int ascends(const double *values, ptrdiff_t count) {
+/* 1 if no value is below the one before, or for sign -1 none above. */
+static int is_sorted(const double *values, ptrdiff_t count, double sign) {
     for (ptrdiff_t i = 1; i < count; i++)
-        if (values[i] < values[i - 1]) return 0;
-    return 1;
-}
-
-static int descends(const double *values, ptrdiff_t count) {
-    for (ptrdiff_t i = 1; i < count; i++)
-        if (values[i] > values[i - 1]) return 0;
+        if (sign * values[i] < sign * values[i - 1]) return 0;
     return 1;
 }
 
@@ -117,7 +111,7 @@ static int compare(const void *a, const void *b) {
 mfpg_status mfpg_solution_quantiles(
     mfpg_context *ctx, const double *values, ptrdiff_t count, ptrdiff_t points, double *out) {
     double *sorted = NULL;
-    int up = ascends(values, count), down = !up && descends(values, count);
+    int up = is_sorted(values, count, 1.0), down = !up && is_sorted(values, count, -1.0);
     if (!up && !down) {
         sorted = mfpg_alloc(count, sizeof *sorted);
         if (!sorted) return mfpg_fail_memory(ctx);
@@ -135,31 +129,21 @@ mfpg_status mfpg_solution_quantiles(
 
 /* ---- the file of clients ---- */
 
-static void write_client(
-    mfpg_csv *csv, const mfpg_solution *solution, ptrdiff_t k, const mfpg_mixing *mixing) {
-    const mfpg_equilibrium *q = solution->equilibrium;
-    mfpg_csv_integer(csv, k);
-    mfpg_csv_text(csv, solution->name ? solution->name(solution->name_user, k) : "");
-    mfpg_csv_number(csv, solution->game->preference[k]);
-    mfpg_csv_number(csv, q->action[k]);
-    mfpg_csv_number(csv, mixing ? mixing->upper : (double)NAN);
-    mfpg_csv_number(csv, mixing ? mixing->weight : (double)NAN);
-    mfpg_csv_number(csv, q->social_action ? q->social_action[k] : (double)NAN);
-    mfpg_csv_number(csv, solution->priced ? solution->priced->price[k] : (double)NAN);
-    mfpg_csv_end_row(csv);
-}
-
 mfpg_status mfpg_solution_write(mfpg_context *ctx, const mfpg_solution *solution, const char *path) {
     const mfpg_equilibrium *q = solution->equilibrium;
     const mfpg_mixing *mixing = q->mixing, *end = mixing ? mixing + q->mixing_count : NULL;
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create(ctx, path, &file);
+    mfpg_table_file *file = NULL;
+    mfpg_status status = mfpg_table_file_open(ctx, NULL, path,
+        "client,name,preference,action,upper_action,upper_weight,social_action,price", &file);
     if (status != MFPG_OK) return status;
-    mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "client,name,preference,action,upper_action,upper_weight,social_action,price");
     for (ptrdiff_t k = 0; k < q->clients; k++) {
         int mixes = mixing && mixing < end && mixing->client == k;
-        write_client(&csv, solution, k, mixes ? mixing++ : NULL);
+        mfpg_table_file_row(file, "itnnnnnn", (int64_t)k,
+            solution->name ? solution->name(solution->name_user, k) : "", solution->game->preference[k],
+            q->action[k], mixes ? mixing->upper : (double)NAN, mixes ? mixing->weight : (double)NAN,
+            q->social_action ? q->social_action[k] : (double)NAN,
+            solution->priced ? solution->priced->price[k] : (double)NAN);
+        mixing += mixes;
     }
-    return mfpg_file_commit(ctx, &file);
+    return mfpg_table_file_close(ctx, file);
 }

@@ -189,7 +189,7 @@ static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_
     return 1;
 }
 
-/* Everybody at the most private end of a bounded set, where it was not warned of already. */
+/* Everybody at the most private end of a bounded set, unless another warning says so already. */
 static int warn_of_corner(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
     const mfpg_equilibrium *q = solution->equilibrium;
@@ -268,26 +268,41 @@ static int name_width(const mfpg_solution *s) {
     return width < WIDE ? (int)width : WIDE;
 }
 
-static void print_columns(const mfpg_solution *s, int width, const char *first, FILE *out) {
-    fprintf(out, "  %-*s %12s %12s", width, first, "preference", mfpg_solution_control(s));
-    if (s->equilibrium->social_action) fprintf(out, " %12s", "optimum");
-    if (s->priced) fprintf(out, " %12s", "price");
+enum { MOST_COLUMNS = 4 };
+
+typedef struct column {
+    const char *title;
+    const double *value; /* clients */
+} column;
+
+/* The columns that there are. Returns how many. */
+static int list_columns(const mfpg_solution *s, column out[MOST_COLUMNS]) {
+    int count = 2;
+    out[0] = (column){"preference", s->game->preference};
+    out[1] = (column){mfpg_solution_control(s), s->equilibrium->action};
+    if (s->equilibrium->social_action) out[count++] = (column){"optimum", s->equilibrium->social_action};
+    if (s->priced) out[count++] = (column){"price", s->priced->price};
+    return count;
+}
+
+static void print_titles(const column *columns, int count, int width, const char *first, FILE *out) {
+    fprintf(out, "  %-*s", width, first);
+    for (int c = 0; c < count; c++) fprintf(out, " %12s", columns[c].title);
     fprintf(out, "\n");
 }
 
 static void print_clients(const mfpg_solution *s, FILE *out) {
     const mfpg_equilibrium *q = s->equilibrium;
-    int width = name_width(s);
+    column columns[MOST_COLUMNS];
+    int width = name_width(s), count = list_columns(s, columns);
     ptrdiff_t next = 0;
-    print_columns(s, width, "client", out);
+    print_titles(columns, count, width, "client", out);
     for (ptrdiff_t k = 0; k < q->clients; k++) {
         if (s->name)
             fprintf(out, "  %-*.*s", width, width, s->name(s->name_user, k));
         else
             fprintf(out, "  %-*td", width, k);
-        fprintf(out, " %12.6g %12.6g", s->game->preference[k], q->action[k]);
-        if (q->social_action) fprintf(out, " %12.6g", q->social_action[k]);
-        if (s->priced) fprintf(out, " %12.6g", s->priced->price[k]);
+        for (int c = 0; c < count; c++) fprintf(out, " %12.6g", columns[c].value[k]);
         if (next < q->mixing_count && q->mixing[next].client == k) {
             fprintf(out, "  or %g, with probability %.6g", q->mixing[next].upper, q->mixing[next].weight);
             next++;
@@ -299,25 +314,21 @@ static void print_clients(const mfpg_solution *s, FILE *out) {
 /* Each column by its own quantiles. */
 static mfpg_status print_quantiles(mfpg_context *ctx, const mfpg_solution *s, FILE *out) {
     enum { POINTS = 11 };
-    const mfpg_equilibrium *q = s->equilibrium;
-    double preference[POINTS], action[POINTS], optimum[POINTS], price[POINTS];
-    mfpg_status status = mfpg_solution_quantiles(ctx, s->game->preference, q->clients, POINTS, preference);
-    if (status == MFPG_OK) status = mfpg_solution_quantiles(ctx, q->action, q->clients, POINTS, action);
-    if (status == MFPG_OK && q->social_action)
-        status = mfpg_solution_quantiles(ctx, q->social_action, q->clients, POINTS, optimum);
-    if (status == MFPG_OK && s->priced)
-        status = mfpg_solution_quantiles(ctx, s->priced->price, q->clients, POINTS, price);
+    double quantile[MOST_COLUMNS][POINTS];
+    column columns[MOST_COLUMNS];
+    int count = list_columns(s, columns);
+    mfpg_status status = MFPG_OK;
+    for (int c = 0; c < count && status == MFPG_OK; c++)
+        status = mfpg_solution_quantiles(ctx, columns[c].value, s->equilibrium->clients, POINTS, quantile[c]);
     if (status != MFPG_OK) return status;
-    print_columns(s, NARROW, "quantile", out);
-    int alike = preference[0] == preference[POINTS - 1] && action[0] == action[POINTS - 1];
+    print_titles(columns, count, NARROW, "quantile", out);
+    int alike = quantile[0][0] == quantile[0][POINTS - 1] && quantile[1][0] == quantile[1][POINTS - 1];
     for (int i = 0; i < (alike ? 1 : POINTS); i++) {
         if (alike)
             fprintf(out, "  %-*s", NARROW, "all");
         else
             fprintf(out, "  %3d %%     ", i * 10);
-        fprintf(out, " %12.6g %12.6g", preference[i], action[i]);
-        if (q->social_action) fprintf(out, " %12.6g", optimum[i]);
-        if (s->priced) fprintf(out, " %12.6g", price[i]);
+        for (int c = 0; c < count; c++) fprintf(out, " %12.6g", quantile[c][i]);
         fprintf(out, "\n");
     }
     if (!alike) fprintf(out, "  (quantiles over clients, each column by itself)\n");

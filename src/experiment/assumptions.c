@@ -63,7 +63,7 @@ static void about_choices(const mfpg_experiment *e, text_list *list) {
             "no gradient, an absent client as the middle of both ranges; its client still chooses");
 }
 
-/* What a certificate of the last model alone stands on (theory S2.4). */
+/* What a certificate of the last model alone assumes (theory S2.4). */
 static void about_final(const mfpg_experiment *e, text_list *list) {
     const mfpg_federation_options *o = &e->options;
     static const char *const cases[] = {"", "a quadratic loss",
@@ -161,8 +161,8 @@ static void about_places(mfpg_context *ctx, const mfpg_experiment *e, text_list 
         add(list, "who holds which row and which rows are test rows were fixed without looking at the data");
         return;
     }
-    const char *told = list->text[list->count - 1];
-    if (told) mfpg_warn(ctx, "data.partition: %s", told);
+    const char *added = list->text[list->count - 1];
+    if (added) mfpg_warn(ctx, "data.partition: %s", added);
 }
 
 static void about_data(const mfpg_experiment *e, text_list *list) {

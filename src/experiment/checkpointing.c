@@ -87,6 +87,22 @@ void mfpg_experiment_identify(mfpg_experiment *e, const char *written, size_t le
     digest_game(e, own->plan);
 }
 
+mfpg_status mfpg_compare_identities(mfpg_context *ctx, const mfpg_run_identity *own,
+    const mfpg_run_identity *other, const char *whose, const char *those) {
+    if (memcmp(own->data, other->data, MFPG_DIGEST_SIZE) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s data are not those %s: other rows, values, or an order of their own (data.dir, data.files)",
+            whose, those);
+    if (memcmp(own->model, other->model, MFPG_DIGEST_SIZE) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s first model is not the one %s (train.start)", whose, those);
+    if (memcmp(own->plan, other->plan, MFPG_DIGEST_SIZE) != 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s game, actions, noise or weights are not those %s: a file that the configuration names "
+            "differs",
+            whose, those);
+    return MFPG_OK;
+}
+
 /* Every rank that has something to add calls it, the first writes. */
 static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
     run_checkpoints *own = &e->checkpoints;

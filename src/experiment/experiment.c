@@ -188,6 +188,24 @@ mfpg_status mfpg_experiment_client_record(
     return MFPG_OK;
 }
 
+mfpg_status mfpg_tally_clients(mfpg_context *ctx, const mfpg_experiment *e, client_tally *out) {
+    *out = (client_tally){.idle = 1};
+    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
+        mfpg_client_report c;
+        mfpg_status status = mfpg_federation_client(ctx, e->federation, k, &c);
+        if (status != MFPG_OK) return status;
+        if (k == 0 || c.epsilon < out->low.epsilon) out->low = c, out->least = k;
+        if (k == 0 || c.epsilon > out->high.epsilon) out->high = c, out->most = k;
+        out->stopped += c.stopped;
+        out->nonfinite += c.nonfinite;
+        out->certified += isfinite(c.epsilon);
+        if (c.rounds > 0 || !c.stopped) out->idle = 0;
+        double mu = e->options.acting ? c.spent_mu : c.mu;
+        out->spent = isnan(mu) || isnan(out->spent) ? (double)NAN : fmax(out->spent, mu);
+    }
+    return MFPG_OK;
+}
+
 mfpg_status mfpg_experiment_client(
     mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t client, mfpg_client_report *out) {
     return mfpg_federation_client(ctx, e->federation, client, out);

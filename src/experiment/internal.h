@@ -51,7 +51,7 @@ struct mfpg_experiment {
     mfpg_model *model;
     float *start; /* NULL: the model's own */
     mechanism_set mechanisms;
-    mfpg_action *action; /* clients; where actions are chosen each round, those before the first */
+    mfpg_action *action; /* clients; if actions are chosen each round, those before the first */
     mfpg_federation_options options;
     unsigned char *colluder; /* clients; NULL if there is none */
     text_list assumptions;
@@ -137,6 +137,11 @@ mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *e);
 /* What the run is, before its first round; written: the text of its config.yaml. */
 void mfpg_experiment_identify(mfpg_experiment *e, const char *written, size_t length);
 
+/* MFPG_ERR_INPUT if data, first model, or game and plan are not the same; whose, those: words for them ("its", "of the first
+ * process"). */
+mfpg_status mfpg_compare_identities(mfpg_context *ctx, const mfpg_run_identity *own,
+    const mfpg_run_identity *other, const char *whose, const char *those);
+
 /* Begins to keep checkpoints in the folder (NULL: none, or not the first rank), if the configuration wants any; the first one is
  * written at once. Collective, with a status of each rank's own. */
 mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder);
@@ -155,6 +160,17 @@ mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *e);
  * checkpoint; results of an earlier interruption are removed. Nothing is changed if it fails. */
 mfpg_status mfpg_experiment_go_on(mfpg_context *ctx, mfpg_experiment *e, const char *folder);
 
+/* What the clients' reports come to. */
+typedef struct client_tally {
+    ptrdiff_t least, most;        /* the clients with the smallest and the largest epsilon */
+    mfpg_client_report low, high; /* their reports */
+    int64_t stopped, nonfinite, certified;
+    int idle; /* 1: nobody took part in any round, since the budget is too small */
+    double
+        spent; /* the largest mu; NAN: sampling is credited, which has none. Acting: of what was spent of the filters */
+} client_tally;
+mfpg_status mfpg_tally_clients(mfpg_context *ctx, const mfpg_experiment *e, client_tally *out);
+
 /* summary.c: a new object, or NULL if memory runs out. */
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e);
 
@@ -164,7 +180,13 @@ int mfpg_experiment_projects(const mfpg_experiment *e);
 json_t *mfpg_transport_json(const mfpg_experiment *e);
 void mfpg_print_transport(const mfpg_experiment *e, FILE *out);
 
-/* summary_clients.c: each client, or the quantiles of more than 1000. */
-json_t *mfpg_clients_json(mfpg_context *ctx, const mfpg_experiment *e);
+/* inversion_pictures.c: the pictures of at most MFPG_PICTURES_SHOWN examples in base64, null if the rows are none. */
+enum { MFPG_PICTURES_SHOWN = 8 };
+mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion *inversion, json_t **out);
+
+/* FOLDER/inversion.png: a row an example: original, closed form by level, optimisation by level, mean. Nothing is written if the
+ * rows are no pictures; *written tells. */
+mfpg_status mfpg_inversion_write_grid(
+    mfpg_context *ctx, const mfpg_inversion *inversion, const char *folder, int *written);
 
 #endif

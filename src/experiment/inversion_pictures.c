@@ -1,22 +1,23 @@
-/* The pictures of a study of gradient inversion: in its report, and side by side in one file. */
+/* The pictures of a study of gradient inversion: in its report, and next to each other in one file. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/fields.h"
 #include "base/file.h"
+#include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
-#include "inversion_json.h"
+#include "internal.h"
+#include "mfpg/program.h"
 
 static unsigned char grey(float value) {
     return (unsigned char)lrintf(255.0F * value);
 }
 
-static ptrdiff_t told(const mfpg_inversion_summary *s) {
-    return s->examples < MFPG_PICTURES_TOLD ? s->examples : MFPG_PICTURES_TOLD;
+static ptrdiff_t count_shown(const mfpg_inversion_summary *s) {
+    return s->examples < MFPG_PICTURES_SHOWN ? s->examples : MFPG_PICTURES_SHOWN;
 }
 
 /* ---- one by one ---- */
@@ -42,13 +43,13 @@ static mfpg_status text_of(
     return status;
 }
 
-/* A list of the examples' pictures; empty where there are none of that kind. */
+/* A list of the examples' pictures; empty if there are none of that kind. */
 static mfpg_status list_of(mfpg_context *ctx, const mfpg_inversion *inversion, mfpg_inversion_picture kind,
     int level, json_t **out) {
     const mfpg_inversion_summary s = mfpg_inversion_summarise(inversion);
     json_t *list = json_array();
     mfpg_status status = list ? MFPG_OK : mfpg_fail_memory(ctx);
-    for (ptrdiff_t i = 0; i < told(&s) && status == MFPG_OK; i++) {
+    for (ptrdiff_t i = 0; i < count_shown(&s) && status == MFPG_OK; i++) {
         const float *picture = mfpg_inversion_picture_of(inversion, kind, level, i);
         json_t *text = NULL;
         if (!picture) break;
@@ -100,7 +101,7 @@ mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion
     return status;
 }
 
-/* ---- side by side ---- */
+/* ---- in one file ---- */
 
 /* Pixels are drawn large enough to be seen; white lines lie between pictures. */
 typedef struct sheet {
@@ -134,18 +135,6 @@ static ptrdiff_t draw_row(const sheet *to, const mfpg_inversion *inversion, ptrd
     return column;
 }
 
-static mfpg_status write_bytes(
-    mfpg_context *ctx, const char *folder, const char *name, const unsigned char *bytes, size_t size) {
-    char *path = mfpg_path_join(folder, name);
-    mfpg_file file;
-    if (!path) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_file_create(ctx, path, &file);
-    free(path);
-    if (status != MFPG_OK) return status;
-    fwrite(bytes, 1, size, file.stream);
-    return mfpg_file_commit(ctx, &file);
-}
-
 mfpg_status mfpg_inversion_write_grid(
     mfpg_context *ctx, const mfpg_inversion *inversion, const char *folder, int *written) {
     enum { SMALLEST = 56 }; /* pixels that a picture is drawn wide, at least */
@@ -158,13 +147,13 @@ mfpg_status mfpg_inversion_write_grid(
     to.cell_width = to.scale * (s.width + 1);
     to.cell_height = to.scale * (s.height + 1);
     to.width = draw_row(NULL, inversion, 0) * to.cell_width;
-    to.height = told(&s) * to.cell_height;
+    to.height = count_shown(&s) * to.cell_height;
     to.pixel = mfpg_alloc(to.height, (size_t)to.width);
     if (!to.pixel) return mfpg_fail_memory(ctx);
     memset(to.pixel, 255, (size_t)(to.width * to.height));
-    for (ptrdiff_t i = 0; i < told(&s); i++) draw_row(&to, inversion, i);
+    for (ptrdiff_t i = 0; i < count_shown(&s); i++) draw_row(&to, inversion, i);
     mfpg_status status = mfpg_png_grey(ctx, to.width, to.height, to.pixel, &bytes, &size);
-    if (status == MFPG_OK) status = write_bytes(ctx, folder, "inversion.png", bytes, size);
+    if (status == MFPG_OK) status = mfpg_file_write(ctx, folder, "inversion.png", bytes, size);
     *written = status == MFPG_OK;
     free(to.pixel);
     free(bytes);

@@ -81,8 +81,8 @@ static double aim(const dial *d) {
     return d->target * (1.0 - 1e-9);
 }
 
-/* log(largest epsilon / aim) at a position: falls as the dial turns, NAN where the position is out of range, and from the
- * moment on when memory runs out, which says nothing about positions. */
+/* log(largest epsilon / aim) at a position: falls as the dial turns; NAN if the position is out of range, and from the
+ * moment on that memory runs out, which says nothing about positions. */
 static double excess(double t, const void *arg) {
     dial *d = (dial *)(size_t)arg;
     if (d->status == MFPG_ERR_MEMORY) return (double)NAN;
@@ -113,7 +113,7 @@ static mfpg_status fail_unreachable(dial *d) {
         d->epsilon);
 }
 
-/* A position where the dial is defined, near that of action 1, which may itself be out of range; NAN for none. */
+/* A position at which the dial is defined, near that of action 1, which may itself be out of range; NAN for none. */
 static double defined_position(dial *d) {
     double at = 0.0, value = excess(0.0, d);
     for (double t = 1.0; isnan(value) && t < FARTHEST; t += 1.0)
@@ -121,7 +121,7 @@ static double defined_position(dial *d) {
     return isnan(value) ? (double)NAN : at;
 }
 
-/* Brackets the target, shrinks to neighbouring positions and takes the safe end. Where nothing costs as much as the target
+/* Brackets the target, shrinks to neighbouring positions and takes the safe end. If nothing costs as much as the target
  * that is the position with the least noise: it meets the target with room to spare. A position out of range (an unstable
  * step, say) is approached by ever smaller steps. */
 static mfpg_status turn_to_target(dial *d) {

@@ -1,4 +1,4 @@
-/* A run told to people: what each client was promised, what the model is worth, what was taken for granted. */
+/* A run for people: what each client was promised, what the model is worth, what was taken for granted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
-enum { MOST_LISTED = 24 };       /* a longer federation is told by its extremes; clients.csv has everybody */
+enum { MOST_LISTED = 24 }; /* of a larger federation the extremes are printed; clients.csv has everybody */
 enum { NARROW = 20, WIDE = 40 }; /* of the column of names */
 
 static int name_width(const mfpg_experiment *e) {
@@ -74,39 +74,39 @@ static void print_in_words(const mfpg_experiment *e, const char *name, const mfp
 }
 
 /* Everybody, or in a large federation the clients with the smallest and the largest epsilon. */
-static mfpg_status print_clients(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
-    ptrdiff_t clients = e->data->clients, least = 0, most = 0;
-    mfpg_client_report c, low = {0}, high = {0};
-    int width = name_width(e), idle = 1;
+static mfpg_status print_clients(
+    mfpg_context *ctx, const mfpg_experiment *e, const client_tally *tally, FILE *out) {
+    ptrdiff_t clients = e->data->clients;
+    int width = name_width(e);
     print_columns(e, width, out);
-    for (ptrdiff_t k = 0; k < clients; k++) {
+    for (ptrdiff_t k = 0; k < clients && clients <= MOST_LISTED; k++) {
+        mfpg_client_report c;
         mfpg_status status = mfpg_federation_client(ctx, e->federation, k, &c);
         if (status != MFPG_OK) return status;
-        if (clients <= MOST_LISTED) print_client_row(e, k, &c, width, out);
-        if (k == 0 || c.epsilon < low.epsilon) low = c, least = k;
-        if (k == 0 || c.epsilon > high.epsilon) high = c, most = k;
-        if (c.rounds > 0 || !c.stopped) idle = 0;
+        print_client_row(e, k, &c, width, out);
     }
     if (clients > MOST_LISTED) {
-        print_client_row(e, least, &low, width, out);
-        print_client_row(e, most, &high, width, out);
+        print_client_row(e, tally->least, &tally->low, width, out);
+        print_client_row(e, tally->most, &tally->high, width, out);
         fprintf(out, "  (the most and the least protected of %td clients; clients.csv has all)\n", clients);
     }
-    int alike = clients > 1 && high.epsilon - low.epsilon <= 1e-9 * high.epsilon; /* false where infinite */
-    print_in_words(e, e->data->client[most].name, &high, alike, idle, out);
+    int alike = clients > 1 && /* false if they are infinite */
+                tally->high.epsilon - tally->low.epsilon <= 1e-9 * tally->high.epsilon;
+    print_in_words(e, e->data->client[tally->most].name, &tally->high, alike, tally->idle, out);
     return MFPG_OK;
 }
 
-static mfpg_status print_promise(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
+static mfpg_status print_promise(
+    mfpg_context *ctx, const mfpg_experiment *e, const client_tally *tally, FILE *out) {
     const mfpg_promise *p = &e->options.promise;
-    if (!mfpg_promises_anything(e))
+    if (!mfpg_promises_anything(e)) {
         fprintf(out, "\nNothing was promised: method none clips nothing and adds no noise.\n");
-    else
-        fprintf(out, "\nPromised (%sunit %s, adjacency %s, view %s, delta %g, accountant %s):\n",
-            mfpg_noises_records(e) ? "noised records, " : "", mfpg_unit_name(p->unit),
-            mfpg_adjacency_name(p->adjacency), mfpg_view_name(p->view), e->options.delta,
-            e->options.accountant);
-    return !mfpg_promises_anything(e) ? MFPG_OK : print_clients(ctx, e, out);
+        return MFPG_OK;
+    }
+    fprintf(out, "\nPromised (%sunit %s, adjacency %s, view %s, delta %g, accountant %s):\n",
+        mfpg_noises_records(e) ? "noised records, " : "", mfpg_unit_name(p->unit),
+        mfpg_adjacency_name(p->adjacency), mfpg_view_name(p->view), e->options.delta, e->options.accountant);
+    return print_clients(ctx, e, tally, out);
 }
 
 static void print_game(const mfpg_experiment *e, FILE *out) {
@@ -180,24 +180,17 @@ static void print_dropped(const mfpg_experiment *e, FILE *out) {
     fprintf(out, "; the counts of rows include them\n");
 }
 
-static int64_t nonfinite_gradients(mfpg_context *ctx, const mfpg_experiment *e) {
-    int64_t count = 0;
-    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
-        mfpg_client_report c;
-        if (mfpg_federation_client(ctx, e->federation, k, &c) == MFPG_OK) count += c.nonfinite;
-    }
-    return count;
-}
-
 mfpg_status mfpg_experiment_print(mfpg_context *ctx, const mfpg_experiment *e, FILE *out) {
+    client_tally tally;
+    mfpg_status status = mfpg_tally_clients(ctx, e, &tally);
+    if (status != MFPG_OK) return status;
     print_heading(e, out);
-    mfpg_status status = print_promise(ctx, e, out);
+    status = print_promise(ctx, e, &tally, out);
     print_game(e, out);
     if (status == MFPG_OK) status = print_metrics(ctx, e, out);
     print_dropped(e, out);
-    int64_t nonfinite = nonfinite_gradients(ctx, e);
-    if (nonfinite > 0)
-        fprintf(out, "  %lld gradients were not finite and counted as zero\n", (long long)nonfinite);
+    if (tally.nonfinite > 0)
+        fprintf(out, "  %lld gradients were not finite and counted as zero\n", (long long)tally.nonfinite);
     mfpg_print_transport(e, out);
     print_autos(e, out);
     fprintf(out, "\nAssumptions:\n");

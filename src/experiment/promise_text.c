@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "internal.h"
 
-/* Noised records stay as hidden as they are, whoever sees them. */
+/* Noised records stay as hidden as they are, no matter who sees them. */
 static const char *what_is_seen(mfpg_view view, int records, int hidden) {
     if (hidden) return "sees the final model and nothing of any round before it";
     if (records) return "sees its noised records and all that is computed from them";
@@ -35,7 +35,7 @@ static const char *what_is_hidden(const mfpg_promise *promise, int records) {
                                                         : "whether one of its records was used at all";
 }
 
-/* What keeps the budget, and where a client has stopped, when and why. */
+/* What keeps the budget, and if a client has stopped, when and why. */
 static void add_stop(
     const mfpg_federation_options *options, const mfpg_client_report *client, char *text, size_t size) {
     char when[64] = "";

@@ -173,23 +173,11 @@ static mfpg_status check_identity(mfpg_context *ctx, const mfpg_experiment *e, c
     const char *config_path, const mfpg_run_identity *run) {
     const mfpg_run_identity *own = &e->checkpoints.at.identity;
     if (differs(own->written, run->written)) return fail_config(ctx, e, config_path);
-    if (differs(own->data, run->data))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: the data are not those that the run began with: other rows, values, or an order of their "
-            "own (data.dir, data.files)",
-            folder);
-    if (differs(own->model, run->model))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: the first model is not the one that the run began with (train.start)", folder);
-    if (differs(own->plan, run->plan))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: the game, the actions, the noise or the weights are not those that the run began with: a "
-            "file that the configuration names has changed",
-            folder);
-    if (own->key.seeded != run->key.seeded ||
-        memcmp(own->key.bytes, run->key.bytes, sizeof own->key.bytes) != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: the checkpoint's key is not that of the seed", folder);
-    return MFPG_OK;
+    mfpg_status status = mfpg_compare_identities(ctx, own, run, "the", "that the run began with");
+    if (status == MFPG_OK && (own->key.seeded != run->key.seeded ||
+                                 memcmp(own->key.bytes, run->key.bytes, sizeof own->key.bytes) != 0))
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "the checkpoint's key is not that of the seed");
+    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "%s", folder);
 }
 
 /* What config.yaml holds now goes into the experiment's identity. */
@@ -208,7 +196,7 @@ static mfpg_status identify(
     return status;
 }
 
-/* Only one process has a run's ledger open; whoever comes later is refused. */
+/* Only one process has a run's ledger open; a later one is refused. */
 static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char *path) {
     const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
     return mfpg_ledger_resume(ctx, path, &header, e->checkpoints.resumed_round + 1, &e->ledger);
@@ -237,7 +225,7 @@ static mfpg_status restore(mfpg_context *ctx, mfpg_experiment *e, const char *le
     return MFPG_OK;
 }
 
-/* Results of fewer rounds than the ledger will tell of. */
+/* Results of fewer rounds than the ledger will list. */
 static void remove_results(const char *folder) {
     for (size_t i = MFPG_RUN_FILES; i > 2; i--) { /* the summary first; ledger and configuration stay */
         char *path = mfpg_path_join(folder, mfpg_run_file(i - 1));

@@ -15,6 +15,7 @@
 #include "federation/run_folder.h"
 #include "mechanisms/mechanism_ops.h"
 #include "internal.h"
+#include "mfpg/program.h"
 
 /* ---- the folder ---- */
 
@@ -32,15 +33,6 @@ static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
         ctx, MFPG_ERR_INPUT, "%s: the folder is not empty; a run needs a folder of its own (--out)", folder);
 }
 
-static mfpg_status write_text(
-    mfpg_context *ctx, const char *folder, const char *name, const char *text, size_t length) {
-    mfpg_file file;
-    mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
-    if (status != MFPG_OK) return status;
-    fwrite(text, 1, length, file.stream);
-    return mfpg_file_commit(ctx, &file);
-}
-
 /* config.yaml, which is a part of what the run is. */
 static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     char *text = NULL;
@@ -51,7 +43,7 @@ static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *e, const cha
     if (fclose(stream) != 0 && status == MFPG_OK) status = mfpg_fail_memory(ctx);
     if (status == MFPG_OK) {
         mfpg_experiment_identify(e, text, length);
-        status = write_text(ctx, folder, "config.yaml", text, length);
+        status = mfpg_file_write(ctx, folder, "config.yaml", text, length);
     }
     free(text);
     return status;
@@ -98,22 +90,6 @@ static mfpg_status compare_configurations(mfpg_context *ctx, const mfpg_experime
     return mfpg_ranks_agree(ctx, status);
 }
 
-static mfpg_status compare_identities(
-    mfpg_context *ctx, const mfpg_run_identity *own, const mfpg_run_identity *first) {
-    if (memcmp(own->data, first->data, MFPG_DIGEST_SIZE) != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "its data are not those of the first process: other rows, values, or an order of their own "
-            "(data.dir, data.files)");
-    if (memcmp(own->model, first->model, MFPG_DIGEST_SIZE) != 0)
-        return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "its first model is not that of the first process (train.start)");
-    if (memcmp(own->plan, first->plan, MFPG_DIGEST_SIZE) != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "its game, actions, noise or weights are not those of the first process: a file that the "
-            "configuration names differs");
-    return MFPG_OK;
-}
-
 static mfpg_status compare_ranks(mfpg_context *ctx, mfpg_experiment *e) {
     if (mfpg_ranks_size(ctx) == 1) return MFPG_OK;
     mfpg_experiment_identify(e, "", 0);
@@ -127,7 +103,9 @@ static mfpg_status compare_ranks(mfpg_context *ctx, mfpg_experiment *e) {
         memcpy(first.plan, own->plan, sizeof first.plan);
     }
     status = mfpg_ranks_hand_out(ctx, &first, sizeof first);
-    return status == MFPG_OK ? mfpg_ranks_agree(ctx, compare_identities(ctx, own, &first)) : status;
+    return status == MFPG_OK ? mfpg_ranks_agree(ctx,
+                                   mfpg_compare_identities(ctx, own, &first, "its", "of the first process"))
+                             : status;
 }
 
 /* ---- the rounds ---- */
@@ -189,13 +167,13 @@ static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *e) {
         (long long)rounds, (double)rounds * (double)each / 1e6);
 }
 
-/* 1 where the same run, told to go on, may come further. */
+/* 1 if the same run may come further when it is resumed. */
 static int can_go_on(const mfpg_experiment *e, mfpg_status status) {
     int passing = status == MFPG_ERR_IO || status == MFPG_ERR_MEMORY || status == MFPG_ERR_INTERRUPTED;
     return passing && e->checkpoints.path && access(e->checkpoints.path, F_OK) == 0;
 }
 
-/* How far a run came, and which of its files are there: each is whole or absent under its name. Behind the message. */
+/* Appends to the message how far a run came, and which of its files exist: each is whole or absent under its name. */
 static mfpg_status tell_what_is_left(
     mfpg_context *ctx, const mfpg_experiment *e, const char *folder, mfpg_status status) {
     char cause[MFPG_MESSAGE_SIZE], list[128] = "";

@@ -1,5 +1,6 @@
 /* summary.json: a run in one object, whole or not at all. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,18 @@
 #include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
-/* What is assumed of the loss. */
-static json_t *assumed_json(const mfpg_experiment *e) {
-    const mfpg_federation_options *o = &e->options;
-    return json_pack("{s:s, s:o}", "case", mfpg_hidden_case_name(o->hidden), "smoothness",
-        mfpg_json_number(o->hidden_smoothness));
+/* A list of count items, or NULL if one of them is. */
+static json_t *list_json(ptrdiff_t count,
+    json_t *(*item)(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t i), mfpg_context *ctx,
+    const mfpg_experiment *e) {
+    json_t *list = json_array();
+    int complete = list != NULL;
+    for (ptrdiff_t i = 0; i < count && complete; i++)
+        complete = json_array_append_new(list, item(ctx, e, i)) == 0;
+    return mfpg_json_if_complete(list, complete);
 }
+
+/* ---- the promise ---- */
 
 static json_t *promise_json(const mfpg_experiment *e) {
     const mfpg_promise_record record =
@@ -27,36 +34,27 @@ static json_t *promise_json(const mfpg_experiment *e) {
     if (!mfpg_promises_anything(e)) return json_null();
     json_t *promise = mfpg_fields_json(&mfpg_promise_fields, MFPG_FIELD_JSON | MFPG_PROMISE_SUMMARY, &record);
     if (!promise || e->options.hidden == MFPG_HIDDEN_NONE) return promise;
-    return mfpg_json_if_complete(promise, json_object_set_new(promise, "assumed", assumed_json(e)) == 0);
+    return mfpg_json_if_complete(
+        promise, json_object_set_new(promise, "assumed",
+                     json_pack("{s:s, s:o}", "case", mfpg_hidden_case_name(e->options.hidden), "smoothness",
+                         mfpg_json_number(e->options.hidden_smoothness))) == 0);
 }
 
-/* Where the ledger ends: whole lines that are taken from its end show nowhere else. */
+/* Where the ledger ends: without it nobody notices if whole lines are taken from its end. */
 static json_t *ledger_json(const mfpg_experiment *e) {
     if (!e->ledger) return json_null();
     const mfpg_ledger_end end = mfpg_ledger_tell(e->ledger).end;
     return json_pack("{s:I, s:s}", "lines", (json_int_t)end.lines, "chain", end.chain);
 }
 
-/* What all clients together can be told: every epsilon is finite, and for display the odometer of the client that spent
- * most. NULL on failure. */
-static json_t *certificate_json(mfpg_context *ctx, const mfpg_experiment *e, json_t **odometer) {
-    int finite = mfpg_promises_anything(e), credited = 0;
-    double most = 0.0;
-    for (ptrdiff_t k = 0; k < e->data->clients; k++) {
-        mfpg_client_report c;
-        if (mfpg_federation_client(ctx, e->federation, k, &c) != MFPG_OK) return NULL;
-        finite = finite && isfinite(c.epsilon);
-        double mu =
-            e->options.acting ? c.spent_mu : c.mu; /* acting: the certificate is the filter's budget */
-        credited = credited || isnan(mu);          /* where sampling is credited there is no mu */
-        most = fmax(most, mu);
-    }
-    mfpg_odometer read = mfpg_odometer_read(finite && !credited ? most : (double)NAN, e->options.delta);
-    *odometer = read.index < 0 ? json_null()
-                               : json_pack("{s:o, s:o, s:o, s:s}", "epsilon", mfpg_json_number(read.epsilon),
-                                     "rho", mfpg_json_number(read.rho), "delta", mfpg_json_number(read.delta),
-                                     "note", MFPG_ODOMETER_NOTE);
-    return json_boolean(finite);
+/* For display, what the client that spent most has spent; null if some epsilon is not finite. */
+static json_t *odometer_json(const mfpg_experiment *e, const client_tally *tally) {
+    int finite = mfpg_promises_anything(e) && tally->certified == e->data->clients;
+    mfpg_odometer read = mfpg_odometer_read(finite ? tally->spent : (double)NAN, e->options.delta);
+    return read.index < 0 ? json_null()
+                          : json_pack("{s:o, s:o, s:o, s:s}", "epsilon", mfpg_json_number(read.epsilon),
+                                "rho", mfpg_json_number(read.rho), "delta", mfpg_json_number(read.delta),
+                                "note", MFPG_ODOMETER_NOTE);
 }
 
 /* What keeps budgets, by name, and its own budget: mu of a GDP filter, rho of a zCDP one. */
@@ -72,8 +70,10 @@ static json_t *stop_json(mfpg_context *ctx, const mfpg_experiment *e) {
         mfpg_json_number(filter.budget));
 }
 
+/* ---- the game ---- */
+
 /* Of actions that are chosen each round there is the mean of the last one; how far they are from an equilibrium depends on
- * the raw numbers, and is not told. */
+ * the raw numbers, and is not written. */
 static mfpg_equilibrium equilibrium_for_json(const mfpg_experiment *e) {
     if (!e->options.acting) return e->equilibrium;
     return (mfpg_equilibrium){.mean_action = mfpg_experiment_last_round(e).mean_action,
@@ -103,7 +103,7 @@ static int add_words(json_t *game, const mfpg_experiment *e) {
     return json_object_set_new(game, "warnings", warnings) == 0 && complete;
 }
 
-/* What is told of the game. */
+/* "game" in summary.json. */
 typedef struct game_record {
     const char *players, *cost, *update, *selection;
     mfpg_equilibrium equilibrium;
@@ -157,19 +157,117 @@ static json_t *game_json(const mfpg_experiment *e) {
     return game ? mfpg_json_if_complete(game, add_words(game, e)) : NULL;
 }
 
-/* The fingerprint tells whoever guesses the rows that the guess is right: it stands only where nothing is private. */
+/* ---- the clients: one object each, or of a large federation the quantiles of what clients.csv holds ---- */
+
+enum { MOST_LISTED = 1000, LEVELS = 21 }; /* as mfpg solve; quantiles at 0, 0.05, ..., 1 */
+
+/* The name under which epsilon for the other adjacency is written. */
+static int other_place(const mfpg_experiment *e) {
+    return e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? MFPG_CLIENT_ZERO_OUT
+                                                                  : MFPG_CLIENT_REPLACE;
+}
+
+/* ---- everybody ---- */
+
+static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t k) {
+    mfpg_client_record client;
+    mfpg_metrics metrics;
+    char words[MFPG_MESSAGE_SIZE];
+    if (mfpg_experiment_client_record(ctx, e, k, &client) != MFPG_OK) return NULL;
+    if (mfpg_federation_metrics(ctx, e->federation, k, &metrics) != MFPG_OK) return NULL;
+    mfpg_experiment_promise(e, &client.report, words, sizeof words);
+    client.promise = words;
+    json_t *object = mfpg_fields_json(&mfpg_client_fields,
+        MFPG_FIELD_JSON | other_place(e) | (e->options.acting ? MFPG_CLIENT_EACH_ROUND : 0), &client);
+    if (!object || e->options.evaluate == MFPG_EVALUATE_NONE) return object;
+    return mfpg_json_if_complete(
+        object, json_object_set_new(object, "metrics",
+                    mfpg_fields_json(&mfpg_metrics_fields, MFPG_FIELD_JSON, &metrics)) == 0);
+}
+
+/* ---- quantiles ---- */
+
+/* A column at every level; null if a client has no such number. */
+static json_t *quantiles_json(mfpg_context *ctx, const mfpg_experiment *e, const mfpg_record_field *column) {
+    ptrdiff_t clients = e->data->clients;
+    double *value = mfpg_alloc(clients, sizeof *value), at[LEVELS];
+    int known = value != NULL, all = 1;
+    for (ptrdiff_t k = 0; k < clients && known; k++) {
+        mfpg_client_record client;
+        known = mfpg_experiment_client_record(ctx, e, k, &client) == MFPG_OK;
+        value[k] = known ? mfpg_field_number(column, &client) : 0.0;
+        all = all && !isnan(value[k]);
+    }
+    if (known && all) known = mfpg_solution_quantiles(ctx, value, clients, LEVELS, at) == MFPG_OK;
+    free(value);
+    if (!known || !all) return known ? json_null() : NULL;
+    json_t *list = json_array();
+    int complete = list != NULL;
+    for (int i = 0; i < LEVELS && complete; i++)
+        complete = json_array_append_new(list, mfpg_json_number(at[i])) == 0;
+    return mfpg_json_if_complete(list, complete);
+}
+
+static json_t *level_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t i) {
+    (void)ctx;
+    (void)e;
+    return json_real((double)i / (double)(LEVELS - 1));
+}
+
+static json_t *name_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t client) {
+    (void)ctx;
+    return json_string(e->data->client[client].name);
+}
+
+/* The names in the order of clients.csv, which has numbers; null if the names are those numbers. */
+static json_t *names_json(const mfpg_experiment *e) {
+    int named = 0;
+    for (ptrdiff_t k = 0; k < e->data->clients && !named; k++) {
+        char number[24];
+        snprintf(number, sizeof number, "%td", k);
+        named = strcmp(e->data->client[k].name, number) != 0;
+    }
+    return named ? list_json(e->data->clients, name_json, NULL, e) : json_null();
+}
+
+/* A client with an extreme epsilon, and its promise in words. */
+static json_t *extreme_json(const mfpg_experiment *e, ptrdiff_t client, const mfpg_client_report *report) {
+    char words[MFPG_MESSAGE_SIZE];
+    mfpg_experiment_promise(e, report, words, sizeof words);
+    return json_pack("{s:I, s:s, s:s}", "client", (json_int_t)client, "name", e->data->client[client].name,
+        "promise", words);
+}
+
+static json_t *describe_clients(mfpg_context *ctx, const mfpg_experiment *e, const client_tally *tally) {
+    const mfpg_record_field *field = mfpg_client_fields.field, *end = field + mfpg_client_fields.count;
+    json_t *object = json_pack("{s:I, s:s, s:s, s:o}", "count", (json_int_t)e->data->clients, "file",
+        "clients.csv", "note", "more than 1000 clients: each is in the file; here are quantiles", "level",
+        list_json(LEVELS, level_json, NULL, e));
+    int complete = object != NULL;
+    for (; field < end && complete; field++)
+        if (field->places & (MFPG_CLIENT_QUANTILES | other_place(e)))
+            complete = json_object_set_new(object, field->name, quantiles_json(ctx, e, field)) == 0;
+    json_t *rest = json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "stopped", (json_int_t)tally->stopped,
+        "nonfinite_gradients", (json_int_t)tally->nonfinite, "certified", (json_int_t)tally->certified,
+        "least_protected", extreme_json(e, tally->most, &tally->high), "most_protected",
+        extreme_json(e, tally->least, &tally->low), "names", names_json(e));
+    complete = complete && rest && json_object_update(object, rest) == 0;
+    json_decref(rest);
+    return mfpg_json_if_complete(object, complete);
+}
+
+/* ---- the whole ---- */
+
+/* The fingerprint confirms a guess of the rows: it is written only if nothing is private. */
 static json_t *data_json(const mfpg_experiment *e) {
     return json_pack("{s:I, s:I, s:I, s:s?}", "clients", (json_int_t)e->data->clients, "features",
         (json_int_t)e->data->features, "dropped_rows", (json_int_t)e->data->dropped_rows, "fingerprint",
         e->key.seeded ? e->data->fingerprint : NULL);
 }
 
-static json_t *assumptions_json(const mfpg_experiment *e) {
-    json_t *list = json_array();
-    int complete = list != NULL;
-    for (ptrdiff_t i = 0; i < e->assumptions.count && complete; i++)
-        complete = json_array_append_new(list, json_string(e->assumptions.text[i])) == 0;
-    return mfpg_json_if_complete(list, complete);
+static json_t *assumption_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t i) {
+    (void)ctx;
+    return json_string(e->assumptions.text[i]);
 }
 
 static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
@@ -182,18 +280,21 @@ static json_t *pool_json(mfpg_context *ctx, const mfpg_experiment *e) {
 }
 
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e) {
-    const char *name = e->config->set.name;
-    json_t *odometer = NULL, *certificate = certificate_json(ctx, e, &odometer);
-    return json_pack("{s:s, s:s?, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+    client_tally tally;
+    if (mfpg_tally_clients(ctx, e, &tally) != MFPG_OK) return NULL;
+    int certified = mfpg_promises_anything(e) && tally.certified == e->data->clients;
+    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:b, s:I, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, "
                      "s:o, s:o, s:o, s:o}",
-        "mfpg", mfpg_version(), "name", name, "status", e->interrupted ? "interrupted" : "complete", "method",
-        "name", e->config->method.name, "mechanism", e->config->method.mechanism, "players",
-        mfpg_players_name(e->config->method.players), "seeded", e->key.seeded, "rounds",
-        (json_int_t)e->round_count, "rounds_planned", (json_int_t)e->options.rounds, "promise",
-        promise_json(e), "certificate", certificate, "odometer", odometer, "ledger", ledger_json(e), "stop",
-        stop_json(ctx, e), "clients", mfpg_clients_json(ctx, e), "metrics", pool_json(ctx, e), "transport",
-        mfpg_transport_json(e), "game", game_json(e), "data", data_json(e), "assumptions",
-        assumptions_json(e));
+        "mfpg", mfpg_version(), "name", e->config->set.name, "status",
+        e->interrupted ? "interrupted" : "complete", "method", "name", e->config->method.name, "mechanism",
+        e->config->method.mechanism, "players", mfpg_players_name(e->config->method.players), "seeded",
+        e->key.seeded, "rounds", (json_int_t)e->round_count, "rounds_planned", (json_int_t)e->options.rounds,
+        "promise", promise_json(e), "certificate", certified, "odometer", odometer_json(e, &tally), "ledger",
+        ledger_json(e), "stop", stop_json(ctx, e), "clients",
+        e->data->clients <= MOST_LISTED ? list_json(e->data->clients, client_json, ctx, e)
+                                        : describe_clients(ctx, e, &tally),
+        "metrics", pool_json(ctx, e), "transport", mfpg_transport_json(e), "game", game_json(e), "data",
+        data_json(e), "assumptions", list_json(e->assumptions.count, assumption_json, NULL, e));
 }
 
 mfpg_status mfpg_experiment_summary(mfpg_context *ctx, const mfpg_experiment *experiment, char **json) {

@@ -290,7 +290,7 @@ static void test_other_data_and_other_preferences_are_refused(void **state) {
     expect_refused(text, "the data are not those", "data.files");
     write_data(rows);
     write_file(path, "p\n1\n0.9\n");
-    expect_refused(text, "the game, the actions", "a file that");
+    expect_refused(text, "the game, actions", "a file that");
     write_file(path, "p\n1\n0.5\n");
     expect_goes_on(text);
     remove_run("a");

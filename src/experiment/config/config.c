@@ -131,7 +131,7 @@ mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t le
     return MFPG_OK;
 }
 
-/* The run takes its file's name where it has none and the file's is fit for one. */
+/* A run without a name takes that of its file, if the key allows it. */
 static mfpg_status name_after_file(mfpg_context *ctx, mfpg_config *config, const char *path) {
     char stem[256];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -166,7 +166,7 @@ static mfpg_status check_preferences(mfpg_context *ctx, const mfpg_config *confi
         "nothing given; preferences from a file need file and column");
 }
 
-/* A budget (less noise) and a strength (more noise) never stand for each other. */
+/* A budget (less noise) and a strength (more noise) are never interchangeable. */
 static mfpg_status check_control(mfpg_context *ctx, const mfpg_config *config) {
     const char *cost = config->set.game.cost;
     int budget = mfpg_cost_control(cost) == MFPG_CONTROL_BUDGET;
@@ -234,7 +234,7 @@ static mfpg_status check_table(mfpg_context *ctx, const mfpg_config *config) {
         "or no table");
 }
 
-/* The rules of actions that are chosen each round (federation/acting_rules.h), each told at the key of its option. */
+/* The rules of actions that are chosen each round (federation/acting_rules.h), each reported at the key of its option. */
 static mfpg_status check_each_round(mfpg_context *ctx, const mfpg_config *config) {
     static const char *const paths[] = {"", "game.update", "game.update", "privacy.view", "train.weights",
         "privacy.accountant", "privacy.filter", "privacy.stop_at_epsilon", "game.actions", "game.selection",

@@ -34,8 +34,8 @@ static int is_plain(const char *text) {
     return text[0] && strchr(first, text[0]) && text[strspn(text, others)] == 0 && !reads_as_other(text);
 }
 
-/* Characters that YAML refuses or folds as they stand: C1 controls, line separators, byte order marks, non-characters.
- * Returns the character where `at` holds one of them (in UTF-8), else 0. */
+/* Characters that YAML refuses or folds if they are not escaped: C1 controls, line separators, byte order marks, non-characters.
+ * Returns the character if `at` holds one of them (in UTF-8), else 0. */
 static unsigned special_character(const unsigned char *at) {
     if (at[0] == 0xC2 && at[1] >= 0x80 && at[1] <= 0x9F) return at[1];
     if (at[0] < 0xE0 || at[0] > 0xEF) return 0;
@@ -187,23 +187,8 @@ static void write_unused(writer *to) {
     }
 }
 
-mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
-    writer to = {.config = config, .out = out};
-    fprintf(out, "# mfpg %s: a complete configuration, every value that counts\n", mfpg_version());
-    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
-        const char *path = mfpg_keys.option[i].name;
-        if (!mfpg_config_counts(config, i)) continue;
-        if (mfpg_path_column(path))
-            write_categories(&to, path);
-        else if (config->value[i].kind != MFPG_VALUE_NOTHING)
-            write_key(&to, i, 1);
-    }
-    write_unused(&to);
-    return finish(ctx, out);
-}
-
-/* A path that nobody gave stands for the folder of the configuration's file, which a copy elsewhere must name. The name of
- * the run always stands there, so that the text is never empty. */
+/* A path that nobody gave is the folder of the configuration's file, which a copy elsewhere must name. The name of the run is always
+ * written, so that the text is never empty. */
 static int is_given(const mfpg_config *config, ptrdiff_t index) {
     const mfpg_value *value = &config->value[index];
     const mfpg_option *key = &mfpg_keys.option[index];
@@ -212,16 +197,27 @@ static int is_given(const mfpg_config *config, ptrdiff_t index) {
                mfpg_config_counts(config, index));
 }
 
+static void write_keys(writer *to, int (*is_wanted)(const mfpg_config *config, ptrdiff_t index)) {
+    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
+        const char *path = mfpg_keys.option[i].name;
+        int column = mfpg_path_column(path) != NULL, holds = to->config->value[i].kind != MFPG_VALUE_NOTHING;
+        if (column && (is_wanted == is_given || is_wanted(to->config, i))) write_categories(to, path);
+        if (!column && holds && is_wanted(to->config, i)) write_key(to, i, 1);
+    }
+}
+
+mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
+    writer to = {.config = config, .out = out};
+    fprintf(out, "# mfpg %s: a complete configuration, every value that counts\n", mfpg_version());
+    write_keys(&to, mfpg_config_counts);
+    write_unused(&to);
+    return finish(ctx, out);
+}
+
 mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config, FILE *out) {
     writer to = {.config = config, .out = out};
     fprintf(out, "# mfpg %s: a configuration as it was given\n", mfpg_version());
-    for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
-        const char *path = mfpg_keys.option[i].name;
-        if (mfpg_path_column(path))
-            write_categories(&to, path);
-        else if (config->value[i].kind != MFPG_VALUE_NOTHING && is_given(config, i))
-            write_key(&to, i, 1);
-    }
+    write_keys(&to, is_given);
     return finish(ctx, out);
 }
 
@@ -237,8 +233,8 @@ static void write_help(writer *to, const mfpg_option *key, size_t depth) {
         key->default_value ? key->default_value : "");
 }
 
-/* 1 where the key's parent is a key too and holds something itself: the key can only take its place. */
-static int stands_in(const writer *to, const mfpg_option *key) {
+/* 1 if the key's parent is a key too and holds something itself: the key can only take its place. */
+static int replaces_parent(const writer *to, const mfpg_option *key) {
     size_t length = mfpg_path_parent_length(key->name);
     if (mfpg_path_column(key->name)) return 1;
     for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
@@ -257,8 +253,8 @@ static const char *sample(const mfpg_option *key) {
     return key->default_value ? key->default_value : key->example;
 }
 
-/* "# actions: {min: 0.1, max: 2}", behind the help of the last of them. */
-static void write_stand_in(writer *to, ptrdiff_t index) {
+/* "# actions: {min: 0.1, max: 2}", after the help of the last of them. */
+static void write_replacement(writer *to, ptrdiff_t index) {
     const mfpg_option *key = &mfpg_keys.option[index];
     size_t length = mfpg_path_parent_length(key->name), depth = depth_of(key->name) - 1;
     char parent[MFPG_PATH_SIZE];
@@ -281,8 +277,8 @@ static void write_stand_in(writer *to, ptrdiff_t index) {
 static void write_documented(writer *to, ptrdiff_t index) {
     const mfpg_option *key = &mfpg_keys.option[index];
     size_t depth = depth_of(key->name);
-    if (stands_in(to, key)) {
-        write_stand_in(to, index);
+    if (replaces_parent(to, key)) {
+        write_replacement(to, index);
         return;
     }
     open_section(to, key->name, mfpg_path_parent_length(key->name));
@@ -301,8 +297,8 @@ static void write_template(const mfpg_config *config, FILE *out) {
     writer to = {.config = config, .out = out};
     fputs("# A configuration of mfpg with every key. It runs as it is, on made-up data; for your own files "
           "set\n"
-          "# data.format and data.files. Lines behind # are alternatives, or keys of other methods;\n"
-          "# lines behind ## explain the key below.\n\n",
+          "# data.format and data.files. Lines after # are alternatives, or keys of other methods;\n"
+          "# lines after ## explain the key below.\n\n",
         out);
     ptrdiff_t last = 0;
     for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {

@@ -80,7 +80,7 @@ static int is_yaml(const char *name) {
     return length > tail && strcmp(name + length - tail, suffix) == 0;
 }
 
-/* The configuration of the working folder that is nearest to name, which may lack its ending; 0 where none is near. */
+/* The configuration of the working folder that is nearest to name, which may lack its ending; 0 if none is near. */
 static int nearest_file(const char *name, char out[256]) {
     DIR *directory = strchr(name, '/') ? NULL : opendir(".");
     char typed[256], known[256];

@@ -124,7 +124,7 @@ int mfpg_path_are_siblings(const char *a, const char *b);
 /* 1 if setting one key takes the other's place: a key and its children, or alternatives of one parent. */
 int mfpg_keys_exclude(const mfpg_option *a, const mfpg_option *b);
 
-/* The column's name in a path that "data.categories.*" stands for, or NULL. */
+/* The column's name in a path that "data.categories.*" matches, or NULL. */
 const char *mfpg_path_column(const char *path);
 
 /* ---- settle.c: what follows from the values; a path that is not in the list is a fault of the caller, asserted ---- */
@@ -178,8 +178,8 @@ char *mfpg_config_value(const mfpg_config *config, ptrdiff_t index);
  * absolute. Of a configuration that is not resolved. */
 mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config, FILE *out);
 
-/* MFPG_ERR_INPUT with the first key whose value differs and both values, if two configurations do not say the same, wherever
- * their values come from. here and there: what the two are called ("this configuration", "the run's"). without_paths: keys
+/* MFPG_ERR_INPUT with the first key whose value differs and both values, if two configurations do not say the same; where
+ * their values come from does not count. here and there: what the two are called ("this configuration", "the run's"). without_paths: keys
  * that name a file or a folder are left out, since each machine has its own. */
 mfpg_status mfpg_config_compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
     const mfpg_config *other, const char *there, int without_paths);

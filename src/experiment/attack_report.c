@@ -1,18 +1,110 @@
-/* Gradient inversion of what a configuration trains, and its report in audit.json. */
+/* The attacks on what a configuration trains, an audit and gradient inversion, and their report audit.json. */
+#include "mfpg/experiment.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "mfpg/experiment.h"
-
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/file.h"
+#include "base/json_file.h"
+#include "base/memory.h"
 #include "federation/run_folder.h"
 #include "internal.h"
-#include "inversion_json.h"
-#include "base/json_file.h"
+
+/* ---- audit.json, which has both ---- */
+
+/* *out NULL if there is no such file yet. */
+static mfpg_status read_audit(mfpg_context *ctx, const char *folder, json_t **out) {
+    const size_t largest = (size_t)1 << 28;
+    char *path = mfpg_path_join(folder, "audit.json");
+    *out = NULL;
+    if (!path) return mfpg_fail_memory(ctx);
+    int absent = access(path, F_OK) != 0;
+    free(path);
+    return absent ? MFPG_OK : json_file_read(ctx, folder, "audit.json", largest, out);
+}
+
+/* What is under "inversion" in FOLDER/audit.json, a new reference, or NULL. */
+static mfpg_status read_inversion(mfpg_context *ctx, const char *folder, json_t **out) {
+    json_t *audit = NULL;
+    mfpg_status status = read_audit(ctx, folder, &audit);
+    if (status == MFPG_OK) *out = json_incref(json_object_get(audit, "inversion"));
+    json_decref(audit);
+    return status;
+}
+
+/* ---- the audit ---- */
+
+mfpg_status mfpg_experiment_audit(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_audit_options *options, mfpg_audit_client *client, mfpg_audit_plan *plan) {
+    mfpg_status status = mfpg_experiment_check_solved(ctx, e, "there is no profile to audit");
+    if (status != MFPG_OK) return status;
+    return mfpg_audit_federation(
+        ctx, options, &e->options, e->data, e->model, e->mechanisms.of_client, e->action, client, plan);
+}
+
+static json_t *client_json(const mfpg_experiment *e, const char *name, const mfpg_audit_client *client) {
+    const mfpg_audit_record record = mfpg_audit_record_of(name, e->options.delta, client);
+    return mfpg_fields_json(&mfpg_audit_fields, MFPG_FIELD_JSON, &record);
+}
+
+static json_t *promise_of(const mfpg_experiment *e) {
+    const mfpg_promise_record record =
+        mfpg_promise_record_of(&e->options, e->config->set.mechanism.particles);
+    return mfpg_fields_json(&mfpg_promise_fields, MFPG_FIELD_JSON, &record);
+}
+
+static json_t *audit_json(const mfpg_experiment *e, const mfpg_audit_options *options,
+    const mfpg_audit_client *client, const mfpg_audit_plan *plan) {
+    json_t *clients = json_array(), *object = NULL;
+    int stands = 1, failed = !clients;
+    for (ptrdiff_t k = 0; k < e->data->clients && !failed; k++) {
+        failed = json_array_append_new(clients, client_json(e, e->data->client[k].name, &client[k])) != 0;
+        stands = stands && client[k].stands;
+    }
+    stands = stands && (!plan->pooled || plan->together.stands);
+    if (!failed)
+        object = json_pack("{s:s, s:O, s:o*, s:b, s:o, s:o, s:o, s:I, s:b, s:i, s:I, s:I, s:s}", "method",
+            mfpg_audit_method_name(plan->method), "clients", clients, "together",
+            plan->pooled ? client_json(e, "together", &plan->together) : NULL, "stands", stands, "promise",
+            promise_of(e), "confidence", mfpg_json_number(options->confidence), "client_confidence",
+            mfpg_json_number(plan->client_confidence), "runs", (json_int_t)plan->runs, "stopped",
+            plan->stopped, "patterns", plan->patterns, "pairs", (json_int_t)plan->pairs, "seed",
+            (json_int_t)options->seed, "note",
+            "mu_estimate is a fit, no proof; everything that ends in _lower holds for all clients "
+            "together with the confidence");
+    json_decref(clients);
+    return object;
+}
+
+mfpg_status mfpg_experiment_audit_json(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
+    char **json) {
+    json_t *object = audit_json(e, options, client, plan);
+    mfpg_status status = mfpg_json_text(ctx, object, json);
+    json_decref(object);
+    return status;
+}
+
+mfpg_status mfpg_experiment_write_audit(mfpg_context *ctx, const mfpg_experiment *e,
+    const mfpg_audit_options *options, const mfpg_audit_client *client, const mfpg_audit_plan *plan,
+    const char *folder) {
+    json_t *object = audit_json(e, options, client, plan), *inversion = NULL;
+    if (!object) return mfpg_fail_memory(ctx);
+    mfpg_status status = mfpg_folder_create(ctx, folder);
+    if (status == MFPG_OK) status = read_inversion(ctx, folder, &inversion);
+    if (status == MFPG_OK && inversion && json_object_set(object, "inversion", inversion) != 0)
+        status = mfpg_fail_memory(ctx);
+    if (status == MFPG_OK) status = mfpg_run_write_json(ctx, folder, "audit.json", object);
+    json_decref(inversion);
+    json_decref(object);
+    return status;
+}
+
+/* ---- gradient inversion ---- */
 
 /* Files of the MNIST format hold square pictures. */
 static ptrdiff_t width_of(const mfpg_experiment *e) {
@@ -25,16 +117,12 @@ mfpg_status mfpg_experiment_invert(mfpg_context *ctx, const mfpg_experiment *e,
     const mfpg_inversion_options *options, mfpg_inversion **out) {
     mfpg_inversion_options own = *options;
     ptrdiff_t count;
-    if (e->equilibrium.action && !e->equilibrium.converged)
-        return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-            "the game was not solved: residual %.3g after %d iterations; there is no profile to attack",
-            e->equilibrium.residual, e->equilibrium.iterations);
+    mfpg_status status = mfpg_experiment_check_solved(ctx, e, "there is no profile to attack");
+    if (status != MFPG_OK) return status;
     if (own.width == 0) own.width = width_of(e);
     return mfpg_inversion_create(ctx, &own, e->data, e->model, e->mechanisms.of_client, e->action,
         mfpg_experiment_model(e, &count), out);
 }
-
-/* ---- the report ---- */
 
 static json_t *range_json(mfpg_extent r) {
     return json_pack("{s:o, s:o, s:o}", "median", mfpg_json_number(r.median), "least",
@@ -105,27 +193,6 @@ mfpg_status mfpg_experiment_inversion_json(mfpg_context *ctx, const mfpg_experim
     json_t *object = json_pack("{s:o}", "inversion", study);
     status = mfpg_json_text(ctx, object, json);
     json_decref(object);
-    return status;
-}
-
-/* ---- beside the other audit ---- */
-
-/* *out NULL where there is no such file yet. */
-static mfpg_status read_audit(mfpg_context *ctx, const char *folder, json_t **out) {
-    const size_t largest = (size_t)1 << 28;
-    char *path = mfpg_path_join(folder, "audit.json");
-    *out = NULL;
-    if (!path) return mfpg_fail_memory(ctx);
-    int absent = access(path, F_OK) != 0;
-    free(path);
-    return absent ? MFPG_OK : json_file_read(ctx, folder, "audit.json", largest, out);
-}
-
-mfpg_status mfpg_inversion_told(mfpg_context *ctx, const char *folder, json_t **out) {
-    json_t *audit = NULL;
-    mfpg_status status = read_audit(ctx, folder, &audit);
-    if (status == MFPG_OK) *out = json_incref(json_object_get(audit, "inversion"));
-    json_decref(audit);
     return status;
 }
 
