@@ -5,11 +5,11 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "mechanisms/mechanism_ops.h"
 #include "mfpg/report.h"
 #include "mfpg/run_fields.h"
-#include "mechanisms/mechanism_ops.h"
-#include "models/losses.h"
 #include "mfpg/solution.h"
+#include "models/losses.h"
 #include "page.h"
 
 enum {

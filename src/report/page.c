@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/names.h"
+#include "base/number.h"
 
 void page_put(page *p, json_t *object, const char *key, json_t *value) {
     if (json_object_set_new_nocheck(object, key, value) != 0) p->failed = 1;

@@ -34,8 +34,7 @@ typedef struct ranked {
 /* Sorts by number, then by index. */
 void page_sort(ranked *list, ptrdiff_t count);
 
-/* Leaves at most so many, those with the smallest numbers, in the order of their indices. Returns how many.
- */
+/* Leaves at most so many, those with the smallest numbers, in the order of indices. Returns how many. */
 ptrdiff_t page_choose(ranked *list, ptrdiff_t count, ptrdiff_t most);
 
 /* ---- charts: a table of texts, and how it is drawn ---- */

@@ -1,6 +1,4 @@
-/* report.html: report.json in a page, with the script that renders it and tables for readers without scripts.
- */
-#include "experiment/config/settings.h"
+/* report.html: report.json, the script that renders it, and tables for readers without scripts. */
 #include "mfpg/report.h"
 
 #include <dirent.h>
@@ -14,8 +12,9 @@
 #include "base/file.h"
 #include "base/json_file.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/names.h"
+#include "base/number.h"
+#include "experiment/config/settings.h"
 #include "federation/run_folder.h"
 #include "mfpg/experiment.h"
 #include "mfpg/version.h"

@@ -49,8 +49,7 @@ static mfpg_status find_seeds(mfpg_context *ctx, const char *folder, int64_t **s
     return status;
 }
 
-/* Runs of one sweep agree in these keys; values that are filled in may follow from data that each seed draws.
- */
+/* Runs of one sweep agree in these keys; filled-in values may follow from data that each seed draws. */
 static mfpg_status check_alike(mfpg_context *ctx, const run_record *first, const run_record *other) {
     static const char *const keys[] = {"method", "task.model", "data.format", "privacy.unit",
         "privacy.adjacency", "privacy.view", "privacy.delta", "train.rounds"};

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiment/config/settings.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/file.h"

@@ -363,6 +363,8 @@ def make_hostile(folder):
         attacked["client"], attacked["route"], attacked["pattern"] = client["name"], HOSTILE, HOSTILE
     (folder / "hostile/audit.json").write_text(json.dumps(audit))
     summary["assumptions"].append(HOSTILE)
+    summary.update(metrics="x", rounds_planned=[1], ledger=[3], odometer=7, stop={})  # of other types than a run writes
+    summary["game"].update(cost=None, unique={}, exploitability=5, preference_factor=[], social_mean_action="inf")
     path.write_text(json.dumps(summary))
 
 
