@@ -67,27 +67,27 @@ static ptrdiff_t count(const char *text, const char *word) {
 static void check_page(const run_group *group) {
     mfpg_context *ctx = fuzz_context();
     static const char script[] = "<script type=\"application/json\" id=\"report.json\">";
-    char *page = NULL;
+    char *html = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&page, &size);
+    FILE *stream = open_memstream(&html, &size);
     json_t *report = page_json(ctx, group, 1);
     if (!stream || !report) abort();
     mfpg_status status = page_write(ctx, report, stream);
     fclose(stream);
     json_decref(report);
-    fuzz_expect(status == MFPG_OK, "the page cannot be written");
-    char *json = strstr(page, script), *end = json ? strstr(json, "</script>") : NULL;
-    fuzz_expect(end != NULL, "the page has lost its report.json");
+    fuzz_expect(status == MFPG_OK, "the html cannot be written");
+    char *json = strstr(html, script), *end = json ? strstr(json, "</script>") : NULL;
+    fuzz_expect(end != NULL, "the html has lost its report.json");
     *json = *end = 0; /* before it is markup with the run's texts */
     json += strlen(script);
     fuzz_expect(!strpbrk(json, "<>&"), "markup in report.json");
     report = json_loads(json, 0, NULL);
     fuzz_expect(report != NULL, "report.json cannot be read");
     json_decref(report);
-    fuzz_expect(count(page, "<script") == 0 && count(page, "<svg") == 0 &&
-                    count(page, "<img") == count(page, "<img src=\"data:image/png;base64,iVBORw0KGgo"),
+    fuzz_expect(count(html, "<script") == 0 && count(html, "<svg") == 0 &&
+                    count(html, "<img") == count(html, "<img src=\"data:image/png;base64,iVBORw0KGgo"),
         "markup of a text");
-    free(page);
+    free(html);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

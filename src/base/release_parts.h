@@ -8,7 +8,7 @@
 /* The number that the control names; NaN for MFPG_CONTROL_NONE. */
 double mfpg_action_value(const mfpg_action *action);
 
-/* 1 if a release is a choice of action from private measurements (mfpg/private_action.h): it is part of no average and
+/* 1 if a release is a choice of action from private measurements (mechanisms/private_action.h): it is part of no average and
  * carries no action. What such a run costs depends on what it released, so a sum over its ledger does not certify it. */
 int mfpg_release_is_choice(const mfpg_release *release);
 
