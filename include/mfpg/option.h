@@ -1,7 +1,7 @@
 /** Options: the keys of a configuration and the options of commands are lists of the same kind of line. A line says what the
  *  option is called, may be and means, when it counts, and which field its value fills. Parsers, help, manual pages, completion,
  *  Python and the documents read the lists and nothing else: mfpg_config_options (config.h), mfpg_question_options (account.h),
- *  mfpg_solve_options (posed_game.h). */
+ *  mfpg_solve_options (game_from_options.h). */
 #ifndef MFPG_OPTION_H
 #define MFPG_OPTION_H
 
