@@ -75,9 +75,9 @@ static void check_page(const run_group *group) {
     mfpg_status status = page_write(ctx, report, stream);
     fclose(stream);
     json_decref(report);
-    fuzz_expect(status == MFPG_OK, "the html cannot be written");
+    fuzz_expect(status == MFPG_OK, "the page cannot be written");
     char *json = strstr(html, script), *end = json ? strstr(json, "</script>") : NULL;
-    fuzz_expect(end != NULL, "the html has lost its report.json");
+    fuzz_expect(end != NULL, "the page has lost its report.json");
     *json = *end = 0; /* before it is markup with the run's texts */
     json += strlen(script);
     fuzz_expect(!strpbrk(json, "<>&"), "markup in report.json");

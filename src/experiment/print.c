@@ -60,19 +60,6 @@ static void print_columns(const mfpg_experiment *e, int width, FILE *out) {
     fprintf(out, " %8s %9s %9s %6s\n", "mu", "epsilon", replace ? "(zero-out)" : "(replace)", "rounds");
 }
 
-/* The certificate of the least protected client in words; the average, or a budget, may give all the same one. */
-static void print_in_words(const mfpg_experiment *e, const char *name, const mfpg_client_report *high,
-    int alike, int idle, FILE *out) {
-    char words[MFPG_MESSAGE_SIZE];
-    if (alike) fprintf(out, "  all %td clients share one certificate\n", e->data->clients);
-    if (idle)
-        fprintf(
-            out, "  nobody took part in any round: the budget is smaller than what a first round costs\n");
-    mfpg_experiment_promise(e, high, words, sizeof words);
-    fprintf(out, "In words, for '%s', %s: %s.\n", name,
-        alike ? "protected as all the others are" : "the least protected", words);
-}
-
 /* Everybody, or in a large federation the clients with the smallest and the largest epsilon. */
 static mfpg_status print_clients(
     mfpg_context *ctx, const mfpg_experiment *e, const client_tally *tally, FILE *out) {
@@ -90,9 +77,16 @@ static mfpg_status print_clients(
         print_client_row(e, tally->most, &tally->high, width, out);
         fprintf(out, "  (the most and the least protected of %td clients; clients.csv has all)\n", clients);
     }
-    int alike = clients > 1 && /* false if they are infinite */
-                tally->high.epsilon - tally->low.epsilon <= 1e-9 * tally->high.epsilon;
-    print_in_words(e, e->data->client[tally->most].name, &tally->high, alike, tally->idle, out);
+    /* The average, or a budget, may give all the same certificate; false if it is infinite. */
+    int alike = clients > 1 && tally->high.epsilon - tally->low.epsilon <= 1e-9 * tally->high.epsilon;
+    char words[MFPG_MESSAGE_SIZE];
+    mfpg_experiment_promise(e, &tally->high, words, sizeof words);
+    if (alike) fprintf(out, "  all %td clients share one certificate\n", clients);
+    if (tally->idle)
+        fprintf(
+            out, "  nobody took part in any round: the budget is smaller than what a first round costs\n");
+    fprintf(out, "In words, for '%s', %s: %s.\n", e->data->client[tally->most].name,
+        alike ? "protected as all the others are" : "the least protected", words);
     return MFPG_OK;
 }
 

@@ -101,14 +101,6 @@ mfpg_status mfpg_run_configuration(mfpg_context *ctx, const char *folder, mfpg_c
     return status;
 }
 
-static mfpg_status check_config(
-    mfpg_context *ctx, const char *folder, const mfpg_config *config, const mfpg_config *given) {
-    mfpg_status status = mfpg_config_compare(ctx, config, "this configuration", given, "that of the run", 0);
-    if (status == MFPG_ERR_INPUT)
-        mfpg_fail_in(ctx, status, "%s: cannot go on with another configuration", folder);
-    return status;
-}
-
 /* The experiment whose run in that folder ("" but on the first rank) left the checkpoint; config is what the user says it is, or
  * NULL. */
 static mfpg_status build(mfpg_context *ctx, const char *folder, const mfpg_config *config,
@@ -116,7 +108,11 @@ static mfpg_status build(mfpg_context *ctx, const char *folder, const mfpg_confi
     mfpg_config *given = NULL;
     char *name = mfpg_text_copy(folder, strlen(folder));
     mfpg_status status = name ? load_given(ctx, folder, checkpoint, &given) : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK && config && folder[0]) status = check_config(ctx, folder, config, given);
+    if (status == MFPG_OK && config && folder[0]) {
+        status = mfpg_config_compare(ctx, config, "this configuration", given, "that of the run", 0);
+        if (status == MFPG_ERR_INPUT)
+            mfpg_fail_in(ctx, status, "%s: cannot go on with another configuration", folder);
+    }
     status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK) {
         status =
@@ -169,37 +165,29 @@ static mfpg_status fail_config(mfpg_context *ctx, const mfpg_experiment *e, cons
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: was changed since the run began", path);
 }
 
-static mfpg_status check_identity(mfpg_context *ctx, const mfpg_experiment *e, const char *folder,
-    const char *config_path, const mfpg_run_identity *run) {
-    const mfpg_run_identity *own = &e->checkpoints.at.identity;
-    if (differs(own->written, run->written)) return fail_config(ctx, e, config_path);
-    mfpg_status status = mfpg_compare_identities(ctx, own, run, "the", "that the run began with");
-    if (status == MFPG_OK && (own->key.seeded != run->key.seeded ||
-                                 memcmp(own->key.bytes, run->key.bytes, sizeof own->key.bytes) != 0))
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "the checkpoint's key is not that of the seed");
-    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "%s", folder);
-}
-
-/* What config.yaml holds now goes into the experiment's identity. */
-static mfpg_status identify(
+/* What config.yaml holds now goes into the experiment's identity, which must be that of the run. */
+static mfpg_status check_identity(
     mfpg_context *ctx, mfpg_experiment *e, const char *folder, const mfpg_run_identity *run) {
+    const mfpg_run_identity *own = &e->checkpoints.at.identity;
     char *path = mfpg_path_join(folder, "config.yaml"), *text = NULL;
     size_t length = 0;
     mfpg_status status =
         path ? mfpg_file_read(ctx, path, CONFIG_LIMIT, &text, &length) : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) {
         mfpg_experiment_identify(e, text, length);
-        status = check_identity(ctx, e, folder, path, run);
+        if (differs(own->written, run->written)) {
+            status = fail_config(ctx, e, path);
+        } else {
+            status = mfpg_compare_identities(ctx, own, run, "the", "that the run began with");
+            if (status == MFPG_OK && (own->key.seeded != run->key.seeded ||
+                                         memcmp(own->key.bytes, run->key.bytes, sizeof own->key.bytes) != 0))
+                status = mfpg_fail(ctx, MFPG_ERR_INPUT, "the checkpoint's key is not that of the seed");
+            if (status != MFPG_OK) mfpg_fail_in(ctx, status, "%s", folder);
+        }
     }
     free(text);
     free(path);
     return status;
-}
-
-/* Only one process has a run's ledger open; a later one is refused. */
-static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char *path) {
-    const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
-    return mfpg_ledger_resume(ctx, path, &header, e->checkpoints.resumed_round + 1, &e->ledger);
 }
 
 static mfpg_status check_ledger(
@@ -237,12 +225,16 @@ static void remove_results(const char *folder) {
 /* The first rank: the ledger is its own from now on, and ledger, checkpoint, configuration and experiment are of one run. */
 static mfpg_status open_folder(
     mfpg_context *ctx, mfpg_experiment *e, const char *folder, const char *ledger, mfpg_checkpoint *c) {
-    mfpg_status status = ledger ? open_ledger(ctx, e, ledger) : mfpg_fail_memory(ctx);
+    const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
+    /* Only one process has a run's ledger open; a later one is refused. */
+    mfpg_status status =
+        ledger ? mfpg_ledger_resume(ctx, ledger, &header, e->checkpoints.resumed_round + 1, &e->ledger)
+               : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = read_checkpoint(ctx, folder, c);
     if (status == MFPG_OK && differs(c->told.checksum, e->checkpoints.resumed))
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: another process has just gone on with it", folder);
     if (status == MFPG_OK) status = check_ledger(ctx, e, ledger, &c->ledger);
-    return status == MFPG_OK ? identify(ctx, e, folder, &c->identity) : status;
+    return status == MFPG_OK ? check_identity(ctx, e, folder, &c->identity) : status;
 }
 
 mfpg_status mfpg_experiment_go_on(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {

@@ -167,13 +167,8 @@ static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *e) {
         (long long)rounds, (double)rounds * (double)each / 1e6);
 }
 
-/* 1 if the same run may come further when it is resumed. */
-static int can_go_on(const mfpg_experiment *e, mfpg_status status) {
-    int passing = status == MFPG_ERR_IO || status == MFPG_ERR_MEMORY || status == MFPG_ERR_INTERRUPTED;
-    return passing && e->checkpoints.path && access(e->checkpoints.path, F_OK) == 0;
-}
-
-/* Appends to the message how far a run came, and which of its files exist: each is whole or absent under its name. */
+/* Appends to the message how far a run came, which of its files exist (each is whole or absent under its name), and how it goes on if
+ * the same run may come further when it is resumed. */
 static mfpg_status tell_what_is_left(
     mfpg_context *ctx, const mfpg_experiment *e, const char *folder, mfpg_status status) {
     char cause[MFPG_MESSAGE_SIZE], list[128] = "";
@@ -188,7 +183,9 @@ static mfpg_status tell_what_is_left(
     memcpy(cause, ctx->message, sizeof cause);
     mfpg_fail(ctx, status, "%.400s; completed: %td of %lld rounds; whole in %.200s: %s", cause,
         e->round_count, (long long)e->options.rounds, folder, list);
-    if (can_go_on(e, status)) mfpg_fail_behind(ctx, status, "; to go on: mfpg run --resume %.200s", folder);
+    int passing = status == MFPG_ERR_IO || status == MFPG_ERR_MEMORY || status == MFPG_ERR_INTERRUPTED;
+    if (passing && e->checkpoints.path && access(e->checkpoints.path, F_OK) == 0)
+        mfpg_fail_behind(ctx, status, "; to go on: mfpg run --resume %.200s", folder);
     return status;
 }
 
@@ -215,23 +212,18 @@ static mfpg_status begin(mfpg_context *ctx, mfpg_experiment *e, const char *fold
     return status == MFPG_OK ? status : tell_what_is_left(ctx, e, folder, status);
 }
 
-/* The same for one that was interrupted; collective. */
-static mfpg_status go_on(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
-    mfpg_status status = MFPG_OK;
-    if (mfpg_ranks_first(ctx) && (!folder || strcmp(folder, e->checkpoints.folder) != 0))
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "a run goes on in its own folder, %s", e->checkpoints.folder);
-    status = mfpg_ranks_agree(ctx, status);
-    return status == MFPG_OK ? mfpg_experiment_go_on(ctx, e, folder) : status;
-}
-
 /* Everything before the first round that is played. */
 static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     mfpg_status status = mfpg_ranks_agree(ctx, allocate_reports(ctx, e));
     if (status == MFPG_OK) status = compare_ranks(ctx, e);
-    if (status == MFPG_OK && e->checkpoints.folder)
-        status = go_on(ctx, e, folder);
-    else if (status == MFPG_OK)
-        status = mfpg_ranks_agree(ctx, folder ? begin(ctx, e, folder) : MFPG_OK);
+    const char *own = e->checkpoints.folder; /* of a run that goes on, else NULL */
+    if (status == MFPG_OK && !own) status = mfpg_ranks_agree(ctx, folder ? begin(ctx, e, folder) : MFPG_OK);
+    if (status == MFPG_OK && own) {
+        if (mfpg_ranks_first(ctx) && (!folder || strcmp(folder, own) != 0))
+            status = mfpg_fail(ctx, MFPG_ERR_INPUT, "a run goes on in its own folder, %s", own);
+        status = mfpg_ranks_agree(ctx, status);
+        if (status == MFPG_OK) status = mfpg_experiment_go_on(ctx, e, folder);
+    }
     if (status != MFPG_OK) return status;
     status = mfpg_ranks_agree(ctx, mfpg_checkpoints_begin(ctx, e, folder));
     return status == MFPG_OK || !folder ? status : tell_what_is_left(ctx, e, folder, status);

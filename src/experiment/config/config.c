@@ -56,17 +56,20 @@ static mfpg_status set_defaults(mfpg_context *ctx, mfpg_config *config) {
     return status;
 }
 
+/* Hands out what was made, or frees it. */
+static mfpg_status finish(mfpg_status status, mfpg_config *made, mfpg_config **out) {
+    if (status == MFPG_OK) {
+        mfpg_config_settle(made);
+        *out = made;
+    } else {
+        mfpg_config_destroy(made);
+    }
+    return status;
+}
+
 static mfpg_status create(mfpg_context *ctx, const char *file, const char *directory, mfpg_config **out) {
     mfpg_config *config = allocate(file, directory);
-    if (!config) return mfpg_fail_memory(ctx);
-    mfpg_status status = set_defaults(ctx, config);
-    if (status != MFPG_OK) {
-        mfpg_config_destroy(config);
-        return status;
-    }
-    mfpg_config_settle(config);
-    *out = config;
-    return MFPG_OK;
+    return finish(config ? set_defaults(ctx, config) : mfpg_fail_memory(ctx), config, out);
 }
 
 mfpg_status mfpg_config_create(mfpg_context *ctx, mfpg_config **out) {
@@ -89,18 +92,11 @@ static mfpg_status copy_categories(mfpg_context *ctx, const mfpg_config *config,
 
 mfpg_status mfpg_config_copy(mfpg_context *ctx, const mfpg_config *config, mfpg_config **out) {
     mfpg_config *copy = allocate(config->file, config->directory);
-    if (!copy) return mfpg_fail_memory(ctx);
-    copy->layer = config->layer;
-    mfpg_status status = copy_categories(ctx, config, copy);
+    mfpg_status status = copy ? copy_categories(ctx, config, copy) : mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < mfpg_keys.count && status == MFPG_OK; i++)
         status = mfpg_value_copy(ctx, &config->value[i], &copy->value[i]);
-    if (status != MFPG_OK) {
-        mfpg_config_destroy(copy);
-        return status;
-    }
-    mfpg_config_settle(copy);
-    *out = copy;
-    return MFPG_OK;
+    if (copy) copy->layer = config->layer;
+    return finish(status, copy, out);
 }
 
 /* ---- reading ---- */
@@ -122,30 +118,17 @@ mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t le
     if (status == MFPG_OK)
         status = mfpg_config_assign(ctx, config, &source, MFPG_ORIGIN_FILE, config->directory, "", &tree);
     mfpg_yaml_clear(&tree);
-    if (status != MFPG_OK) {
-        mfpg_config_destroy(config);
-        return status;
-    }
-    mfpg_config_settle(config);
-    *out = config;
-    return MFPG_OK;
+    return finish(status, config, out);
 }
 
 /* A run without a name takes that of its file, if the key allows it. */
 static mfpg_status name_after_file(mfpg_context *ctx, mfpg_config *config, const char *path) {
     char stem[256];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    if (mfpg_config_given(config, "name")) return MFPG_OK;
-    size_t length = strlen(name);
-    if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
-        length -= 5;
-    else if (length > 4 && strcmp(name + length - 4, ".yml") == 0)
-        length -= 4;
-    if (length == 0 || length >= sizeof stem) return MFPG_OK;
-    memcpy(stem, name, length);
-    stem[length] = 0;
-    const char quote = stem[0];
-    if (strchr("[{\"'", quote)) return MFPG_OK; /* would read as YAML */
+    if (mfpg_config_given(config, "name") || strlen(name) >= sizeof stem) return MFPG_OK;
+    char *dot = strrchr(strcpy(stem, name), '.');
+    if (dot > stem && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) *dot = 0;
+    if (strchr("[{\"'", stem[0])) return MFPG_OK; /* empty, or it would read as YAML */
     mfpg_status status = mfpg_config_resolve(ctx, config, "name", stem, "the configuration's file");
     return status == MFPG_ERR_INPUT ? MFPG_OK : status;
 }
@@ -163,12 +146,7 @@ mfpg_status mfpg_config_load(mfpg_context *ctx, const char *path, mfpg_config **
     free(directory);
     free(text);
     if (status == MFPG_OK) status = name_after_file(ctx, config, path);
-    if (status != MFPG_OK) {
-        mfpg_config_destroy(config);
-        return status;
-    }
-    *out = config;
-    return MFPG_OK;
+    return finish(status, config, out);
 }
 
 static mfpg_status set_path(

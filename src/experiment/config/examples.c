@@ -14,11 +14,13 @@
 
 static const char suffix[] = ".yaml";
 
-/* The names of all folders' examples, sorted, each once, with the path that has precedence. */
+/* The name and path of an example, each owned. */
+typedef struct example {
+    char *name, *path;
+} example;
+
 typedef struct catalogue {
-    struct entry {
-        char *name, *path;
-    } * entry;
+    example *entry; /* sorted by name, each name once */
     ptrdiff_t count;
 } catalogue;
 
@@ -30,54 +32,42 @@ static void clear(catalogue *all) {
     free(all->entry);
 }
 
-static mfpg_status add(
-    mfpg_context *ctx, catalogue *all, const char *folder, const char *file, size_t length) {
-    ptrdiff_t at = 0;
-    for (; at < all->count; at++) {
-        int order = strncmp(all->entry[at].name, file, length);
-        if (order == 0 && all->entry[at].name[length] == 0) return MFPG_OK; /* an earlier folder has it */
-        if (order > 0 || (order == 0 && all->entry[at].name[length] != 0)) break;
-    }
-    struct entry *larger = mfpg_resize(all->entry, all->count + 1, sizeof *larger);
-    if (!larger) return mfpg_fail_memory(ctx);
-    all->entry = larger;
-    struct entry fresh = {mfpg_text_copy(file, length), mfpg_path_join(folder, file)};
-    if (!fresh.name || !fresh.path) {
-        free(fresh.name);
-        free(fresh.path);
-        return mfpg_fail_memory(ctx);
-    }
-    memmove(&larger[at + 1], &larger[at], (size_t)(all->count - at) * sizeof *larger);
-    larger[at] = fresh;
-    all->count++;
-    return MFPG_OK;
-}
-
-static mfpg_status add_folder(mfpg_context *ctx, catalogue *all, const char *folder) {
-    DIR *directory = folder && folder[0] ? opendir(folder) : NULL;
-    mfpg_status status = MFPG_OK;
-    struct dirent *item;
-    if (!directory) return MFPG_OK; /* a folder that is not there has no examples */
-    while (status == MFPG_OK && (item = readdir(directory))) {
-        size_t length = strlen(item->d_name), tail = sizeof suffix - 1;
-        if (length <= tail || item->d_name[0] == '.' || strcmp(item->d_name + length - tail, suffix) != 0)
-            continue;
-        status = add(ctx, all, folder, item->d_name, length - tail);
-    }
-    closedir(directory);
-    return status;
-}
-
-static mfpg_status collect(mfpg_context *ctx, catalogue *all) {
-    mfpg_status status = add_folder(ctx, all, getenv("MFPG_EXAMPLES"));
-    if (status == MFPG_OK) status = add_folder(ctx, all, MFPG_EXAMPLES_INSTALLED);
-    if (status == MFPG_OK) status = add_folder(ctx, all, MFPG_EXAMPLES_SOURCE);
-    return status;
-}
-
 static int is_yaml(const char *name) {
     size_t length = strlen(name), tail = sizeof suffix - 1;
     return length > tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const example *)a)->name, ((const example *)b)->name);
+}
+
+static mfpg_status add(mfpg_context *ctx, catalogue *all, const char *folder, const char *file) {
+    example fresh = {mfpg_text_copy(file, strlen(file) - (sizeof suffix - 1)), mfpg_path_join(folder, file)};
+    example *larger = mfpg_resize(all->entry, all->count + 1, sizeof *larger);
+    if (larger) all->entry = larger;
+    int known = fresh.name && larger && bsearch(&fresh, larger, (size_t)all->count, sizeof *larger, by_name);
+    if (fresh.name && fresh.path && larger && !known) {
+        larger[all->count++] = fresh;
+        qsort(larger, (size_t)all->count, sizeof *larger, by_name);
+        return MFPG_OK;
+    }
+    free(fresh.name);
+    free(fresh.path);
+    return known ? MFPG_OK : mfpg_fail_memory(ctx); /* an earlier folder has precedence */
+}
+
+static mfpg_status collect(mfpg_context *ctx, catalogue *all) {
+    const char *const folders[] = {getenv("MFPG_EXAMPLES"), MFPG_EXAMPLES_INSTALLED, MFPG_EXAMPLES_SOURCE};
+    mfpg_status status = MFPG_OK;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        DIR *directory = folders[i] && folders[i][0] ? opendir(folders[i]) : NULL;
+        struct dirent *item;
+        while (directory && status == MFPG_OK && (item = readdir(directory)))
+            if (item->d_name[0] != '.' && is_yaml(item->d_name))
+                status = add(ctx, all, folders[i], item->d_name);
+        if (directory) closedir(directory);
+    }
+    return status;
 }
 
 /* The configuration of the working folder that is nearest to name, which may lack its ending; 0 if none is near. */
@@ -116,35 +106,18 @@ static mfpg_status refuse(mfpg_context *ctx, const catalogue *all, const char *n
     return MFPG_ERR_INPUT;
 }
 
-/* The path of an example (free it), or MFPG_ERR_INPUT with the names that exist and the nearest. */
-static mfpg_status find_example(mfpg_context *ctx, const char *name, char **path) {
-    catalogue all = {0};
-    mfpg_status status = collect(ctx, &all);
-    ptrdiff_t found = -1;
-    for (ptrdiff_t i = 0; i < all.count; i++)
-        if (strcmp(all.entry[i].name, name) == 0) found = i;
-    if (status == MFPG_OK && found < 0) status = refuse(ctx, &all, name);
-    if (status == MFPG_OK) {
-        *path = all.entry[found].path;
-        all.entry[found].path = NULL;
-    }
-    clear(&all);
-    return status;
-}
-
 /* The first comment line of an example, without its mark. */
 static void read_help(const char *path, char *out, size_t size) {
     FILE *file = fopen(path, "r");
-    out[0] = 0;
-    if (!file) return;
     char line[256];
-    while (!out[0] && fgets(line, sizeof line, file)) {
+    out[0] = 0;
+    while (file && !out[0] && fgets(line, sizeof line, file)) {
         const char *text = line + strspn(line, " ");
         if (text[0] != '#') continue;
         text += strspn(text, "# ");
         snprintf(out, size, "%.*s", (int)strcspn(text, "\r\n"), text);
     }
-    fclose(file);
+    if (file) fclose(file);
 }
 
 mfpg_status mfpg_examples_list(mfpg_context *ctx,
@@ -165,9 +138,14 @@ mfpg_status mfpg_config_open(mfpg_context *ctx, const char *name, mfpg_config **
     int is_there = stat(name, &info) == 0;
     if (strchr(name, '/') || (is_there && (is_yaml(name) || !S_ISDIR(info.st_mode))))
         return mfpg_config_load(ctx, name, out);
-    char *path = NULL;
-    mfpg_status status = find_example(ctx, name, &path);
-    if (status == MFPG_OK) status = mfpg_config_load(ctx, path, out);
-    free(path);
+    catalogue all = {0};
+    mfpg_status status = collect(ctx, &all);
+    if (status == MFPG_OK) {
+        const example wanted = {.name = (char *)name};
+        const example *found =
+            all.count > 0 ? bsearch(&wanted, all.entry, (size_t)all.count, sizeof wanted, by_name) : NULL;
+        status = found ? mfpg_config_load(ctx, found->path, out) : refuse(ctx, &all, name);
+    }
+    clear(&all);
     return status;
 }
