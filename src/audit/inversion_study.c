@@ -1,4 +1,4 @@
-/* The study: both attacks on every batch at every level of noise, what their pictures are worth, and the guesses among candidates. */
+/* The study: both attacks on every batch at every level of noise, how near their pictures come, and the guesses among candidates. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ struct mfpg_inversion {
 /* What one worker needs. */
 typedef struct worker {
     float *gradient, *step_work, *optimise_work, *guessed; /* guessed: batch x features */
-    double *rows_work, *found;                             /* found: batch x features */
+    double *rows_work;                                     /* owned, with what follows in it */
+    double *found;                                         /* batch x features */
     double *x, *y;                                         /* features */
     double *cost;                                          /* batch x batch */
     ptrdiff_t *match;                                      /* batch */
@@ -42,77 +43,40 @@ typedef struct study {
     mfpg_inversion_clock clock;
 } study;
 
-/* ---- portions of tasks ---- */
-
-typedef struct portion {
-    mfpg_task task;
-    void *arg;
-    ptrdiff_t first;
-} portion;
-
-static mfpg_status run_of_portion(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
-    const portion *p = arg;
-    return p->task(ctx, p->first + index, worker_number, p->arg);
-}
-
-static int stopped(const mfpg_inversion_options *options) {
-    return options->stop && *options->stop;
-}
-
-mfpg_status mfpg_inversion_tasks(mfpg_context *ctx, const mfpg_inversion_options *options,
-    mfpg_inversion_clock *clock, ptrdiff_t count, mfpg_task task, void *arg) {
-    portion p = {.task = task, .arg = arg};
-    ptrdiff_t size = 4 * (ptrdiff_t)mfpg_context_threads(ctx);
-    mfpg_status status = MFPG_OK;
-    for (; p.first < count && status == MFPG_OK && !stopped(options); p.first += size) {
-        ptrdiff_t now = count - p.first < size ? count - p.first : size;
-        status = mfpg_tasks_run(ctx, now, run_of_portion, &p);
-        clock->done += now;
-        if (status == MFPG_OK && options->progress)
-            options->progress(options->progress_user, clock->done, clock->total);
-    }
-    if (status != MFPG_OK || !stopped(options)) return status;
-    return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted after %lld of %lld parts; nothing is told",
-        (long long)clock->done, (long long)clock->total);
-}
-
 /* ---- memory ---- */
-
-static void clear_worker(worker *w) {
-    free(w->gradient);
-    free(w->step_work);
-    free(w->optimise_work);
-    free(w->guessed);
-    free(w->rows_work);
-    free(w->found);
-    free(w->x);
-    free(w->y);
-    free(w->cost);
-    free(w->match);
-    free(w->count);
-}
 
 static mfpg_status allocate_worker(mfpg_context *ctx, const study *s, worker *w) {
     const mfpg_inversion_subject *subject = s->subject;
-    ptrdiff_t batch = subject->options->batch, size = batch * subject->features;
+    ptrdiff_t batch = subject->options->batch, features = subject->features, size = batch * features;
+    ptrdiff_t rows_work = mfpg_inversion_rows_workspace(subject);
     w->gradient = mfpg_alloc_floats(subject->parameters);
     w->step_work = mfpg_alloc_floats(mfpg_inversion_workspace(subject, s->step, s->levels));
     w->optimise_work = mfpg_alloc_floats(mfpg_inversion_optimise_workspace(subject));
     w->guessed = mfpg_alloc_floats(size);
-    w->rows_work = mfpg_alloc(mfpg_inversion_rows_workspace(subject), sizeof(double));
-    w->found = mfpg_alloc(size, sizeof(double));
-    w->x = mfpg_alloc(subject->features, sizeof(double));
-    w->y = mfpg_alloc(subject->features, sizeof(double));
-    w->cost = mfpg_alloc(batch * batch, sizeof(double));
+    w->rows_work = mfpg_alloc(rows_work + size + 2 * features + batch * batch, sizeof(double));
     w->match = mfpg_alloc(batch, sizeof(ptrdiff_t));
     w->count = mfpg_alloc(subject->layer.units, sizeof(int));
-    int whole = w->gradient && w->step_work && w->optimise_work && w->guessed && w->rows_work && w->found &&
-                w->x && w->y && w->cost && w->match && w->count;
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (!w->gradient || !w->step_work || !w->optimise_work || !w->guessed || !w->rows_work || !w->match ||
+        !w->count)
+        return mfpg_fail_memory(ctx);
+    w->found = w->rows_work + rows_work;
+    w->x = w->found + size;
+    w->y = w->x + features;
+    w->cost = w->y + features;
+    return MFPG_OK;
 }
 
 static void clear_study(study *s) {
-    for (int i = 0; s->worker && i < s->workers; i++) clear_worker(&s->worker[i]);
+    for (int i = 0; s->worker && i < s->workers; i++) {
+        worker *w = &s->worker[i];
+        free(w->gradient);
+        free(w->step_work);
+        free(w->optimise_work);
+        free(w->guessed);
+        free(w->rows_work);
+        free(w->match);
+        free(w->count);
+    }
     mfpg_inversion_steps_clear(s->step, s->levels);
     free(s->worker);
     free(s->step);
@@ -154,9 +118,84 @@ static mfpg_status allocate(mfpg_context *ctx, study *s) {
     return status;
 }
 
-/* ---- likeness ---- */
+/* ---- how near a picture comes to another ---- */
 
-/* From the box of the features to [0, 1]; what lies outside is cut. NaN becomes 0. */
+enum { WINDOW = 11 };
+static const double WINDOW_SD = 1.5;
+
+/* Moments of two weighted sets of entries; weights sum to 1. */
+typedef struct moments {
+    double x, y, xx, yy, xy;
+} moments;
+
+static void add_entry(moments *m, double weight, double x, double y) {
+    m->x += weight * x;
+    m->y += weight * y;
+    m->xx += weight * x * x;
+    m->yy += weight * y * y;
+    m->xy += weight * x * y;
+}
+
+/* (0.01 L)^2 and (0.03 L)^2 with the range L = 1. */
+static double similarity(const moments *m) {
+    const double of_means = 1e-4, of_variances = 9e-4;
+    double vx = m->xx - m->x * m->x, vy = m->yy - m->y * m->y, covariance = m->xy - m->x * m->y;
+    return (2.0 * m->x * m->y + of_means) * (2.0 * covariance + of_variances) /
+           ((m->x * m->x + m->y * m->y + of_means) * (vx + vy + of_variances));
+}
+
+double mfpg_picture_psnr(ptrdiff_t n, const double *x, const double *y) {
+    const double most = 100.0;
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) sum += (x[i] - y[i]) * (x[i] - y[i]);
+    double value = -10.0 * log10(sum / (double)n);
+    return value < most ? value : sum >= 0.0 ? most : (double)NAN;
+}
+
+static double similarity_at(ptrdiff_t width, const double *x, const double *y, const double weight[WINDOW]) {
+    moments m = {0};
+    for (int r = 0; r < WINDOW; r++)
+        for (int c = 0; c < WINDOW; c++)
+            add_entry(&m, weight[r] * weight[c], x[r * width + c], y[r * width + c]);
+    return similarity(&m);
+}
+
+double mfpg_picture_ssim(ptrdiff_t width, ptrdiff_t height, const double *x, const double *y) {
+    double weight[WINDOW], all = 0.0, sum = 0.0;
+    if (width < WINDOW || height < WINDOW) {
+        moments m = {0};
+        for (ptrdiff_t i = 0; i < width * height; i++)
+            add_entry(&m, 1.0 / (double)(width * height), x[i], y[i]);
+        return similarity(&m);
+    }
+    for (int i = 0; i < WINDOW; i++) { /* one-dimensional weights, whose products are those of the window */
+        double z = (i - WINDOW / 2) / WINDOW_SD;
+        all += weight[i] = exp(-0.5 * z * z);
+    }
+    for (int i = 0; i < WINDOW; i++) weight[i] /= all;
+    ptrdiff_t down = height - WINDOW + 1, across = width - WINDOW + 1;
+    for (ptrdiff_t r = 0; r < down; r++)
+        for (ptrdiff_t c = 0; c < across; c++)
+            sum += similarity_at(width, x + r * width + c, y + r * width + c, weight);
+    return sum / (double)(down * across);
+}
+
+double mfpg_picture_pearson(ptrdiff_t n, const double *x, const double *y) {
+    double mx = 0.0, my = 0.0, xx = 0.0, yy = 0.0, xy = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        mx += x[i] / (double)n;
+        my += y[i] / (double)n;
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        xx += (x[i] - mx) * (x[i] - mx);
+        yy += (y[i] - my) * (y[i] - my);
+        xy += (x[i] - mx) * (y[i] - my);
+    }
+    double product = sqrt(xx) * sqrt(yy);
+    return product > 0.0 ? fmax(-1.0, fmin(xy / product, 1.0)) : 0.0;
+}
+
+/* From the box of the features to [0, 1]; what is outside is cut. NaN becomes 0. */
 static double in_box(const mfpg_inversion_subject *s, double value) {
     double unit = (value - s->low) / (s->high - s->low);
     return unit > 0.0 ? fmin(unit, 1.0) : 0.0;
@@ -173,8 +212,8 @@ static void unit_row(const mfpg_inversion_subject *s, const float *row, double *
     for (ptrdiff_t j = 0; j < s->features; j++) out[j] = in_box(s, (double)row[j]);
 }
 
-/* Batches come back in any order: every example is compared with what the cheapest assignment gives it. What is found
- * stands in the box [0, 1]. */
+/* Batches come back in any order: every example is compared with what the cheapest assignment gives it. w->found is in
+ * the box [0, 1]. */
 static mfpg_status match(
     mfpg_context *ctx, const study *s, worker *w, ptrdiff_t first, mfpg_likeness *out, float *picture) {
     const mfpg_inversion_subject *subject = s->subject;
@@ -240,7 +279,7 @@ static mfpg_status attack(mfpg_context *ctx, ptrdiff_t index, int worker_number,
     return status == MFPG_OK && s->result->optimised ? optimise(ctx, s, w, level, first) : status;
 }
 
-/* ---- what the attacked step is like ---- */
+/* ---- the attacked step ---- */
 
 /* Norm of each example's gradient, what the clip makes of it (client: of the batch's), and rows of one example alone. */
 static mfpg_status look_at(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
@@ -271,7 +310,7 @@ static mfpg_status look_at(mfpg_context *ctx, ptrdiff_t index, int worker_number
     return MFPG_OK;
 }
 
-/* ---- what is told ---- */
+/* ---- the summary ---- */
 
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -297,7 +336,7 @@ static mfpg_likeness_pair likeness_pair(ptrdiff_t count, const mfpg_likeness *of
         .best = {range[0].most, range[1].most, range[2].most}};
 }
 
-/* The mean of what is known beside the victims, and a random one, as if they were what an attack had found. s->closed_form is room. */
+/* The mean of what is known besides the victims, and a random one, as if an attack had found them. s->closed_form is room. */
 static void chance_levels(study *s, double *room, mfpg_inversion_summary *out) {
     const mfpg_inversion_subject *subject = s->subject;
     worker *w = &s->worker[0];
