@@ -151,4 +151,48 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
     const mfpg_mechanism *const *mechanism, const mfpg_action *action, mfpg_audit_client *client,
     mfpg_audit_plan *plan);
 
+/* ---- a user's own scores ---- */
+
+typedef struct mfpg_score_options {
+    double delta;      /* in [0,1) */
+    double confidence; /* in (0.5,1): of each bound on its own */
+    uint64_t seed;     /* of the halves into which the scores are divided, and of ties */
+} mfpg_score_options;
+
+/** delta 1e-5, confidence 0.99, seed 1. */
+mfpg_score_options mfpg_score_options_default(void);
+
+/** What the scores of a membership attack prove. Every bound is wrong with probability at most 1 - confidence, on its own. */
+typedef struct mfpg_score_bounds {
+    int64_t inside, outside; /* how many scores of members and of others */
+    double delta, confidence;
+    double auc; /* share of pairs in which the member's score is larger: no proof */
+    /* Ranks, if every score is of a run of its own, with one canary: mu; and what that means at delta for Gaussian noise. */
+    double mu_lower, epsilon_lower;
+    /* Two error rates, with the same condition and no other assumption: a threshold is chosen on a random half of the scores and
+     * judged on the other half. */
+    double threshold;
+    int64_t false_positives, tested_outside, false_negatives, tested_inside;
+    double epsilon_lower_direct;
+    /* One run, if all scores are of the canaries of a single one, each a member by its own fair coin: guesses are made of the
+     * most extreme scores. */
+    int64_t guesses, correct;
+    double epsilon_lower_one_run;
+} mfpg_score_bounds;
+
+extern const mfpg_fields mfpg_score_fields;
+
+/** @param[in] inside, outside  scores of members and of others, larger if membership is likelier, at least 2 each, in any order
+ *  @return MFPG_OK; MFPG_ERR_INPUT for too few scores; MFPG_ERR_DOMAIN for options out of range and scores that are not finite;
+ *  MFPG_ERR_MEMORY. *out is set only on success. Threads: safe on different contexts. */
+mfpg_status mfpg_audit_scores(mfpg_context *ctx, const mfpg_score_options *options, const double *inside,
+    ptrdiff_t inside_count, const double *outside, ptrdiff_t outside_count, mfpg_score_bounds *out);
+
+/** The bounds as a JSON object with the names of mfpg_score_fields. Free the text. */
+mfpg_status mfpg_audit_scores_json(mfpg_context *ctx, const mfpg_score_bounds *bounds, char **json);
+
+/** The scores of a CSV file, with or without a header: its only column, or the one called score. Free them.
+ *  MFPG_ERR_IO, MFPG_ERR_INPUT with file and line, MFPG_ERR_MEMORY; outputs are set only on success. */
+mfpg_status mfpg_audit_read_scores(mfpg_context *ctx, const char *path, double **scores, ptrdiff_t *count);
+
 #endif
