@@ -325,7 +325,6 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .facts = MFPG_COST_READS_CURVATURE | MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_PRIVACY_SCALE |
              MFPG_COST_READS_OWN_COST | MFPG_COST_READS_OPTIMUM | MFPG_COST_COMMON_LOSS,
     .finite = MFPG_COUPLING_SHARED,
-    .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = mfpg_strength_utility,
     .privacy = mfpg_strength_privacy,

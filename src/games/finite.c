@@ -151,6 +151,5 @@ mfpg_status mfpg_finite_solve(
 const mfpg_game_ops mfpg_game_finite = {
     .name = "finite",
     .help = "Nash equilibrium of the N clients",
-    .limit = 0,
     .solve = mfpg_finite_solve,
 };

@@ -110,8 +110,6 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .takes_price = 1,
     .facts = MFPG_COST_READS_CURVATURE | MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_PRIVACY_POWER |
              MFPG_COST_PUBLIC_GOOD,
-    .finite = MFPG_COUPLING_NONE,
-    .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
     .privacy = mfpg_budget_privacy,

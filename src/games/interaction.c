@@ -177,7 +177,6 @@ const mfpg_cost_ops mfpg_cost_interaction = {
     .help = "test game: own cost c e (1 + zeta mean strength), against beta B/e (a strength)",
     .control = MFPG_CONTROL_STRENGTH,
     .consistent = 1,
-    .has_optimum = 0,
     .facts = MFPG_COST_READS_PRIVACY_SCALE | MFPG_COST_READS_OWN_COST | MFPG_COST_READS_INTERACTION,
     .finite = MFPG_COUPLING_PRICE,
     .limit = MFPG_COUPLING_PRICE,
