@@ -10,7 +10,6 @@
 
 #include "bench.h"
 #include "games/best_response.h"
-#include "games/validate.h"
 
 static const double GRID[5] = {0.1, 0.3, 0.5, 1.0, 2.0};
 

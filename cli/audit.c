@@ -11,6 +11,8 @@ typedef struct settings {
     mfpg_audit_options audit;
     int inverts; /* instead of canaries */
     mfpg_inversion_options inversion;
+    char *scores; /* IN,OUT, instead of a configuration; NULL: there is one */
+    mfpg_score_options score;
     char *out; /* NULL: nothing is written */
 } settings;
 
@@ -19,10 +21,12 @@ enum {
     RANKS = 1 << MFPG_AUDIT_RANKS,
     FEW = 1 << MFPG_AUDIT_FEW_RUNS,
     ONE = 1 << MFPG_AUDIT_ONE_RUN,
-    INVERSION = 8
+    INVERSION = 8,
+    SCORES = 16
 };
 
-#define WITH_CANARIES  .facts = RANKS | FEW | ONE, .used = "without --inversion"
+#define WITH_CANARIES  .facts = RANKS | FEW | ONE, .used = "without --inversion and --scores"
+#define WITH_CONFIG    .facts = RANKS | FEW | ONE | INVERSION, .used = "without --scores"
 #define WITH_INVERSION .line = 2, .facts = INVERSION, .used = "with --inversion"
 
 enum { RUNS = 1 }; /* number of --runs in the list */
@@ -53,11 +57,19 @@ static const mfpg_option options[] = {
     CLI_WHOLE(
         "seed", 0, 0, 0x1p53, audit.seed, "Of the attack (default 1): the same seed gives the same audit"),
     CLI_OPTION("out", 'o', PATH, "DIR", out,
-        "Folder for audit.json (default: that of the run that is audited; else nothing is written)"),
+        "Folder for audit.json (default: that of the run that is audited; else nothing is written)",
+        WITH_CONFIG),
+    CLI_OPTION("scores", 0, TEXT, "IN,OUT", scores,
+        "Instead of a configuration: two CSV files with the scores of a membership attack of your own on "
+        "members and on others (one column, or the one called score). Prints the lower bounds on epsilon "
+        "that "
+        "they prove"),
+    CLI_OPTION("delta", 0, NUMBER, "D", score.delta, "Of these bounds (default 1e-5)", .range = {0, 1, 0, 1},
+        .facts = SCORES, .used = "with --scores"),
     CLI_OPTION("inversion", 0, FLAG, NULL, inverts,
         "Instead of canaries: rebuilds examples of the client that is least protected from one of its "
         "updates, at levels of noise from none to the configured one. Reads private data",
-        .line = 2),
+        .line = 2, WITH_CONFIG),
     CLI_WHOLE("examples", 0, 1, 10000, inversion.examples, "Examples that are attacked (default 40)",
         WITH_INVERSION),
     CLI_WHOLE("batch", 0, 1, 64, inversion.batch, "Examples in one update (default 1)", WITH_INVERSION),
@@ -79,15 +91,16 @@ static void *begin(mfpg_context *ctx) {
     settings *made = malloc(sizeof *made);
     (void)ctx;
     if (made)
-        *made =
-            (settings){.audit = mfpg_audit_options_default(), .inversion = mfpg_inversion_options_default()};
+        *made = (settings){.audit = mfpg_audit_options_default(),
+            .inversion = mfpg_inversion_options_default(),
+            .score = mfpg_score_options_default()};
     return made;
 }
 
 /* One option decides what the others may be. */
 static mfpg_status check_options(cli_call *call, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
-    uint64_t facts = chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
+    uint64_t facts = chosen->scores ? SCORES : chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
     for (ptrdiff_t i = 0; i < list.count; i++)
         if (call->given[i] && options[i].facts && !(options[i].facts & facts))
             return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it counts %s only",
@@ -342,6 +355,55 @@ static mfpg_status invert(cli_call *call, settings *chosen, const mfpg_experimen
     return status;
 }
 
+/* ---- --scores: what a user's own scores prove ---- */
+
+static void print_scores(const mfpg_score_bounds *b) {
+    char text[4][CLI_TEXT_SIZE];
+    printf("%lld scores of members, %lld of others; %.4g of the pairs in order. Lower bounds on epsilon at "
+           "delta "
+           "%g:\n\n",
+        (long long)b->inside, (long long)b->outside, b->auc, b->delta);
+    printf("%-12s %10s  if\n", "bound", "epsilon");
+    printf("%-12s %10s  every score is of a run of its own, and the noise is Gaussian (mu %s proved)\n",
+        "ranks", proved(b->epsilon_lower, text[0]), proved(b->mu_lower, text[1]));
+    printf("%-12s %10s  every score is of a run of its own (%lld of %lld false positives, %lld of %lld false "
+           "negatives)\n",
+        "error rates", proved(b->epsilon_lower_direct, text[2]), (long long)b->false_positives,
+        (long long)b->tested_outside, (long long)b->false_negatives, (long long)b->tested_inside);
+    printf(
+        "%-12s %10s  all scores are of one run, each canary a member by its own coin (%lld of %lld guesses "
+        "right)\n",
+        "one run", proved(b->epsilon_lower_one_run, text[3]), (long long)b->correct, (long long)b->guesses);
+    printf("\nEach bound holds on its own with probability %.6g; 0: nothing is proved.\n", b->confidence);
+}
+
+static mfpg_status audit_scores(cli_call *call, settings *chosen) {
+    char *comma = strchr(chosen->scores, ','), *text = NULL;
+    double *score[2] = {NULL, NULL};
+    ptrdiff_t count[2];
+    mfpg_score_bounds bounds;
+    if (call->arguments > 0 || call->assignments > 0)
+        return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--scores audits two files, and no configuration");
+    if (!comma)
+        return mfpg_fail(
+            call->ctx, MFPG_ERR_INPUT, "--scores %s: two files are needed, IN,OUT", chosen->scores);
+    *comma = 0;
+    chosen->score.confidence = chosen->audit.confidence;
+    chosen->score.seed = chosen->audit.seed;
+    mfpg_status status = mfpg_audit_read_scores(call->ctx, chosen->scores, &score[0], &count[0]);
+    if (status == MFPG_OK) status = mfpg_audit_read_scores(call->ctx, comma + 1, &score[1], &count[1]);
+    if (status == MFPG_OK)
+        status =
+            mfpg_audit_scores(call->ctx, &chosen->score, score[0], count[0], score[1], count[1], &bounds);
+    if (status == MFPG_OK && call->json) status = mfpg_audit_scores_json(call->ctx, &bounds, &text);
+    if (text) puts(text);
+    if (status == MFPG_OK && !text) print_scores(&bounds);
+    free(text);
+    free(score[0]);
+    free(score[1]);
+    return status;
+}
+
 /* ---- the command ---- */
 
 /* The configuration that is named, or that of a run, next to which the answer is then written: unless arguments make it another
@@ -364,6 +426,7 @@ static mfpg_status audit(cli_call *call) {
     mfpg_config *config = NULL;
     mfpg_experiment *experiment = NULL;
     mfpg_status status = check_options(call, chosen);
+    if (status == MFPG_OK && chosen->scores) return audit_scores(call, chosen);
     if (status == MFPG_OK) status = open_config(call, chosen, &config);
     if (status == MFPG_OK && chosen->out) status = cli_may_write_folder(call, chosen->out);
     if (status == MFPG_OK) status = mfpg_experiment_create(call->ctx, config, &experiment);
@@ -378,7 +441,7 @@ const cli_command command_audit = {
     .list = &list,
     .begin = begin,
     .threads = CLI_OPTION_THREADS,
-    .forms = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]",
+    .forms = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]\n--scores IN,OUT",
     .most = 1,
     .doc =
         "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs (or "

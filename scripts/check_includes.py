@@ -21,7 +21,7 @@ OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base
          "dataset": "data", "data_check": "data", "model": "models", "game": "games", "mechanism": "mechanisms",
          "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "answers", "game_from_options": "answers", "filter": "accountants",
          "hidden_state": "accountants",
-         "federation": "federation", "run_fields": "federation", "audit": "audit", "audit_bounds": "audit", "inversion": "audit", "config": "experiment",
+         "federation": "federation", "run_fields": "federation", "audit": "audit", "inversion": "audit", "config": "experiment",
          "experiment": "experiment", "solution": "answers", "preference_law": "answers", "loss_table": "experiment",
          "report": "report", "mfpg": "cli"}
 # Models work on data sets: the one header that may be used at the same height.

@@ -136,7 +136,9 @@ mfpg_status mfpg_experiment_write_audit(mfpg_context *ctx, const mfpg_experiment
 /** Rebuilds examples from one update of the client that is least protected (mfpg/inversion.h), at the model that training starts
  *  from; before the run, which is not changed. Reads private data. width 0 of the options: square pictures if the data are of the
  *  MNIST format.
- *  @return as mfpg_inversion_create; MFPG_ERR_NUMERIC if the game was not solved. */
+ *  @return MFPG_ERR_INPUT for records as particles, models without biases, fewer than 2 examples besides the batch;
+ *  MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_NUMERIC for gradients or features that are not numbers, and if the game was
+ *  not solved; MFPG_ERR_INTERRUPTED. */
 mfpg_status mfpg_experiment_invert(mfpg_context *ctx, const mfpg_experiment *experiment,
     const mfpg_inversion_options *options, mfpg_inversion **out);
 

@@ -1,7 +1,6 @@
-/** The privacy game: every client chooses its control before training, from public inputs only.
- *  Costs (theory: Gaussian public good with personalisation, entropic FedAvg, interaction on a grid, the paper's
- *  literal best response) and players (N-player Nash or mean field) span the games. Controls are plain numbers here:
- *  a budget for costs gaussian and measured-budget, a strength for the others; mfpg_equilibrium.control says which. */
+/** The privacy game: every client chooses its control before training, from public inputs only. A game has a cost
+ *  (costs.def) and players (N-player Nash or mean field). Controls are plain numbers: a budget for costs gaussian and
+ *  measured-budget, a strength for the others; mfpg_equilibrium.control says which. Source: docs/theory.md, S3. */
 #ifndef MFPG_GAME_H
 #define MFPG_GAME_H
 
@@ -15,7 +14,6 @@ typedef enum mfpg_players {
     MFPG_PLAYERS_FINITE,
     MFPG_PLAYERS_MEAN_FIELD
 } mfpg_players;
-const char *mfpg_players_name(mfpg_players players); /* "none", "finite", "mean-field" */
 
 /** The set of actions: a grid of count values (ascending, positive), or the interval [low, high]; low 0 and high
  *  +INFINITY is every positive number. */
@@ -25,9 +23,8 @@ typedef struct mfpg_action_set {
     double low, high;
 } mfpg_action_set;
 
-/** A game. Pointers are borrowed for the call. Symbols in brackets are those of the test vectors. Where all clients are
- *  alike in something, its array may be NULL and the number named ..._all stands for everybody (NAN: not given), so that
- *  a game of many clients needs 8 bytes each for the preference and 8 for the action. */
+/** A game. Pointers are borrowed for the call. Symbols in brackets are those of the test vectors. If all clients have the
+ *  same number, its array may be NULL and the number named ..._all is that of every client (NAN: not given). */
 typedef struct mfpg_game {
     const char *cost;         /* name in costs.def */
     mfpg_players players;     /* finite or mean-field */
@@ -50,8 +47,8 @@ typedef struct mfpg_game {
     double privacy_scale_all;
     const double *own_cost; /* clients; [c]; NULL: own_cost_all */
     double own_cost_all;
-    /* clients, > 0; NULL: 1 each. Absolute strength of action 1: B and c are those of the action as it is counted, while the
-     * averaged model (entropic) and eq. (dpbound) (paper, which needs one unit for all) feel the absolute strength */
+    /* clients, > 0; NULL: 1 each. Absolute strength of action 1: B and c are per unit of action, while the averaged model
+     * (entropic) and eq. (dpbound) (paper, which needs one unit for all) depend on the absolute strength */
     const double *strength_unit;
     double prior_variance; /* [sig2] */
     double step;           /* [tau] */
@@ -63,11 +60,11 @@ typedef struct mfpg_game {
     double gradient_norm;    /* [G] */
     double variance_penalty; /* [lam] */
     double rounds;           /* [K] */
-    /* What clients measured on their data where actions are chosen anew each round, >= 0: read by measured (loss) and
-     * paper (both). NULL: the public constants loss and gradient_norm */
+    /* What clients measured on their data if actions are chosen each round, >= 0: read by measured (loss) and paper
+     * (both). NULL: the public constants loss and gradient_norm */
     const double *measured_loss, *measured_gradient;
     /* clients, >= 0; NULL: none. What client k pays for its own noise on top: price/b^2 (gaussian) or price e (entropic);
-     * no other cost takes one (mfpg_game_corrective_price). A transfer: it moves actions and exploitability, and counts in no cost */
+     * no other cost takes one. A transfer: it moves actions and exploitability, and counts in no cost */
     const double *price;
     int skip_optimum; /* 1: no social optimum, which takes 8 bytes a client more */
     /* actions.count; T of every action of the grid, a finite number that does not fall with a client's own noise: measured
@@ -77,47 +74,47 @@ typedef struct mfpg_game {
 
 /** Unit curvature, dimension 1, omega 0.5, p 1, prior variance 1, step 0.1, optimum_norm2 1, no interaction, the
  *  paper's constants loss 0.01, offset 0.01, gradient norm 1, penalty 0.01, rounds 10; mean-field; every positive
- *  action. The cost, the clients and what they are like are the caller's to give. */
+ *  action. The caller sets the cost and the clients. */
 mfpg_game mfpg_game_default(void);
 
+/** A client that ties between two actions. */
 typedef struct mfpg_mixing {
-    ptrdiff_t
-        client; /* ties between two actions: plays `upper` with probability weight, else the action in actions[] */
-    double upper, weight;
+    ptrdiff_t client;
+    double upper, weight; /* it plays `upper` with probability weight, else its action in action[] */
 } mfpg_mixing;
 
-/** A mean that answers itself: the mean of the best responses to it, mixed at ties where mixes is 1. */
+/** A mean that answers itself: the mean of the best responses to it, mixed at ties if mixes is 1. */
 typedef struct mfpg_fixed_point {
     double mean;
     int mixes;
 } mfpg_fixed_point;
 
-enum { MFPG_FIXED_POINTS_MOST = 1000 }; /* of a list; more is said, not listed */
+enum { MFPG_FIXED_POINTS_MOST = 1000 }; /* that are listed */
 
 /** A solution with its certificate. Free the arrays with mfpg_equilibrium_clear. */
 typedef struct mfpg_equilibrium {
     mfpg_control control;
     ptrdiff_t clients;
-    double *action; /* clients; the lower action where a client mixes */
+    double *action; /* clients; the lower action if a client mixes */
     ptrdiff_t mixing_count;
     mfpg_mixing *mixing;
     double mean_action;        /* expectation over mixing */
     double exploitability_max; /* largest gain of one client by its exact best response, others fixed */
     double exploitability_mean;
     double consistency_gap; /* |mean used by the best responses - mean of the solution|; 0 for finite games */
-    /* sum over clients at the solution, with mean-field of the limit's costs; +INFINITY where the averaged model of
-     * entropic diverges there */
+    /* sum over clients at the solution, with mean-field of the limit's costs; +INFINITY if the averaged model of entropic
+     * diverges there */
     double cost;
-    /* the social optimum; NAN where it is not computed (interaction, paper, measured, skip_optimum) or no profile has a finite cost. Entropic
-     * on a grid: the best profile found, which no change of one action improves */
+    /* the social optimum; NAN if it is not computed (interaction, paper, measured, skip_optimum) or no profile has a finite
+     * cost */
     double social_mean, social_cost;
     double *social_action; /* clients, or NULL */
     int social_exact; /* 1: no profile is better; 0: the best of those found, which no change of one action improves */
     double price_of_anarchy; /* cost / social_cost; NAN likewise */
     int unique;              /* 1 yes, 0 no, -1 unknown */
     const char *selection;   /* the rule that chose this equilibrium, in words; static text */
-    /* mean-field where the mean enters the best responses: every fixed point, ascending, at most MFPG_FIXED_POINTS_MOST of
-     * them (the smallest; more: 1 where there are others). Else empty */
+    /* mean-field if the mean enters the best responses: every fixed point, ascending, at most MFPG_FIXED_POINTS_MOST of
+     * them (the smallest; more: 1 if there are others). Else empty */
     mfpg_fixed_point *fixed_point;
     ptrdiff_t fixed_point_count;
     int fixed_point_more;
@@ -126,71 +123,27 @@ typedef struct mfpg_equilibrium {
     double residual;
 } mfpg_equilibrium;
 
-/** Solves a game: closed forms, one scalar root, or a sorted sweep; never an iteration that can cycle.
- *  @return MFPG_OK with out filled (out->converged 0 where a root was not reached), MFPG_ERR_INPUT where the game has
- *  no solution or a setting contradicts another (message says which), MFPG_ERR_DOMAIN for a number out of range or
- *  NaN, MFPG_ERR_MEMORY; out is then empty, and clearing it is fine. Ties on a grid go to the more private action.
- *  Interaction below 0 can have several mean-field equilibria: all are listed, and the one with the smallest mean is
- *  played; of several Nash equilibria on a grid the smallest one. Other finite games on a grid have a potential, of which
- *  the equilibrium returned is a local minimum: other equilibria may exist (unique -1). Where more than 2^20 clients tie at a mixed equilibrium, the first ones play the upper action and one mixes, to
- *  the same mean. The same bits for any number of threads. Threads: safe on different contexts. */
+/** Solves a game: closed forms, one scalar root, or a sorted sweep; never an iteration that can cycle. Of equal actions on a
+ *  grid the more private one is played. Interaction below 0 can have several mean-field equilibria: all are listed, and the one
+ *  with the smallest mean is played; of several Nash equilibria on a grid the smallest one. Other finite games on a grid have a
+ *  potential, of which the equilibrium returned is a local minimum: other equilibria may exist (unique -1). If more than 2^20
+ *  clients tie at a mixed equilibrium, the first ones play the upper action and one mixes, to the same mean.
+ *  @return MFPG_OK with out filled (out->converged 0 if a root was not reached), MFPG_ERR_INPUT if the game has no solution or
+ *  a setting contradicts another (the message says which), MFPG_ERR_DOMAIN for a number out of range or NaN,
+ *  MFPG_ERR_MEMORY; out is then empty, and clearing it is fine.
+ *  The same bits for any number of threads. Threads: safe on different contexts. */
 mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equilibrium *out);
 void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium);
 
-/** The price on own noise at which selfish clients do what is best for all: with it as game.price the Nash or mean-field
- *  equilibrium is the social optimum (theory S3.2; for entropic the Pigou price, what a little more noise of client k costs
- *  the others at the optimum). Costs gaussian, and entropic on an interval. A price that the game has is left aside.
- *  @param[out] price  clients; set only on success
- *  Status as mfpg_game_solve; MFPG_ERR_INPUT for another cost, or entropic on a grid. */
-mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game, double *price);
-
-/** What clients could gain by deviating from given actions (clients, positive, not necessarily of the action set):
- *  the largest and the mean gain of a client's exact best response over the action set, the others fixed. With players
- *  finite that judges any profile, a mean-field equilibrium too, in the game of N; with mean-field the others' mean does
- *  not move. Status as mfpg_game_solve; *max and *mean are set only on success. */
+/** What clients could gain by deviating from given actions (clients, positive, not necessarily of the action set): the
+ *  largest and the mean gain of a client's exact best response over the action set, the others fixed. With players
+ *  mean-field the others' mean does not move. Status as mfpg_game_solve; *max and *mean are set only on success. */
 mfpg_status mfpg_game_exploitability(
     mfpg_context *ctx, const mfpg_game *game, const double *action, double *max, double *mean);
 
-/** What a cost reads of a client's private data; 0 for one that is public through and through. */
+/** What a cost reads of a client's private data; 0 for unknown names and for a cost of public inputs only. */
 enum { MFPG_MEASURES_LOSS = 1, MFPG_MEASURES_GRADIENT = 2 };
 int mfpg_cost_measures(const char *cost);
-
-/** The control of a cost's actions; MFPG_CONTROL_NONE for an unknown name. */
-mfpg_control mfpg_cost_control(const char *cost);
-
-/** What is fixed by the name of a cost, as bits: the constants of mfpg_game that it reads, and what its players meet. */
-enum {
-    MFPG_COST_READS_CURVATURE = 1,
-    MFPG_COST_READS_PERSONALISATION = 2,
-    MFPG_COST_READS_PRIVACY_SCALE = 4, /* B of the privacy cost beta B/e */
-    MFPG_COST_READS_OWN_COST =
-        8, /* c of a unit of strength; derived from curvature and personalisation if not given */
-    MFPG_COST_READS_PRIVACY_POWER = 16,
-    MFPG_COST_READS_OPTIMUM = 32,
-    MFPG_COST_READS_LOSS = 64,
-    MFPG_COST_READS_INTERACTION = 128,
-    MFPG_COST_READS_OFFSET = 256, /* and the gradient norm */
-    MFPG_COST_TAKES_TABLE = 512,  /* a table of losses may stand for its loss */
-    MFPG_COST_NEEDS_TABLE = 1024, /* it has no other */
-    MFPG_COST_PUBLIC_GOOD = 2048, /* others meet a client's noise in the average alone, by its weight */
-    MFPG_COST_COMMON_LOSS = 4096, /* the mean strength of equally weighted clients decides what all lose */
-    MFPG_COST_INCONSISTENT =
-        8192 /* it does not fall with less noise and rise with less privacy: for reproduction only */
-};
-
-/** The bits of that cost; 0 for NULL and unknown names. */
-int mfpg_cost_facts(const char *cost);
-
-/** Every client's disutility of every action of the grid, for costs of which others move no part: those that measure.
- *  @param[out] out  clients x actions.count, one client after the other
- *  Status as mfpg_game_solve; MFPG_ERR_INPUT without a grid or for a cost that measures nothing. */
-mfpg_status mfpg_game_disutilities(mfpg_context *ctx, const mfpg_game *game, double *out);
-
-/** How far any of these numbers of client k can move, their rounding included, where its measured loss (at most loss_most)
- *  moves by at most loss[k] and its measured gradient norm (at most gradient_most) by at most gradient[k].
- *  @param[out] out  clients numbers, rounded up; +INFINITY where numbers leave their range */
-mfpg_status mfpg_game_disutility_changes(mfpg_context *ctx, const mfpg_game *game, const double *loss,
-    double loss_most, const double *gradient, double gradient_most, double *out);
 
 /** Names and help of games.def and costs.def; NULL past the end. */
 const char *mfpg_game_name(ptrdiff_t index);

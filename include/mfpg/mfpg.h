@@ -5,7 +5,6 @@
 #include "account.h"
 #include "accountant.h"
 #include "audit.h"
-#include "audit_bounds.h"
 #include "calibration.h"
 #include "config.h"
 #include "context.h"

@@ -9,7 +9,7 @@ from mfpg import transport
 from mfpg._account import account, calibrate
 from mfpg._accountant import Accountant
 from mfpg._answer import Account, Calibration, ClientAccount, LedgerAccount, LedgerEnd, Odometer
-from mfpg._audit import Audit, AuditedClient, audit
+from mfpg._audit import Audit, AuditedClient, ScoreBounds, audit, audit_scores
 from mfpg._call import (AccessError, DomainError, Error, InputError, Interrupted, MfpgWarning, NumericError,
                         OutOfMemoryError, text)
 from mfpg._config import examples
@@ -27,7 +27,7 @@ __all__ = [
     "AccessError", "Account", "Accountant", "Audit", "AuditedClient", "Calibration", "ClientAccount", "DomainError", "Equilibrium", "Error",
     "FixedPoint", "Gains", "InputError", "Interrupted", "Key", "Ledger", "LedgerAccount", "LedgerContents",
     "LedgerEnd", "LedgerHeader", "LedgerLine", "MfpgWarning", "Mixing", "NumericError", "Odometer",
-    "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "Spending", "account", "audit", "calibrate",
+    "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "Spending", "account", "audit", "audit_scores", "calibrate",
     "examples", "keys", "privatise", "run", "simulate", "solve", "transport",
 ]
 

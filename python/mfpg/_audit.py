@@ -9,6 +9,9 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from mfpg._answer import number_or_none
 from mfpg._call import Context, Job, choice, job, number, path_bytes, text, whole
 from mfpg._config import Config, open_config
@@ -19,6 +22,7 @@ from mfpg._run import create
 
 METHODS = ["ranks", "few-runs", "one-run"]
 FIELDS = Fields(lib.mfpg_audit_fields)
+SCORE_FIELDS = Fields(lib.mfpg_score_fields)
 TOGETHER = ffi.new("char[]", b"together")
 
 
@@ -201,3 +205,60 @@ def audit(job: Job, /, config: str | os.PathLike[str] | Mapping[str, Any], setti
             method=text(lib.mfpg_audit_method_name(plan.method)), runs=plan.runs, stopped=bool(plan.stopped),
             patterns=plan.patterns, pairs=plan.pairs, confidence=options.confidence,
             client_confidence=plan.client_confidence, seed=options.seed)
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreBounds:
+    """What the scores of a membership attack prove. Each bound holds on its own with the confidence; 0: nothing is proved."""
+
+    inside: int
+    outside: int
+    delta: float
+    confidence: float
+    auc: float
+    """Share of pairs in which the member's score is larger: no proof."""
+    mu_lower: float
+    """By ranks, if every score is of a run of its own."""
+    epsilon_lower: float
+    """What mu_lower means at delta for Gaussian noise, in nats."""
+    threshold: float
+    """Above which a score says member: chosen on a random half of the scores, judged on the other half."""
+    false_positives: int
+    tested_outside: int
+    false_negatives: int
+    tested_inside: int
+    epsilon_lower_direct: float
+    """By these error rates, if every score is of a run of its own, without any other assumption."""
+    guesses: int
+    correct: int
+    epsilon_lower_one_run: float
+    """By these guesses, if all scores are of one run, in which each canary was a member by its own fair coin."""
+
+
+@job
+def audit_scores(job: Job, /, inside: npt.ArrayLike, outside: npt.ArrayLike, *, delta: float = 1e-5, confidence: float = 0.99,
+                 seed: int = 1) -> ScoreBounds:
+    """Lower bounds on epsilon from the scores of a membership attack of your own: ``mfpg audit --scores``.
+
+    >>> import numpy as np
+    >>> draw = np.random.default_rng(0)
+    >>> found = audit_scores(draw.normal(size=1000) + 1, draw.normal(size=1000))
+    >>> 2 < found.epsilon_lower < 4.4, 0 < found.epsilon_lower_direct < found.epsilon_lower
+    (True, True)
+
+    inside, outside: scores of members and of others, larger if membership is likelier, at least 2 each, in any order.
+    delta: of the bounds, from 0, below 1.
+    confidence: of each bound on its own, above 0.5.
+    seed: of the random halves and of ties.
+
+    Raises InputError for too few scores and options out of range, DomainError for scores that are not finite. Threads: safe.
+    """
+    scores = [np.ascontiguousarray(values, dtype=np.float64).reshape(-1) for values in (inside, outside)]
+    with Context(job, 1) as ctx:
+        options = ffi.new("mfpg_score_options *", {
+            "delta": number("delta", delta, 0, 1, below=True), "seed": whole("seed", seed, 0, 1 << 53),
+            "confidence": number("confidence", confidence, 0.5, 1, above=True, below=True)})
+        bounds = ffi.new("mfpg_score_bounds *")
+        arrays = [ffi.from_buffer("double[]", values) for values in scores]
+        ctx.check(lib.mfpg_audit_scores(ctx.pointer, options, arrays[0], len(scores[0]), arrays[1], len(scores[1]), bounds))
+        return ScoreBounds(**dict(zip(SCORE_FIELDS.names, SCORE_FIELDS.row(bounds), strict=True)))

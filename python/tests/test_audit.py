@@ -1,5 +1,6 @@
 """audit: the numbers of the command line, an object with what was proved, and stops."""
 
+import dataclasses
 import inspect
 import json
 import math
@@ -9,6 +10,7 @@ import re
 import signal
 import subprocess
 
+import numpy as np
 import pytest
 
 import mfpg
@@ -105,3 +107,19 @@ def test_a_stop_of_few_runs_tells_what_is_proved():
     answer = mfpg.audit("clinics", method="few-runs", runs=300_000, progress=press)
     assert answer.stopped and asked[0] <= answer.runs < 300_000
     assert answer.clients[0].guesses == 3 * answer.runs
+
+
+def test_scores_prove_what_the_command_prints(program, tmp_path):
+    inside, outside = np.linspace(0, 4, 300), np.linspace(-2, 2, 200)
+    for name, scores in (("in.csv", inside), ("out.csv", outside)):
+        np.savetxt(tmp_path / name, scores, fmt="%.17g")
+    told = by_command(program, "--scores", f"{tmp_path / 'in.csv'},{tmp_path / 'out.csv'}", "--delta", "1e-6", "--seed", "3")
+    found = mfpg.audit_scores(inside, outside, delta=1e-6, seed=3)
+    assert told == dataclasses.asdict(found)
+    assert 0 < found.epsilon_lower_direct and 0 < found.epsilon_lower_one_run
+    with pytest.raises(mfpg.InputError, match="at least 2"):
+        mfpg.audit_scores([1.0], outside)
+    with pytest.raises(mfpg.InputError, match="confidence"):
+        mfpg.audit_scores(inside, outside, confidence=0.4)
+    with pytest.raises(mfpg.DomainError, match="not a finite number"):
+        mfpg.audit_scores([1, math.inf], outside)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/number.h"
+#include "games/game_internal.h"
 #include "loss_table_file.h"
 #include "mfpg/preference_law.h"
 

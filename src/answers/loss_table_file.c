@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/readers.h"
-#include "games/loss_table.h"
+#include "games/game_internal.h"
 
 /* The columns of the file that are read; control is -1 if there is none. */
 typedef struct columns {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "games/game_internal.h"
 #include "mfpg/program.h"
 
 const char *mfpg_solution_control(const mfpg_solution *solution) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "games/game_internal.h"
 #include "mfpg/solution.h"
 
 /* Three digits, rounded up: what nobody can gain more than. */

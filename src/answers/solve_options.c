@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "games/tables.h"
+#include "games/game_internal.h"
 #include "mfpg/game_from_options.h"
 #include "options/columns.h"
 #include "options/value.h"

@@ -2,96 +2,109 @@
  * noise is Gaussian and known, so that no better score exists (Neyman and Pearson). */
 #include <math.h>
 
-#include "game.h"
+#include "audit_game.h"
+
+static int is_replace(const mfpg_audit_game *game) {
+    return game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE;
+}
 
 double mfpg_audit_value(const mfpg_audit_game *game, int sign, int arm) {
-    int replace = game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    return (double)(sign * (replace ? 2 * arm - 1 : arm));
+    return (double)(sign * (is_replace(game) ? 2 * arm - 1 : arm));
 }
 
-double mfpg_audit_middle(const mfpg_audit_game *game, int sign) {
-    return game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE ? 0.0 : 0.5 * sign;
+/* What is sent half way between the arms. */
+static double middle(const mfpg_audit_game *game, int sign) {
+    return is_replace(game) ? 0.0 : 0.5 * sign;
 }
 
-/* One release: what it shows beyond the middle of the two arms, in units of its noise, and how far each arm lies from there. */
+/* One round of a transcript. */
+typedef struct one_round {
+    const mfpg_audit_game *game;
+    const mfpg_audit_law *law;            /* clients */
+    double before, after;                 /* <w, v> */
+    const double *local, *weight, *value; /* clients; local and value may be NULL */
+} one_round;
+
+static one_round round_of(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t) {
+    ptrdiff_t at = t * game->clients;
+    return (one_round){.game = game,
+        .law = game->law,
+        .before = s->global[t],
+        .after = s->global[t + 1],
+        .local = s->planes > 0 ? s->local + at : NULL,
+        .weight = s->weight + at,
+        .value = s->value ? s->value + at : NULL};
+}
+
+/* By how much of its whole clip client j moves along v if it sends that value. */
+static double moves(const one_round *r, ptrdiff_t j, double value) {
+    if (!r->game->input) return value;
+    ptrdiff_t rows = r->game->data->client[j].train.rows;
+    return mfpg_input_pull_at(r->game->input, r->game->mechanism[j], rows, value, r->before).moves;
+}
+
+/* The same for what it sends. */
+static double sent(const one_round *r, ptrdiff_t j) {
+    return r->value ? moves(r, j, r->value[j]) : 0.0;
+}
+
+/* E<u_j, v> if j moves by that. */
+static double expected(const one_round *r, ptrdiff_t j, double moved) {
+    return r->law[j].keep * r->before + moved * r->law[j].gap * r->law[j].rate;
+}
+
+/* One release: how far it is from the middle of the two arms, in units of its noise, and how far each arm is from there. */
 typedef struct look {
     double beyond, shift;
     double rate;  /* the canary was drawn with this probability; 1: surely */
     double grain; /* nearer to an arm than this is on it: as exactly as floats hold a release without noise */
 } look;
 
-/* Of weights about as large as the model is along v, in units of the noise; 2^-24 for each rounding. */
-static double grain_of(double global, double shift) {
-    return 0x1p-22 * (1.0 + fabs(global) + fabs(shift));
-}
-
-static const double *row_of(const mfpg_audit_game *game, const double *array, int64_t t) {
-    return array + t * game->clients;
-}
-
-/* By how much of its whole clip client j moves along v in round t where it is given that value. */
-static double moves(
-    const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j, double value) {
-    if (!game->input) return value;
-    ptrdiff_t rows = game->data->client[j].train.rows;
-    return mfpg_input_pull_at(game->input, game->mechanism[j], rows, value, s->global[t]).moves;
-}
-
-/* The same of what it was given. */
-static double given(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j) {
-    return s->value ? moves(game, s, t, j, row_of(game, s->value, t)[j]) : 0.0;
-}
-
-/* E<u_j, v> in round t for what j was given. */
-static double expected(
-    const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t j, double value) {
-    const mfpg_audit_law *law = &game->law[j];
-    return law->keep * s->global[t] + value * law->gap * law->rate;
+/* The grain: weights are about as large as the model is along v, in units of the noise; 2^-24 for each rounding. */
+static look look_with(const one_round *r, ptrdiff_t k, double beyond, double shift, double sd) {
+    double grain = 0x1p-22 * (1.0 + fabs(r->before / sd) + fabs(shift));
+    return (look){beyond, shift, r->law[k].rate, grain};
 }
 
 /* View local: k's own update. */
-static look look_at_update(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
-    const mfpg_audit_law *law = &game->law[k];
+static look look_at_update(const one_round *r, ptrdiff_t k) {
+    const mfpg_audit_law *law = &r->law[k];
     double sd = sqrt(law->variance);
-    double beyond = (row_of(game, s->local, t)[k] - law->keep * s->global[t]) / sd, shift = law->gap / sd;
-    return (look){beyond, shift, law->rate, grain_of(s->global[t] / sd, shift)};
+    return look_with(r, k, (r->local[k] - law->keep * r->before) / sd, law->gap / sd, sd);
 }
 
-/* The participant i != k that knows most of the sum's noise; -1 where participants do not watch. */
-static ptrdiff_t observer(const mfpg_audit_game *game, const double *weight, ptrdiff_t k) {
+/* The participant i != k that knows most of the sum's noise; -1 if participants do not observe it. */
+static ptrdiff_t observer(const one_round *r, ptrdiff_t k) {
     ptrdiff_t best = -1;
     double most = 0.0;
-    for (ptrdiff_t i = 0; i < game->clients && game->federation->participants; i++) {
-        double own = weight[i] * weight[i] * game->law[i].variance;
-        if (i != k && own > most) {
-            most = own;
-            best = i;
-        }
+    for (ptrdiff_t i = 0; i < r->game->clients && r->game->federation->participants; i++) {
+        double own = r->weight[i] * r->weight[i] * r->law[i].variance;
+        if (i == k || !(own > most)) continue;
+        most = own;
+        best = i;
     }
     return best;
 }
 
 /* View average: the new global model, less what is known of the others; colluders and the observer know their own update. */
-static look look_at_average(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
-    const double *weight = row_of(game, s->weight, t),
-                 *local = s->planes > 0 ? row_of(game, s->local, t) : NULL;
-    const unsigned char *colluder = game->federation->colluder;
-    ptrdiff_t seen = observer(game, weight, k);
-    double rest = s->global[t + 1] - weight[k] * game->law[k].keep * s->global[t], variance = 0.0;
-    for (ptrdiff_t j = 0; j < game->clients; j++) {
-        int known = local && j != k && (j == seen || (colluder && colluder[j]));
+static look look_at_average(const one_round *r, ptrdiff_t k) {
+    const double *weight = r->weight;
+    const unsigned char *colluder = r->game->federation->colluder;
+    ptrdiff_t seen = observer(r, k);
+    double rest = r->after - weight[k] * r->law[k].keep * r->before, variance = 0.0;
+    for (ptrdiff_t j = 0; j < r->game->clients; j++) {
+        int known = r->local && j != k && (j == seen || (colluder && colluder[j]));
         if (weight[j] == 0.0) continue;
-        if (j != k) rest -= weight[j] * (known ? local[j] : expected(game, s, t, j, given(game, s, t, j)));
-        if (!known) variance += weight[j] * weight[j] * game->law[j].variance;
+        if (j != k) rest -= weight[j] * (known ? r->local[j] : expected(r, j, sent(r, j)));
+        if (!known) variance += weight[j] * weight[j] * r->law[j].variance;
     }
     double sd = sqrt(variance);
-    double shift = weight[k] * game->law[k].gap / sd;
-    return (look){rest / sd, shift, game->law[k].rate, grain_of(s->global[t] / sd, shift)};
+    return look_with(r, k, rest / sd, weight[k] * r->law[k].gap / sd, sd);
 }
 
-static look look_at(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
-    return game->federation->promise.view == MFPG_VIEW_LOCAL ? look_at_update(game, s, t, k)
-                                                             : look_at_average(game, s, t, k);
+static look look_at(const one_round *r, ptrdiff_t k) {
+    return r->game->federation->promise.view == MFPG_VIEW_LOCAL ? look_at_update(r, k)
+                                                                : look_at_average(r, k);
 }
 
 /* log of (1 - q) + q exp(shift z - shift^2/2): the density of N(shift, 1), drawn with probability q, over that of N(0, 1). */
@@ -103,7 +116,7 @@ static double mixture(double q, double z, double shift) {
 /* log likelihood ratio of arm 1 over arm 0. Without sampling it is linear in what is seen. */
 static double ratio(const mfpg_audit_game *game, look l, int sign, int one_step) {
     double z = sign * l.beyond;
-    int replace = game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE;
+    int replace = is_replace(game);
     if (l.rate >= 1.0 || !one_step) {
         double shift = l.shift * l.rate;
         return replace ? 2.0 * shift * z : shift * z - 0.5 * shift * shift;
@@ -111,21 +124,17 @@ static double ratio(const mfpg_audit_game *game, look l, int sign, int one_step)
     return mixture(l.rate, z, l.shift) - (replace ? mixture(l.rate, z, -l.shift) : 0.0);
 }
 
-/* 1 if the digits of a release say that it has no noise of the grid. */
-static int lacks_noise(mfpg_digits_kind kind) {
-    return kind == MFPG_DIGITS_FLOATS || kind == MFPG_DIGITS_STILL;
-}
-
-/* 1 if a release lies on arm 1, -1 on arm 0, 0 on neither. Noise on a grid lies on one in a round of forty: digits tell it apart. */
-static int arm_without_noise(const mfpg_audit_game *game, look l, int sign) {
+/* 1 if a release without noise, as its digits show, is on arm 1, -1 on arm 0, 0 on neither. Noise on a grid is on one in a round
+ * of forty: digits tell it apart. */
+static int arm_without_noise(const mfpg_audit_game *game, look l, int sign, mfpg_digits_kind digits) {
     double z = sign * l.beyond;
-    int replace = game->federation->promise.adjacency == MFPG_ADJACENCY_REPLACE;
-    if (l.rate < 1.0) return 0;
-    return (fabs(z - l.shift) <= l.grain) - (fabs(replace ? z + l.shift : z) <= l.grain);
+    if (l.rate < 1.0 || (digits != MFPG_DIGITS_FLOATS && digits != MFPG_DIGITS_STILL)) return 0;
+    return (fabs(z - l.shift) <= l.grain) - (fabs(is_replace(game) ? z + l.shift : z) <= l.grain);
 }
 
 double mfpg_attack_round(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t, ptrdiff_t k) {
-    return ratio(game, look_at(game, s, t, k), 1, game->law[k].one_step);
+    const one_round r = round_of(game, s, t);
+    return ratio(game, look_at(&r, k), 1, game->law[k].one_step);
 }
 
 /* View final: the last model alone, less its mean half way between the arms, which follows the same recursion as the model. */
@@ -133,13 +142,13 @@ static double score_last(
     const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
     double mean = s->global[0];
     for (int64_t t = 0; t < s->rounds; t++) {
-        const double *weight = row_of(game, s->weight, t);
+        const one_round r = round_of(game, s, t);
         double keep = 0.0, move = 0.0, members = 0.0;
         for (ptrdiff_t j = 0; j < game->clients; j++) {
-            double sent = j == k ? mfpg_audit_middle(game, sign[t]) : given(game, s, t, j);
-            keep += weight[j] * game->law[j].keep;
-            move += weight[j] * game->law[j].gap * game->law[j].rate * sent;
-            members += weight[j];
+            keep += r.weight[j] * r.law[j].keep;
+            move +=
+                r.weight[j] * r.law[j].gap * r.law[j].rate * (j == k ? middle(game, sign[t]) : sent(&r, j));
+            members += r.weight[j];
         }
         if (members > 0.0) mean = keep * mean + move; /* else nobody took part */
     }
@@ -150,16 +159,16 @@ static double score_last(
  * noisy ones can: it counts six deviations. An honest round is on the grid, with entries that moved, and never seems to be one. */
 double mfpg_attack_score(
     const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
-    double sum = 0.0, square = 0.0;
+    double sum = 0.0, square = 0.0, apart = mfpg_audit_value(game, 1, 1) - mfpg_audit_value(game, 1, 0);
     int bare = 0;
     if (game->federation->promise.view == MFPG_VIEW_FINAL) return score_last(game, s, sign, k);
     for (int64_t t = 0; t < s->rounds; t++) {
-        if (!(row_of(game, s->weight, t)[k] > 0.0)) continue;
-        look l = look_at(game, s, t, k);
-        double apart = mfpg_audit_value(game, 1, 1) - mfpg_audit_value(game, 1, 0);
+        const one_round r = round_of(game, s, t);
+        if (!(r.weight[k] > 0.0)) continue;
+        look l = look_at(&r, k);
         sum += ratio(game, l, sign[t], game->law[k].one_step);
         square += apart * apart * l.shift * l.shift;
-        if (lacks_noise(s->digits[t * game->clients + k])) bare += arm_without_noise(game, l, sign[t]);
+        bare += arm_without_noise(game, l, sign[t], s->digits[t * game->clients + k]);
     }
     return sum + 6.0 * sqrt(square) * bare;
 }
@@ -171,8 +180,8 @@ double mfpg_attack_digits(
     for (int64_t t = 0; t < s->rounds; t++) {
         signed char shown = s->shown[t * game->clients + k];
         if (shown == MFPG_SHOWS_NONE) continue;
-        for (int arm = 0; arm < 2; arm++)
-            if ((double)shown == mfpg_audit_value(game, sign[t], arm)) sum += arm == 1 ? 1 : -1;
+        sum += (double)shown == mfpg_audit_value(game, sign[t], 1);
+        sum -= (double)shown == mfpg_audit_value(game, sign[t], 0);
     }
     return (double)sum;
 }
@@ -181,26 +190,26 @@ double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *s, 
     ptrdiff_t k, ptrdiff_t other) {
     double sum = 0.0;
     for (int64_t t = 0; t < s->rounds; t++) {
-        const double *weight = row_of(game, s->weight, t), *local = row_of(game, s->local, t);
-        if (weight[k] == 0.0 || weight[other] == 0.0) continue;
-        double own = local[k] - expected(game, s, t, k, mfpg_audit_middle(game, sign[t]));
-        double others = local[other] - expected(game, s, t, other, given(game, s, t, other));
-        sum += sign[t] * (own - others);
+        const one_round r = round_of(game, s, t);
+        if (r.weight[k] == 0.0 || r.weight[other] == 0.0) continue;
+        double own = r.local[k] - expected(&r, k, middle(game, sign[t]));
+        sum += sign[t] * (own - (r.local[other] - expected(&r, other, sent(&r, other))));
     }
     return sum;
 }
 
-/* The arms lie as far apart as the model at hand makes them. Several local steps are taken for as many of the first. */
+/* The arms are as far apart as the model makes them. Several local steps are taken for as many of the first. */
 double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k) {
     double sum = 0.0;
     if (game->federation->promise.view == MFPG_VIEW_FINAL) return s->global[s->rounds];
     for (int64_t t = 0; t < s->rounds; t++) {
-        if (row_of(game, s->weight, t)[k] == 0.0) continue;
-        look l = look_at(game, s, t, k);
+        const one_round r = round_of(game, s, t);
+        if (r.weight[k] == 0.0) continue;
+        look l = look_at(&r, k);
         double rate = game->law[k].one_step ? l.rate : 1.0,
                shift = game->law[k].one_step ? l.shift : l.shift * l.rate;
         for (int arm = 0; arm < 2; arm++) {
-            double to = moves(game, s, t, k, mfpg_audit_value(game, 1, arm));
+            double to = moves(&r, k, mfpg_audit_value(game, 1, arm));
             double density = mixture(rate, l.beyond, shift * to);
             sum += arm == 1 ? density : -density;
         }
@@ -208,34 +217,35 @@ double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *s, 
     return sum;
 }
 
-/* The round of the first look at client k's records; -1 where it never took part. */
+/* The first round that shows client k's records; -1 if it never took part. */
 static int64_t first_look(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k) {
     for (int64_t t = 0; t < s->rounds; t++)
-        if (row_of(game, s->weight, t)[k] > 0.0) return t;
+        if (s->weight[t * game->clients + k] > 0.0) return t;
     return -1;
 }
 
-/* A record is noised once, so that its first look says all there is. All looks, and those beside another record, say more only of
- * noise that was drawn anew, or used twice. */
+/* A record is noised once, so that the first round that shows it says all there is. All rounds, and other records, say more only
+ * of noise that was drawn again, or used twice. */
 double mfpg_attack_records(
     const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k, ptrdiff_t series) {
     const mfpg_audit_law *law = &game->law[k];
+    ptrdiff_t clients = game->clients;
     int64_t first = first_look(game, s, k);
     if (first < 0) return 0.0;
-    double seen = row_of(game, s->local, first)[k], sd = sqrt(law->variance),
+    double seen = s->local[first * clients + k], sd = sqrt(law->variance),
            toward = law->gap < 0.0 ? -1.0 : 1.0;
     if (series == MFPG_LOOK_FIRST)
         return ratio(game, (look){.beyond = seen / sd, .shift = law->gap / sd, .rate = 1.0}, 1, 1);
-    if (series == MFPG_LOOK_BESIDE) return toward * (seen - row_of(game, s->beside, first)[k]);
+    if (series == MFPG_LOOK_BESIDE) return toward * (seen - s->beside[first * clients + k]);
     if (series >= MFPG_LOOK_CROSS) {
-        ptrdiff_t other = (k + series - MFPG_LOOK_CROSS + 1) % game->clients;
+        ptrdiff_t other = (k + series - MFPG_LOOK_CROSS + 1) % clients;
         int64_t theirs = first_look(game, s, other);
         if (theirs < 0) return toward * seen;
-        double given_other = row_of(game, s->value, theirs)[other] * game->law[other].gap;
-        return toward * (seen - (row_of(game, s->local, theirs)[other] - given_other));
+        double given = s->value[theirs * clients + other] * game->law[other].gap;
+        return toward * (seen - (s->local[theirs * clients + other] - given));
     }
     double sum = 0.0;
     for (int64_t t = first; t < s->rounds; t++)
-        if (row_of(game, s->weight, t)[k] > 0.0) sum += toward * row_of(game, s->local, t)[k];
+        if (s->weight[t * clients + k] > 0.0) sum += toward * s->local[t * clients + k];
     return sum;
 }

@@ -1,14 +1,12 @@
-#include "canary.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_game.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "mechanisms/mechanism_ops.h"
 #include "models/clip_factor.h"
-#include "models/model_ops.h"
 
 /* ---- the directions ---- */
 
@@ -58,7 +56,7 @@ double mfpg_canary_project(ptrdiff_t n, const float *w) {
 
 static ptrdiff_t workspace(const mfpg_model *model, ptrdiff_t rows) {
     (void)model;
-    return rows; /* what each example's gradient is along v */
+    return rows; /* each example's gradient along v */
 }
 
 /* The features of an example: size, direction, number of directions. Floats hold whole numbers up to 2^24. */
@@ -184,7 +182,7 @@ mfpg_status mfpg_canary_model_create(mfpg_context *ctx, const mfpg_model *like, 
     return MFPG_OK;
 }
 
-/* ---- the data ---- */
+/* ---- data ---- */
 
 void mfpg_canary_data_clear(mfpg_canary_data *canaries) {
     for (ptrdiff_t k = 0; canaries->data.client && k < canaries->data.clients; k++) {
@@ -197,68 +195,211 @@ void mfpg_canary_data_clear(mfpg_canary_data *canaries) {
     *canaries = (mfpg_canary_data){0};
 }
 
-/* The canaries of client k point along these directions. */
-typedef struct pointing {
-    ptrdiff_t each, directions, first;
-} pointing;
-
-/* Of the rows of one client: the unit of privacy is a client, whose gradient is a mean (or sum) over its rows, or one row.
- * Poisson batches leave rows out: then every row of a client carries the canary. */
-static mfpg_status fill(mfpg_context *ctx, const mfpg_mechanism *mechanism, double excess, ptrdiff_t rows,
-    const pointing *to, mfpg_dataset *out, ptrdiff_t *hot) {
-    const mfpg_mechanism_options *o = &mechanism->options;
-    int example = o->promise.unit == MFPG_UNIT_EXAMPLE;
-    double size = excess * o->clip * (example ? 1.0 : (double)rows);
-    if (mfpg_mechanism_clips_update(mechanism)) size /= mechanism->ops->rate(o);
-    *out = (mfpg_dataset){.rows = rows,
-        .features = FEATURES,
-        .x = mfpg_alloc(rows, FEATURES * sizeof *out->x),
-        .y = mfpg_alloc_floats(rows),
-        .norm2 = mfpg_alloc(rows, sizeof *out->norm2)};
-    if (!out->x || !out->y || !out->norm2) return mfpg_fail_memory(ctx);
-    for (ptrdiff_t i = 0; i < rows; i++) {
-        float *x = out->x + FEATURES * i;
-        x[SIZE] = (float)size;
-        x[DIRECTION] = (float)(to->first + (i < to->each ? i : 0));
-        x[DIRECTIONS] = (float)to->directions;
-        out->y[i] = 0.0F;
-        out->norm2[i] = size * size;
-    }
-    *hot = !example && o->batch_rate < 1.0 ? rows : to->each < rows ? to->each : rows;
-    return MFPG_OK;
-}
-
-mfpg_status mfpg_canary_data_create_many(mfpg_context *ctx, const mfpg_federated_data *like,
-    const mfpg_mechanism *const *mechanism, double excess, ptrdiff_t each, ptrdiff_t directions,
-    mfpg_canary_data *out) {
+/* As many rows as each client has, all zeros. */
+static mfpg_status create_data(
+    mfpg_context *ctx, const mfpg_federated_data *like, ptrdiff_t features, mfpg_canary_data *out) {
     mfpg_canary_data made = {.data = {.clients = like->clients,
-                                 .features = FEATURES,
+                                 .features = features,
                                  .client = mfpg_alloc(like->clients, sizeof *made.data.client),
                                  .public_norm2 = (double)INFINITY},
         .hot = mfpg_alloc(like->clients, sizeof *made.hot)};
-    mfpg_status status = made.data.client && made.hot ? MFPG_OK : mfpg_fail_memory(ctx);
-    for (ptrdiff_t k = 0; k < like->clients && status == MFPG_OK; k++) {
-        const pointing to = {each, directions, each > 1 ? 0 : k % directions};
+    int whole = made.data.client && made.hot;
+    for (ptrdiff_t k = 0; k < like->clients && whole; k++) {
+        ptrdiff_t rows = like->client[k].train.rows;
+        mfpg_dataset *set = &made.data.client[k].train;
         made.data.client[k].name = like->client[k].name;
-        status = fill(ctx, mechanism[k], excess, like->client[k].train.rows, &to, &made.data.client[k].train,
-            &made.hot[k]);
+        *set = (mfpg_dataset){.rows = rows,
+            .features = features,
+            .x = mfpg_alloc(rows, (size_t)features * sizeof *set->x),
+            .y = mfpg_alloc_floats(rows),
+            .norm2 = mfpg_alloc(rows, sizeof *set->norm2)};
+        whole = set->x && set->y && set->norm2;
     }
-    if (status == MFPG_OK)
-        *out = made;
-    else
-        mfpg_canary_data_clear(&made);
-    return status;
+    *out = made;
+    if (whole) return MFPG_OK;
+    mfpg_canary_data_clear(out);
+    return mfpg_fail_memory(ctx);
 }
 
+/* ---- gradients ---- */
+
+/* The unit of privacy is a client, whose gradient is a mean (or sum) over its rows, or one row. Poisson batches leave rows
+ * out: then every row of a client carries the canary. */
 mfpg_status mfpg_canary_data_create(mfpg_context *ctx, const mfpg_federated_data *like,
-    const mfpg_mechanism *const *mechanism, double excess, mfpg_canary_data *out) {
-    return mfpg_canary_data_create_many(ctx, like, mechanism, excess, 1, 1, out);
+    const mfpg_mechanism *const *mechanism, double excess, ptrdiff_t each, ptrdiff_t directions,
+    mfpg_canary_data *out) {
+    mfpg_status status = create_data(ctx, like, FEATURES, out);
+    for (ptrdiff_t k = 0; k < like->clients && status == MFPG_OK; k++) {
+        const mfpg_mechanism_options *o = &mechanism[k]->options;
+        const mfpg_dataset *set = &out->data.client[k].train;
+        int example = o->promise.unit == MFPG_UNIT_EXAMPLE;
+        double size = excess * o->clip * (example ? 1.0 : (double)set->rows);
+        if (mfpg_mechanism_clips_update(mechanism[k])) size /= mechanism[k]->ops->rate(o);
+        for (ptrdiff_t i = 0; i < set->rows; i++) {
+            float *x = set->x + FEATURES * i;
+            x[SIZE] = (float)size;
+            x[DIRECTION] = (float)(each == 1 ? k % directions : i < each ? i : 0);
+            x[DIRECTIONS] = (float)directions;
+            set->norm2[i] = size * size;
+        }
+        int all = (!example && o->batch_rate < 1.0) || each > set->rows;
+        out->hot[k] = all ? set->rows : each;
+    }
+    return status;
 }
 
 void mfpg_canary_set(mfpg_canary_data *canaries, ptrdiff_t k, double value) {
     for (ptrdiff_t i = 0; i < canaries->hot[k]; i++) canaries->data.client[k].train.y[i] = (float)value;
 }
 
-void mfpg_canary_set_one(mfpg_canary_data *canaries, ptrdiff_t k, ptrdiff_t i, double value) {
-    if (i < canaries->hot[k]) canaries->data.client[k].train.y[i] = (float)value;
+/* One row carries the canary, or all if the unit is a client. */
+static void set_hot(const mfpg_mechanism *const *mechanism, mfpg_canary_data *out) {
+    for (ptrdiff_t k = 0; k < out->data.clients; k++)
+        out->hot[k] =
+            mechanism[k]->options.promise.unit == MFPG_UNIT_EXAMPLE ? 1 : out->data.client[k].train.rows;
+}
+
+/* ---- rows ---- */
+
+/* The norm of the gradient above which the clip holds it: an update is clipped after all its steps. */
+static double clip_of(const mfpg_mechanism *mechanism) {
+    const mfpg_mechanism_options *o = &mechanism->options;
+    if (!mfpg_mechanism_clips_update(mechanism)) return o->clip;
+    return o->clip / (mechanism->ops->rate(o) * (double)o->local_steps);
+}
+
+/* A logistic residual is 1/2 at the start and fades like exp(-margin): |x~| exp(-|x~| spread) is largest at 1/spread. */
+static void choose_size(
+    mfpg_input_canary *input, const mfpg_model *model, const mfpg_mechanism *mechanism, double spread) {
+    double clip = clip_of(mechanism), bias = input->glm->bias ? 1.0 : 0.0;
+    if (model->classes > 0) {
+        double size = spread > 0.0 ? 1.0 / spread : (double)INFINITY;
+        input->norm = fmax(fmin(fmax(size, 4.0 * clip), 20.0 * clip), 2.0 * bias);
+        input->label[1] = 1.0F;
+    } else { /* a residual is margin - label, and does not fade */
+        input->norm = 2.0;
+        input->label[1] = (float)(10.0 * (clip / input->norm + spread * input->norm));
+        input->label[0] = -input->label[1];
+    }
+}
+
+mfpg_status mfpg_input_canary_check(mfpg_context *ctx, const mfpg_model *model) {
+    if (model->ops->glm) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "input canaries need a generalised linear model (logistic, linear, quadratic); model %s is not one",
+        model->ops->name);
+}
+
+mfpg_status mfpg_input_canary_create(mfpg_context *ctx, const mfpg_model *model,
+    const mfpg_mechanism *mechanism, double spread, mfpg_input_canary *out) {
+    const mfpg_glm *glm = model->ops->glm;
+    mfpg_input_canary made = {.glm = glm,
+        .features = model->features,
+        .row = mfpg_alloc_floats(model->features),
+        .sums_rows = mfpg_model_sums_rows(model)};
+    if (!made.row) return mfpg_fail_memory(ctx);
+    choose_size(&made, model, mechanism, spread);
+    double length = sqrt(made.norm * made.norm - (glm->bias ? 1.0 : 0.0)), square = glm->bias ? 1.0 : 0.0;
+    for (ptrdiff_t i = 0; i < made.features; i++) { /* entries of equal size, of which half are negative */
+        double sign = i % 2 == 0 ? 1.0 : -1.0;
+        made.row[i] = (float)(sign * length / sqrt((double)made.features));
+        square += (double)made.row[i] * (double)made.row[i];
+    }
+    made.norm = sqrt(square);
+    *out = made;
+    return MFPG_OK;
+}
+
+void mfpg_input_canary_clear(mfpg_input_canary *input) {
+    free(input->row);
+    *input = (mfpg_input_canary){0};
+}
+
+double mfpg_input_project(const mfpg_input_canary *input, const float *w) {
+    double sum = input->glm->bias ? (double)w[input->features] : 0.0;
+    for (ptrdiff_t i = 0; i < input->features; i++) sum += (double)input->row[i] * (double)w[i];
+    return sum / input->norm;
+}
+
+mfpg_status mfpg_input_data_create(mfpg_context *ctx, const mfpg_input_canary *input,
+    const mfpg_federated_data *like, const mfpg_mechanism *const *mechanism, mfpg_canary_data *out) {
+    mfpg_status status = create_data(ctx, like, input->features, out);
+    if (status != MFPG_OK) return status;
+    set_hot(mechanism, out);
+    for (ptrdiff_t k = 0; k < like->clients; k++) {
+        const mfpg_dataset *set = &out->data.client[k].train;
+        for (ptrdiff_t i = 0; i < set->rows * input->features; i++) set->x[i] = NAN;
+        for (ptrdiff_t i = 0; i < set->rows; i++) set->norm2[i] = (double)NAN;
+    }
+    return MFPG_OK;
+}
+
+void mfpg_input_set(const mfpg_input_canary *input, mfpg_canary_data *canaries, ptrdiff_t k, double value) {
+    mfpg_dataset *data = &canaries->data.client[k].train;
+    double bias = input->glm->bias ? 1.0 : 0.0;
+    for (ptrdiff_t i = 0; i < canaries->hot[k]; i++) {
+        float *x = data->x + i * input->features;
+        for (ptrdiff_t j = 0; j < input->features; j++) x[j] = value == 0.0 ? NAN : input->row[j];
+        data->y[i] = input->label[value > 0.0];
+        data->norm2[i] = value == 0.0 ? (double)NAN : input->norm * input->norm - bias;
+    }
+}
+
+mfpg_input_pull mfpg_input_pull_at(const mfpg_input_canary *input, const mfpg_mechanism *mechanism,
+    ptrdiff_t rows, double value, double along) {
+    if (value == 0.0) return (mfpg_input_pull){0.0, 1.0, 0.0};
+    double residual = input->glm->slope(input->norm * along, (double)input->label[value > 0.0]);
+    int client = mechanism->options.promise.unit == MFPG_UNIT_CLIENT;
+    double norm = fabs(residual) * input->norm * (client && input->sums_rows ? (double)rows : 1.0);
+    double clip = clip_of(mechanism), moves = fmin(norm / clip, 1.0);
+    return (mfpg_input_pull){norm, norm > clip ? clip / norm : 1.0, residual < 0.0 ? moves : -moves};
+}
+
+/* ---- records ---- */
+
+mfpg_status mfpg_record_data_create(mfpg_context *ctx, ptrdiff_t features, const mfpg_federated_data *like,
+    const mfpg_mechanism *const *mechanism, mfpg_canary_data *out) {
+    mfpg_status status = create_data(ctx, like, features, out);
+    if (status == MFPG_OK) set_hot(mechanism, out);
+    return status;
+}
+
+void mfpg_record_set(
+    mfpg_canary_data *canaries, const mfpg_mechanism *mechanism, ptrdiff_t k, double value, double excess) {
+    mfpg_dataset *data = &canaries->data.client[k].train;
+    double size = value * excess * mechanism->options.clip;
+    for (ptrdiff_t i = 0; i < canaries->hot[k]; i++) {
+        for (ptrdiff_t j = 0; j < data->features; j++)
+            data->x[i * data->features + j] = (float)(size * mfpg_canary_entry(data->features, 1, 0, j));
+        data->norm2[i] = size * size;
+    }
+}
+
+double mfpg_record_look(const mfpg_canary_data *canaries, ptrdiff_t k, const mfpg_dataset *noised) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < canaries->hot[k]; i++)
+        sum += mfpg_canary_project(noised->features, noised->x + i * noised->features);
+    return sum / sqrt((double)canaries->hot[k]);
+}
+
+double mfpg_record_look_beside(const mfpg_canary_data *canaries, ptrdiff_t k, const mfpg_dataset *noised) {
+    ptrdiff_t other = canaries->hot[k];
+    if (other >= noised->rows) return (double)NAN;
+    return mfpg_canary_project(noised->features, noised->x + other * noised->features);
+}
+
+/* A step of the flow along v, on which the loss has no gradient (the start is zero), is read off the mechanism's own map. What
+ * the record moves others by through their mean is left out of what is looked at: 1/rows of the variance penalty. */
+void mfpg_record_law(const mfpg_mechanism *mechanism, double noise_sd, ptrdiff_t rows, int64_t steps,
+    double *gap, double *variance) {
+    int all = mechanism->options.promise.unit == MFPG_UNIT_CLIENT;
+    double keep = 1.0, nothing = 0.0, mean = all ? 1.0 : 1.0 / (double)rows;
+    if (mechanism->ops->map) mechanism->ops->map(mechanism, noise_sd, 1, &nothing, &mean, &keep);
+    double distance = mechanism->options.clip * sqrt(all ? (double)rows : 1.0);
+    *gap = distance * keep;
+    *variance = noise_sd * noise_sd;
+    for (int64_t step = 1; step < steps && mechanism->ops->map; step++) {
+        *gap *= keep;
+        *variance = *variance * keep * keep + noise_sd * noise_sd;
+    }
 }

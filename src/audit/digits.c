@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_game.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "game.h"
 #include "mechanisms/mechanism_ops.h"
 
 /* Noise on a grid of a quarter of its deviation rounds to zero with a chance of 0.0995, in all of so many entries once in 10^8. */

@@ -1,4 +1,4 @@
-/* Which of some candidates was the client's? One of them, drawn by lot, stands in a batch whose other examples are known; the
+/* Which of some candidates was the client's? One of them, drawn by lot, is in a batch whose other examples are known; the
  * attacker guesses the one whose clipped gradient is nearest to what it sees, which is the likeliest under Gaussian noise.
  *
  * Of M candidates no attacker is right more often than Phi(Phi^-1(1/M) + mu), mu that of zero-out: against the run without the
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/streams.h"
 #include "inversion.h"
-#include "mfpg/audit_bounds.h"
+#include "audit_bounds.h"
 #include "numerics/linalg/linalg.h"
 #include "numerics/special/laws.h"
 
@@ -19,7 +19,7 @@ enum { TOGETHER = 8 }; /* trials */
 
 typedef struct identification {
     const mfpg_inversion_subject *subject;
-    const mfpg_inversion_step *step; /* at hand */
+    const mfpg_inversion_step *step; /* of the level */
     int level;
     mfpg_inversion_release release;
     ptrdiff_t candidates, parameters, batch, work_size;
@@ -60,12 +60,6 @@ static ptrdiff_t truth_of(const identification *d, ptrdiff_t trial) {
     return (ptrdiff_t)mfpg_stream_below(&lots, (uint64_t)trial, (uint64_t)d->candidates);
 }
 
-static mfpg_status see(mfpg_context *ctx, const identification *d, ptrdiff_t trial, int worker, float *seen) {
-    mfpg_stream noise = mfpg_inversion_stream(d->subject, MFPG_INVERSION_GUESS, d->level, (uint64_t)trial);
-    const mfpg_dataset batch = batch_with(d, truth_of(d, trial), worker);
-    return d->release(ctx, d->subject, d->step, &batch, &noise, seen, d->work + worker * d->work_size);
-}
-
 /* Candidates that look better than the truth count before it; equal ones share it, those of smaller number before. */
 static int32_t rank_of(const identification *d, ptrdiff_t truth, const double *score) {
     int32_t rank = 1;
@@ -83,7 +77,11 @@ static mfpg_status guess(mfpg_context *ctx, ptrdiff_t index, int worker, void *a
     float *seen = d->seen + worker * TOGETHER * n;
     double *score = d->score + worker * TOGETHER * d->candidates;
     for (ptrdiff_t t = 0; t < count; t++) {
-        mfpg_status status = see(ctx, d, first + t, worker, seen + t * n);
+        mfpg_stream noise =
+            mfpg_inversion_stream(d->subject, MFPG_INVERSION_GUESS, d->level, (uint64_t)(first + t));
+        const mfpg_dataset batch = batch_with(d, truth_of(d, first + t), worker);
+        mfpg_status status = d->release(
+            ctx, d->subject, d->step, &batch, &noise, seen + t * n, d->work + worker * d->work_size);
         if (status != MFPG_OK) return status;
     }
     for (ptrdiff_t c = 0; c < d->candidates; c++)
@@ -107,7 +105,7 @@ static void judge(identification *d, double alpha, mfpg_inversion_level *level) 
     level->median_rank = 0.5 * ((double)d->rank[(trials - 1) / 2] + (double)d->rank[trials / 2]);
     level->rate = (double)level->correct / (double)trials;
     level->lower = mfpg_proportion_lower(level->correct, trials, alpha);
-    level->cap = mfpg_audit_identification_cap(d->step->mu, d->candidates);
+    level->cap = mfpg_identification_cap(d->step->mu, d->candidates);
     level->stands = level->lower <= level->cap;
 }
 

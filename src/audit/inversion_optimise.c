@@ -14,8 +14,8 @@
 #include "numerics/linalg/product.h"
 
 static const double SMOOTHNESS = 1e-3; /* weight of the total variation */
-static const double REACH =
-    1e-3; /* of the difference, |h r|: far above the rounding of floats, far below a kink's distance */
+/* of the difference, |h r|: far above the rounding of floats, far below the distance of a kink */
+static const double REACH = 1e-3;
 static const double FIRST_STEP = 0.1;
 
 typedef struct search {
@@ -67,7 +67,7 @@ static void example_gradient(search *s, ptrdiff_t b, const float *w) {
     mfpg_model_gradient(u->model, w, &data, NULL, 0, 1.0, s->one, s->model_work);
 }
 
-/* sum = g(x), and how each example's gradient stands in it. */
+/* sum = g(x), and the factors of the examples' gradients in it. */
 static void whole_gradient(search *s) {
     ptrdiff_t n = s->subject->parameters;
     memset(s->sum, 0, (size_t)n * sizeof *s->sum);
@@ -95,14 +95,6 @@ double mfpg_total_variation(
         }
     }
     return sum;
-}
-
-/* Mean of the differences to the right and downwards in each picture, with its weight in the objective; its slope is added to the one of
- * the search. */
-static double smoothness(search *s) {
-    double weight = SMOOTHNESS / (double)s->subject->features;
-    return weight * mfpg_total_variation(s->size, s->subject->features, s->subject->options->width, s->x,
-                        (float)weight, s->slope);
 }
 
 /* out += by W'd, d the gradient of the first layer's biases in s->one, W its weights in w. */
@@ -147,7 +139,11 @@ static double evaluate(search *s) {
     double norm = mfpg_vector_norm(n, s->sum), product = mfpg_vector_dot(n, s->sum, s->seen);
     double cosine = norm > 0.0 ? product / (norm * s->seen_norm) : 0.0, objective = 1.0 - cosine;
     memset(s->slope, 0, (size_t)s->size * sizeof *s->slope);
-    if (s->subject->options->width > 0) objective += smoothness(s);
+    if (s->subject->options->width > 0) { /* the mean of the differences between neighbours, and its slope */
+        double weight = SMOOTHNESS / (double)s->subject->features;
+        objective += weight * mfpg_total_variation(s->size, s->subject->features, s->subject->options->width,
+                                  s->x, (float)weight, s->slope);
+    }
     if (!(norm > 0.0)) return objective;
     /* r = cos g / |g|^2 - g* / (|g| |g*|) */
     float of_sum = (float)(cosine / (norm * norm)), of_seen = (float)(1.0 / (norm * s->seen_norm));
@@ -168,16 +164,6 @@ static void descend(search *s, int iteration, double size) {
         double by = size * ((double)s->moment[i] / unbias1) / (sqrt((double)s->square[i] / unbias2) + 1e-8);
         s->x[i] = fminf(fmaxf(s->x[i] - (float)by, 0.0F), 1.0F);
     }
-}
-
-/* Steps shrink at 3/8, 5/8 and 7/8 of the iterations. */
-static double step_size(int iteration, int iterations) {
-    int eighths = (int)((int64_t)iteration * 8 / iterations);
-    return FIRST_STEP * (eighths < 3 ? 1.0 : eighths < 5 ? 0.5 : eighths < 7 ? 0.25 : 0.1);
-}
-
-static int stopped(const mfpg_inversion_options *options) {
-    return options->stop && *options->stop;
 }
 
 static void start(search *s, const mfpg_stream *stream, int restart) {
@@ -204,15 +190,19 @@ void mfpg_inversion_optimise(const mfpg_inversion_subject *subject, const mfpg_i
     double best = (double)INFINITY;
     lay_out(&s, work);
     memset(s.best, 0, (size_t)s.size * sizeof *s.best);
-    for (int restart = 0; restart < o->restarts && s.seen_norm > 0.0 && !stopped(o); restart++) {
+    for (int restart = 0; restart < o->restarts && s.seen_norm > 0.0 && !mfpg_inversion_stopped(o);
+         restart++) {
         start(&s, stream, restart);
-        for (int i = 0; i <= o->iterations && !stopped(o); i++) {
+        for (int i = 0; i <= o->iterations && !mfpg_inversion_stopped(o); i++) {
             double objective = evaluate(&s);
             if (objective < best) {
                 best = objective;
                 memcpy(s.best, s.x, (size_t)s.size * sizeof *s.best);
             }
-            if (i < o->iterations) descend(&s, i, step_size(i, o->iterations));
+            /* Steps shrink at 3/8, 5/8 and 7/8 of the iterations. */
+            int eighths = o->iterations > 0 ? (int)((int64_t)i * 8 / o->iterations) : 0;
+            double shrink = eighths < 3 ? 1.0 : eighths < 5 ? 0.5 : eighths < 7 ? 0.25 : 0.1;
+            if (i < o->iterations) descend(&s, i, FIRST_STEP * shrink);
         }
     }
     for (ptrdiff_t i = 0; i < s.size; i++)

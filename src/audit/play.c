@@ -1,11 +1,11 @@
 /* One run by the library's federation, watched along the canary's direction. */
-#include "game.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_game.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/streams.h"
 #include "federation/internal.h"
 #include "federation/plan.h"
 #include "mechanisms/mechanism_ops.h"
@@ -37,44 +37,12 @@ static void see(void *user, ptrdiff_t client, double weight, const float *model)
         w->failed = 1;
 }
 
-/* Whether the digits of releases are looked at: of parameters that are not projected, in views of every round. */
+/* Whether the digits of releases are read: of parameters that are not projected, in views of every round. */
 static int looks_at_digits(const mfpg_audit_game *game) {
     if (game->records || game->federation->promise.view == MFPG_VIEW_FINAL) return 0;
     for (ptrdiff_t k = 0; k < game->clients; k++)
         if (mfpg_mechanism_projects(game->mechanism[k])) return 0;
     return 1;
-}
-
-/* The digits of the global model are the same for every client that hides in it. */
-static void see_digits(const watch *w, const mfpg_federation *federation) {
-    const mfpg_audit_game *game = w->game;
-    mfpg_transcript *s = w->transcript;
-    if (!w->before || game->federation->promise.view == MFPG_VIEW_LOCAL) return;
-    mfpg_digits_kind kind = mfpg_digits_of_sum(mfpg_model_parameters(game->model),
-        federation->shares ? federation->plan->grid : 0.0, w->before, mfpg_federation_model(federation));
-    for (ptrdiff_t k = 0; k < game->clients; k++) s->digits[(ptrdiff_t)s->rounds * game->clients + k] = kind;
-}
-
-static mfpg_status watch_open(mfpg_context *ctx, watch *w) {
-    if (!looks_at_digits(w->game)) return MFPG_OK;
-    w->before = mfpg_alloc_floats(mfpg_model_parameters(w->game->model));
-    return w->before ? MFPG_OK : mfpg_fail_memory(ctx);
-}
-
-static void keep_model(const watch *w, const float *model) {
-    if (w->before)
-        memcpy(w->before, model, (size_t)mfpg_model_parameters(w->game->model) * sizeof *w->before);
-}
-
-/* The members' noised records behind a round. */
-static void see_records(const mfpg_audit_game *game, const mfpg_canary_data *canaries,
-    const mfpg_federation *federation, mfpg_transcript *s) {
-    for (ptrdiff_t k = 0; k < game->clients; k++) {
-        ptrdiff_t at = (ptrdiff_t)s->rounds * game->clients + k;
-        if (s->weight[at] == 0.0) continue;
-        s->local[at] = mfpg_record_look(canaries, k, &federation->records[k]);
-        s->beside[at] = mfpg_record_look_beside(canaries, k, &federation->records[k]);
-    }
 }
 
 static void see_global(const mfpg_audit_game *game, mfpg_transcript *s, int64_t round, const float *w) {
@@ -91,8 +59,8 @@ static void give(const mfpg_audit_game *game, const mfpg_transcript *s, mfpg_can
             mfpg_input_set(game->input, canaries, k, s->value[at + k]);
         else if (s->each == 1)
             mfpg_canary_set(canaries, k, s->value[at + k]);
-        for (ptrdiff_t i = 0; i < s->each && s->each > 1; i++)
-            mfpg_canary_set_one(canaries, k, i, s->value[i * plane + at + k]);
+        for (ptrdiff_t i = 0; i < canaries->hot[k] && s->each > 1; i++)
+            canaries->data.client[k].train.y[i] = (float)s->value[i * plane + at + k];
     }
 }
 
@@ -105,7 +73,9 @@ mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game 
         ctx, game->federation, &canaries->data, game->model, game->mechanism, game->action, key, &federation);
     if (status != MFPG_OK) return status;
     watch watching = {.game = game, .transcript = s, .ctx = ctx};
-    status = watch_open(ctx, &watching);
+    size_t size = (size_t)mfpg_model_parameters(game->model) * sizeof *watching.before;
+    if (looks_at_digits(game) && !(watching.before = mfpg_alloc_floats(mfpg_model_parameters(game->model))))
+        status = mfpg_fail_memory(ctx);
     const mfpg_key cohorts = mfpg_key_from_seed(game->options->seed);
     mfpg_federation_watch(federation, see, &watching);
     mfpg_federation_share_cohorts(federation, &cohorts); /* as in the run that made the promises */
@@ -120,15 +90,88 @@ mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game 
         mfpg_round_report report;
         int done = 0;
         give(game, s, canaries);
-        keep_model(&watching, mfpg_federation_model(federation));
+        if (watching.before) memcpy(watching.before, mfpg_federation_model(federation), size);
         status = mfpg_federation_round(ctx, federation, &report, &done);
         if (done) break; /* nobody has budget left */
         if (watching.failed && status == MFPG_OK) status = mfpg_fail_memory(ctx);
-        if (game->records && status == MFPG_OK) see_records(game, canaries, federation, s);
-        if (status == MFPG_OK) see_digits(&watching, federation);
-        see_global(game, s, s->rounds + 1, mfpg_federation_model(federation));
+        const float *model = mfpg_federation_model(federation);
+        ptrdiff_t row = (ptrdiff_t)s->rounds * game->clients;
+        for (ptrdiff_t k = 0; k < game->clients && game->records && status == MFPG_OK; k++) {
+            if (s->weight[row + k] == 0.0) continue; /* else its noised records */
+            s->local[row + k] = mfpg_record_look(canaries, k, &federation->records[k]);
+            s->beside[row + k] = mfpg_record_look_beside(canaries, k, &federation->records[k]);
+        }
+        if (status == MFPG_OK && watching.before && game->federation->promise.view != MFPG_VIEW_LOCAL) {
+            /* The digits of the global model are the same for every client in it. */
+            mfpg_digits_kind kind = mfpg_digits_of_sum(mfpg_model_parameters(game->model),
+                federation->shares ? federation->plan->grid : 0.0, watching.before, model);
+            for (ptrdiff_t k = 0; k < game->clients; k++) s->digits[row + k] = kind;
+        }
+        see_global(game, s, s->rounds + 1, model);
     }
     free(watching.before);
     mfpg_federation_destroy(federation);
     return status;
+}
+
+/* ---- players ---- */
+
+mfpg_status mfpg_audit_canaries(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t each,
+    ptrdiff_t directions, mfpg_canary_data *out) {
+    if (game->records)
+        return mfpg_record_data_create(ctx, game->model->features, game->data, game->mechanism, out);
+    if (game->input) return mfpg_input_data_create(ctx, game->input, game->data, game->mechanism, out);
+    return mfpg_canary_data_create(ctx, game->data, game->mechanism, game->excess, each, directions, out);
+}
+
+mfpg_status mfpg_player_create(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t each,
+    ptrdiff_t directions, ptrdiff_t planes, mfpg_player *p) {
+    ptrdiff_t cells = (ptrdiff_t)game->rounds * game->clients;
+    size_t numbers = (size_t)cells * sizeof(double);
+    mfpg_transcript *s = &p->transcript;
+    mfpg_status status = mfpg_audit_canaries(ctx, game, each, directions, &p->canaries);
+    if (status != MFPG_OK) return status;
+    s->directions = directions;
+    s->each = each;
+    s->planes = planes;
+    s->global = mfpg_alloc(directions, ((size_t)game->rounds + 1) * sizeof(double));
+    s->local = mfpg_alloc(planes > 0 ? planes : 1, numbers);
+    s->weight = mfpg_alloc(1, numbers);
+    s->value = p->value = mfpg_alloc(each, numbers);
+    s->digits = mfpg_alloc(cells, sizeof *s->digits);
+    s->shown = mfpg_alloc(planes > 0 ? planes : 1, (size_t)cells);
+    if (game->records) s->beside = mfpg_alloc(1, numbers);
+    p->coin = mfpg_alloc(each, (size_t)cells);
+    int whole = s->global && s->local && s->weight && s->value && s->digits && s->shown && p->coin &&
+                (s->beside || !game->records);
+    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+}
+
+void mfpg_player_clear(mfpg_player *p) {
+    mfpg_canary_data_clear(&p->canaries);
+    free(p->transcript.global);
+    free(p->transcript.local);
+    free(p->transcript.weight);
+    free(p->transcript.beside);
+    free(p->transcript.digits);
+    free(p->transcript.shown);
+    free(p->value);
+    free(p->coin);
+}
+
+mfpg_status mfpg_player_run(
+    mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_stream *stream, int64_t run, mfpg_player *p) {
+    mfpg_key key = {.seeded = 1};
+    mfpg_stream_bytes(stream, 0, sizeof key.bytes, key.bytes);
+    mfpg_status status = game->play(ctx, game, &key, &p->canaries, &p->transcript, game->play_arg);
+    return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "run %lld", (long long)run + 1);
+}
+
+void mfpg_audit_signs(const mfpg_stream *stream, int64_t rounds, signed char *sign) {
+    int64_t plus = 0;
+    for (int64_t t = 0; t < rounds; t++) {
+        sign[t] = mfpg_stream_below(stream, (uint64_t)t, 2) == 1 ? 1 : -1;
+        plus += sign[t] > 0;
+    }
+    if (plus == 0 || plus == rounds) sign[rounds - 1] *= -1;
 }

@@ -1,11 +1,11 @@
-/* From scores to what they prove, and whether a promise stands. */
+/* From scores to what they prove, and whether a promise holds. */
 #include <math.h>
 
+#include "audit_game.h"
 #include "base/error.h"
-#include "game.h"
+#include "audit_bounds.h"
 #include "mfpg/accountant.h"
 #include "numerics/special/laws.h"
-#include "outward.h"
 
 /* Of the alpha of a series: ranks are the main route, guesses win for broken mechanisms, error rates alone say something about
  * epsilon without an assumption. */
@@ -42,22 +42,17 @@ static int64_t split(const mfpg_series *series, const mfpg_verdict_room *room, m
     return zeros;
 }
 
-static int64_t pairs_won(const mfpg_verdict_room *room, int64_t zeros, int64_t pairs) {
-    int64_t wins = 0;
-    for (int64_t i = 0; i < pairs; i++)
-        wins += mfpg_scored_compare(&room->scored[zeros + i], &room->scored[i]) > 0;
-    return wins;
-}
-
 mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, double delta,
     const mfpg_audit_promise *promise, mfpg_verdict_room *room, mfpg_audit_client *client) {
     mfpg_error_counts errors;
     int64_t zeros = split(series, room, &errors);
-    if (zeros < 0) return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "a score of the attack is no number");
+    if (zeros < 0) return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "a score of the attack is not a number");
     int64_t ones = series->runs - zeros, pairs = zeros < ones ? zeros : ones;
     double rank_alpha = SHARE_RANK * series->alpha;
     if (isnan(promise->mu)) { /* no exact shift to compare with: pairs against the cap of the certificate */
-        int64_t wins = pairs_won(room, zeros, pairs);
+        int64_t wins = 0;
+        for (int64_t i = 0; i < pairs; i++)
+            wins += mfpg_scored_compare(&room->scored[zeros + i], &room->scored[i]) > 0;
         double lower = mfpg_proportion_lower(wins, pairs, rank_alpha);
         if (lower > 0.5)
             client->auc_lower = fmax(client->auc_lower, lower); /* a half is what a blind guess has */
@@ -65,15 +60,15 @@ mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, doubl
     double auc = mfpg_rank_share(room->scored, zeros, room->scored + zeros, ones);
     if (series->pattern == MFPG_PATTERN_CONSTANT) {
         client->auc = auc;
-        client->mu_estimate = mfpg_audit_mu_estimate(room->plain, zeros, room->plain + zeros, ones);
+        client->mu_estimate = mfpg_mu_estimate(room->plain, zeros, room->plain + zeros, ones);
     }
-    claim(client, mfpg_audit_mu_rank(auc, zeros, ones, rank_alpha), MFPG_ROUTE_RANK, series->pattern);
+    claim(client, mfpg_bound_mu_rank(auc, zeros, ones, rank_alpha), MFPG_ROUTE_RANK, series->pattern);
     int64_t right = series->runs - errors.false_positives - errors.false_negatives;
-    claim(client, mfpg_audit_mu_accuracy(right, series->runs, SHARE_ACCURACY * series->alpha),
+    claim(client, mfpg_bound_mu_accuracy(right, series->runs, SHARE_ACCURACY * series->alpha),
         MFPG_ROUTE_ACCURACY, series->pattern);
-    double direct = mfpg_audit_epsilon_direct(&errors, delta, SHARE_DIRECT * series->alpha);
+    double direct = mfpg_bound_epsilon_direct(&errors, delta, SHARE_DIRECT * series->alpha);
     client->epsilon_lower_direct = fmax(client->epsilon_lower_direct, direct);
-    double tv = mfpg_audit_tv(&errors, SHARE_DIRECT * series->alpha); /* of the same event */
+    double tv = mfpg_bound_tv(&errors, SHARE_DIRECT * series->alpha); /* of the same event */
     client->tv_lower = fmax(client->tv_lower, tv);
     return MFPG_OK;
 }
@@ -82,39 +77,34 @@ mfpg_status mfpg_verdict_add_input(
     mfpg_context *ctx, const mfpg_series *series, mfpg_verdict_room *room, mfpg_audit_client *client) {
     mfpg_error_counts errors;
     int64_t zeros = split(series, room, &errors), ones = series->runs - zeros;
-    if (zeros < 0) return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "a score of the input attack is no number");
+    if (zeros < 0) return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "a score of the input attack is not a number");
     double auc = mfpg_rank_share(room->scored, zeros, room->scored + zeros, ones);
-    client->input_mu_lower = mfpg_audit_mu_rank(auc, zeros, ones, series->alpha);
-    client->input_mu_estimate = mfpg_audit_mu_estimate(room->plain, zeros, room->plain + zeros, ones);
+    client->input_mu_lower = mfpg_bound_mu_rank(auc, zeros, ones, series->alpha);
+    client->input_mu_estimate = mfpg_mu_estimate(room->plain, zeros, room->plain + zeros, ones);
     return MFPG_OK;
 }
 
-void mfpg_verdict_add_rounds(int64_t correct, int64_t trials, double alpha, mfpg_audit_client *client) {
-    client->round_mu_lower = mfpg_audit_mu_accuracy(correct, trials, alpha);
-}
-
 void mfpg_verdict_add_rate(double rate, double delta, mfpg_audit_pattern pattern, mfpg_audit_client *client) {
-    claim(client, mfpg_audit_rate_mu(rate), MFPG_ROUTE_BET, pattern);
-    client->epsilon_lower_direct = mfpg_audit_rate_epsilon(rate, delta);
-    client->tv_lower = mfpg_audit_rate_tv(rate);
+    claim(client, mfpg_bound_rate_mu(rate), MFPG_ROUTE_BET, pattern);
+    client->epsilon_lower_direct = mfpg_bound_rate_epsilon(rate, delta);
+    client->tv_lower = mfpg_bound_rate_tv(rate);
 }
 
 void mfpg_verdict_add_one_run(double delta, double alpha, mfpg_audit_pattern pattern, mfpg_audit_client *c) {
     double mu_alpha = SHARE_ONE_RUN_MU * alpha, epsilon_alpha = alpha - mu_alpha;
-    c->ceiling = mfpg_audit_one_run_mu(c->canaries, c->guesses, c->guesses, mu_alpha);
+    c->ceiling = mfpg_bound_one_run_mu(c->canaries, c->guesses, c->guesses, mu_alpha);
     claim(
-        c, mfpg_audit_one_run_mu(c->canaries, c->guesses, c->correct, mu_alpha), MFPG_ROUTE_ONE_RUN, pattern);
+        c, mfpg_bound_one_run_mu(c->canaries, c->guesses, c->correct, mu_alpha), MFPG_ROUTE_ONE_RUN, pattern);
     c->epsilon_lower_direct =
-        mfpg_audit_one_run_epsilon(c->canaries, c->guesses, c->correct, delta, epsilon_alpha);
+        mfpg_bound_one_run_epsilon(c->canaries, c->guesses, c->correct, delta, epsilon_alpha);
 }
 
-int64_t mfpg_verdict_plan_one_run(double alpha, mfpg_audit_client *client) {
-    double mu = isfinite(client->mu) ? client->mu : mfpg_audit_rate_mu(0.5 + 0.5 * client->distance);
+void mfpg_verdict_plan_one_run(double alpha, mfpg_audit_client *client) {
+    double mu = isfinite(client->mu) ? client->mu : mfpg_bound_rate_mu(0.5 + 0.5 * client->distance);
     double mu_alpha = SHARE_ONE_RUN_MU * alpha;
-    client->guesses = mfpg_audit_one_run_guesses(client->canaries, mu, mu_alpha);
-    client->expected = mfpg_audit_one_run_expected(client->canaries, client->guesses, mu, mu_alpha);
+    client->guesses = mfpg_bound_one_run_guesses(client->canaries, mu, mu_alpha);
+    client->expected = mfpg_bound_one_run_expected(client->canaries, client->guesses, mu, mu_alpha);
     if (client->guesses == 0) client->guesses = client->canaries; /* nothing is to be hoped for */
-    return client->guesses;
 }
 
 mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
@@ -137,7 +127,7 @@ mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
         .expected = NAN};
 }
 
-/* NaN compares as false: what is not promised, or was not audited, breaks nothing. An infinite promise always stands. */
+/* NaN compares as false: what is not promised, or was not audited, breaks nothing. An infinite promise always holds. */
 void mfpg_verdict_close(double delta, mfpg_audit_client *client) {
     client->epsilon_lower = mfpg_below(mfpg_gdp_epsilon(client->mu_lower * (1.0 - 1e-11), delta), 0.0);
     client->stands = !(client->mu_lower > client->mu || client->epsilon_lower_direct > client->epsilon ||

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/inversion.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/file.h"

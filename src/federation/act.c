@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/ranks.h"
 #include "acting_rules.h"
+#include "games/game_internal.h"
 #include "mechanisms/private_action.h"
 #include "internal.h"
 #include "base/grid_noise.h"

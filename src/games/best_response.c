@@ -1,7 +1,30 @@
 #include "best_response.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+_Static_assert(MFPG_BLOCK % MFPG_THRESHOLD_TILE == 0, "a padded block is full");
+
+/* ---- one client ---- */
+
+/* Keeps the cheaper of two actions. They come in ascending order, so the later one of two equals is the more private
+ * if the action is a strength, the less private if it is a budget. */
+static void offer(mfpg_response *best, int first, double action, double cost, mfpg_control control) {
+    int better = first || cost < best->cost || (cost == best->cost && control == MFPG_CONTROL_STRENGTH);
+    int near = !first && fabs(cost - best->cost) <= 0x1p-48 * fabs(best->cost); /* sixteen roundings */
+    if (better && !(cost == best->cost)) best->tied = 0; /* what tied before is no longer best */
+    if (near) best->tied |= cost == best->cost ? MFPG_TIED : MFPG_NEARLY_TIED;
+    if (!better) return;
+    best->action = action;
+    best->cost = cost;
+}
+
 /* Every comparison of two actions goes through this one sum, so that a solver and the certificate that checks it see the
- * same bits. Where the client moves the aggregate (shared), E with its own share in it belongs to the sum. */
+ * same bits. If the client moves the aggregate (shared), E with its own share in it belongs to the sum. */
 static double assembled(const mfpg_play *play, ptrdiff_t k, int shared, double own, double x, double others) {
     if (!shared) return own;
     return own + play->cost->external(play, others + mfpg_play_share(play, k, x));
@@ -29,7 +52,7 @@ static mfpg_response best_on_grid(const mfpg_play *play, ptrdiff_t k, double u, 
     for (ptrdiff_t j = 0; j < set->count; j++) {
         double own = u * play->utility[j] + v * play->privacy[j];
         double cost = assembled(play, k, shared, own, set->grid[j], others);
-        mfpg_response_offer(&best, j == 0, set->grid[j], cost, play->cost->control);
+        offer(&best, j == 0, set->grid[j], cost, play->cost->control);
     }
     return best;
 }
@@ -43,5 +66,157 @@ mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double othe
     best.action = moves_aggregate(play) ? play->cost->reply(play, k, others, set->low, set->high, guess)
                                         : mfpg_clamp(play->cost->minimiser(play, u, v), set->low, set->high);
     best.cost = mfpg_movable_cost(play, k, best.action, others);
+    return best;
+}
+
+/* ---- a population, a block of clients at a time ---- */
+
+/* Scales for the clients, and harmless ones up to a whole tile. Returns the padded count. */
+static ptrdiff_t scale(const mfpg_play *play, mfpg_block *b) {
+    play->cost->scales(play, b->first, b->count, b->others, b->u, b->v);
+    ptrdiff_t padded = (b->count + MFPG_THRESHOLD_TILE - 1) / MFPG_THRESHOLD_TILE * MFPG_THRESHOLD_TILE;
+    for (ptrdiff_t i = b->count; i < padded; i++) b->u[i] = b->v[i] = 1.0;
+    return padded;
+}
+
+/* Fills a block; its shapes only if they are wanted. Returns whether some answer is NaN. */
+static int answer(const mfpg_play *play, mfpg_block *b, int shapes) {
+    const mfpg_action_set *set = &play->game->actions;
+    ptrdiff_t padded = scale(play, b);
+    if (play->thresholds)
+        return mfpg_thresholds_choose(play->thresholds, padded, b->u, b->v, b->best,
+            shapes ? b->utility : NULL, shapes ? b->privacy : NULL);
+    for (ptrdiff_t i = 0; i < b->count; i++)
+        b->best[i] = set->grid
+                         ? (double)NAN
+                         : mfpg_clamp(play->cost->minimiser(play, b->u[i], b->v[i]), set->low, set->high);
+    for (ptrdiff_t i = 0; i < b->count && shapes && !set->grid; i++) {
+        b->utility[i] = play->cost->utility(play, b->best[i]);
+        b->privacy[i] = play->cost->privacy(play, b->best[i]);
+    }
+    return set->grid != NULL;
+}
+
+void mfpg_block_answer(const mfpg_play *play, mfpg_block *b) {
+    answer(play, b, 1);
+}
+
+typedef struct respond_job {
+    const mfpg_play *play;
+    double others;
+    double *action;
+    atomic_int tied;
+} respond_job;
+
+/* The comparison with the thresholds leaves some answers open. */
+static void respond_block(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t count) {
+    respond_job *job = arg;
+    mfpg_block b;
+    int tied = 0;
+    (void)chunk;
+    b.first = first;
+    b.count = count;
+    for (ptrdiff_t i = 0; i < count; i++) b.others[i] = job->others;
+    int open = answer(job->play, &b, 0);
+    for (ptrdiff_t i = 0; i < count && open; i++) {
+        if (!isnan(b.best[i])) continue;
+        mfpg_response exact = mfpg_best_response(job->play, first + i, job->others, 0.0);
+        b.best[i] = exact.action;
+        tied |= exact.tied;
+    }
+    memcpy(job->action + first, b.best, (size_t)count * sizeof *b.best);
+    if (tied) atomic_fetch_or(&job->tied, tied);
+}
+
+int mfpg_respond(const mfpg_play *play, double others, double *action) {
+    respond_job job = {.play = play, .others = others, .action = action};
+    mfpg_blocks_run(&play->chunks, respond_block, &job);
+    return atomic_load(&job.tied);
+}
+
+typedef struct profile {
+    const mfpg_play *play;
+    const double *action;
+} profile;
+
+static double add_shares(const void *arg, ptrdiff_t first, ptrdiff_t count) {
+    const profile *p = arg;
+    mfpg_compensated sum = {0};
+    double share[MFPG_BLOCK];
+    for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
+        ptrdiff_t n = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
+        p->play->cost->shares(p->play, first + i, n, p->action + first + i, share);
+        mfpg_compensated_add(&sum, mfpg_chunk_add(share, n));
+    }
+    return mfpg_compensated_value(&sum);
+}
+
+double mfpg_aggregate(const mfpg_play *play, const double *action) {
+    profile p = {play, action};
+    return play->cost->shares ? mfpg_chunks_sum(&play->chunks, add_shares, &p) : 0.0;
+}
+
+/* ---- the table of shares ---- */
+
+enum { ACTIONS_MOST = 256 };
+
+mfpg_status mfpg_share_table_create(mfpg_context *ctx, const mfpg_play *play, mfpg_share_table **out) {
+    ptrdiff_t count = play->game->actions.count;
+    *out = NULL;
+    if (!play->game->actions.grid || count > ACTIONS_MOST ||
+        mfpg_play_coupling(play) != MFPG_COUPLING_SHARED || !play->cost->alike(play))
+        return MFPG_OK;
+    mfpg_share_table *made = mfpg_alloc(1, sizeof *made);
+    if (!made) return mfpg_fail_memory(ctx);
+    made->play = play;
+    made->share = mfpg_alloc(count, sizeof *made->share);
+    made->aggregate = mfpg_alloc(count, sizeof *made->aggregate);
+    made->cost = mfpg_alloc(count * count, sizeof *made->cost);
+    if (!made->share || !made->aggregate || !made->cost) {
+        mfpg_share_table_destroy(made);
+        return mfpg_fail_memory(ctx);
+    }
+    for (ptrdiff_t j = 0; j < count; j++) {
+        made->share[j] = mfpg_play_share(play, 0, play->game->actions.grid[j]);
+        made->aggregate[j] = NAN;
+    }
+    *out = made;
+    return MFPG_OK;
+}
+
+void mfpg_share_table_destroy(mfpg_share_table *table) {
+    if (!table) return;
+    free(table->share);
+    free(table->aggregate);
+    free(table->cost);
+    free(table);
+}
+
+void mfpg_share_table_update(mfpg_share_table *table, ptrdiff_t row, double aggregate) {
+    ptrdiff_t count = table->play->game->actions.count;
+    if (table->aggregate[row] == aggregate) return;
+    double others = aggregate - table->share[row];
+    for (ptrdiff_t j = 0; j < count; j++)
+        table->cost[row * count + j] = table->play->cost->external(table->play, others + table->share[j]);
+    table->aggregate[row] = aggregate;
+}
+
+ptrdiff_t mfpg_share_table_row(const mfpg_share_table *table, double x) {
+    const mfpg_action_set *set = &table->play->game->actions;
+    ptrdiff_t row = mfpg_grid_index(set, x);
+    return set->grid[row] == x ? row : -1;
+}
+
+mfpg_response mfpg_share_table_answer(
+    const mfpg_share_table *table, ptrdiff_t row, double u, double v, double *now) {
+    const mfpg_play *play = table->play;
+    ptrdiff_t count = play->game->actions.count;
+    const double *apart = table->cost + row * count;
+    mfpg_response best = {0};
+    for (ptrdiff_t j = 0; j < count; j++) {
+        double own = u * play->utility[j] + v * play->privacy[j];
+        offer(&best, j == 0, play->game->actions.grid[j], own + apart[j], play->cost->control);
+        if (j == row) *now = own + apart[j];
+    }
     return best;
 }

@@ -1,8 +1,7 @@
-/* Exact best responses: enumeration on a grid, closed form or one scalar root on an interval. */
+/* Exact best responses, of one client and of a whole population: enumeration on a grid, closed form or one scalar root on an
+ * interval. */
 #ifndef MFPG_GAMES_BEST_RESPONSE_H
 #define MFPG_GAMES_BEST_RESPONSE_H
-
-#include <math.h>
 
 #include "cost.h"
 
@@ -12,36 +11,23 @@ typedef struct mfpg_response {
     int tied;    /* MFPG_TIED, MFPG_NEARLY_TIED, or 0 */
 } mfpg_response;
 
-/* Another action of the grid costs the same, or so nearly that rounding may have decided. */
+/* Another action of the grid costs the same, or so nearly the same that rounding may have decided. */
 enum { MFPG_TIED = 1, MFPG_NEARLY_TIED = 2 };
 
-/* What ties say of uniqueness where strategies are dominant: 1 yes, 0 no, -1 unknown. */
+/* What ties say of uniqueness if strategies are dominant: 1 yes, 0 no, -1 unknown. */
 static inline int mfpg_tied_unique(int tied) {
     return tied & MFPG_TIED ? 0 : tied ? -1 : 1;
 }
 
-/* Keeps the cheaper of two actions. They come in ascending order, so the later one of two equals is the more private
- * where the action is a strength, the less private where it is a budget. */
-static inline void mfpg_response_offer(
-    mfpg_response *best, int first, double action, double cost, mfpg_control control) {
-    int better = first || cost < best->cost || (cost == best->cost && control == MFPG_CONTROL_STRENGTH);
-    int near = !first && fabs(cost - best->cost) <= 0x1p-48 * fabs(best->cost); /* sixteen roundings */
-    if (better && !(cost == best->cost)) best->tied = 0; /* what tied before is no longer best */
-    if (near) best->tied |= cost == best->cost ? MFPG_TIED : MFPG_NEARLY_TIED;
-    if (!better) return;
-    best->action = action;
-    best->cost = cost;
-}
-
-/* The part of client k's cost that its own action moves, where the others' aggregate is `others`. */
+/* The part of client k's cost that its own action moves, if the others' aggregate is `others`. */
 double mfpg_movable_cost(const mfpg_play *play, ptrdiff_t k, double x, double others);
 
-/* The rest of it, which only the others move; 0 where the client moves all of it. In the limit `others` is the mean
+/* The rest of it, which only the others move; 0 if the client moves all of it. In the limit `others` is the mean
  * field, and every client has the same rest. */
 double mfpg_fixed_cost(const mfpg_play *play, double others);
 
-/* Client k's best response over the game's action set; sooner where it lies near `guess` (0: none). Ties go to the more
- * private action. */
+/* Client k's best response over the game's action set; found sooner if it is near `guess` (0: none). Of equal ones the more
+ * private action is taken. */
 mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double others, double guess);
 
 /* Clients first .. first + count - 1, count <= MFPG_BLOCK: what they meet and how they answer it. */
@@ -49,7 +35,7 @@ typedef struct mfpg_block {
     ptrdiff_t first, count;
     double others[MFPG_BLOCK], u[MFPG_BLOCK], v[MFPG_BLOCK];
     double best[MFPG_BLOCK];                         /* NaN: ask mfpg_best_response */
-    double utility[MFPG_BLOCK], privacy[MFPG_BLOCK]; /* S and P at best; without meaning where it is NaN */
+    double utility[MFPG_BLOCK], privacy[MFPG_BLOCK]; /* S and P at best; without meaning if it is NaN */
 } mfpg_block;
 
 /* Fills u, v, best, utility and privacy from first, count and others; not for MFPG_COUPLING_SHARED. The costs there are the
@@ -63,9 +49,29 @@ int mfpg_respond(const mfpg_play *play, double others, double *action);
 /* Sum of all shares. */
 double mfpg_aggregate(const mfpg_play *play, const double *action);
 
-/* x moved into [low, high]. */
-static inline double mfpg_clamp(double x, double low, double high) {
-    return x < low ? low : x > high ? high : x;
-}
+/* If all clients' shares are alike, what the aggregate costs a client that moves from one action of the grid to another
+ * depends on the two actions alone. A row of this table, for all clients at one action, saves each of them computing it. The
+ * bits are those that mfpg_best_response sees. */
+typedef struct mfpg_share_table {
+    const mfpg_play *play;
+    double *share;     /* actions */
+    double *aggregate; /* actions: for which the row was computed; NAN: for none */
+    double *cost;      /* actions x actions: E if one client at the row's action moves to the column's */
+} mfpg_share_table;
+
+/* *out is NULL if the coupling is not MFPG_COUPLING_SHARED on a grid, shares differ, or the grid is too fine for a table. */
+mfpg_status mfpg_share_table_create(mfpg_context *ctx, const mfpg_play *play, mfpg_share_table **out);
+void mfpg_share_table_destroy(mfpg_share_table *table);
+
+/* Computes the row of an action of the grid for an aggregate, if that has changed. */
+void mfpg_share_table_update(mfpg_share_table *table, ptrdiff_t row, double aggregate);
+
+/* The row of action x, or -1 if the grid has no such action. */
+ptrdiff_t mfpg_share_table_row(const mfpg_share_table *table, double x);
+
+/* The best response of a client with scales u and v at the row's action, and in *now what it pays there. The row must be
+ * up to date. */
+mfpg_response mfpg_share_table_answer(
+    const mfpg_share_table *table, ptrdiff_t row, double u, double v, double *now);
 
 #endif

@@ -2,21 +2,47 @@
  *
  *     U_k(e) = f(s) + c_k e_k + beta_k B_k/e_k,   s = sum w_j e_j,   w_j = p_j unit_j,
  *
- * f the excess loss of the averaged model (fedavg_law.h), unit_j the absolute strength of action 1. For equal p the law
+ * f the excess loss of the averaged model (mfpg_fedavg_law), unit_j the absolute strength of action 1. For equal p the law
  * of the model depends on the strengths through s alone. N players move s by their own share; in the limit none does,
  * and f keeps its bias only. A planner minds N f. */
-#include "cost.h"
-
-#include <math.h>
-
 #include "base/error.h"
 #include "base/wide.h"
 #include "best_response.h"
-#include "check.h"
-#include "compensated.h"
-#include "fedavg_law.h"
 #include "monotone_root.h"
-#include "shapes.h"
+
+double mfpg_fedavg_stable_below(const mfpg_fedavg_law *law) {
+    return law->prior_variance * (2.0 / law->step - law->curvature);
+}
+
+/* D = X (1 - tau X/2); 0 if the model is unstable. */
+static double damping(const mfpg_fedavg_law *law, double ebar) {
+    double x = law->curvature + ebar / law->prior_variance;
+    double d = x * (1.0 - 0.5 * law->step * x);
+    return ebar < mfpg_fedavg_stable_below(law) && d > 0.0 ? d : 0.0;
+}
+
+double mfpg_fedavg_variance(const mfpg_fedavg_law *law, double ebar) {
+    double d = damping(law, ebar);
+    return d > 0.0 ? law->variance_share * ebar / d : (double)INFINITY;
+}
+
+double mfpg_fedavg_excess(const mfpg_fedavg_law *law, double ebar) {
+    double kap = ebar / law->prior_variance, lost = kap / (law->curvature + kap);
+    double variance = mfpg_fedavg_variance(law, ebar);
+    return 0.5 * law->curvature * (law->optimum_norm2 * lost * lost + law->dimension * variance);
+}
+
+/* S3.3 writes the variance's part as (D - ebar D')/D^2. Its numerator is h (1 - tau h/2) + tau kap^2/2, in which every term is
+ * positive if the law is stable, so that nothing cancels. */
+double mfpg_fedavg_slope(const mfpg_fedavg_law *law, double ebar) {
+    double h = law->curvature, tau = law->step, kap = ebar / law->prior_variance, x = h + kap;
+    double d = damping(law, ebar);
+    if (!(d > 0.0)) return (double)INFINITY;
+    double bias = law->optimum_norm2 * 2.0 * kap * h / (x * x * x * law->prior_variance);
+    double noise =
+        law->dimension * law->variance_share * (h * (1.0 - 0.5 * tau * h) + 0.5 * tau * kap * kap) / (d * d);
+    return 0.5 * h * (bias + noise);
+}
 
 static mfpg_fedavg_law law_of(const mfpg_play *play) {
     const mfpg_game *game = play->game;
@@ -41,8 +67,7 @@ static mfpg_status check_equal_weights(mfpg_context *ctx, const mfpg_game *game)
         if (fabs(game->weight[k] - equal) <= 1e-9 * equal) continue;
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "cost entropic with players finite needs equal weights, and client %td's differs: with unequal "
-            "weights the "
-            "mean strength does not determine the model; use weights equal or players mean-field",
+            "weights the mean strength does not determine the model; use weights equal or players mean-field",
             k);
     }
     return MFPG_OK;
@@ -60,7 +85,7 @@ static double add_weights(const void *arg, ptrdiff_t first, ptrdiff_t count) {
     return sum;
 }
 
-/* s where everybody plays x. */
+/* s if all clients play x. */
 static double mean_of(const mfpg_play *play, double x) {
     return x * mfpg_chunks_sum(&play->chunks, add_weights, play);
 }
@@ -78,27 +103,15 @@ static mfpg_status check_stability(mfpg_context *ctx, const mfpg_play *play) {
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    mfpg_status status = mfpg_check_positive(ctx, "curvature", game->curvature);
-    if (!status) status = mfpg_check_positive(ctx, "dimension", game->dimension);
-    if (!status) status = mfpg_check_fraction(ctx, "personalisation", game->personalisation);
-    if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
-    if (!status) status = mfpg_check_positive(ctx, "step", game->step);
-    if (!status) status = mfpg_check_nonnegative(ctx, "optimum norm2", game->optimum_norm2);
-    if (!status)
-        status = mfpg_check_clients_or_all(
-            ctx, "privacy scale", game->privacy_scale, game->privacy_scale_all, game->clients);
-    if (!status && game->strength_unit)
-        status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
-    if (status) return status;
     /* Without an own cost the limit has no best response: S3.1 (ii). */
     for (ptrdiff_t k = 0; k < game->clients; k++)
         if (mfpg_play_own_cost(play, k) == 0.0)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "own cost of client %td is 0, as with personalisation 0: free riding, every strength would "
-                "grow without "
-                "bound; give personalisation > 0 or a positive own cost",
+                "grow without bound; give personalisation > 0 or a positive own cost",
                 k);
-    status = mfpg_check_clients_or_all(ctx, "own cost", game->own_cost, game->own_cost_all, game->clients);
+    mfpg_status status =
+        mfpg_check_clients(ctx, "own cost", game->own_cost, game->own_cost_all, game->clients);
     if (status || play->limit) return status;
     status = check_equal_weights(ctx, game);
     return status ? status : check_stability(ctx, play);
@@ -108,8 +121,8 @@ MFPG_WIDE static void entropic_scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     (void)others;
     const mfpg_game *game = play->game;
-    mfpg_play_numbers(game->own_cost, game->own_cost_all, first, count, u);
-    mfpg_play_add_prices(play, first, count, u);
+    for (ptrdiff_t i = 0; i < count; i++) u[i] = mfpg_play_own_cost(play, first + i);
+    mfpg_add_prices(play, first, count, u);
     for (ptrdiff_t i = 0; i < count; i++)
         v[i] = game->preference[first + i] * mfpg_play_privacy_scale(play, first + i);
 }
@@ -137,7 +150,7 @@ static double own_slope_at(double e, const void *arg) {
            own->v / (e * e);
 }
 
-/* The root of the slope where it lies within a part in 2^26 of the guess, else 0. The slope is a line there up to the square
+/* The root of the slope if it is within a part in 2^26 of the guess, else 0. The slope is a line there up to the square
  * of that, so one false position is as good as rounding allows. */
 static double reply_near(const own_slope *own, double low, double top, double guess) {
     double a = fmax(low, guess * (1.0 - 0x1p-26)), b = fmin(top, guess * (1.0 + 0x1p-26));
@@ -177,7 +190,7 @@ typedef struct market {
     mfpg_fedavg_law law;
     double minded, low, high;
     double price;   /* of the replies at hand */
-    double *action; /* where the replies are to be written */
+    double *action; /* clients: the replies */
 } market;
 
 /* The replies of a block of clients and what each counts in s. */
@@ -204,14 +217,11 @@ static double add_replies(const void *arg, ptrdiff_t first, ptrdiff_t count) {
     return mfpg_compensated_value(&sum);
 }
 
-static void keep_replies(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t count) {
+static void keep_replies(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t count) {
     const market *m = arg;
     double weight[MFPG_BLOCK];
-    (void)index;
-    for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
-        ptrdiff_t n = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
-        reply_to_price(m, first + i, n, m->action + first + i, weight);
-    }
+    (void)chunk;
+    reply_to_price(m, first, count, m->action + first, weight);
 }
 
 /* The price at the mean of the replies to a price. */
@@ -227,9 +237,9 @@ static double excess_price(double price, const void *arg) {
 }
 
 /* The price that answers itself, bracketed by doubling or halving from the price at the replies to none. */
-static mfpg_monotone_result find_price(const market *m) {
+static mfpg_root find_price(const market *m) {
     double start = answered_price(m, 0.0);
-    if (start == 0.0) return (mfpg_monotone_result){.converged = 1}; /* f is flat */
+    if (start == 0.0) return (mfpg_root){.converged = 1}; /* f is flat */
     if (!isfinite(start))
         start = m->minded * mfpg_fedavg_slope(&m->law,
                                 0.5 * (mean_of(m->play, m->low) + mfpg_fedavg_stable_below(&m->law)));
@@ -251,7 +261,7 @@ static mfpg_monotone_result find_price(const market *m) {
  * 1. s max(-f'', 0) <= 2 f' wherever the law is stable. In units of kap, f is a positive combination of the bias
  *    b = (kap/X)^2 with kap (-b'') - 2 b' = -6 h^2 kap/X^4 <= 0, and of the variance v = kap/D with
  *    kap (-v'') - 2 v' = -(tau kap^2 D + 2 Q^2)/D^3 < 0, Q = h (1 - tau h/2) + tau kap^2/2.
- * 2. So d log R_k/d log s = s (-f'') w_k/(2 (c_k + w_k f')) < 1 (c_k > 0) where R_k is not clamped, and 0 where it is:
+ * 2. So d log R_k/d log s = s (-f'') w_k/(2 (c_k + w_k f')) < 1 (c_k > 0) if R_k is not clamped, and 0 if it is:
  *    every R_k(s)/s falls strictly, and sum w_k R_k(s)/s = 1 has at most one root: a monotone scalar problem.
  * 3. At s = sum w_k low the sum is at least s. At s = sum w_k clip(sqrt(beta_k B_k/c_k)) it is at most s, because
  *    f' > 0; at the border of stability f' = infinity, every reply is `low`, and the sum is below s.
@@ -265,21 +275,21 @@ static mfpg_monotone_result find_price(const market *m) {
  * once, and any bracket with the two signs holds the root. */
 static mfpg_status nash(
     mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
-    const double resolved =
-        1e-9; /* relative error of the price; what a client can gain is about its square */
+    const double resolved = 1e-9; /* relative error of the price; a client can gain about its square */
     market m = {.play = play, .law = law_of(play), .minded = minded(play), .low = low, .high = high};
-    mfpg_monotone_result root = find_price(&m);
+    mfpg_root root = find_price(&m);
     double price = root.high; /* the upper end: its replies are ones that the model bears */
+    (void)ctx;
     m.price = price;
     m.action = action;
-    mfpg_chunks_run(ctx, play->game->clients, keep_replies, &m);
+    mfpg_blocks_run(&play->chunks, keep_replies, &m);
     *report = (mfpg_report){.unique = 1, .iterations = root.iterations, .selection = MFPG_CHOSEN_ONLY};
     if (price > 0.0) report->residual = fabs(excess_price(price, &m)) / price;
     report->converged = root.converged && report->residual <= resolved;
     return MFPG_OK;
 }
 
-/* At the optimum N w_k f'(s) + c_k = beta_k B_k/e_k^2, where client k of N players minds w_k f'(s) and one of the limit
+/* At the optimum N w_k f'(s) + c_k = beta_k B_k/e_k^2, of which client k of N players minds w_k f'(s) and one of the limit
  * nothing of it: the rest is the price. With it the replies to s are the optimum's, and as the price only adds to c_k > 0
  * the equilibrium is still the only one (see nash). At an end of the interval the same holds as an inequality. */
 static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *price) {
@@ -315,7 +325,6 @@ const mfpg_cost_ops mfpg_cost_entropic = {
     .facts = MFPG_COST_READS_CURVATURE | MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_PRIVACY_SCALE |
              MFPG_COST_READS_OWN_COST | MFPG_COST_READS_OPTIMUM | MFPG_COST_COMMON_LOSS,
     .finite = MFPG_COUPLING_SHARED,
-    .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = mfpg_strength_utility,
     .privacy = mfpg_strength_privacy,

@@ -1,39 +1,39 @@
-/* Fixed points of the averaged best response where ambient noise s scales the price of own noise (theory S3.4): client k
+/* Fixed points of the averaged best response if ambient noise s scales the price of own noise (theory S3.4): client k
  * minimises e (1 + slope s) + R_k/e, and s must be the mean of the answers. All answers move the same way with s, so their
  * mean is a monotone function of s; what lies between two values of s is known from the two means, and brackets that can
- * hold no fixed point are dropped. No iteration of the map, and nothing is kept for a client: a pass over the clients
- * counts on which side of its steps each stands, and only what is left in a narrow bracket is listed and sorted. */
+ * hold no fixed point are dropped. The map is not iterated, and nothing is kept for a client: a pass over the clients
+ * counts on which side of its steps each client is, and only what is left in a narrow bracket is listed and sorted. */
 #ifndef MFPG_GAMES_FIXED_POINT_H
 #define MFPG_GAMES_FIXED_POINT_H
 
 #include "cost.h"
 
-typedef struct mfpg_crowd mfpg_crowd;
+typedef struct mfpg_steps mfpg_steps;
 
-/* Where everybody stands at some s. */
-typedef struct mfpg_standing {
-    ptrdiff_t *below; /* steps: clients on the lower side of step i */
+/* The sides on which all clients are at some s. */
+typedef struct mfpg_step_counts {
+    ptrdiff_t *below; /* clients on the lower side of step i */
     double roots;     /* interval: the sum of sqrt R over the clients at neither end */
-} mfpg_standing;
+} mfpg_step_counts;
 
 /* A client passes one of its steps at ambient noise `at`. */
-typedef struct mfpg_passing {
+typedef struct mfpg_passage {
     double at, root; /* root: sqrt R */
     ptrdiff_t step;
-} mfpg_passing;
+} mfpg_passage;
 
-/* A fixed point. Pure: clients whose step lies at or below edge have passed it. Mixed: at s = edge some clients tie, and
+/* A fixed point. Pure: clients whose step is at or below edge have passed it. Mixed: at s = edge some clients tie, and
  * play the upper action with probability weight. */
 typedef struct mfpg_landing {
     double mean, edge, weight;
     int mixes;
 } mfpg_landing;
 
-/* The part (low, high] of the line. passing: all passings in it, sorted; NULL: more than a list holds, all at high. */
+/* The part (low, high] of the line. passage: all passages in it, sorted; NULL: more than a list holds, all at high. */
 typedef struct mfpg_bracket {
     double low, high;
-    const mfpg_standing *at_low, *at_high;
-    const mfpg_passing *passing;
+    const mfpg_step_counts *at_low, *at_high;
+    const mfpg_passage *passage;
     ptrdiff_t count;
 } mfpg_bracket;
 
@@ -41,62 +41,59 @@ typedef struct mfpg_bracket {
 typedef struct mfpg_landings {
     mfpg_landing at[MFPG_FIXED_POINTS_MOST];
     ptrdiff_t count;
-    int one;  /* there is one alone: the search ends with it */
+    int one;  /* there is only one: the search ends with it */
     int more; /* there are more than fit */
 } mfpg_landings;
 
-/* Client k stands on the lower side of step i as long as R_k/(1 + slope s) <= product[i]. On a grid step i leads from
+/* Client k is on the lower side of step i as long as R_k/(1 + slope s) <= product[i]. On a grid step i leads from
  * action i to i + 1, product e_i e_{i+1}; an interval has the steps low^2 and high^2, between which the answer is
  * sqrt(R/(1 + slope s)). */
-struct mfpg_crowd {
+struct mfpg_steps {
     const mfpg_play *play;
     double slope; /* zeta, not 0 */
     /* R_k > 0 of the clients first .. first + count - 1 */
     void (*ratios)(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double *out);
-    ptrdiff_t steps;
-    double *product; /* steps, ascending; 0 or infinite where nobody can pass */
+    ptrdiff_t count;
+    double *product; /* count, ascending; 0 or infinite if no client can pass */
 
     /* The mean of the answers to s. */
-    double (*mean)(const mfpg_crowd *crowd, const mfpg_standing *standing, double s);
-    /* Adds the fixed points of a bracket with mfpg_landings_add; standing is scratch, at first that of bracket->low. */
-    void (*walk)(const mfpg_crowd *crowd, const mfpg_bracket *bracket, mfpg_standing *standing,
+    double (*mean)(const mfpg_steps *steps, const mfpg_step_counts *counts, double s);
+    /* Adds the fixed points of a bracket with mfpg_landings_add; counts is scratch, at first that of bracket->low. */
+    void (*walk)(const mfpg_steps *steps, const mfpg_bracket *bracket, mfpg_step_counts *counts,
         mfpg_landings *landings);
 };
 
 /* The ambient noise at which a client of that ratio passes the step. */
-static inline double mfpg_passing_at(const mfpg_crowd *crowd, ptrdiff_t step, double ratio) {
-    return (ratio / crowd->product[step] - 1.0) / crowd->slope;
+static inline double mfpg_passage_at(const mfpg_steps *steps, ptrdiff_t step, double ratio) {
+    return (ratio / steps->product[step] - 1.0) / steps->slope;
 }
 
 /* The largest R >= 0 that is on the lower side of the step at ambient noise s, in rounded numbers as they are. */
-double mfpg_crowd_limit(const mfpg_crowd *crowd, ptrdiff_t step, double s);
+double mfpg_step_limit(const mfpg_steps *steps, ptrdiff_t step, double s);
 
 /* One pass over the clients. */
-void mfpg_crowd_stand(const mfpg_crowd *crowd, double s, mfpg_standing *out);
-
-/* Fills out with all passings in (low, high], count of them, sorted by position. */
-void mfpg_crowd_list(const mfpg_crowd *crowd, double low, double high, ptrdiff_t count, mfpg_passing *out);
+void mfpg_steps_count(const mfpg_steps *steps, double s, mfpg_step_counts *out);
 
 /* Ignores what repeats the last one. */
 void mfpg_landings_add(mfpg_landings *landings, mfpg_landing found);
 
 /* All fixed points between low > 0 and high, ascending, and the number of passes. */
-mfpg_status mfpg_fixed_points_find(mfpg_context *ctx, const mfpg_crowd *crowd, double low, double high,
+mfpg_status mfpg_fixed_points_find(mfpg_context *ctx, const mfpg_steps *steps, double low, double high,
     mfpg_landings *landings, int *passes);
 
 /* On a grid the averaged answer is a step function of s. slope > 0: it falls, so exactly one s is a fixed point of the
- * convexified map: on a flat part, pure, or at a jump, where the clients that tie play the upper action with the weight
+ * convexified map: on a flat part, pure, or at a jump, at which the clients that tie play the upper action with the weight
  * that makes the mean s. slope < 0: it rises, and several can be fixed points; the smallest is played, which is always
- * pure. action holds the lower action where a client mixes. */
+ * pure. action holds the lower action if a client mixes. */
 mfpg_status mfpg_fixed_point_grid(
-    mfpg_context *ctx, mfpg_crowd *crowd, double *action, mfpg_field *field, mfpg_report *report);
+    mfpg_context *ctx, mfpg_steps *steps, double *action, mfpg_field *field, mfpg_report *report);
 
-/* The same on an interval, where the averaged answer is continuous: between two sorted values of s it is
- * a + b/sqrt(1 + slope s). MFPG_ERR_INPUT where slope < 0 and no fixed point exists (unbounded actions). */
+/* The same on an interval, on which the averaged answer is continuous: between two sorted values of s it is
+ * a + b/sqrt(1 + slope s). MFPG_ERR_INPUT if slope < 0 and no fixed point exists (unbounded actions). */
 mfpg_status mfpg_fixed_point_interval(
-    mfpg_context *ctx, mfpg_crowd *crowd, double *action, mfpg_field *field, mfpg_report *report);
+    mfpg_context *ctx, mfpg_steps *steps, double *action, mfpg_field *field, mfpg_report *report);
 
-/* What both hand out: the list, its first entry and the rule. */
+/* What both return: the list, its first entry and the rule. */
 mfpg_status mfpg_field_fill(
     mfpg_context *ctx, const mfpg_landings *landings, mfpg_field *field, mfpg_report *report);
 

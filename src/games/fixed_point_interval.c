@@ -3,14 +3,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "best_response.h"
-#include "compensated.h"
 #include "fixed_point.h"
 #include "monotone_root.h"
 
 enum { LOW, HIGH }; /* the steps: leaving the lower end, reaching the upper end */
 
-/* Mean of the answers to s less s, between two passings: ends + roots/sqrt(1 + slope s) - s. */
+/* Mean of the answers to s less s, between two passages: ends + roots/sqrt(1 + slope s) - s. */
 typedef struct excess {
     double ends, roots, slope; /* means, not sums */
 } excess;
@@ -26,26 +24,26 @@ static double excess_at(double s, const void *arg) {
     return g->ends + answer(g->roots, g->slope, s) - s;
 }
 
-static excess excess_of(const mfpg_crowd *crowd, const mfpg_standing *standing, double roots) {
-    const mfpg_action_set *set = &crowd->play->game->actions;
-    double n = (double)crowd->play->game->clients;
-    double at_low = (double)standing->below[LOW], at_high = n - (double)standing->below[HIGH];
+static excess excess_of(const mfpg_steps *steps, const mfpg_step_counts *counts, double roots) {
+    const mfpg_action_set *set = &steps->play->game->actions;
+    double n = (double)steps->play->game->clients;
+    double at_low = (double)counts->below[LOW], at_high = n - (double)counts->below[HIGH];
     double ends = at_low > 0.0 ? at_low * set->low : 0.0;
     if (at_high > 0.0) ends += at_high * set->high;
-    int inside = standing->below[HIGH] > standing->below[LOW];
-    return (excess){.ends = ends / n, .roots = inside ? fmax(roots, 0.0) / n : 0.0, .slope = crowd->slope};
+    int inside = counts->below[HIGH] > counts->below[LOW];
+    return (excess){.ends = ends / n, .roots = inside ? fmax(roots, 0.0) / n : 0.0, .slope = steps->slope};
 }
 
-static double mean(const mfpg_crowd *crowd, const mfpg_standing *standing, double s) {
-    excess g = excess_of(crowd, standing, standing->roots);
+static double mean(const mfpg_steps *steps, const mfpg_step_counts *counts, double s) {
+    excess g = excess_of(steps, counts, counts->roots);
     return g.ends + answer(g.roots, g.slope, s);
 }
 
-/* The excess followed from left to right. Two neighbouring pieces may round it to either side of 0 where they meet: that is
- * a root too. */
+/* The excess followed from left to right. Two neighbouring pieces may round it to either side of 0 at the point where they
+ * meet: that is a root too. */
 typedef struct trace {
     mfpg_landings *landings;
-    double last; /* the excess where the trace stands */
+    double last; /* the excess at its end */
 } trace;
 
 static void add(trace *t, double root) {
@@ -69,7 +67,7 @@ static void follow(trace *t, const excess *g, double left, double right) {
     step_to(t, right, at_right);
 }
 
-/* slope > 0: g falls. slope < 0 with roots: g is convex, with its least value where
+/* slope > 0: g falls. slope < 0 with roots: g is convex, with its least value at the s with
  * (roots |slope|/2) (1 + slope s)^(-3/2) = 1. */
 static void follow_piece(trace *t, const excess *g, double left, double right) {
     double turn = left;
@@ -82,22 +80,22 @@ static void follow_piece(trace *t, const excess *g, double left, double right) {
 }
 
 static void walk(
-    const mfpg_crowd *crowd, const mfpg_bracket *bracket, mfpg_standing *standing, mfpg_landings *landings) {
-    mfpg_compensated roots = {.sum = standing->roots};
-    double left = bracket->low, end = mean(crowd, bracket->at_high, bracket->high) - bracket->high;
-    trace t = {landings, mean(crowd, bracket->at_low, left) - left};
-    /* More passings than can be listed lie between two neighbouring doubles: nothing is to be followed. */
-    for (ptrdiff_t i = 0; bracket->passing;) {
-        double right = i < bracket->count ? bracket->passing[i].at : bracket->high;
-        excess g = excess_of(crowd, standing, mfpg_compensated_value(&roots));
+    const mfpg_steps *steps, const mfpg_bracket *bracket, mfpg_step_counts *counts, mfpg_landings *landings) {
+    mfpg_compensated roots = {.sum = counts->roots};
+    double left = bracket->low, end = mean(steps, bracket->at_high, bracket->high) - bracket->high;
+    trace t = {landings, mean(steps, bracket->at_low, left) - left};
+    /* More passages than can be listed lie between two neighbouring doubles: nothing is to be followed. */
+    for (ptrdiff_t i = 0; bracket->passage;) {
+        double right = i < bracket->count ? bracket->passage[i].at : bracket->high;
+        excess g = excess_of(steps, counts, mfpg_compensated_value(&roots));
         follow_piece(&t, &g, left, right);
         if (i == bracket->count) break;
-        for (; i < bracket->count && bracket->passing[i].at == right; i++) {
-            int falls = crowd->slope > 0.0, step = (int)bracket->passing[i].step;
-            standing->below[step] += falls ? 1 : -1;
+        for (; i < bracket->count && bracket->passage[i].at == right; i++) {
+            int falls = steps->slope > 0.0, step = (int)bracket->passage[i].step;
+            counts->below[step] += falls ? 1 : -1;
             /* falls: below HIGH is inside, below LOW no longer; rises: the other way round */
             mfpg_compensated_add(
-                &roots, (step == HIGH) == falls ? bracket->passing[i].root : -bracket->passing[i].root);
+                &roots, (step == HIGH) == falls ? bracket->passage[i].root : -bracket->passage[i].root);
         }
         left = right;
     }
@@ -105,73 +103,67 @@ static void walk(
 }
 
 typedef struct answering {
-    const mfpg_crowd *crowd;
+    const mfpg_steps *steps;
     double mean, *action;
 } answering;
 
-static void answer_chunk(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t count) {
+static void answer_block(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t count) {
     const answering *a = arg;
-    const mfpg_action_set *set = &a->crowd->play->game->actions;
-    double ratio[MFPG_BLOCK], price = 1.0 + a->crowd->slope * a->mean;
-    (void)index;
-    for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
-        ptrdiff_t n = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
-        a->crowd->ratios(a->crowd->play, first + i, n, ratio);
-        for (ptrdiff_t j = 0; j < n; j++) {
-            double free_answer = price > 0.0 ? sqrt(ratio[j]) / sqrt(price) : (double)INFINITY;
-            a->action[first + i + j] = mfpg_clamp(free_answer, set->low, set->high);
-        }
+    const mfpg_action_set *set = &a->steps->play->game->actions;
+    double ratio[MFPG_BLOCK], price = 1.0 + a->steps->slope * a->mean;
+    (void)chunk;
+    a->steps->ratios(a->steps->play, first, count, ratio);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double free_answer = price > 0.0 ? sqrt(ratio[i]) / sqrt(price) : (double)INFINITY;
+        a->action[first + i] = mfpg_clamp(free_answer, set->low, set->high);
     }
 }
 
-/* The range that holds every fixed point: the answer to no ambient noise bounds them from one side; from the other, where
- * they fall, the answer to that, and where they rise the end of the interval or of positive prices. */
-static mfpg_status find_range(mfpg_context *ctx, const mfpg_crowd *crowd, double *low, double *high) {
+/* The range that holds every fixed point: the answer to no ambient noise bounds them from one side; from the other, if
+ * they fall, the answer to that, and if they rise the end of the interval or of positive prices. */
+static mfpg_status find_range(mfpg_context *ctx, const mfpg_steps *steps, double *low, double *high) {
     const double margin = 0x1p-40; /* rounding of sums */
     ptrdiff_t below[2];
-    mfpg_standing standing = {.below = below};
-    mfpg_crowd_stand(crowd, 0.0, &standing);
-    double first = mean(crowd, &standing, 0.0);
-    if (crowd->slope > 0.0) {
+    mfpg_step_counts counts = {.below = below};
+    mfpg_steps_count(steps, 0.0, &counts);
+    double first = mean(steps, &counts, 0.0);
+    if (steps->slope > 0.0) {
         *high = first * (1.0 + margin);
-        mfpg_crowd_stand(crowd, *high, &standing);
-        *low = mean(crowd, &standing, *high) * (1.0 - margin);
+        mfpg_steps_count(steps, *high, &counts);
+        *low = mean(steps, &counts, *high) * (1.0 - margin);
     } else {
         *low = first * (1.0 - margin);
-        *high = isfinite(crowd->play->game->actions.high) ? crowd->play->game->actions.high * (1.0 + margin)
-                                                          : -1.0 / crowd->slope;
+        *high = isfinite(steps->play->game->actions.high) ? steps->play->game->actions.high * (1.0 + margin)
+                                                          : -1.0 / steps->slope;
     }
     if (*low > 0.0 && isfinite(*high)) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
         "the mean of the best responses leaves the range of numbers; bound the actions or rescale the game");
 }
 
-static mfpg_status search(mfpg_context *ctx, const mfpg_crowd *crowd, mfpg_landings *landings, int *passes) {
-    double low, high;
-    mfpg_status status = find_range(ctx, crowd, &low, &high);
-    landings->one = crowd->slope > 0.0;
-    if (!status && low <= high) status = mfpg_fixed_points_find(ctx, crowd, low, high, landings, passes);
-    if (status || landings->count) return status;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "no fixed point: with interaction below 0 the strengths raise each other past every bound; bound the "
-        "actions");
-}
-
 mfpg_status mfpg_fixed_point_interval(
-    mfpg_context *ctx, mfpg_crowd *crowd, double *action, mfpg_field *field, mfpg_report *report) {
-    const mfpg_action_set *set = &crowd->play->game->actions;
+    mfpg_context *ctx, mfpg_steps *steps, double *action, mfpg_field *field, mfpg_report *report) {
+    const mfpg_action_set *set = &steps->play->game->actions;
     double product[] = {set->low * set->low, set->high * set->high};
     mfpg_landings *landings = mfpg_alloc(1, sizeof *landings);
     if (!landings) return mfpg_fail_memory(ctx);
-    crowd->steps = 2;
-    crowd->product = product;
-    crowd->mean = mean;
-    crowd->walk = walk;
-    mfpg_status status = search(ctx, crowd, landings, &report->iterations);
+    steps->count = 2;
+    steps->product = product;
+    steps->mean = mean;
+    steps->walk = walk;
+    double low, high;
+    mfpg_status status = find_range(ctx, steps, &low, &high);
+    landings->one = steps->slope > 0.0;
+    if (!status && low <= high)
+        status = mfpg_fixed_points_find(ctx, steps, low, high, landings, &report->iterations);
+    if (!status && !landings->count)
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "no fixed point: with interaction below 0 the strengths raise each other past every bound; bound "
+            "the actions");
     if (!status) status = mfpg_field_fill(ctx, landings, field, report);
     if (!status) {
-        answering a = {crowd, field->mean, action};
-        mfpg_chunks_run(ctx, crowd->play->game->clients, answer_chunk, &a);
+        answering a = {steps, field->mean, action};
+        mfpg_blocks_run(&steps->play->chunks, answer_block, &a);
     }
     free(landings);
     return status;

@@ -1,33 +1,27 @@
-#include "mfpg/game.h"
-
-#include <math.h>
+/* The front of games: they are solved and certified, and what else is asked of them is answered. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "best_response.h"
-#include "compensated.h"
-#include "exploitability.h"
-#include "social.h"
 #include "solver.h"
-#include "tables.h"
-#include "validate.h"
 
-const mfpg_cost_ops *const mfpg_costs[MFPG_COST_COUNT] = {
-#define ENTRY(name) &mfpg_cost_##name,
-#include "costs.def"
+enum {
+#define ENTRY(name) INDEX_##name,
+#include "games.def"
 #undef ENTRY
+    GAMES
 };
 
-const mfpg_game_ops *const mfpg_games[MFPG_GAME_COUNT] = {
+static const mfpg_game_ops *const games[GAMES] = {
 #define ENTRY(name) &mfpg_game_##name,
 #include "games.def"
 #undef ENTRY
 };
 
-_Static_assert(MFPG_GAME_INDEX_none == (int)MFPG_PLAYERS_NONE &&
-                   MFPG_GAME_INDEX_finite == (int)MFPG_PLAYERS_FINITE &&
-                   MFPG_GAME_INDEX_mean_field == (int)MFPG_PLAYERS_MEAN_FIELD,
+_Static_assert(INDEX_none == (int)MFPG_PLAYERS_NONE && INDEX_finite == (int)MFPG_PLAYERS_FINITE &&
+                   INDEX_mean_field == (int)MFPG_PLAYERS_MEAN_FIELD,
     "games.def lists the players in the order of mfpg_players");
 
 mfpg_game mfpg_game_default(void) {
@@ -44,7 +38,6 @@ mfpg_game mfpg_game_default(void) {
         .prior_variance = 1.0,
         .step = 0.1,
         .optimum_norm2 = 1.0,
-        .interaction = 0.0,
         .loss = 0.01,
         .offset = 0.01,
         .gradient_norm = 1.0,
@@ -53,36 +46,25 @@ mfpg_game mfpg_game_default(void) {
     };
 }
 
-static int is_game(ptrdiff_t index) {
-    return index >= 0 && index < MFPG_GAME_COUNT;
-}
-
-static int is_cost(ptrdiff_t index) {
-    return index >= 0 && index < MFPG_COST_COUNT;
+static const mfpg_game_ops *game_at(ptrdiff_t index) {
+    return index >= 0 && index < GAMES ? games[index] : NULL;
 }
 
 const char *mfpg_game_name(ptrdiff_t index) {
-    return is_game(index) ? mfpg_games[index]->name : NULL;
+    return game_at(index) ? games[index]->name : NULL;
 }
 
 const char *mfpg_game_help(ptrdiff_t index) {
-    return is_game(index) ? mfpg_games[index]->help : NULL;
-}
-
-const char *mfpg_cost_name(ptrdiff_t index) {
-    return is_cost(index) ? mfpg_costs[index]->name : NULL;
-}
-
-const char *mfpg_cost_help(ptrdiff_t index) {
-    return is_cost(index) ? mfpg_costs[index]->help : NULL;
+    return game_at(index) ? games[index]->help : NULL;
 }
 
 const char *mfpg_players_name(mfpg_players players) {
-    const char *name = mfpg_game_name((ptrdiff_t)players);
-    return name ? name : "unknown players";
+    return game_at((ptrdiff_t)players) ? games[players]->name : "unknown players";
 }
 
-/* A double overflowed or vanished on the way to some action: no solution to hand out. */
+/* ---- solving ---- */
+
+/* If a double overflowed or vanished on the way to some action, there is no solution to return. */
 static mfpg_status check_actions(mfpg_context *ctx, const mfpg_equilibrium *solution) {
     for (ptrdiff_t k = 0; k < solution->clients; k++)
         if (!(solution->action[k] > 0.0) || !isfinite(solution->action[k]))
@@ -134,7 +116,7 @@ static mfpg_status solve_play(mfpg_context *ctx, const mfpg_play *play, mfpg_equ
     solution->clients = game->clients;
     solution->action = mfpg_alloc(game->clients, sizeof *solution->action);
     if (!solution->action) return mfpg_fail_memory(ctx);
-    mfpg_status status = mfpg_games[game->players]->solve(ctx, play, solution->action, &field, &report);
+    mfpg_status status = games[game->players]->solve(ctx, play, solution->action, &field, &report);
     solution->mixing = field.mixing;
     solution->mixing_count = field.mixing_count;
     solution->fixed_point = field.fixed_point;
@@ -155,10 +137,10 @@ mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equil
     mfpg_equilibrium solution = {0};
     mfpg_play play;
     *out = solution;
-    if (!is_game((ptrdiff_t)game->players))
+    if (!game_at((ptrdiff_t)game->players))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown players %d", (int)game->players);
     if (game->players == MFPG_PLAYERS_NONE) return mfpg_game_none.solve(ctx, NULL, NULL, NULL, NULL);
-    mfpg_status status = mfpg_play_prepare(ctx, game, mfpg_games[game->players]->limit, &play);
+    mfpg_status status = mfpg_play_prepare(ctx, game, games[game->players]->limit, &play);
     if (status) return status;
     status = solve_play(ctx, &play, &solution);
     mfpg_play_release(&play);
@@ -176,4 +158,74 @@ void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium) {
     free(equilibrium->fixed_point);
     free(equilibrium->social_action);
     *equilibrium = (mfpg_equilibrium){0};
+}
+
+/* ---- the corrective price ---- */
+
+mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game, double *price) {
+    mfpg_game free_game = *game;
+    mfpg_play play;
+    free_game.price = NULL;
+    if (game->players == MFPG_PLAYERS_NONE)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "players none plays no game: there is nothing to correct");
+    mfpg_status status = mfpg_play_prepare(ctx, &free_game, game->players == MFPG_PLAYERS_MEAN_FIELD, &play);
+    if (status) return status;
+    double *found = mfpg_alloc(game->clients, sizeof *found);
+    if (!found)
+        status = mfpg_fail_memory(ctx);
+    else if (!play.cost->corrective)
+        status = mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "cost %s has no known optimum for a price to lead to", play.cost->name);
+    else
+        status = play.cost->corrective(ctx, &play, found);
+    if (!status) memcpy(price, found, (size_t)game->clients * sizeof *found);
+    free(found);
+    mfpg_play_release(&play);
+    return status;
+}
+
+/* ---- what a private choice among the actions of a grid needs (theory S4) ---- */
+
+static mfpg_status prepare_measured(mfpg_context *ctx, const mfpg_game *game, mfpg_play *play) {
+    if (!game->actions.grid)
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "disutilities are those of a grid of actions; this game has none");
+    if (!mfpg_cost_measures(game->cost))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "cost %s reads nothing that clients measure",
+            game->cost ? game->cost : "(none)");
+    return mfpg_play_prepare(ctx, game, game->players == MFPG_PLAYERS_MEAN_FIELD, play);
+}
+
+mfpg_status mfpg_game_disutilities(mfpg_context *ctx, const mfpg_game *game, double *out) {
+    mfpg_play play;
+    mfpg_status status = prepare_measured(ctx, game, &play);
+    if (status) return status;
+    const mfpg_action_set *set = &game->actions;
+    for (ptrdiff_t k = 0; k < game->clients; k++)
+        for (ptrdiff_t j = 0; j < set->count; j++)
+            out[k * set->count + j] = mfpg_movable_cost(&play, k, set->grid[j], 0.0);
+    mfpg_play_release(&play);
+    return MFPG_OK;
+}
+
+mfpg_status mfpg_game_disutility_changes(mfpg_context *ctx, const mfpg_game *game, const double *loss,
+    double loss_most, const double *gradient, double gradient_most, double *out) {
+    mfpg_play play;
+    mfpg_status status = prepare_measured(ctx, game, &play);
+    if (status) return status;
+    for (ptrdiff_t k = 0; k < game->clients; k++) {
+        mfpg_swing swing = {loss[k], loss_most, gradient[k], gradient_most};
+        out[k] = 0.0;
+        for (ptrdiff_t j = 0; j < game->actions.count; j++) {
+            double moved, largest;
+            play.cost->change(&play, k, game->actions.grid[j], &swing, &moved, &largest);
+            /* A disutility is a sum of two products of a few factors, one of them perhaps an exponential of an argument up
+             * to 700: its relative error is below 2^-40. Two of them are compared, and the change itself is rounded. */
+            double change = moved * (1.0 + 0x1p-40) + largest * 0x1p-38;
+            out[k] =
+                fmax(out[k], change >= 0.0 ? change : (double)INFINITY); /* NaN is infinity less infinity */
+        }
+    }
+    mfpg_play_release(&play);
+    return MFPG_OK;
 }

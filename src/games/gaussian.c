@@ -5,19 +5,18 @@
  *
  * The others' noise only adds, so every client has a dominant strategy. In the limit p_k -> 0: q_k = omega, and the
  * averaged noise of the others vanishes. */
-#include "cost.h"
-
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/number.h"
 #include "base/wide.h"
-#include "check.h"
-#include "shapes.h"
+#include "cost.h"
 
 static double square(double x) {
     return x * x;
+}
+
+static double noise_unit(const mfpg_play *play, ptrdiff_t k) {
+    return mfpg_number_of(play->game->noise_unit, play->game->noise_unit_all, k);
 }
 
 /* A of the formula above. */
@@ -25,34 +24,20 @@ static double half_trace(const mfpg_game *game) {
     return 0.5 * game->curvature * game->dimension;
 }
 
-/* No own noise reaches client k: it is free to send as much as it likes, and the best response is no budget at all. */
-static int rides_free(const mfpg_play *play, ptrdiff_t k) {
-    return play->game->personalisation == 0.0 && (play->limit || mfpg_play_weight(play, k) == 0.0);
-}
-
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    mfpg_status status = mfpg_check_positive(ctx, "curvature", game->curvature);
-    if (!status) status = mfpg_check_positive(ctx, "dimension", game->dimension);
-    if (!status) status = mfpg_check_fraction(ctx, "personalisation", game->personalisation);
-    if (!status)
-        status = mfpg_check_clients_or_all(
-            ctx, "noise unit", game->noise_unit, game->noise_unit_all, game->clients);
-    if (status) return status;
-    if (!(game->privacy_power == 1.0 || game->privacy_power == 2.0)) {
-        char text[MFPG_NUMBER_SIZE];
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "privacy power is %s; it must be 1 or 2",
-            mfpg_number_format(game->privacy_power, text));
-    }
-    if (game->actions.grid || game->actions.low > 0.0) return MFPG_OK;
-    for (ptrdiff_t k = 0; k < game->clients; k++) {
-        if (!rides_free(play, k)) continue;
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "free riding: client %td %s with personalisation 0 feels none of its own noise, and no budget is "
-            "the "
-            "smallest positive one; give personalisation > 0, a grid, or actions with a positive minimum",
-            k, play->limit ? "in the mean-field limit" : "of weight 0");
-    }
+    mfpg_status status =
+        mfpg_check_clients(ctx, "noise unit", game->noise_unit, game->noise_unit_all, game->clients);
+    if (status || game->actions.grid || game->actions.low > 0.0 || game->personalisation > 0.0) return status;
+    /* If no own noise reaches client k, it may send as much as it likes, and its best response is no budget at all. */
+    for (ptrdiff_t k = 0; k < game->clients; k++)
+        if (play->limit || mfpg_play_weight(play, k) == 0.0)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "free riding: client %td %s with personalisation 0 feels none of its own noise, and no "
+                "budget "
+                "is the smallest positive one; give personalisation > 0, a grid, or actions with a positive "
+                "minimum",
+                k, play->limit ? "in the mean-field limit" : "of weight 0");
     return MFPG_OK;
 }
 
@@ -78,14 +63,14 @@ MFPG_WIDE static void gaussian_scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
     const mfpg_game *game = play->game;
     (void)others;
-    mfpg_play_numbers(game->noise_unit, game->noise_unit_all, first, count, u);
+    for (ptrdiff_t i = 0; i < count; i++) u[i] = noise_unit(play, first + i);
     if (play->limit || !game->weight) {
         double a = trace_felt(play, play->limit ? 0.0 : mfpg_play_weight(play, first));
         for (ptrdiff_t i = 0; i < count; i++) u[i] = a * square(u[i]);
     } else {
         for (ptrdiff_t i = 0; i < count; i++) u[i] = trace_felt(play, game->weight[first + i]) * square(u[i]);
     }
-    mfpg_play_add_prices(play, first, count, u);
+    mfpg_add_prices(play, first, count, u);
     memcpy(v, game->preference + first, (size_t)count * sizeof *v);
 }
 
@@ -97,7 +82,7 @@ static double minimiser(const mfpg_play *play, double u, double v) {
 
 static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *b, double *out) {
     for (ptrdiff_t i = 0; i < count; i++)
-        out[i] = square(mfpg_play_weight(play, first + i) * mfpg_play_noise_unit(play, first + i) / b[i]);
+        out[i] = square(mfpg_play_weight(play, first + i) * noise_unit(play, first + i) / b[i]);
 }
 
 static double external(const mfpg_play *play, double aggregate) {
@@ -110,7 +95,7 @@ static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *
     (void)ctx;
     for (ptrdiff_t k = 0; k < play->game->clients; k++) {
         double p = play->limit ? 0.0 : mfpg_play_weight(play, k);
-        price[k] = half_trace(play->game) * reach_to_others(play, p) * square(mfpg_play_noise_unit(play, k));
+        price[k] = half_trace(play->game) * reach_to_others(play, p) * square(noise_unit(play, k));
     }
     return MFPG_OK;
 }
@@ -125,8 +110,6 @@ const mfpg_cost_ops mfpg_cost_gaussian = {
     .takes_price = 1,
     .facts = MFPG_COST_READS_CURVATURE | MFPG_COST_READS_PERSONALISATION | MFPG_COST_READS_PRIVACY_POWER |
              MFPG_COST_PUBLIC_GOOD,
-    .finite = MFPG_COUPLING_NONE,
-    .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
     .privacy = mfpg_budget_privacy,

@@ -3,31 +3,20 @@
  *     U_k(e) = c_k e (1 + zeta s) + beta_k B_k/e,   s = the mean strength, of the others' shares e_j/N for N players.
  *
  * U_k/c_k has the exact potential sum (e_k + R_k/e_k) + (zeta/N) sum_{j<k} e_j e_k, R_k = beta_k B_k/c_k. */
-#include "cost.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/wide.h"
 #include "best_response.h"
-#include "check.h"
-#include "compensated.h"
 #include "fixed_point.h"
-#include "shapes.h"
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    mfpg_status status = mfpg_check_clients_or_all(
-        ctx, "privacy scale", game->privacy_scale, game->privacy_scale_all, game->clients);
-    if (!status)
-        status =
-            mfpg_check_clients_or_all(ctx, "own cost", game->own_cost, game->own_cost_all, game->clients);
+    mfpg_status status =
+        mfpg_check_clients(ctx, "own cost", game->own_cost, game->own_cost_all, game->clients);
     if (status) return status;
-    if (!isfinite(game->interaction))
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "interaction must be a finite number");
-    /* Where even the least ambient noise turns the own cost negative, noise is nobody's loss: S3.1 (i). */
+    /* If even the least ambient noise turns the own cost negative, noise is nobody's loss: S3.1 (i). */
     double least = game->actions.grid ? game->actions.grid[0] : game->actions.low;
     if (!(1.0 + game->interaction * least > 0.0))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -50,7 +39,7 @@ static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, cons
     for (ptrdiff_t i = 0; i < count; i++) out[i] = e[i] / (double)play->game->clients;
 }
 
-/* Best responses of a block of clients to the actions as they stood before it. */
+/* Best responses of a block of clients to the actions as they were before it. */
 static void respond_block(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others,
     double low, double high, double *next) {
     double u[MFPG_BLOCK], v[MFPG_BLOCK];
@@ -59,7 +48,7 @@ static void respond_block(const mfpg_play *play, ptrdiff_t first, ptrdiff_t coun
         next[i] = mfpg_clamp(mfpg_strength_minimiser(play, u[i], v[i]), low, high);
 }
 
-/* The largest relative move, |log next - log now| where it is small. */
+/* The largest relative move, which is |log next - log now| if it is small. */
 static double largest_move(const double *now, const double *next, ptrdiff_t count) {
     double most = 0.0;
     for (ptrdiff_t i = 0; i < count; i++) {
@@ -69,7 +58,7 @@ static double largest_move(const double *now, const double *next, ptrdiff_t coun
     return most;
 }
 
-/* One pass of best responses, a block of clients at a time. Returns the largest relative move; infinite where an action left
+/* One pass of best responses, a block of clients at a time. Returns the largest relative move; infinite if an action left
  * its range. */
 static double respond_in_turn(
     const mfpg_play *play, ptrdiff_t block, double low, double high, double *action) {
@@ -95,15 +84,15 @@ static double respond_in_turn(
 /* Best responses in turn, which cannot cycle here. In the logarithms of the actions the response of client k moves by
  * (1/2) |zeta| s_-k/(1 + zeta s_-k) times the largest move of the others. For zeta >= 0 that factor is below 1/2: a
  * contraction (clamping keeps it one), so the equilibrium exists, is unique, and 60 passes reach the last bit, whether
- * clients answer one after the other or, where they are many, a few of them at once. For zeta < 0 responses rise with the
+ * clients answer one after the other or, if they are many, a few of them at once. For zeta < 0 responses rise with the
  * others' actions, and the passes start below every equilibrium: the actions only rise, to the smallest one, or past every
- * bound where there is none. */
+ * bound if there is none. */
 static mfpg_status nash(
     mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
     enum { PASSES = 10000 };
     const double still = 0x1p-50; /* a few roundings of the logarithm's argument */
     const double rounding =
-        0x1p-42; /* moves below it that do not shrink are rounding, larger where prices are near 0 */
+        0x1p-42; /* moves below it that do not shrink are rounding, larger if prices are near 0 */
     int one = play->game->interaction >= 0.0;
     ptrdiff_t clients = play->game->clients, block = clients >= 64 * MFPG_BLOCK ? MFPG_BLOCK : 1;
     const double none[MFPG_BLOCK] = {0};
@@ -123,8 +112,7 @@ static mfpg_status nash(
         if (!isfinite(report->residual))
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "no equilibrium: with interaction below 0 the strengths raise each other past every bound; "
-                "bound the "
-                "actions");
+                "bound the actions");
     }
     return MFPG_OK;
 }
@@ -139,9 +127,9 @@ static void ratios(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, doub
 static mfpg_status fixed_point(
     mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report) {
     const mfpg_game *game = play->game;
-    mfpg_crowd crowd = {.play = play, .slope = game->interaction, .ratios = ratios};
-    return game->actions.grid ? mfpg_fixed_point_grid(ctx, &crowd, action, field, report)
-                              : mfpg_fixed_point_interval(ctx, &crowd, action, field, report);
+    mfpg_steps steps = {.play = play, .slope = game->interaction, .ratios = ratios};
+    return game->actions.grid ? mfpg_fixed_point_grid(ctx, &steps, action, field, report)
+                              : mfpg_fixed_point_interval(ctx, &steps, action, field, report);
 }
 
 /* Clients that mix play purely instead, the first ones the upper action, to the same mean up to half an action. */
@@ -189,7 +177,6 @@ const mfpg_cost_ops mfpg_cost_interaction = {
     .help = "test game: own cost c e (1 + zeta mean strength), against beta B/e (a strength)",
     .control = MFPG_CONTROL_STRENGTH,
     .consistent = 1,
-    .has_optimum = 0,
     .facts = MFPG_COST_READS_PRIVACY_SCALE | MFPG_COST_READS_OWN_COST | MFPG_COST_READS_INTERACTION,
     .finite = MFPG_COUPLING_PRICE,
     .limit = MFPG_COUPLING_PRICE,

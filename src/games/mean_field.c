@@ -1,7 +1,6 @@
 /* The mean-field equilibrium: no client moves the mean, and the mean is that of the answers to it. */
-#include "solver.h"
-
 #include "best_response.h"
+#include "solver.h"
 
 static mfpg_status solve(
     mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report) {
@@ -17,7 +16,7 @@ static mfpg_status solve(
 
 const mfpg_game_ops mfpg_game_mean_field = {
     .name = "mean-field",
-    .help = "mean-field equilibrium: the limit of many clients, with exact mixing where clients tie",
+    .help = "mean-field equilibrium: the limit of many clients, with exact mixing if clients tie",
     .limit = 1,
     .solve = solve,
 };

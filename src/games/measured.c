@@ -1,47 +1,34 @@
-/* The paper's best response (eq. br) with its directions put right: what a client has at stake is the loss it measures, and
+/* The paper's best response (eq. br) with its directions corrected: what a client has at stake is the loss it measures, and
  * its own noise costs it in proportion,
  *
  *     U_k(e) = L_k e + beta_k B_k/e,   least at e = sqrt(beta_k B_k/L_k),
  *
  * B_k the zCDP cost of the run at strength 1 (theory S3.1: utility falls and privacy grows with the own noise, and the
- * privacy cost is that of a sound accountant). The loss enters as L g_j, the form of theory S4. Where a table says what
- * the own noise costs, measured by running the mechanism, its T(e) stands for L e. */
+ * privacy cost is that of a sound accountant). The loss enters as L g_j, the form of theory S4. If a table says what
+ * the own noise costs, measured by running the mechanism, its T(e) replaces L e. */
+#include "base/error.h"
 #include "cost.h"
 
-#include <math.h>
-
-#include "base/error.h"
-#include "check.h"
-#include "loss_table.h"
-#include "shapes.h"
-
 static double unit_of(const mfpg_play *play, ptrdiff_t k) {
-    return play->game->strength_unit ? play->game->strength_unit[k] : 1.0;
+    return mfpg_number_of(play->game->strength_unit, 1.0, k);
 }
 
-static mfpg_status validate_table(mfpg_context *ctx, const mfpg_game *game) {
-    if (game->measured_loss)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "a loss table and losses that clients measure exclude each other: the table stands for them");
-    return mfpg_loss_table_check(ctx, game, MFPG_CONTROL_STRENGTH);
+static double loss_of(const mfpg_play *play, ptrdiff_t k) {
+    return mfpg_number_of(play->game->measured_loss, play->game->loss, k);
 }
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    mfpg_status status = mfpg_check_clients_or_all(
-        ctx, "privacy scale", game->privacy_scale, game->privacy_scale_all, game->clients);
-    if (game->loss_table) return status ? status : validate_table(ctx, game);
-    if (!status) status = mfpg_check_nonnegative(ctx, "loss", game->loss);
-    if (!status) status = mfpg_check_optional(ctx, "measured loss", game->measured_loss, game->clients);
-    if (!status && game->strength_unit)
-        status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
-    if (status || game->actions.grid || isfinite(game->actions.high)) return status;
+    if (game->loss_table && game->measured_loss)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "a loss table and losses that clients measure exclude each other: the table replaces them");
+    if (game->loss_table) return mfpg_loss_table_check(ctx, game, MFPG_CONTROL_STRENGTH);
+    if (game->actions.grid || isfinite(game->actions.high)) return MFPG_OK;
     for (ptrdiff_t k = 0; k < game->clients; k++)
-        if (mfpg_play_loss(play, k) == 0.0)
+        if (loss_of(play, k) == 0.0)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "cost measured falls with the strength for ever where the loss is 0, as that of client %td; "
-                "give "
-                "a grid or actions with a maximum",
+                "cost measured falls with the strength for ever if the loss is 0, as that of client %td is; "
+                "give a grid or actions with a maximum",
                 k);
     return MFPG_OK;
 }
@@ -55,7 +42,7 @@ static void scales(
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
         ptrdiff_t k = first + i;
-        u[i] = play->game->loss_table ? 1.0 : mfpg_play_loss(play, k) * unit_of(play, k);
+        u[i] = play->game->loss_table ? 1.0 : loss_of(play, k) * unit_of(play, k);
         v[i] = play->game->preference[k] * mfpg_play_privacy_scale(play, k);
     }
 }
@@ -72,15 +59,11 @@ static void change(
 const mfpg_cost_ops mfpg_cost_measured = {
     .name = "measured",
     .help = "L e against beta B/e (a strength), L the client's own loss, with game.update each-round as "
-            "measured; "
-            "or T(e) of a loss table",
+            "measured; or T(e) of a loss table",
     .control = MFPG_CONTROL_STRENGTH,
     .consistent = 1,
-    .has_optimum = 0,
     .measures = MFPG_MEASURES_LOSS,
     .facts = MFPG_COST_READS_PRIVACY_SCALE | MFPG_COST_READS_LOSS | MFPG_COST_TAKES_TABLE,
-    .finite = MFPG_COUPLING_NONE,
-    .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
     .privacy = mfpg_strength_privacy,

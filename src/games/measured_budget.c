@@ -3,25 +3,14 @@
  *     U_k(b) = T(b) + beta_k b^p/p,   p = 1 or 2,
  *
  * T the loss table, which falls with the budget, and the privacy cost that of cost gaussian (theory S3.1, S3.2). The others'
- * noise stands in T as it was when the table was made and moves no choice. */
+ * noise is in T as it was when the table was made and moves no choice. */
+#include "base/error.h"
 #include "cost.h"
 
-#include <math.h>
-
-#include "base/error.h"
-#include "base/number.h"
-#include "loss_table.h"
-#include "shapes.h"
-
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
-    const mfpg_game *game = play->game;
-    char text[MFPG_NUMBER_SIZE];
-    if (!game->loss_table)
+    if (!play->game->loss_table)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "cost measured-budget needs a loss table, and there is none");
-    if (!(game->privacy_power == 1.0 || game->privacy_power == 2.0))
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "privacy power is %s; it must be 1 or 2",
-            mfpg_number_format(game->privacy_power, text));
-    return mfpg_loss_table_check(ctx, game, MFPG_CONTROL_BUDGET);
+    return mfpg_loss_table_check(ctx, play->game, MFPG_CONTROL_BUDGET);
 }
 
 static double utility(const mfpg_play *play, double b) {
@@ -37,24 +26,14 @@ static void scales(
     }
 }
 
-/* Only a grid has a table: there is no such minimum. */
-static double minimiser(const mfpg_play *play, double u, double v) {
-    (void)play, (void)u, (void)v;
-    return (double)NAN;
-}
-
 const mfpg_cost_ops mfpg_cost_measured_budget = {
     .name = "measured-budget",
     .help = "T(b) of a loss table against beta b^p/p (a budget)",
     .control = MFPG_CONTROL_BUDGET,
     .consistent = 1,
-    .has_optimum = 0,
     .facts = MFPG_COST_READS_PRIVACY_POWER | MFPG_COST_TAKES_TABLE | MFPG_COST_NEEDS_TABLE,
-    .finite = MFPG_COUPLING_NONE,
-    .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
     .privacy = mfpg_budget_privacy,
     .scales = scales,
-    .minimiser = minimiser,
 };

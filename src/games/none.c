@@ -13,6 +13,5 @@ static mfpg_status solve(
 const mfpg_game_ops mfpg_game_none = {
     .name = "none",
     .help = "no game: one given control for all clients",
-    .limit = 0,
     .solve = solve,
 };

@@ -1,48 +1,23 @@
 /* The paper's best response (eq. br) to the letter: L/(e + c) + beta_k delta(e), delta the raw exponential of
- * eq. (dpbound), L and G public constants or what the client measured. Reproduction only. Both terms fall with e, so the answer is the largest strength whatever the numbers
- * (theory S0 b); the loss falls with the client's own noise, so no direction is asserted; delta is no privacy
+ * eq. (dpbound), L and G public constants or what the client measured. For
+ * reproduction only. Both terms fall with e, so the answer is the largest strength for any numbers (theory S0 b); the loss falls with the client's own noise, so no direction is asserted; delta is no privacy
  * guarantee (S0 a); and nothing couples the clients. */
-#include "cost.h"
-
-#include <math.h>
-
 #include "base/error.h"
-#include "check.h"
-
-/* The shapes are one for all clients, so their units of strength must be too. */
-static mfpg_status check_unit(mfpg_context *ctx, const mfpg_game *game) {
-    if (!game->strength_unit) return MFPG_OK;
-    mfpg_status status = mfpg_check_clients(ctx, "unit of strength", game->strength_unit, game->clients);
-    for (ptrdiff_t k = 1; k < game->clients && !status; k++)
-        if (game->strength_unit[k] != game->strength_unit[0])
-            status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "cost paper compares absolute strengths, and client %td's action 1 is another strength than "
-                "client 0's: with clients of different sensitivity take scale absolute",
-                k);
-    return status;
-}
+#include "cost.h"
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    mfpg_status status = mfpg_check_nonnegative(ctx, "loss", game->loss);
-    if (!status) status = mfpg_check_nonnegative(ctx, "offset", game->offset);
-    if (!status) status = mfpg_check_nonnegative(ctx, "gradient norm", game->gradient_norm);
-    if (!status) status = mfpg_check_nonnegative(ctx, "variance penalty", game->variance_penalty);
-    if (!status) status = mfpg_check_positive(ctx, "dimension", game->dimension);
-    if (!status) status = mfpg_check_positive(ctx, "prior variance", game->prior_variance);
-    if (!status) status = mfpg_check_positive(ctx, "step", game->step);
-    if (!status) status = mfpg_check_positive(ctx, "rounds", game->rounds);
-    if (!status) status = mfpg_check_optional(ctx, "measured loss", game->measured_loss, game->clients);
-    if (!status)
-        status = mfpg_check_optional(ctx, "measured gradient norm", game->measured_gradient, game->clients);
-    if (!status) status = check_unit(ctx, game);
-    if (status) return status;
-    if (!game->actions.grid && isinf(game->actions.high))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "cost paper falls with the strength for ever, so no strength is the best one; give a grid or "
-            "actions with "
-            "a maximum");
-    return MFPG_OK;
+    /* The shapes are one for all clients, so their units of strength must be too. */
+    for (ptrdiff_t k = 1; k < game->clients && game->strength_unit; k++)
+        if (game->strength_unit[k] != game->strength_unit[0])
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "cost paper compares absolute strengths, and client %td's action 1 is another strength than "
+                "client 0's: with clients of different sensitivity take scale absolute",
+                k);
+    if (game->actions.grid || isfinite(game->actions.high)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "cost paper falls with the strength for ever, so no strength is the best one; give a grid or "
+        "actions with a maximum");
 }
 
 static double utility(const mfpg_play *play, double e) {
@@ -58,7 +33,7 @@ static double privacy(const mfpg_play *play, double e) {
     return front * exp(-0.5 * rate * game->rounds * game->step);
 }
 
-/* The shape holds the public G; a client's own one is a factor beside it. */
+/* The shape holds the public G; a client's own one is a factor of it. */
 static double own_gradient(const mfpg_play *play, double gradient_norm) {
     const mfpg_game *game = play->game;
     return exp(0.5 * (gradient_norm - game->gradient_norm) * game->rounds * game->step);
@@ -66,11 +41,12 @@ static double own_gradient(const mfpg_play *play, double gradient_norm) {
 
 static void scales(
     const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others, double *u, double *v) {
+    const mfpg_game *game = play->game;
     (void)others;
     for (ptrdiff_t i = 0; i < count; i++) {
-        u[i] = mfpg_play_loss(play, first + i);
-        v[i] = play->game->preference[first + i];
-        if (play->game->measured_gradient) v[i] *= own_gradient(play, mfpg_play_gradient(play, first + i));
+        u[i] = mfpg_number_of(game->measured_loss, game->loss, first + i);
+        v[i] = game->preference[first + i];
+        if (game->measured_gradient) v[i] *= own_gradient(play, game->measured_gradient[first + i]);
     }
 }
 
@@ -93,12 +69,8 @@ const mfpg_cost_ops mfpg_cost_paper = {
     .name = "paper",
     .help = "the paper's best response to the letter; always the largest strength, reproduction only",
     .control = MFPG_CONTROL_STRENGTH,
-    .consistent = 0,
-    .has_optimum = 0,
     .measures = MFPG_MEASURES_LOSS | MFPG_MEASURES_GRADIENT,
     .facts = MFPG_COST_READS_LOSS | MFPG_COST_READS_OFFSET,
-    .finite = MFPG_COUPLING_NONE,
-    .limit = MFPG_COUPLING_NONE,
     .validate = validate,
     .utility = utility,
     .privacy = privacy,

@@ -1,19 +1,14 @@
-#include "social.h"
-
-#include <math.h>
+/* The social optimum: one planner chooses every action. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "exploitability.h"
 #include "solver.h"
-#include "sweep.h"
-#include "validate.h"
 
 enum { MOST_PROFILES = 100000 }; /* that are tried one by one */
-static const double MOST_STARTS =
-    1e7; /* clients times actions from which single changes are tried everywhere */
+/* Clients times actions up to which single changes are tried from all profiles of equal actions. */
+static const double MOST_STARTS = 1e7;
 
 /* ---- few profiles: all of them ---- */
 
@@ -63,8 +58,8 @@ static mfpg_status sweep_from(mfpg_context *ctx, const mfpg_play *play, const mf
     return status;
 }
 
-/* On a grid with coupling the planner's sweeps end where no single change helps, which may not be the best of all
- * profiles. They are run from the equilibrium too, so that what is found is never above it, and from all alike. */
+/* On a grid with coupling the planner's sweeps end at a profile that no single change improves, which may not be the best of
+ * all. They are run from the equilibrium too, so that what is found is never above it, and from equal actions. */
 static mfpg_status best_of_many_starts(mfpg_context *ctx, const mfpg_play *play, const mfpg_play *planner,
     const double *equilibrium, double *action) {
     const mfpg_action_set *set = &play->game->actions;
@@ -95,44 +90,18 @@ static mfpg_status plan(
     }
     int coupled = mfpg_play_coupling(&planner) != MFPG_COUPLING_NONE;
     if (coupled && can_try_all(play)) return try_all(ctx, play, action);
-    mfpg_status status = mfpg_finite_solve(ctx, &planner, action, &report);
+    mfpg_status status = mfpg_finite_solve(ctx, &planner, action, NULL, &report);
     if (status || !play->game->actions.grid || !coupled) return status;
     *exact = 0;
     return best_of_many_starts(ctx, play, &planner, equilibrium, action);
 }
 
-/* Where costs meet in the price of one's own noise only few profiles can be compared. */
-static int is_known(const mfpg_play *play) {
-    const mfpg_cost_ops *cost = play->cost;
-    return cost->has_optimum || cost->finite == MFPG_COUPLING_NONE || can_try_all(play);
-}
-
-mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game, double *price) {
-    mfpg_game free_game = *game;
-    mfpg_play play;
-    free_game.price = NULL;
-    if (game->players == MFPG_PLAYERS_NONE)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "players none plays no game: there is nothing to correct");
-    mfpg_status status = mfpg_play_prepare(ctx, &free_game, game->players == MFPG_PLAYERS_MEAN_FIELD, &play);
-    if (status) return status;
-    double *found = mfpg_alloc(game->clients, sizeof *found);
-    if (!found)
-        status = mfpg_fail_memory(ctx);
-    else if (!play.cost->corrective)
-        status = mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "cost %s has no known optimum for a price to lead to", play.cost->name);
-    else
-        status = play.cost->corrective(ctx, &play, found);
-    if (!status) memcpy(price, found, (size_t)game->clients * sizeof *found);
-    free(found);
-    mfpg_play_release(&play);
-    return status;
-}
-
 mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_equilibrium *out) {
     ptrdiff_t clients = play->game->clients;
     out->social_mean = out->social_cost = out->price_of_anarchy = NAN;
-    if (play->game->skip_optimum || !is_known(play)) return MFPG_OK;
+    /* If costs meet in the price of one's own noise, only few profiles can be compared. */
+    int known = play->cost->has_optimum || play->cost->finite == MFPG_COUPLING_NONE || can_try_all(play);
+    if (play->game->skip_optimum || !known) return MFPG_OK;
     double *action = mfpg_alloc(clients, sizeof *action);
     if (!action) return mfpg_fail_memory(ctx);
     mfpg_status status = plan(ctx, play, out->action, action, &out->social_exact);
@@ -155,6 +124,6 @@ mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_e
     out->social_action = action;
     out->social_mean = sum / (double)clients;
     out->social_cost = cost;
-    if (cost > 0.0) out->price_of_anarchy = out->cost / cost; /* of gains there is no such ratio */
+    if (cost > 0.0) out->price_of_anarchy = out->cost / cost; /* there is no such ratio of gains */
     return MFPG_OK;
 }

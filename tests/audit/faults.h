@@ -3,9 +3,10 @@
 #define TESTS_AUDIT_FAULTS_H
 
 #include "audit/fixture.h"
+#include "audit/planning.h"
 #include "local_round.h"
 
-#include "audit/game.h"
+#include "audit/audit_game.h"
 #include "models/losses.h"
 
 typedef enum fault {
@@ -146,11 +147,13 @@ static inline void audit_with(
         .excess = excess,
         .clients = s->data->clients,
         .rounds = s->options.rounds,
-        .delta = s->options.delta};
+        .delta = s->options.delta,
+        .play = play,
+        .play_arg = arg};
     CHECK_OK(s->ctx, mfpg_audit_laws(s->ctx, &game, law));
     mfpg_status status = s->audit.method == MFPG_AUDIT_RANKS
-                             ? mfpg_audit_run(s->ctx, &game, promised, play, arg, s->client, &s->plan)
-                             : mfpg_audit_run_many(s->ctx, &game, promised, play, arg, s->client, &s->plan);
+                             ? mfpg_audit_run(s->ctx, &game, promised, s->client, &s->plan)
+                             : mfpg_audit_run_many(s->ctx, &game, promised, s->client, &s->plan);
     CHECK_OK(s->ctx, status);
     mfpg_model_destroy(canary);
 }

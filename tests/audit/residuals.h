@@ -4,7 +4,8 @@
 
 #include "audit/fixture.h"
 
-#include "audit/canary.h"
+#include "audit/audit_game.h"
+#include "audit/planning.h"
 #include "federation/internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
@@ -87,7 +88,7 @@ static inline int what_is_wrong(const residuals *r) {
         fourths += square * square / n;
     }
     int found = find_pairs(r) | find_lags(r);
-    if (mfpg_audit_noise_pvalue(squares, n) < 1e-6) found |= NOISE_THIN;
+    if (plan_noise_pvalue(squares, n) < 1e-6) found |= NOISE_THIN;
     if (1.0 - mfpg_chi_square_lower(squares, n) < 1e-6) found |= NOISE_LOUD;
     if (fabs(mean) * sqrt(n) > 5.0) found |= NOISE_OFF;
     if (fabs(fourths * n * n / (squares * squares) - 3.0) > 5.0 * sqrt(24.0 / n)) found |= NOISE_TAILED;
@@ -203,7 +204,8 @@ static inline void run_open(noisy_run *run, const noise_path *path, int threads,
         run->mechanisms[k] = run->mechanism;
         run->action[k] = mfpg_mechanism_action_for(run->mechanism, path->factor, NOISE_ROWS);
     }
-    CHECK_OK(run->ctx, mfpg_canary_data_create(run->ctx, run->empty, run->mechanisms, 10, &run->canaries));
+    CHECK_OK(
+        run->ctx, mfpg_canary_data_create(run->ctx, run->empty, run->mechanisms, 10, 1, 1, &run->canaries));
     find_law(run, path, &o);
     run->options = mfpg_federation_options_default();
     run->options.promise = o.promise;

@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include "base/streams.h"
+
 #include "mfpg/random.h"
 #include "numerics/special/laws.h"
 

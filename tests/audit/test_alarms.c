@@ -31,7 +31,7 @@ static int count_alarms(int audits, int64_t rounds, double alpha, int exact) {
 }
 
 static void check_alarms(int audits, int64_t rounds, double alpha, int exact) {
-    int64_t allowed = mfpg_audit_false_alarms_allowed(audits, alpha);
+    int64_t allowed = plan_false_alarms_allowed(audits, alpha);
     int alarms = count_alarms(audits, rounds, alpha, exact);
     print_message("%d audits of %s at %g %%: %d alarms, at most %d\n", audits,
         exact ? "exact promises" : "nothing", 100 * (1 - alpha), alarms, (int)allowed);
@@ -42,16 +42,16 @@ static void check_alarms(int audits, int64_t rounds, double alpha, int exact) {
 
 static void test_exact_promises_stand(void **state) {
     (void)state;
-    assert_int_equal(mfpg_audit_false_alarms_allowed(200, 0.05), 21);
-    assert_int_equal(mfpg_audit_false_alarms_allowed(200, 0.01), 8);
+    assert_int_equal(plan_false_alarms_allowed(200, 0.05), 21);
+    assert_int_equal(plan_false_alarms_allowed(200, 0.01), 8);
     check_alarms(200, 2, 0.05, 1);
     check_alarms(200, 1, 0.01, 1);
 }
 
 static void test_nothing_is_found_where_there_is_nothing(void **state) {
     (void)state;
-    assert_int_equal(mfpg_audit_false_alarms_allowed(100, 0.05), 13);
-    assert_int_equal(mfpg_audit_false_alarms_allowed(100, 0.01), 5);
+    assert_int_equal(plan_false_alarms_allowed(100, 0.05), 13);
+    assert_int_equal(plan_false_alarms_allowed(100, 0.01), 5);
     check_alarms(100, 1, 0.05, 0);
     check_alarms(100, 1, 0.01, 0);
 }

@@ -1,8 +1,8 @@
 /* Audits of the library's own federations: they stand, and what is found is what is promised where the promise is tight. The
  * table of mechanism, unit, adjacency and view is in test_matrix.c. */
 #include "audit/fixture.h"
-
 #include "mechanisms/mechanism_ops.h"
+
 #include "numerics/special/normal.h"
 
 static const mfpg_promise promises[] = {

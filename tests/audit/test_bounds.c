@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "mfpg/accountant.h"
-#include "mfpg/audit_bounds.h"
+#include "audit/planning.h"
 #include "mfpg/random.h"
 #include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
@@ -31,7 +31,7 @@ static double rank_bound(const trial *t, double alpha) {
     for (int arm = 0; arm < 2; arm++)
         for (int i = 0; i < t->runs; i++)
             x[arm][i] = (mfpg_scored){t->score[arm][i], (uint64_t)i * 2 + (uint64_t)arm};
-    return mfpg_audit_mu_rank(mfpg_rank_share(x[0], t->runs, x[1], t->runs), t->runs, t->runs, alpha);
+    return mfpg_bound_mu_rank(mfpg_rank_share(x[0], t->runs, x[1], t->runs), t->runs, t->runs, alpha);
 }
 
 static mfpg_error_counts errors_at(const trial *t, double threshold) {
@@ -59,11 +59,11 @@ static void all_bounds(const trial *t, double threshold, double alpha, double ou
         share[j] = right / 20;
     }
     out[0] = rank_bound(t, alpha);
-    out[1] = mfpg_audit_mu_accuracy(2 * t->runs - e.false_positives - e.false_negatives, 2 * t->runs, alpha);
-    out[2] = mfpg_audit_mu_pairs(wins, t->runs, alpha);
-    out[3] = mfpg_audit_mu_two_error(&e, alpha);
-    out[4] = mfpg_audit_epsilon_direct(&e, 1e-5, alpha);
-    out[5] = mfpg_audit_mu_bet(share, t->runs / 10, alpha);
+    out[1] = mfpg_bound_mu_accuracy(2 * t->runs - e.false_positives - e.false_negatives, 2 * t->runs, alpha);
+    out[2] = plan_mu_pairs(wins, t->runs, alpha);
+    out[3] = mfpg_bound_mu_two_error(&e, alpha);
+    out[4] = mfpg_bound_epsilon_direct(&e, 1e-5, alpha);
+    out[5] = plan_mu_bet(share, t->runs / 10, alpha);
 }
 
 /* Scores from an exact shift: a bound exceeds the truth no more often than alpha allows (1000 to 1), and comes near it. */
@@ -84,7 +84,7 @@ static void test_bounds_exceed_the_truth_no_more_often_than_they_say(void **stat
             }
         }
         for (int r = 0; r < ROUTES; r++) {
-            if (above[r] > mfpg_audit_false_alarms_allowed(audits, 0.05)) {
+            if (above[r] > plan_false_alarms_allowed(audits, 0.05)) {
                 print_error("seed %llu, mu %g, route %s: %d of %d above\n",
                     (unsigned long long)testing_seed(), shifts[s], route[r], above[r], audits);
                 fail();
@@ -109,7 +109,7 @@ static void test_nothing_is_proved_of_scores_that_tell_nothing(void **state) {
             above[r] += bound[r] > 0.0;
         }
     }
-    for (int r = 0; r < ROUTES; r++) assert_true(above[r] <= mfpg_audit_false_alarms_allowed(100, 0.05));
+    for (int r = 0; r < ROUTES; r++) assert_true(above[r] <= plan_false_alarms_allowed(100, 0.05));
 }
 
 /* Twenty scores an arm, the same in both, and then all of arm 0 above: nothing forwards, whatever the route. */
@@ -134,22 +134,22 @@ static void test_what_is_no_count_proves_nothing(void **state) {
     const double share[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, wrong[] = {1, 1, (double)NAN};
     for (int i = 0; i < 4; i++) {
         double a = alphas[i];
-        assert_true(mfpg_audit_epsilon_direct(&good, 1e-5, a) == 0 && mfpg_audit_mu_two_error(&good, a) == 0);
-        assert_true(mfpg_audit_mu_accuracy(100, 100, a) == 0 && mfpg_audit_mu_pairs(100, 100, a) == 0);
-        assert_true(mfpg_audit_mu_rank(1.0, 100, 100, a) == 0 && mfpg_audit_mu_bet(share, 12, a) == 0);
-        assert_true(mfpg_audit_one_run_mu(100, 100, 100, a) == 0 && mfpg_audit_tv(&good, a) == 0);
-        assert_true(mfpg_audit_one_run_epsilon(100, 100, 100, 1e-5, a) == 0);
-        assert_true(mfpg_audit_epsilon_direct(&bad[i], 1e-5, 0.05) == 0);
-        assert_true(mfpg_audit_mu_two_error(&bad[i], 0.05) == 0 && mfpg_audit_tv(&bad[i], 0.05) == 0);
+        assert_true(mfpg_bound_epsilon_direct(&good, 1e-5, a) == 0 && mfpg_bound_mu_two_error(&good, a) == 0);
+        assert_true(mfpg_bound_mu_accuracy(100, 100, a) == 0 && plan_mu_pairs(100, 100, a) == 0);
+        assert_true(mfpg_bound_mu_rank(1.0, 100, 100, a) == 0 && plan_mu_bet(share, 12, a) == 0);
+        assert_true(mfpg_bound_one_run_mu(100, 100, 100, a) == 0 && mfpg_bound_tv(&good, a) == 0);
+        assert_true(mfpg_bound_one_run_epsilon(100, 100, 100, 1e-5, a) == 0);
+        assert_true(mfpg_bound_epsilon_direct(&bad[i], 1e-5, 0.05) == 0);
+        assert_true(mfpg_bound_mu_two_error(&bad[i], 0.05) == 0 && mfpg_bound_tv(&bad[i], 0.05) == 0);
     }
-    assert_true(mfpg_audit_epsilon_direct(&good, 1.0, 0.05) == 0);
+    assert_true(mfpg_bound_epsilon_direct(&good, 1.0, 0.05) == 0);
     assert_true(
-        mfpg_audit_mu_rank((double)NAN, 10, 10, 0.05) == 0 && mfpg_audit_mu_rank(1.1, 10, 10, 0.05) == 0);
-    assert_true(mfpg_audit_mu_bet(wrong, 3, 0.05) == 0 && mfpg_audit_one_run_mu(10, 11, 5, 0.05) == 0);
-    assert_true(mfpg_audit_auc_cap((double)NAN) == 1 && mfpg_audit_identification_cap(-1, 10) == 1);
-    assert_true(mfpg_audit_one_run_pvalue(10, 5, 6, 1, 0) == 1);
-    assert_true(isnan(mfpg_audit_power(MFPG_ROUTE_BET, 1, 1, 10, 0.05)));
-    assert_true(mfpg_audit_runs_needed(1, 1, 0.05, 0.9) == 0);
+        mfpg_bound_mu_rank((double)NAN, 10, 10, 0.05) == 0 && mfpg_bound_mu_rank(1.1, 10, 10, 0.05) == 0);
+    assert_true(plan_mu_bet(wrong, 3, 0.05) == 0 && mfpg_bound_one_run_mu(10, 11, 5, 0.05) == 0);
+    assert_true(plan_auc_cap((double)NAN) == 1 && mfpg_identification_cap(-1, 10) == 1);
+    assert_true(mfpg_bound_one_run_pvalue(10, 5, 6, 1, 0) == 1);
+    assert_true(isnan(plan_power(POWER_RANK, -1, 1, 10, 0.05)));
+    assert_true(plan_runs_needed(1, 1, 0.05, 0.9) == 0);
 }
 
 /* With zero errors the assumption-free epsilon has a ceiling: ln((1 - delta - a)/a), a = 1 - (alpha/2)^(1/n). */
@@ -157,7 +157,7 @@ static void test_direct_epsilon_has_its_ceiling(void **state) {
     (void)state;
     const mfpg_error_counts none = {0, 10000, 0, 10000};
     double a = -expm1(log(0.025) / 10000);
-    check_near(mfpg_audit_epsilon_direct(&none, 1e-5, 0.05), log((1 - 1e-5 - a) / a), 1e-9, 0, "ceiling");
+    check_near(mfpg_bound_epsilon_direct(&none, 1e-5, 0.05), log((1 - 1e-5 - a) / a), 1e-9, 0, "ceiling");
 }
 
 /* Of the two error rates either may be the small one: an estimate that was not maximised over both told less
@@ -168,8 +168,8 @@ static void test_direct_epsilon_is_the_larger_of_both_directions(void **state) {
     double small = -expm1(log(0.025) / 1000), large = mfpg_proportion_upper(500, 1000, 0.025);
     double expected = log((1 - 1e-5 - large) / small), wrong = log((1 - 1e-5 - small) / large);
     assert_true(expected > wrong + 4);
-    check_near(mfpg_audit_epsilon_direct(&one, 1e-5, 0.05), expected, 1e-9, 0, "few false positives");
-    check_near(mfpg_audit_epsilon_direct(&other, 1e-5, 0.05), expected, 1e-9, 0, "few false negatives");
+    check_near(mfpg_bound_epsilon_direct(&one, 1e-5, 0.05), expected, 1e-9, 0, "few false positives");
+    check_near(mfpg_bound_epsilon_direct(&other, 1e-5, 0.05), expected, 1e-9, 0, "few false negatives");
 }
 
 /* More evidence never proves less, more confidence never more. */
@@ -179,14 +179,14 @@ static void test_bounds_are_monotone(void **state) {
     for (int k = 50; k <= 100; k++) {
         double share[10];
         for (int j = 0; j < 10; j++) share[j] = k / 100.0;
-        const double now[4] = {mfpg_audit_mu_accuracy(k, 100, 0.05),
-            mfpg_audit_mu_rank(k / 100.0, 50, 50, 0.05), mfpg_audit_one_run_mu(100, 100, k, 0.05),
-            mfpg_audit_mu_bet(share, 10, 0.05)};
+        const double now[4] = {mfpg_bound_mu_accuracy(k, 100, 0.05),
+            mfpg_bound_mu_rank(k / 100.0, 50, 50, 0.05), mfpg_bound_one_run_mu(100, 100, k, 0.05),
+            plan_mu_bet(share, 10, 0.05)};
         for (int i = 0; i < 4; i++) {
             assert_true(now[i] >= before[i]);
             before[i] = now[i];
         }
-        assert_true(mfpg_audit_mu_rank(k / 100.0, 50, 50, 0.01) <= now[1]);
+        assert_true(mfpg_bound_mu_rank(k / 100.0, 50, 50, 0.01) <= now[1]);
     }
 }
 
@@ -197,7 +197,7 @@ static void test_one_run_pvalue_is_the_theorem(void **state) {
         double q = 1 / (1 + exp(-0.8)), tail = mfpg_binomial_upper_tail(w, 30, q), worst = 0;
         for (int i = 1; i <= w; i++) worst = fmax(worst, (mfpg_binomial_upper_tail(w - i, 30, q) - tail) / i);
         double expected = fmin(1, tail + 2 * 50 * 1e-3 * worst);
-        check_near(mfpg_audit_one_run_pvalue(50, 30, w, 0.8, 1e-3), expected, 1e-9, 0, "p-value");
+        check_near(mfpg_bound_one_run_pvalue(50, 30, w, 0.8, 1e-3), expected, 1e-9, 0, "p-value");
     }
 }
 
@@ -205,17 +205,17 @@ static void test_one_run_pvalue_is_the_theorem(void **state) {
 static void test_betting_wealth_is_bounded_by_its_best_stake(void **state) {
     (void)state;
     const double ones[] = {1, 1, 1, 1, 1}, halves[] = {0.5, 0.5, 0.5, 0.5, 0.5};
-    assert_true(mfpg_audit_bet_log_wealth(ones, 5, 0.5) < 5 * log(2));
-    assert_true(mfpg_audit_bet_log_wealth(ones, 5, 0.5) > 5 * log(1.99) - log(10));
-    check_near(mfpg_audit_bet_log_wealth(halves, 5, 0.5), 0, 0, 1e-15, "fair");
-    assert_true(isnan(mfpg_audit_bet_log_wealth(ones, 5, 1.0)));
+    assert_true(mfpg_bound_bet_log_wealth(ones, 5, 0.5) < 5 * log(2));
+    assert_true(mfpg_bound_bet_log_wealth(ones, 5, 0.5) > 5 * log(1.99) - log(10));
+    check_near(mfpg_bound_bet_log_wealth(halves, 5, 0.5), 0, 0, 1e-15, "fair");
+    assert_true(isnan(mfpg_bound_bet_log_wealth(ones, 5, 1.0)));
 }
 
 static void test_estimate_is_the_gap_over_the_deviation(void **state) {
     (void)state;
     const double a[] = {0, 2}, b[] = {3, 5};
-    check_near(mfpg_audit_mu_estimate(a, 2, b, 2), 3 / sqrt(2), 1e-14, 0, "estimate");
-    assert_true(mfpg_audit_mu_estimate(b, 2, a, 2) == 0.0);
+    check_near(mfpg_mu_estimate(a, 2, b, 2), 3 / sqrt(2), 1e-14, 0, "estimate");
+    assert_true(mfpg_mu_estimate(b, 2, a, 2) == 0.0);
 }
 
 int main(void) {

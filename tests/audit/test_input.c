@@ -149,9 +149,11 @@ static void test_a_skipped_clip_is_caught(void **state) {
         .excess = 1, /* the linear loss alone would not tell */
         .clients = 1,
         .rounds = 1,
-        .delta = 1e-5};
+        .delta = 1e-5,
+        .play = play_fault,
+        .play_arg = &p};
     CHECK_OK(s.ctx, mfpg_audit_laws(s.ctx, &game, law));
-    CHECK_OK(s.ctx, mfpg_audit_run(s.ctx, &game, &promise, play_fault, &p, s.client, &s.plan));
+    CHECK_OK(s.ctx, mfpg_audit_run(s.ctx, &game, &promise, s.client, &s.plan));
     if (s.client[0].stands || !(s.client[0].input_mu_lower > 2 * promise.mu) ||
         s.client[0].mu_lower > promise.mu)
         complain(&s, &s.client[0], "no clip");
@@ -203,7 +205,7 @@ static void test_what_has_no_such_rows_is_refused(void **state) {
     mfpg_mechanism_options o = options_of("gaussian", replace_client);
     subject s = input_open(1, 1, "mlp", &o, 1.0);
     assert_int_equal(subject_audit(&s), MFPG_ERR_INPUT);
-    assert_non_null(strstr(mfpg_context_message(s.ctx), "model mlp is none"));
+    assert_non_null(strstr(mfpg_context_message(s.ctx), "model mlp is not one"));
     s.audit.method = MFPG_AUDIT_FEW_RUNS;
     assert_int_equal(subject_audit(&s), MFPG_ERR_DOMAIN);
     subject_close(&s);

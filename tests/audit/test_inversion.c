@@ -3,7 +3,7 @@
 #include "inversion_fixture.h"
 
 #include "base/streams.h"
-#include "mfpg/audit_bounds.h"
+#include "audit/planning.h"
 
 /* ---- closed forms ---- */
 
@@ -104,13 +104,13 @@ static void test_noise_does_what_is_predicted(void **state) {
                 mse += (got[j] - x[j]) * (got[j] - x[j]) / INPUTS / DRAWS;
             }
         }
-        mfpg_invert_prediction p = mfpg_invert_predict(signal, sd, UNITS, norm2, INPUTS);
+        prediction_of_inversion p = plan_inversion(signal, sd, UNITS, norm2, INPUTS);
         /* second order: the next terms are of order 2/UNITS; 2000 draws of the sums have relative errors below 2 % */
         check_near(slope, p.slope, 0.05, 0.01, "slope");
         check_near(mse, p.mse, 0.12, 0, "mse");
     }
-    assert_true(isnan(mfpg_invert_predict(0, 1, 1, 1, 1).mse));
-    assert_true(isnan(mfpg_invert_predict(1, (double)NAN, 1, 1, 1).mse));
+    assert_true(isnan(plan_inversion(0, 1, 1, 1, 1).mse));
+    assert_true(isnan(plan_inversion(1, (double)NAN, 1, 1, 1).mse));
 }
 
 /* ---- likeness ---- */
@@ -192,7 +192,7 @@ static void test_honest_noise_stays_within_the_cap(void **state) {
             check_near(level.mu, mus[c], 1e-9, 0, "mu");
             double rounding = c % 2 ? 0.0 : o.sum_rounding; /* which the noise of the example unit covers */
             check_near(level.noise_sd, 0.5 / mus[c] * (1.0 + rounding), 1e-6, 0, "noise");
-            assert_true(level.cap == mfpg_audit_identification_cap(level.mu, 20) && level.rate <= 1);
+            assert_true(level.cap == mfpg_identification_cap(level.mu, 20) && level.rate <= 1);
             assert_true(mfpg_inversion_at(found, 0).correct == v.options.trials); /* no noise, no doubt */
             assert_true(mfpg_inversion_at(found, 0).median_rank == 1);
             mfpg_inversion_destroy(found);

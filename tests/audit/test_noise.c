@@ -118,11 +118,11 @@ static void test_too_little_noise_is_seen_in_one_run(void **state) {
         path.features = entries[f];
         residuals r = residuals_of_path(&path);
         int seen = 0;
-        assert_int_equal(mfpg_audit_noise_entries_needed(factors[f], 0.01, 0.95), entries[f]);
+        assert_int_equal(plan_noise_entries_needed(factors[f], 0.01, 0.95), entries[f]);
         release_noise(&path, 1, 1, testing_seed() + 2, &r);
         for (int v = 0; v < r.vectors; v++) {
             double squares = inner(residual(&r, v), residual(&r, v), (ptrdiff_t)entries[f]);
-            seen += mfpg_audit_noise_pvalue(squares, (double)entries[f]) <= 0.01;
+            seen += plan_noise_pvalue(squares, (double)entries[f]) <= 0.01;
         }
         assert_true(seen >= r.vectors - 3); /* of nine at 0.95: fewer once in 1500 */
         residuals_close(&r);
@@ -144,7 +144,7 @@ static void test_twelve_entries_show_shared_noise(void **state) {
         alarms += fabs(correlation(one, other, FEW)) * sqrt(FEW) > z99;
         assert_true(fabs(correlation(one, one, FEW)) * sqrt(FEW) > z99);
     }
-    assert_true(alarms <= mfpg_audit_false_alarms_allowed(PIECES, 0.01));
+    assert_true(alarms <= plan_false_alarms_allowed(PIECES, 0.01));
     residuals_close(&r);
 }
 

@@ -136,9 +136,11 @@ static void audit_push(subject *s, double promised, record_fault kind) {
         .excess = 10,
         .clients = s->data->clients,
         .rounds = s->options.rounds,
-        .delta = 1e-5};
+        .delta = 1e-5,
+        .play = play_push,
+        .play_arg = &kind};
     CHECK_OK(s->ctx, mfpg_audit_laws(s->ctx, &game, law));
-    CHECK_OK(s->ctx, mfpg_audit_run(s->ctx, &game, promise, play_push, &kind, s->client, &s->plan));
+    CHECK_OK(s->ctx, mfpg_audit_run(s->ctx, &game, promise, s->client, &s->plan));
 }
 
 static void test_faults_of_records_are_caught(void **state) {
@@ -169,7 +171,7 @@ static void test_alarms_are_as_rare_as_they_say(void **state) {
         audit_push(&s, 2.0, RECORDS_ONCE);
         alarms += !s.client[0].stands;
     }
-    if (alarms > mfpg_audit_false_alarms_allowed(100, 0.01)) {
+    if (alarms > plan_false_alarms_allowed(100, 0.01)) {
         print_error("seed %llu: %d alarms\n", (unsigned long long)testing_seed(), alarms);
         fail();
     }

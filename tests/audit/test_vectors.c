@@ -1,8 +1,8 @@
 /* Every reference value of vectors.def, by the function that it is about. */
 #include "testing.h"
 
-#include "mfpg/audit_bounds.h"
-#include "mfpg/inversion.h"
+#include "audit/planning.h"
+#include "audit/inversion.h"
 #include "numerics/special/laws.h"
 
 typedef struct vector {
@@ -59,15 +59,15 @@ static ptrdiff_t by_counts(const vector *row, double *out) {
     else if (strcmp(kind, "cp_lower") == 0)
         *out = mfpg_proportion_lower(whole(row, "k"), whole(row, "n"), number(row, "alpha"));
     else if (strcmp(kind, "eps_lower_two_error") == 0)
-        e = errors(row), *out = mfpg_audit_epsilon_direct(&e, number(row, "delta"), number(row, "alpha"));
+        e = errors(row), *out = mfpg_bound_epsilon_direct(&e, number(row, "delta"), number(row, "alpha"));
     else if (strcmp(kind, "mu_lower_two_error") == 0)
-        e = errors(row), *out = mfpg_audit_mu_two_error(&e, number(row, "alpha"));
+        e = errors(row), *out = mfpg_bound_mu_two_error(&e, number(row, "alpha"));
     else if (strcmp(kind, "tv_lower") == 0)
-        e = errors(row), *out = mfpg_audit_tv(&e, number(row, "alpha"));
+        e = errors(row), *out = mfpg_bound_tv(&e, number(row, "alpha"));
     else if (strcmp(kind, "mu_lower_pair") == 0)
-        *out = mfpg_audit_mu_pairs(whole(row, "k"), whole(row, "n"), number(row, "alpha"));
+        *out = plan_mu_pairs(whole(row, "k"), whole(row, "n"), number(row, "alpha"));
     else if (strcmp(kind, "mu_lower_accuracy") == 0)
-        *out = mfpg_audit_mu_accuracy(whole(row, "correct"), whole(row, "trials"), number(row, "alpha"));
+        *out = mfpg_bound_mu_accuracy(whole(row, "correct"), whole(row, "trials"), number(row, "alpha"));
     else
         return 0;
     return 1;
@@ -83,14 +83,14 @@ static ptrdiff_t by_ranks(const vector *row, double *out) {
     }
     if (strcmp(kind, "mu_lower_rank") == 0)
         *out =
-            mfpg_audit_mu_rank(number(row, "auc"), whole(row, "n0"), whole(row, "n1"), number(row, "alpha"));
+            mfpg_bound_mu_rank(number(row, "auc"), whole(row, "n0"), whole(row, "n1"), number(row, "alpha"));
     else if (strcmp(kind, "rank_separation_pvalue") == 0)
         *out = mfpg_rank_separation(number(row, "mu"), number(row, "n"), number(row, "n"));
     else if (strcmp(kind, "auc_cap_sampled") == 0) {
         assert_true(number(row, "rounds") == 1);
-        *out = mfpg_audit_auc_cap_sampled(number(row, "q"), number(row, "mu"));
+        *out = plan_auc_cap_sampled(number(row, "q"), number(row, "mu"));
     } else if (strcmp(kind, "identification_cap") == 0)
-        *out = mfpg_audit_identification_cap(number(row, "mu"), whole(row, "candidates"));
+        *out = mfpg_identification_cap(number(row, "mu"), whole(row, "candidates"));
     else
         return 0;
     return 1;
@@ -100,46 +100,46 @@ static ptrdiff_t by_few_runs(const vector *row, double *out) {
     const char *kind = row->kind;
     double share[MOST];
     if (strcmp(kind, "one_run_mu_plateau") == 0) {
-        *out = mfpg_audit_one_run_ceiling(number(row, "mu"), number(row, "alpha"));
+        *out = plan_one_run_ceiling(number(row, "mu"), number(row, "alpha"));
         return 1;
     }
     if (strcmp(kind, "bet_log_wealth") == 0) {
         ptrdiff_t runs = list(find(row, "V"), share);
-        *out = mfpg_audit_bet_log_wealth(share, runs, number(row, "q0"));
+        *out = mfpg_bound_bet_log_wealth(share, runs, number(row, "q0"));
         return 1;
     }
     if (strncmp(kind, "one_run_", 8) != 0) return 0;
     int64_t m = whole(row, "m"), r = whole(row, "guesses"), w = whole(row, "correct");
     if (strcmp(kind, "one_run_pvalue") == 0)
-        *out = mfpg_audit_one_run_pvalue(m, r, w, number(row, "eps"), number(row, "delta"));
+        *out = mfpg_bound_one_run_pvalue(m, r, w, number(row, "eps"), number(row, "delta"));
     else if (strcmp(kind, "one_run_eps") == 0)
-        *out = mfpg_audit_one_run_epsilon(m, r, w, number(row, "delta"), number(row, "alpha"));
+        *out = mfpg_bound_one_run_epsilon(m, r, w, number(row, "delta"), number(row, "alpha"));
     else
-        *out = mfpg_audit_one_run_mu(m, r, w, number(row, "alpha"));
+        *out = mfpg_bound_one_run_mu(m, r, w, number(row, "alpha"));
     return 1;
 }
 
 static ptrdiff_t by_planning(const vector *row, double *out) {
     const char *kind = row->kind;
     if (strncmp(kind, "power_", 6) == 0) {
-        mfpg_audit_route route = strcmp(kind, "power_rank") == 0   ? MFPG_ROUTE_RANK
-                                 : strcmp(kind, "power_pair") == 0 ? MFPG_ROUTE_PAIRS
-                                                                   : MFPG_ROUTE_TWO_ERROR;
+        power_route route = strcmp(kind, "power_rank") == 0   ? POWER_RANK
+                            : strcmp(kind, "power_pair") == 0 ? POWER_PAIRS
+                                                              : POWER_TWO_ERROR;
         double mu = number(row, "mu");
-        *out = mfpg_audit_power(route, mu, mu * number(row, "ratio"), whole(row, "n"), number(row, "alpha"));
+        *out = plan_power(route, mu, mu * number(row, "ratio"), whole(row, "n"), number(row, "alpha"));
     } else if (strcmp(kind, "runs_to_detect_rank") == 0) {
         double promised = number(row, "promised");
-        *out = (double)mfpg_audit_runs_needed(
+        *out = (double)plan_runs_needed(
             promised * number(row, "factor"), promised, number(row, "alpha"), number(row, "power"));
     } else if (strcmp(kind, "noise_pvalue") == 0)
-        *out = mfpg_audit_noise_pvalue(number(row, "sum_sq_over_var"), number(row, "dof"));
+        *out = plan_noise_pvalue(number(row, "sum_sq_over_var"), number(row, "dof"));
     else if (strcmp(kind, "noise_dof_needed") == 0)
-        *out = (double)mfpg_audit_noise_entries_needed(
+        *out = (double)plan_noise_entries_needed(
             number(row, "factor"), number(row, "alpha"), number(row, "power"));
     else if (strcmp(kind, "false_alarms_allowed") == 0)
-        *out = (double)mfpg_audit_false_alarms_allowed(whole(row, "audits"), number(row, "alpha"));
+        *out = (double)plan_false_alarms_allowed(whole(row, "audits"), number(row, "alpha"));
     else if (strcmp(kind, "dkw_halfwidth") == 0)
-        *out = mfpg_audit_band(whole(row, "n"), number(row, "alpha"));
+        *out = plan_band(whole(row, "n"), number(row, "alpha"));
     else
         return 0;
     return 1;
@@ -159,7 +159,7 @@ static ptrdiff_t by_inversion(const vector *row, double *out) {
         return inputs;
     }
     if (strcmp(kind, "invert_noise_prediction") == 0) {
-        const mfpg_invert_prediction p = mfpg_invert_predict(number(row, "signal"), number(row, "sd"),
+        const prediction_of_inversion p = plan_inversion(number(row, "signal"), number(row, "sd"),
             (ptrdiff_t)whole(row, "rows"), number(row, "x2"), (ptrdiff_t)whole(row, "inputs"));
         out[0] = p.slope;
         out[1] = p.mse;

@@ -159,6 +159,45 @@ static void test_the_bound_of_the_paper_is_refuted_while_the_certificate_stands(
     json_decref(object);
 }
 
+/* Scores of members are four above those of others: every bound is above 0, and stays 0 the other way round. */
+static void test_scores_of_a_users_own_are_audited(void **state) {
+    static char in[16384], out[16384];
+    size_t in_length = 0, out_length = 0;
+    (void)state;
+    in_length += (size_t)snprintf(in, sizeof in, "id,score\n");
+    for (int i = 0; i < 400; i++) {
+        double z = 3 * sin(i * 1.7) * cos(i * i * 0.3);
+        in_length += (size_t)snprintf(in + in_length, sizeof in - in_length, "%d,%.3f\n", i, z + 4);
+        out_length += (size_t)snprintf(out + out_length, sizeof out - out_length, "%.3f\n", z);
+    }
+    write_in_folder("in.csv", in);
+    write_in_folder("out.csv", out);
+    json_t *object = run_json("audit --scores in.csv,out.csv --json");
+    assert_true(json_get_number(object, "inside") == 400 && json_get_number(object, "outside") == 400);
+    assert_true(json_get_number(object, "delta") == 1e-5 && json_get_number(object, "confidence") == 0.99);
+    assert_true(json_get_number(object, "mu_lower") > 1 && json_get_number(object, "epsilon_lower") > 3);
+    double direct = json_get_number(object, "epsilon_lower_direct");
+    assert_true(direct > 0.5 && json_get_number(object, "epsilon_lower_one_run") > 0.2);
+    json_decref(object);
+    object = run_json("audit --scores in.csv,out.csv --json --confidence 0.9 --delta 0.01");
+    assert_true(json_get_number(object, "epsilon_lower_direct") > direct);
+    json_decref(object);
+    object = run_json("audit --scores out.csv,in.csv --json");
+    assert_true(json_get_number(object, "mu_lower") == 0);
+    assert_true(json_get_number(object, "epsilon_lower_one_run") == 0);
+    json_decref(object);
+    expect("audit --scores in.csv,out.csv", 0);
+    write_in_folder("bad.csv", "1\n2\nthree\n");
+    REFUSED("audit --scores bad.csv,out.csv", "bad.csv:3: the score is not a finite number");
+    REFUSED("audit --scores in.csv", "two files are needed");
+    REFUSED("audit --scores in.csv,out.csv clinics", "no configuration");
+    REFUSED("audit --scores in.csv,out.csv --runs 100", "--runs has no effect here");
+    REFUSED("audit clinics --delta 0.1", "it counts with --scores only");
+    remove_from_folder("in.csv");
+    remove_from_folder("out.csv");
+    remove_from_folder("bad.csv");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
@@ -172,6 +211,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_broken_promise_is_exit_code_3, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_the_bound_of_the_paper_is_refuted_while_the_certificate_stands, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_scores_of_a_users_own_are_audited, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_wrong_questions_are_refused, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

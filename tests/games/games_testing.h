@@ -5,7 +5,7 @@
 
 #include "testing.h"
 
-#include "mfpg/game.h"
+#include "games/game_internal.h"
 
 enum { MOST = 128 }; /* clients of a test game */
 

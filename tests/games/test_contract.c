@@ -1,8 +1,7 @@
 /* What every game and every cost promises, whatever its formula: certificates, doors, invariances. */
 #include "games_testing.h"
 
-#include "games/tables.h"
-#include "games/validate.h"
+#include "games/cost.h"
 
 enum { SHAPES = 3 };
 
@@ -434,7 +433,7 @@ static void test_bad_action_sets_are_refused(void **state) {
     g.game.actions = grid_of(g.grid, 0);
     refused(&g, MFPG_ERR_INPUT, "empty");
     g.game.actions = interval_of(2, 1);
-    refused(&g, MFPG_ERR_INPUT, "2 lies above the largest, 1");
+    refused(&g, MFPG_ERR_INPUT, "2 is above the largest, 1");
     g.game.actions = interval_of(-1, 1);
     refused(&g, MFPG_ERR_DOMAIN, "smallest action");
     g.game.actions = interval_of(NAN, 1);
@@ -527,6 +526,7 @@ static void test_overflow_is_an_error(void **state) {
 
 static void test_lists_name_and_explain_everything(void **state) {
     (void)state;
+    enum { GAMES = 3 };
     assert_int_equal(MFPG_COST_COUNT, 6);
     assert_string_equal(mfpg_cost_name(0), "gaussian");
     assert_string_equal(mfpg_game_name(2), "mean-field");
@@ -534,10 +534,10 @@ static void test_lists_name_and_explain_everything(void **state) {
     assert_string_equal(mfpg_players_name(MFPG_PLAYERS_FINITE), "finite");
     assert_string_equal(mfpg_players_name(MFPG_PLAYERS_MEAN_FIELD), "mean-field");
     for (ptrdiff_t i = 0; i < MFPG_COST_COUNT; i++) assert_true(strlen(mfpg_cost_help(i)) > 10);
-    for (ptrdiff_t i = 0; i < MFPG_GAME_COUNT; i++) assert_true(strlen(mfpg_game_help(i)) > 10);
+    for (ptrdiff_t i = 0; i < GAMES; i++) assert_true(strlen(mfpg_game_help(i)) > 10);
     assert_null(mfpg_cost_name(MFPG_COST_COUNT));
     assert_null(mfpg_cost_help(-1));
-    assert_null(mfpg_game_name(MFPG_GAME_COUNT));
+    assert_null(mfpg_game_name(GAMES));
     assert_null(mfpg_game_help(-1));
 }
 

@@ -1,7 +1,7 @@
 /* The paper's best response to the letter (eq. br): always the largest strength (theory S0 b). */
 #include "games_testing.h"
 
-#include "games/tables.h"
+#include "games/cost.h"
 
 static void test_best_responses_match_the_reference(void **state) {
     const struct {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "federation/acting_rules.h"
+#include "games/game_internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 

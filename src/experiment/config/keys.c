@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "accountants/accounting.h"
+#include "games/game_internal.h"
 #include "mfpg/model.h"
 #include "mfpg/mechanism.h"
 #include "options/columns.h"

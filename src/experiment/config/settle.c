@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "games/game_internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 

@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_game.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/streams.h"
-#include "game.h"
+#include "audit_bounds.h"
 
 /* Streams of (AUDIT, use x 8 + pattern): */
 enum { USE_KEY, USE_ARM, USE_TIE, USE_SIGN, USE_COIN };
 
-/* How alpha is shared between what is looked at of a client. Own scores find how large an honest privacy loss is; the others
+/* How alpha is shared between the scores of a client. Own scores find how large an honest privacy loss is; the others
  * find faults whose loss is unbounded, for which little alpha is enough. */
 #define SHARE_CONSTANT    0.6
 #define SHARE_ALTERNATING 0.2
@@ -22,40 +23,31 @@ enum { USE_KEY, USE_ARM, USE_TIE, USE_SIGN, USE_COIN };
 
 enum { MOST_CLIENTS_PAIRED = 64, MOST_OTHERS = 7 };
 
-/* What one thread plays with. */
-typedef struct player {
-    mfpg_canary_data canaries;
-    mfpg_transcript transcript;
-    double *value;       /* rounds x clients */
-    unsigned char *coin; /* likewise: of a pattern of rounds */
-    mfpg_verdict_room room;
-} player;
-
 typedef struct audit {
     const mfpg_audit_game *game;
     const mfpg_audit_promise *promise;
-    mfpg_audit_play play;
-    void *play_arg;
     mfpg_key key;
-    player *player;
+    mfpg_player *player; /* players */
+    mfpg_scored *scored; /* players x runs: room of verdicts */
+    double *plain;       /* likewise */
     int players;
-    int alternates, rounds_too; /* patterns that are played beside the constant one */
+    int alternates, rounds_too; /* patterns that are played besides the constant one */
     int by_digits;              /* 1: runs of the constant pattern are also scored by last digits */
     ptrdiff_t others;           /* clients that each is compared with */
     ptrdiff_t series;           /* 1 + others */
     double alpha;               /* of one client */
-    double share;               /* what the shares of the patterns played sum to */
+    double share;               /* the sum of the shares of the patterns played */
     int64_t total, done;        /* runs of all patterns */
-    /* of the pattern at hand */
+    /* of the current pattern */
     mfpg_audit_pattern pattern;
-    int64_t runs, first;    /* first: of the block at hand */
+    int64_t runs, first;    /* first: of the current block */
     signed char *sign;      /* rounds */
     unsigned char *arm;     /* clients x runs */
     double *score;          /* clients x series x runs */
     double *digits;         /* clients x runs: scores by last digits; NULL if nothing is released by itself */
     int32_t *guess;         /* runs x clients x 2: right, made */
     double *pull;           /* runs x clients x 2: of input canaries, means of a run; NULL without */
-    mfpg_audit_game inputs; /* the game of input canaries, and what it needs */
+    mfpg_audit_game inputs; /* the game of input canaries, and its canary */
     mfpg_input_canary input;
     uint64_t *tie; /* runs */
     mfpg_audit_client *client;
@@ -68,21 +60,10 @@ static mfpg_stream stream_of(const audit *a, int use, uint64_t number) {
 /* ---- memory ---- */
 
 static void clear(audit *a) {
-    for (int i = 0; a->player && i < a->players; i++) {
-        player *p = &a->player[i];
-        mfpg_canary_data_clear(&p->canaries);
-        free(p->transcript.global);
-        free(p->transcript.local);
-        free(p->transcript.weight);
-        free(p->transcript.beside);
-        free(p->transcript.digits);
-        free(p->transcript.shown);
-        free(p->value);
-        free(p->coin);
-        free(p->room.scored);
-        free(p->room.plain);
-    }
+    for (int i = 0; a->player && i < a->players; i++) mfpg_player_clear(&a->player[i]);
     free(a->player);
+    free(a->scored);
+    free(a->plain);
     free(a->sign);
     free(a->arm);
     free(a->score);
@@ -93,28 +74,6 @@ static void clear(audit *a) {
     mfpg_input_canary_clear(&a->input);
 }
 
-static mfpg_status allocate_player(mfpg_context *ctx, const audit *a, player *p) {
-    const mfpg_audit_game *g = a->game;
-    ptrdiff_t cells = (ptrdiff_t)g->rounds * g->clients, runs = (ptrdiff_t)g->options->runs;
-    mfpg_status status = mfpg_audit_canaries(ctx, g, &p->canaries);
-    if (status != MFPG_OK) return status;
-    p->transcript.directions = p->transcript.each = p->transcript.planes = 1;
-    p->transcript.global = mfpg_alloc((ptrdiff_t)g->rounds + 1, sizeof(double));
-    p->transcript.local = mfpg_alloc(cells, sizeof(double));
-    p->transcript.weight = mfpg_alloc(cells, sizeof(double));
-    p->transcript.value = p->value = mfpg_alloc(cells, sizeof(double));
-    p->transcript.digits = mfpg_alloc(cells, sizeof *p->transcript.digits);
-    p->transcript.shown = mfpg_alloc(cells, 1);
-    if (g->records) p->transcript.beside = mfpg_alloc(cells, sizeof(double));
-    p->coin = mfpg_alloc(cells, 1);
-    p->room.scored = mfpg_alloc(runs, sizeof *p->room.scored);
-    p->room.plain = mfpg_alloc(runs, sizeof *p->room.plain);
-    int whole = p->transcript.global && p->transcript.local && p->transcript.weight && p->transcript.digits &&
-                p->transcript.shown && p->value && p->coin && p->room.scored && p->room.plain &&
-                (!g->records || p->transcript.beside);
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
-}
-
 /* Sizes are checked: clients x series x runs doubles are the largest block. */
 static mfpg_status allocate(mfpg_context *ctx, audit *a) {
     const mfpg_audit_game *g = a->game;
@@ -123,6 +82,8 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
         return mfpg_fail_memory(ctx);
     a->players = mfpg_context_threads(ctx);
     a->player = mfpg_alloc(a->players, sizeof *a->player);
+    a->scored = mfpg_alloc(a->players, (size_t)runs * sizeof *a->scored);
+    a->plain = mfpg_alloc(a->players, (size_t)runs * sizeof *a->plain);
     a->sign = mfpg_alloc((ptrdiff_t)g->rounds, sizeof *a->sign);
     a->arm = mfpg_alloc(g->clients * runs, 1);
     a->score = mfpg_alloc(g->clients * a->series * runs, sizeof *a->score);
@@ -130,11 +91,11 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
     a->tie = mfpg_alloc(runs, sizeof *a->tie);
     if (a->by_digits) a->digits = mfpg_alloc(g->clients * runs, sizeof *a->digits);
     if (g->configured) a->pull = mfpg_alloc(g->clients * runs, 2 * sizeof *a->pull);
-    if (!a->player || !a->sign || !a->arm || !a->score || !a->guess || !a->tie ||
+    if (!a->player || !a->scored || !a->plain || !a->sign || !a->arm || !a->score || !a->guess || !a->tie ||
         (a->by_digits && !a->digits) || (g->configured && !a->pull))
         return mfpg_fail_memory(ctx);
     for (int i = 0; i < a->players; i++) {
-        mfpg_status status = allocate_player(ctx, a, &a->player[i]);
+        mfpg_status status = mfpg_player_create(ctx, g, 1, 1, 1, &a->player[i]);
         if (status != MFPG_OK) return status;
     }
     return MFPG_OK;
@@ -157,21 +118,9 @@ static mfpg_status deal_arms(mfpg_context *ctx, audit *a) {
     return MFPG_OK;
 }
 
-/* Coins for signs; two rounds or more show both signs, or noise that is used twice would not show. */
-static void choose_signs(audit *a) {
-    int64_t rounds = a->game->rounds, plus = 0;
-    mfpg_stream stream = stream_of(a, USE_SIGN, 0);
-    for (int64_t t = 0; t < rounds; t++) {
-        int up = a->pattern != MFPG_PATTERN_ALTERNATING || mfpg_stream_below(&stream, (uint64_t)t, 2) == 1;
-        a->sign[t] = up ? 1 : -1;
-        plus += up;
-    }
-    if (a->pattern == MFPG_PATTERN_ALTERNATING && (plus == 0 || plus == rounds)) a->sign[rounds - 1] *= -1;
-}
-
 /* ---- a run ---- */
 
-static void give_values(const audit *a, player *p, int64_t run) {
+static void give_values(const audit *a, mfpg_player *p, int64_t run) {
     ptrdiff_t clients = a->game->clients;
     int by_round = a->pattern == MFPG_PATTERN_ROUND;
     if (by_round) {
@@ -187,7 +136,7 @@ static void give_values(const audit *a, player *p, int64_t run) {
     }
 }
 
-/* Whether a client has the series: looks at later rounds, or beside a record without canary. */
+/* Whether a client has the series: later rounds, or a record without canary. */
 static int has_series(const audit *a, ptrdiff_t k, ptrdiff_t series) {
     if (!a->game->records) return 1;
     if (series == MFPG_LOOK_ALL) return a->game->rounds > 1;
@@ -195,32 +144,23 @@ static int has_series(const audit *a, ptrdiff_t k, ptrdiff_t series) {
     return 1;
 }
 
-static void score_records(const audit *a, const player *p, int64_t run) {
-    for (ptrdiff_t k = 0; k < a->game->clients; k++)
-        for (ptrdiff_t o = 0; o < a->series; o++)
-            if (has_series(a, k, o))
-                a->score[(k * a->series + o) * (ptrdiff_t)a->runs + run] =
-                    mfpg_attack_records(a->game, &p->transcript, k, o);
-}
-
-static void score_run(const audit *a, const player *p, int64_t run) {
-    ptrdiff_t clients = a->game->clients;
-    double *score = a->score + run;
-    if (a->game->records) {
-        score_records(a, p, run);
-        return;
-    }
-    for (ptrdiff_t k = 0; k < clients && a->digits && a->pattern == MFPG_PATTERN_CONSTANT; k++)
-        a->digits[k * (ptrdiff_t)a->runs + run] = mfpg_attack_digits(a->game, &p->transcript, a->sign, k);
-    for (ptrdiff_t k = 0; k < clients; k++) {
-        *score = mfpg_attack_score(a->game, &p->transcript, a->sign, k);
-        score += a->runs;
-        for (ptrdiff_t o = 1; o <= a->others; o++, score += a->runs)
-            *score = mfpg_attack_cross(a->game, &p->transcript, a->sign, k, (k + o) % clients);
+static void score_run(const audit *a, const mfpg_player *p, int64_t run) {
+    const mfpg_transcript *s = &p->transcript;
+    for (ptrdiff_t k = 0; k < a->game->clients; k++) {
+        for (ptrdiff_t o = 0; o < a->series; o++) {
+            double *score = a->score + (k * a->series + o) * (ptrdiff_t)a->runs + run;
+            if (a->game->records && has_series(a, k, o))
+                *score = mfpg_attack_records(a->game, s, k, o);
+            else if (!a->game->records)
+                *score = o == 0 ? mfpg_attack_score(a->game, s, a->sign, k)
+                                : mfpg_attack_cross(a->game, s, a->sign, k, (k + o) % a->game->clients);
+        }
+        if (a->digits && a->pattern == MFPG_PATTERN_CONSTANT)
+            a->digits[k * (ptrdiff_t)a->runs + run] = mfpg_attack_digits(a->game, s, a->sign, k);
     }
 }
 
-/* Of the steps of client k in which an input canary was sent: how strong it was, and what the clip left of it; NAN: in none. */
+/* Of the steps of client k in which an input canary was sent: how strong it was, and how much of it the clip left; NAN if there is no such step. */
 static void keep_pull(const audit *a, const mfpg_transcript *s, ptrdiff_t k, double *pull) {
     const mfpg_audit_game *g = a->game;
     double count = 0.0;
@@ -238,14 +178,7 @@ static void keep_pull(const audit *a, const mfpg_transcript *s, ptrdiff_t k, dou
     pull[1] = count > 0.0 ? pull[1] / count : (double)NAN;
 }
 
-static void score_input(const audit *a, const player *p, int64_t run) {
-    for (ptrdiff_t k = 0; k < a->game->clients; k++) {
-        a->score[k * a->series * (ptrdiff_t)a->runs + run] = mfpg_attack_input(a->game, &p->transcript, k);
-        keep_pull(a, &p->transcript, k, a->pull + 2 * ((ptrdiff_t)run * a->game->clients + k));
-    }
-}
-
-static void guess_rounds(const audit *a, const player *p, int64_t run) {
+static void guess_rounds(const audit *a, const mfpg_player *p, int64_t run) {
     const mfpg_transcript *s = &p->transcript;
     ptrdiff_t clients = a->game->clients;
     int32_t *guess = a->guess + run * clients * 2;
@@ -263,36 +196,42 @@ static void guess_rounds(const audit *a, const player *p, int64_t run) {
 
 static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     audit *a = arg;
-    player *p = &a->player[worker];
+    mfpg_player *p = &a->player[worker];
     int64_t run = a->first + index;
-    mfpg_key key = {.seeded = 1};
-    mfpg_stream stream = stream_of(a, USE_KEY, (uint64_t)run);
-    mfpg_stream_bytes(&stream, 0, sizeof key.bytes, key.bytes);
+    const mfpg_stream stream = stream_of(a, USE_KEY, (uint64_t)run);
     give_values(a, p, run);
-    mfpg_status status = a->play(ctx, a->game, &key, &p->canaries, &p->transcript, a->play_arg);
-    if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "run %lld", (long long)run + 1);
+    mfpg_status status = mfpg_player_run(ctx, a->game, &stream, run, p);
+    if (status != MFPG_OK) return status;
     if (a->pattern == MFPG_PATTERN_ROUND)
         guess_rounds(a, p, run);
     else if (a->pattern == MFPG_PATTERN_INPUT)
-        score_input(a, p, run);
+        for (ptrdiff_t k = 0; k < a->game->clients; k++) {
+            a->score[k * a->series * (ptrdiff_t)a->runs + run] =
+                mfpg_attack_input(a->game, &p->transcript, k);
+            keep_pull(a, &p->transcript, k, a->pull + 2 * ((ptrdiff_t)run * a->game->clients + k));
+        }
     else
         score_run(a, p, run);
     return MFPG_OK;
 }
 
-/* All runs of a pattern, in blocks: between them the caller is told, and asked. */
+/* All runs of a pattern, in blocks: between them progress is reported, and options.stop is read. */
 static mfpg_status play_pattern(mfpg_context *ctx, audit *a, mfpg_audit_pattern pattern, int64_t runs) {
     const mfpg_audit_options *o = a->game->options;
     int64_t block = a->total / 200 > 4 * a->players ? a->total / 200 : 4 * a->players;
     a->pattern = pattern;
     a->runs = runs;
-    choose_signs(a);
+    memset(a->sign, 1, (size_t)a->game->rounds);
+    if (pattern == MFPG_PATTERN_ALTERNATING) {
+        const mfpg_stream signs = stream_of(a, USE_SIGN, 0);
+        mfpg_audit_signs(&signs, a->game->rounds, a->sign);
+    }
     mfpg_status status = pattern == MFPG_PATTERN_ROUND ? MFPG_OK : deal_arms(ctx, a);
     for (a->first = 0; a->first < runs && status == MFPG_OK; a->first += block) {
         int64_t count = runs - a->first < block ? runs - a->first : block;
         if (o->stop && *o->stop)
             return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED,
-                "interrupted after %lld of %lld runs; nothing is told", (long long)a->done,
+                "interrupted after %lld of %lld runs; there is no result", (long long)a->done,
                 (long long)a->total);
         status = mfpg_tasks_run(ctx, (ptrdiff_t)count, play_run, a);
         a->done += count;
@@ -307,12 +246,12 @@ static double alpha_of(const audit *a, double share) {
     return a->alpha * share / a->share;
 }
 
-static mfpg_audit_pattern pattern_of(const audit *a, ptrdiff_t series) {
-    if (series == 0) return a->pattern;
-    return a->game->records && series == MFPG_LOOK_ALL ? MFPG_PATTERN_LOOKS : MFPG_PATTERN_CROSS;
+static mfpg_verdict_room room_of(const audit *a, int worker) {
+    ptrdiff_t at = worker * (ptrdiff_t)a->game->options->runs;
+    return (mfpg_verdict_room){a->scored + at, a->plain + at};
 }
 
-/* Scores of client k in the runs of the pattern at hand. */
+/* Scores of client k in the runs of the current pattern. */
 static mfpg_series series_of(
     const audit *a, ptrdiff_t k, const double *score, mfpg_audit_pattern pattern, double alpha) {
     return (mfpg_series){.score = score,
@@ -323,27 +262,26 @@ static mfpg_series series_of(
         .alpha = alpha};
 }
 
-static mfpg_status judge_digits(mfpg_context *ctx, const audit *a, ptrdiff_t k, int worker) {
-    const mfpg_series series =
-        series_of(a, k, a->digits + k * (ptrdiff_t)a->runs, MFPG_PATTERN_DIGITS, alpha_of(a, SHARE_DIGITS));
-    return mfpg_verdict_add(
-        ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
-}
-
 static mfpg_status judge_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     audit *a = arg;
     int alternating = a->pattern == MFPG_PATTERN_ALTERNATING;
+    double own = alpha_of(a, alternating ? SHARE_ALTERNATING : SHARE_CONSTANT);
+    mfpg_verdict_room room = room_of(a, worker);
+    double cross = alpha_of(a, SHARE_CROSS) / (double)((a->series - 1) * (1 + a->alternates));
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t o = 0; o < a->series && status == MFPG_OK; o++) {
-        if (!has_series(a, k, o)) continue;
-        double cross = alpha_of(a, SHARE_CROSS) / (double)((a->series - 1) * (1 + a->alternates));
-        double own = alpha_of(a, alternating ? SHARE_ALTERNATING : SHARE_CONSTANT);
-        const mfpg_series series = series_of(
-            a, k, a->score + (k * a->series + o) * (ptrdiff_t)a->runs, pattern_of(a, o), o > 0 ? cross : own);
-        status = mfpg_verdict_add(
-            ctx, &series, a->game->delta, &a->promise[k], &a->player[worker].room, &a->client[k]);
+    for (ptrdiff_t o = 0; o <= a->series && status == MFPG_OK; o++) { /* the last one is that of digits */
+        int digits = o == a->series;
+        if (digits ? !a->digits || alternating : !has_series(a, k, o)) continue;
+        const mfpg_series series = digits
+                                       ? series_of(a, k, a->digits + k * (ptrdiff_t)a->runs,
+                                             MFPG_PATTERN_DIGITS, alpha_of(a, SHARE_DIGITS))
+                                       : series_of(a, k, a->score + (k * a->series + o) * (ptrdiff_t)a->runs,
+                                             o == 0                                   ? a->pattern
+                                             : a->game->records && o == MFPG_LOOK_ALL ? MFPG_PATTERN_LOOKS
+                                                                                      : MFPG_PATTERN_CROSS,
+                                             o > 0 ? cross : own);
+        status = mfpg_verdict_add(ctx, &series, a->game->delta, &a->promise[k], &room, &a->client[k]);
     }
-    if (status == MFPG_OK && a->digits && !alternating) status = judge_digits(ctx, a, k, worker);
     return status == MFPG_OK ? status
                              : mfpg_fail_in(ctx, status, "client '%s'", a->game->data->client[k].name);
 }
@@ -356,13 +294,13 @@ static void judge_rounds(audit *a) {
             right += a->guess[2 * (i * a->game->clients + k)];
             made += a->guess[2 * (i * a->game->clients + k) + 1];
         }
-        mfpg_verdict_add_rounds(right, made, alpha_of(a, SHARE_ROUND), &a->client[k]);
+        a->client[k].round_mu_lower = mfpg_bound_mu_accuracy(right, made, alpha_of(a, SHARE_ROUND));
     }
 }
 
 /* ---- input canaries ---- */
 
-/* How far the model strays from the start along a direction: a guess, by which the row's length is chosen. */
+/* How far the model moves from the start along a direction: a guess, by which the row's length is chosen. */
 static double spread_of(const mfpg_audit_game *game) {
     double variance = 0.0, gap = 0.0, clients = (double)game->clients, half = 0.5 * (double)game->rounds;
     for (ptrdiff_t k = 0; k < game->clients; k++) {
@@ -383,7 +321,7 @@ static mfpg_status turn_to_input(mfpg_context *ctx, audit *a) {
     a->game = &a->inputs;
     for (int i = 0; i < a->players && status == MFPG_OK; i++) {
         mfpg_canary_data_clear(&a->player[i].canaries);
-        status = mfpg_audit_canaries(ctx, a->game, &a->player[i].canaries);
+        status = mfpg_audit_canaries(ctx, a->game, 1, 1, &a->player[i].canaries);
     }
     return status;
 }
@@ -391,6 +329,7 @@ static mfpg_status turn_to_input(mfpg_context *ctx, audit *a) {
 static mfpg_status judge_input(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     audit *a = arg;
     double sum[2] = {0.0, 0.0}, count = 0.0;
+    mfpg_verdict_room room = room_of(a, worker);
     const mfpg_series series = series_of(
         a, k, a->score + k * a->series * (ptrdiff_t)a->runs, MFPG_PATTERN_INPUT, alpha_of(a, SHARE_INPUT));
     for (int64_t i = 0; i < a->runs; i++) {
@@ -402,15 +341,9 @@ static mfpg_status judge_input(mfpg_context *ctx, ptrdiff_t k, int worker, void 
     }
     a->client[k].input_gradient = sum[0] / count;
     a->client[k].input_clip_factor = sum[1] / count;
-    mfpg_status status = mfpg_verdict_add_input(ctx, &series, &a->player[worker].room, &a->client[k]);
+    mfpg_status status = mfpg_verdict_add_input(ctx, &series, &room, &a->client[k]);
     return status == MFPG_OK ? status
                              : mfpg_fail_in(ctx, status, "client '%s'", a->game->data->client[k].name);
-}
-
-static mfpg_status play_input(mfpg_context *ctx, audit *a) {
-    mfpg_status status = turn_to_input(ctx, a);
-    if (status == MFPG_OK) status = play_pattern(ctx, a, MFPG_PATTERN_INPUT, a->game->options->runs);
-    return status == MFPG_OK ? mfpg_tasks_run(ctx, a->game->clients, judge_input, a) : status;
 }
 
 /* ---- the audit ---- */
@@ -427,8 +360,10 @@ static mfpg_status play_all(mfpg_context *ctx, audit *a, int64_t round_runs) {
         status = play_pattern(ctx, a, MFPG_PATTERN_ROUND, round_runs);
         if (status == MFPG_OK) judge_rounds(a);
     }
-    if (status == MFPG_OK && a->pull) status = play_input(ctx, a);
-    return status;
+    if (status != MFPG_OK || !a->pull) return status;
+    status = turn_to_input(ctx, a);
+    if (status == MFPG_OK) status = play_pattern(ctx, a, MFPG_PATTERN_INPUT, a->game->options->runs);
+    return status == MFPG_OK ? mfpg_tasks_run(ctx, clients, judge_input, a) : status;
 }
 
 static void plan_patterns(audit *a) {
@@ -450,21 +385,16 @@ static void plan_patterns(audit *a) {
 }
 
 mfpg_status mfpg_audit_run(mfpg_context *ctx, const mfpg_audit_game *game, const mfpg_audit_promise *promise,
-    mfpg_audit_play play, void *arg, mfpg_audit_client *client, mfpg_audit_plan *plan) {
-    audit a = {.game = game,
-        .promise = promise,
-        .play = play,
-        .play_arg = arg,
-        .key = mfpg_key_from_seed(game->options->seed),
-        .client = client};
-    mfpg_status status = MFPG_OK;
+    mfpg_audit_client *client, mfpg_audit_plan *plan) {
+    audit a = {
+        .game = game, .promise = promise, .key = mfpg_key_from_seed(game->options->seed), .client = client};
     plan_patterns(&a);
-    int64_t round_runs =
-        (game->options->runs + game->rounds - 1) / game->rounds; /* as many guesses as runs */
+    /* as many guesses as runs */
+    int64_t round_runs = (game->options->runs + game->rounds - 1) / game->rounds;
     int inputs = game->configured != NULL;
     a.total = game->options->runs * (1 + a.alternates + inputs) + (a.rounds_too ? round_runs : 0);
     for (ptrdiff_t k = 0; k < game->clients; k++) client[k] = mfpg_verdict_start(&promise[k]);
-    status = allocate(ctx, &a);
+    mfpg_status status = allocate(ctx, &a);
     if (status == MFPG_OK) status = play_all(ctx, &a, round_runs);
     for (ptrdiff_t k = 0; k < game->clients && status == MFPG_OK; k++)
         mfpg_verdict_close(game->delta, &client[k]);

@@ -1,10 +1,8 @@
-#include "chunks.h"
-
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "compensated.h"
+#include "cost.h"
 
 double mfpg_chunk_add(const double *x, ptrdiff_t count) {
     mfpg_compensated sum = {0};
@@ -20,30 +18,35 @@ double mfpg_chunk_add(const double *x, ptrdiff_t count) {
 }
 
 typedef struct chunk_job {
-    ptrdiff_t clients;
-    mfpg_chunk_work work;
+    const mfpg_chunks *chunks;
+    ptrdiff_t size; /* clients of a call: a chunk or a block */
+    mfpg_block_work work;
     void *arg;
 } chunk_job;
 
 static mfpg_status run_chunk(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     const chunk_job *job = arg;
-    ptrdiff_t first = index * MFPG_CHUNK, rest = job->clients - first;
+    ptrdiff_t first = index * MFPG_CHUNK, rest = job->chunks->clients - first;
+    ptrdiff_t end = first + (rest < MFPG_CHUNK ? rest : MFPG_CHUNK);
     (void)ctx, (void)worker;
-    job->work(job->arg, index, first, rest < MFPG_CHUNK ? rest : MFPG_CHUNK);
+    for (; first < end; first += job->size)
+        job->work(job->arg, index, first, end - first < job->size ? end - first : job->size);
     return MFPG_OK;
 }
 
-void mfpg_chunks_run(mfpg_context *ctx, ptrdiff_t clients, mfpg_chunk_work work, void *arg) {
-    chunk_job job = {clients, work, arg};
-    ptrdiff_t count = mfpg_chunks_of(clients);
-    if (count == 1) /* small games need no threads */
-        work(arg, 0, 0, clients);
+static void run(chunk_job job) {
+    if (job.chunks->count == 1) /* small games need no threads */
+        run_chunk(job.chunks->ctx, 0, 0, &job);
     else
-        mfpg_tasks_run(ctx, count, run_chunk, &job);
+        mfpg_tasks_run(job.chunks->ctx, job.chunks->count, run_chunk, &job);
+}
+
+void mfpg_blocks_run(const mfpg_chunks *chunks, mfpg_block_work work, void *arg) {
+    run((chunk_job){chunks, MFPG_BLOCK, work, arg});
 }
 
 mfpg_status mfpg_chunks_init(mfpg_context *ctx, ptrdiff_t clients, mfpg_chunks *out) {
-    ptrdiff_t count = mfpg_chunks_of(clients);
+    ptrdiff_t count = (clients - 1) / MFPG_CHUNK + 1;
     double *parts = mfpg_alloc(count, sizeof *parts);
     if (!parts) return mfpg_fail_memory(ctx);
     *out = (mfpg_chunks){.ctx = ctx, .clients = clients, .count = count, .parts = parts};
@@ -69,7 +72,7 @@ static void sum_chunk(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t cou
 double mfpg_chunks_sum(const mfpg_chunks *chunks, mfpg_chunk_sum sum, const void *arg) {
     sum_job job = {sum, arg, chunks->parts};
     mfpg_compensated total = {0};
-    mfpg_chunks_run(chunks->ctx, chunks->clients, sum_chunk, &job);
+    run((chunk_job){chunks, MFPG_CHUNK, sum_chunk, &job});
     if (chunks->count == 1) return chunks->parts[0];
     for (ptrdiff_t i = 0; i < chunks->count; i++) mfpg_compensated_add(&total, chunks->parts[i]);
     return mfpg_compensated_value(&total);

@@ -1,10 +1,10 @@
 /* Audits by few runs and by one: many canaries that share no entry of the model. What is proved is known by closed forms: canary i is
  * seen as N(+-mu/2, 1), independently of the others, so that Phi(mu/2) of all guesses are right. */
 #include "failing_memory.h"
+#include "mechanisms/mechanism_ops.h"
 
 #include "audit/faults.h"
 
-#include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
 
@@ -123,7 +123,7 @@ static void test_few_runs_prove_most_of_the_promise(void **state) {
     const mfpg_audit_client *c = &s.client[0];
     check_near(c->mu, 1, 1e-6, 0, "mu");
     if (!(c->mu_lower > 0.6 * c->mu)) complain(&s, c, "far off");
-    check_near(c->mu_lower, mfpg_audit_rate_mu(0.5 + 0.5 * c->tv_lower), 1e-9, 0, "of one rate");
+    check_near(c->mu_lower, mfpg_bound_rate_mu(0.5 + 0.5 * c->tv_lower), 1e-9, 0, "of one rate");
     check_near(c->epsilon_lower, mfpg_gdp_epsilon(c->mu_lower, 1e-5), 1e-6, 0, "epsilon");
     assert_int_equal(c->route, MFPG_ROUTE_BET);
     subject_close(&s);
@@ -229,9 +229,10 @@ static void audit_many(subject *s, double multiplier, mfpg_audit_play play) {
         .excess = 10,
         .clients = s->data->clients,
         .rounds = s->options.rounds,
-        .delta = s->options.delta};
+        .delta = s->options.delta,
+        .play = play};
     CHECK_OK(s->ctx, mfpg_audit_laws(s->ctx, &game, law));
-    CHECK_OK(s->ctx, mfpg_audit_run_many(s->ctx, &game, promise, play, NULL, s->client, &s->plan));
+    CHECK_OK(s->ctx, mfpg_audit_run_many(s->ctx, &game, promise, s->client, &s->plan));
     mfpg_model_destroy(canary);
 }
 
@@ -281,7 +282,7 @@ static void test_alarms_are_as_rare_as_they_say(void **state) {
             audit_many(&s, 2.0, exact ? mfpg_audit_play_federation : play_blind);
             alarms += exact ? !s.client[0].stands : s.client[0].mu_lower > 0.0;
         }
-        if (alarms > mfpg_audit_false_alarms_allowed(audits, 0.01)) {
+        if (alarms > plan_false_alarms_allowed(audits, 0.01)) {
             print_error("seed %llu: variant %d, %d alarms of %d\n", (unsigned long long)testing_seed(),
                 variant, alarms, audits);
             fail();
@@ -308,16 +309,16 @@ static void test_guesses_of_one_run_are_well_chosen(void **state) {
         double mu = rows[i].mu;
         for (int strict = 0; strict < 2; strict++) {
             double alpha = strict ? 0.01 : 0.05, want = strict ? rows[i].at_99 : rows[i].at_95;
-            double proved = mfpg_audit_one_run_expected(m, guesses, mu, alpha);
+            double proved = mfpg_bound_one_run_expected(m, guesses, mu, alpha);
             check_near(proved / mu, want, 0, 0.04, "reference");
-            int64_t chosen = mfpg_audit_one_run_guesses(m, mu, alpha);
-            assert_true(chosen > 0 && mfpg_audit_one_run_expected(m, chosen, mu, alpha) >= proved - 1e-12);
+            int64_t chosen = mfpg_bound_one_run_guesses(m, mu, alpha);
+            assert_true(chosen > 0 && mfpg_bound_one_run_expected(m, chosen, mu, alpha) >= proved - 1e-12);
         }
     }
-    assert_int_equal(mfpg_audit_one_run_guesses(10, 0.1, 0.05), 0);
-    assert_int_equal(mfpg_audit_one_run_guesses(0, 1, 0.05), 0);
-    assert_true(mfpg_audit_one_run_expected(10, 11, 1, 0.05) == 0.0);
-    assert_true(mfpg_audit_one_run_expected(10, 5, (double)NAN, 0.05) == 0.0);
+    assert_int_equal(mfpg_bound_one_run_guesses(10, 0.1, 0.05), 0);
+    assert_int_equal(mfpg_bound_one_run_guesses(0, 1, 0.05), 0);
+    assert_true(mfpg_bound_one_run_expected(10, 11, 1, 0.05) == 0.0);
+    assert_true(mfpg_bound_one_run_expected(10, 5, (double)NAN, 0.05) == 0.0);
 }
 
 /* Randomised response tells a coin with probability e^epsilon/(e^epsilon + 1); with delta more it tells it outright. */
@@ -326,19 +327,19 @@ static void test_rates_mean_what_they_say(void **state) {
     const double epsilons[] = {0.01, 0.5, 1, 4, 10};
     for (int i = 0; i < 5; i++) {
         double e = exp(epsilons[i]);
-        check_near(mfpg_audit_rate_epsilon(e / (1 + e), 0), epsilons[i], 1e-9, 1e-12, "pure");
-        check_near(mfpg_audit_rate_epsilon((e + 1e-3) / (1 + e), 1e-3), epsilons[i], 1e-9, 1e-12, "delta");
-        check_near(mfpg_audit_rate_mu(mfpg_normal_cdf(0.5 * epsilons[i])), epsilons[i], 1e-9, 1e-12, "mu");
+        check_near(mfpg_bound_rate_epsilon(e / (1 + e), 0), epsilons[i], 1e-9, 1e-12, "pure");
+        check_near(mfpg_bound_rate_epsilon((e + 1e-3) / (1 + e), 1e-3), epsilons[i], 1e-9, 1e-12, "delta");
+        check_near(mfpg_bound_rate_mu(mfpg_normal_cdf(0.5 * epsilons[i])), epsilons[i], 1e-9, 1e-12, "mu");
     }
-    check_near(mfpg_audit_rate_tv(0.75), 0.5, 0, 0, "total variation");
+    check_near(mfpg_bound_rate_tv(0.75), 0.5, 0, 0, "total variation");
     const double nothing[] = {0, 0.5, 1, 2, -1, (double)NAN};
     for (int i = 0; i < 6; i++)
-        assert_true(mfpg_audit_rate_mu(nothing[i]) == 0 && mfpg_audit_rate_epsilon(nothing[i], 0) == 0 &&
-                    mfpg_audit_rate_tv(nothing[i]) == 0);
+        assert_true(mfpg_bound_rate_mu(nothing[i]) == 0 && mfpg_bound_rate_epsilon(nothing[i], 0) == 0 &&
+                    mfpg_bound_rate_tv(nothing[i]) == 0);
     const double all[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    double rate = mfpg_audit_rate_bet(all, 12, 0.05);
-    check_near(mfpg_audit_bet_log_wealth(all, 12, rate), log(20), 0, 1e-9, "the rate that is just refuted");
-    check_near(mfpg_audit_mu_bet(all, 12, 0.05), mfpg_audit_rate_mu(rate), 0, 0, "its mu");
+    double rate = mfpg_bound_rate_bet(all, 12, 0.05);
+    check_near(mfpg_bound_bet_log_wealth(all, 12, rate), log(20), 0, 1e-9, "the rate that is just refuted");
+    check_near(plan_mu_bet(all, 12, 0.05), mfpg_bound_rate_mu(rate), 0, 0, "its mu");
 }
 
 /* ---- how it is played ---- */

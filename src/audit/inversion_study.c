@@ -1,4 +1,4 @@
-/* The study: both attacks on every batch at every level of noise, what their pictures are worth, and the guesses among candidates. */
+/* The study: both attacks on every batch at every level of noise, how near their pictures come, and the guesses among candidates. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,16 @@ struct mfpg_inversion {
     mfpg_inversion_summary summary;
     mfpg_inversion_level *level; /* levels */
     /* features each, in [0, 1] */
-    float *original;    /* examples */
-    float *mean;        /* one */
-    float *closed_form; /* levels x examples */
-    float *optimised;   /* levels x examples; NULL: it was left out */
+    float *original; /* examples */
+    float *mean;     /* one */
+    float *found[2]; /* levels x examples: by the closed form; by optimisation, NULL if it was left out */
 };
 
 /* What one worker needs. */
 typedef struct worker {
     float *gradient, *step_work, *optimise_work, *guessed; /* guessed: batch x features */
-    double *rows_work, *found;                             /* found: batch x features */
+    double *rows_work;                                     /* owned, with what follows in it */
+    double *found;                                         /* batch x features */
     double *x, *y;                                         /* features */
     double *cost;                                          /* batch x batch */
     ptrdiff_t *match;                                      /* batch */
@@ -37,126 +37,163 @@ typedef struct study {
     ptrdiff_t batches;
     worker *worker;
     mfpg_inversion *result;
-    mfpg_likeness *closed_form, *optimised; /* levels x examples */
-    double *norm, *factor, *exclusive;      /* examples, batches (or examples), batches */
+    mfpg_likeness *likeness[2];        /* levels x examples: of what was found */
+    double *norm, *factor, *exclusive; /* examples, examples, batches */
+    double *room;                      /* examples */
     mfpg_inversion_clock clock;
 } study;
 
-/* ---- portions of tasks ---- */
-
-typedef struct portion {
-    mfpg_task task;
-    void *arg;
-    ptrdiff_t first;
-} portion;
-
-static mfpg_status run_of_portion(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
-    const portion *p = arg;
-    return p->task(ctx, p->first + index, worker_number, p->arg);
-}
-
-static int stopped(const mfpg_inversion_options *options) {
-    return options->stop && *options->stop;
-}
-
-mfpg_status mfpg_inversion_tasks(mfpg_context *ctx, const mfpg_inversion_options *options,
-    mfpg_inversion_clock *clock, ptrdiff_t count, mfpg_task task, void *arg) {
-    portion p = {.task = task, .arg = arg};
-    ptrdiff_t size = 4 * (ptrdiff_t)mfpg_context_threads(ctx);
-    mfpg_status status = MFPG_OK;
-    for (; p.first < count && status == MFPG_OK && !stopped(options); p.first += size) {
-        ptrdiff_t now = count - p.first < size ? count - p.first : size;
-        status = mfpg_tasks_run(ctx, now, run_of_portion, &p);
-        clock->done += now;
-        if (status == MFPG_OK && options->progress)
-            options->progress(options->progress_user, clock->done, clock->total);
-    }
-    if (status != MFPG_OK || !stopped(options)) return status;
-    return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted after %lld of %lld parts; nothing is told",
-        (long long)clock->done, (long long)clock->total);
-}
-
 /* ---- memory ---- */
-
-static void clear_worker(worker *w) {
-    free(w->gradient);
-    free(w->step_work);
-    free(w->optimise_work);
-    free(w->guessed);
-    free(w->rows_work);
-    free(w->found);
-    free(w->x);
-    free(w->y);
-    free(w->cost);
-    free(w->match);
-    free(w->count);
-}
 
 static mfpg_status allocate_worker(mfpg_context *ctx, const study *s, worker *w) {
     const mfpg_inversion_subject *subject = s->subject;
-    ptrdiff_t batch = subject->options->batch, size = batch * subject->features;
+    ptrdiff_t batch = subject->options->batch, features = subject->features, size = batch * features;
+    ptrdiff_t rows_work = mfpg_inversion_rows_workspace(subject);
     w->gradient = mfpg_alloc_floats(subject->parameters);
     w->step_work = mfpg_alloc_floats(mfpg_inversion_workspace(subject, s->step, s->levels));
     w->optimise_work = mfpg_alloc_floats(mfpg_inversion_optimise_workspace(subject));
     w->guessed = mfpg_alloc_floats(size);
-    w->rows_work = mfpg_alloc(mfpg_inversion_rows_workspace(subject), sizeof(double));
-    w->found = mfpg_alloc(size, sizeof(double));
-    w->x = mfpg_alloc(subject->features, sizeof(double));
-    w->y = mfpg_alloc(subject->features, sizeof(double));
-    w->cost = mfpg_alloc(batch * batch, sizeof(double));
+    w->rows_work = mfpg_alloc(rows_work + size + 2 * features + batch * batch, sizeof(double));
     w->match = mfpg_alloc(batch, sizeof(ptrdiff_t));
     w->count = mfpg_alloc(subject->layer.units, sizeof(int));
-    int whole = w->gradient && w->step_work && w->optimise_work && w->guessed && w->rows_work && w->found &&
-                w->x && w->y && w->cost && w->match && w->count;
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+    if (!w->gradient || !w->step_work || !w->optimise_work || !w->guessed || !w->rows_work || !w->match ||
+        !w->count)
+        return mfpg_fail_memory(ctx);
+    w->found = w->rows_work + rows_work;
+    w->x = w->found + size;
+    w->y = w->x + features;
+    w->cost = w->y + features;
+    return MFPG_OK;
 }
 
 static void clear_study(study *s) {
-    for (int i = 0; s->worker && i < s->workers; i++) clear_worker(&s->worker[i]);
+    for (int i = 0; s->worker && i < s->workers; i++) {
+        worker *w = &s->worker[i];
+        free(w->gradient);
+        free(w->step_work);
+        free(w->optimise_work);
+        free(w->guessed);
+        free(w->rows_work);
+        free(w->match);
+        free(w->count);
+    }
     mfpg_inversion_steps_clear(s->step, s->levels);
     free(s->worker);
     free(s->step);
-    free(s->closed_form);
-    free(s->optimised);
+    free(s->likeness[0]);
+    free(s->likeness[1]);
+    free(s->room);
     free(s->norm);
     free(s->factor);
     free(s->exclusive);
 }
 
-static mfpg_status allocate_result(mfpg_context *ctx, const study *s, mfpg_inversion *r) {
-    ptrdiff_t features = s->subject->features, all = s->levels * s->subject->victims.rows;
-    if (all > PTRDIFF_MAX / (ptrdiff_t)sizeof(double) / features) return mfpg_fail_memory(ctx);
-    r->level = mfpg_alloc(s->levels, sizeof *r->level);
-    r->original = mfpg_alloc_floats(s->subject->victims.rows * features);
-    r->mean = mfpg_alloc_floats(features);
-    r->closed_form = mfpg_alloc_floats(all * features);
-    if (s->subject->options->iterations > 0) r->optimised = mfpg_alloc_floats(all * features);
-    int whole = r->level && r->original && r->mean && r->closed_form &&
-                (r->optimised || s->subject->options->iterations == 0);
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
-}
-
 static mfpg_status allocate(mfpg_context *ctx, study *s) {
-    ptrdiff_t examples = s->subject->victims.rows, all = s->levels * examples;
+    ptrdiff_t features = s->subject->features, examples = s->subject->victims.rows,
+              all = s->levels * examples;
+    int attacks = s->subject->options->iterations > 0 ? 2 : 1, whole = 1;
+    mfpg_inversion *r = s->result = mfpg_alloc(1, sizeof *s->result);
+    if (!r || all > PTRDIFF_MAX / (ptrdiff_t)sizeof(double) / features) return mfpg_fail_memory(ctx);
+    for (int kind = 0; kind < attacks && whole; kind++) {
+        r->found[kind] = mfpg_alloc_floats(all * features);
+        s->likeness[kind] = mfpg_alloc(all, sizeof *s->likeness[kind]);
+        whole = r->found[kind] && s->likeness[kind];
+    }
+    r->level = mfpg_alloc(s->levels, sizeof *r->level);
+    r->original = mfpg_alloc_floats(examples * features);
+    r->mean = mfpg_alloc_floats(features);
     s->workers = mfpg_context_threads(ctx);
     s->worker = mfpg_alloc(s->workers, sizeof *s->worker);
-    s->closed_form = mfpg_alloc(all, sizeof *s->closed_form);
-    s->optimised = mfpg_alloc(all, sizeof *s->optimised);
     s->norm = mfpg_alloc(examples, sizeof *s->norm);
     s->factor = mfpg_alloc(examples, sizeof *s->factor);
     s->exclusive = mfpg_alloc(s->batches, sizeof *s->exclusive);
-    s->result = mfpg_alloc(1, sizeof *s->result);
-    if (!s->worker || !s->closed_form || !s->optimised || !s->norm || !s->factor || !s->exclusive ||
-        !s->result)
+    s->room = mfpg_alloc(examples, sizeof *s->room);
+    if (!whole || !r->level || !r->original || !r->mean || !s->worker || !s->norm || !s->factor ||
+        !s->exclusive || !s->room)
         return mfpg_fail_memory(ctx);
-    mfpg_status status = allocate_result(ctx, s, s->result);
+    mfpg_status status = MFPG_OK;
     for (int i = 0; i < s->workers && status == MFPG_OK; i++) status = allocate_worker(ctx, s, &s->worker[i]);
     return status;
 }
 
-/* ---- likeness ---- */
+/* ---- how near a picture comes to another ---- */
 
-/* From the box of the features to [0, 1]; what lies outside is cut. NaN becomes 0. */
+enum { WINDOW = 11 };
+static const double WINDOW_SD = 1.5;
+
+/* Moments of two weighted sets of entries; weights sum to 1. */
+typedef struct moments {
+    double x, y, xx, yy, xy;
+} moments;
+
+static void add_entry(moments *m, double weight, double x, double y) {
+    m->x += weight * x;
+    m->y += weight * y;
+    m->xx += weight * x * x;
+    m->yy += weight * y * y;
+    m->xy += weight * x * y;
+}
+
+/* (0.01 L)^2 and (0.03 L)^2 with the range L = 1. */
+static double similarity(const moments *m) {
+    const double of_means = 1e-4, of_variances = 9e-4;
+    double vx = m->xx - m->x * m->x, vy = m->yy - m->y * m->y, covariance = m->xy - m->x * m->y;
+    return (2.0 * m->x * m->y + of_means) * (2.0 * covariance + of_variances) /
+           ((m->x * m->x + m->y * m->y + of_means) * (vx + vy + of_variances));
+}
+
+double mfpg_picture_psnr(ptrdiff_t n, const double *x, const double *y) {
+    const double most = 100.0;
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) sum += (x[i] - y[i]) * (x[i] - y[i]);
+    double value = -10.0 * log10(sum / (double)n);
+    return value < most ? value : sum >= 0.0 ? most : (double)NAN;
+}
+
+static double similarity_at(ptrdiff_t width, const double *x, const double *y, const double weight[WINDOW]) {
+    moments m = {0};
+    for (int r = 0; r < WINDOW; r++)
+        for (int c = 0; c < WINDOW; c++)
+            add_entry(&m, weight[r] * weight[c], x[r * width + c], y[r * width + c]);
+    return similarity(&m);
+}
+
+double mfpg_picture_ssim(ptrdiff_t width, ptrdiff_t height, const double *x, const double *y) {
+    double weight[WINDOW], all = 0.0, sum = 0.0;
+    if (width < WINDOW || height < WINDOW) {
+        moments m = {0};
+        for (ptrdiff_t i = 0; i < width * height; i++)
+            add_entry(&m, 1.0 / (double)(width * height), x[i], y[i]);
+        return similarity(&m);
+    }
+    for (int i = 0; i < WINDOW; i++) { /* one-dimensional weights, whose products are those of the window */
+        double z = (i - WINDOW / 2) / WINDOW_SD;
+        all += weight[i] = exp(-0.5 * z * z);
+    }
+    for (int i = 0; i < WINDOW; i++) weight[i] /= all;
+    ptrdiff_t down = height - WINDOW + 1, across = width - WINDOW + 1;
+    for (ptrdiff_t r = 0; r < down; r++)
+        for (ptrdiff_t c = 0; c < across; c++)
+            sum += similarity_at(width, x + r * width + c, y + r * width + c, weight);
+    return sum / (double)(down * across);
+}
+
+double mfpg_picture_pearson(ptrdiff_t n, const double *x, const double *y) {
+    double mx = 0.0, my = 0.0, xx = 0.0, yy = 0.0, xy = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        mx += x[i] / (double)n;
+        my += y[i] / (double)n;
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        xx += (x[i] - mx) * (x[i] - mx);
+        yy += (y[i] - my) * (y[i] - my);
+        xy += (x[i] - mx) * (y[i] - my);
+    }
+    double product = sqrt(xx) * sqrt(yy);
+    return product > 0.0 ? fmax(-1.0, fmin(xy / product, 1.0)) : 0.0;
+}
+
+/* From the box of the features to [0, 1]; what is outside is cut. NaN becomes 0. */
 static double in_box(const mfpg_inversion_subject *s, double value) {
     double unit = (value - s->low) / (s->high - s->low);
     return unit > 0.0 ? fmin(unit, 1.0) : 0.0;
@@ -173,12 +210,13 @@ static void unit_row(const mfpg_inversion_subject *s, const float *row, double *
     for (ptrdiff_t j = 0; j < s->features; j++) out[j] = in_box(s, (double)row[j]);
 }
 
-/* Batches come back in any order: every example is compared with what the cheapest assignment gives it. What is found
- * stands in the box [0, 1]. */
-static mfpg_status match(
-    mfpg_context *ctx, const study *s, worker *w, ptrdiff_t first, mfpg_likeness *out, float *picture) {
+/* Batches are found in any order: every example is compared with what the cheapest assignment gives it. w->found is in
+ * the box [0, 1]; kind is that of the attack. */
+static mfpg_status match(mfpg_context *ctx, const study *s, worker *w, int kind, int level, ptrdiff_t first) {
     const mfpg_inversion_subject *subject = s->subject;
     ptrdiff_t batch = subject->options->batch, features = subject->features;
+    mfpg_likeness *out = s->likeness[kind] + level * subject->victims.rows;
+    float *picture = s->result->found[kind] + level * subject->victims.rows * features;
     for (ptrdiff_t a = 0; a < batch; a++) {
         unit_row(subject, subject->victims.x + (first + a) * features, w->x);
         for (ptrdiff_t b = 0; b < batch; b++) {
@@ -209,38 +247,31 @@ static mfpg_dataset batch_at(const mfpg_inversion_subject *s, ptrdiff_t first) {
         .y = s->victims.y + first};
 }
 
-static mfpg_status optimise(mfpg_context *ctx, study *s, worker *w, int level, ptrdiff_t first) {
-    const mfpg_inversion_subject *subject = s->subject;
-    ptrdiff_t batch = subject->options->batch, size = batch * subject->features, all = subject->victims.rows;
-    const mfpg_stream start = mfpg_inversion_stream(subject, MFPG_INVERSION_START, level, (uint64_t)first);
-    float read = batch == 1 ? mfpg_inversion_label(subject, w->gradient) : NAN;
-    const float *label = isnan(read) ? subject->victims.y + first : &read;
-    mfpg_inversion_optimise(
-        subject, &s->step[level], w->gradient, label, batch, &start, w->guessed, w->optimise_work);
-    for (ptrdiff_t i = 0; i < size; i++) w->found[i] = in_box(subject, (double)w->guessed[i]);
-    return match(
-        ctx, s, w, first, s->optimised + level * all, s->result->optimised + level * all * subject->features);
-}
-
 static mfpg_status attack(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
     study *s = arg;
     worker *w = &s->worker[worker_number];
     const mfpg_inversion_subject *subject = s->subject;
     int level = (int)(index / s->batches);
-    ptrdiff_t batch = subject->options->batch, size = batch * subject->features, all = subject->victims.rows;
+    ptrdiff_t batch = subject->options->batch, size = batch * subject->features;
     ptrdiff_t first = index % s->batches * batch;
     const mfpg_dataset data = batch_at(subject, first);
-    const mfpg_stream noise = mfpg_inversion_stream(subject, MFPG_INVERSION_NOISE, level, (uint64_t)first);
+    const mfpg_stream noise = mfpg_inversion_stream(subject, MFPG_INVERSION_NOISE, level, (uint64_t)first),
+                      start = mfpg_inversion_stream(subject, MFPG_INVERSION_START, level, (uint64_t)first);
     mfpg_status status = s->release(ctx, subject, &s->step[level], &data, &noise, w->gradient, w->step_work);
     if (status != MFPG_OK) return status;
     mfpg_inversion_rows(subject, w->gradient, s->step[level].sd, batch, w->found, w->rows_work);
     for (ptrdiff_t i = 0; i < size; i++) w->found[i] = in_box(subject, w->found[i]);
-    status = match(ctx, s, w, first, s->closed_form + level * all,
-        s->result->closed_form + level * all * subject->features);
-    return status == MFPG_OK && s->result->optimised ? optimise(ctx, s, w, level, first) : status;
+    status = match(ctx, s, w, 0, level, first);
+    if (status != MFPG_OK || !s->result->found[1]) return status;
+    float read = batch == 1 ? mfpg_inversion_label(subject, w->gradient) : NAN;
+    const float *label = isnan(read) ? subject->victims.y + first : &read;
+    mfpg_inversion_optimise(
+        subject, &s->step[level], w->gradient, label, batch, &start, w->guessed, w->optimise_work);
+    for (ptrdiff_t i = 0; i < size; i++) w->found[i] = in_box(subject, (double)w->guessed[i]);
+    return match(ctx, s, w, 1, level, first);
 }
 
-/* ---- what the attacked step is like ---- */
+/* ---- the attacked step ---- */
 
 /* Norm of each example's gradient, what the clip makes of it (client: of the batch's), and rows of one example alone. */
 static mfpg_status look_at(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
@@ -271,7 +302,7 @@ static mfpg_status look_at(mfpg_context *ctx, ptrdiff_t index, int worker_number
     return MFPG_OK;
 }
 
-/* ---- what is told ---- */
+/* ---- the summary ---- */
 
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -297,8 +328,8 @@ static mfpg_likeness_pair likeness_pair(ptrdiff_t count, const mfpg_likeness *of
         .best = {range[0].most, range[1].most, range[2].most}};
 }
 
-/* The mean of what is known beside the victims, and a random one, as if they were what an attack had found. s->closed_form is room. */
-static void chance_levels(study *s, double *room, mfpg_inversion_summary *out) {
+/* The mean of what is known besides the victims, and a random one, as if an attack had found them. s->likeness[0] is room. */
+static void chance_levels(study *s, mfpg_inversion_summary *out) {
     const mfpg_inversion_subject *subject = s->subject;
     worker *w = &s->worker[0];
     ptrdiff_t all = subject->victims.rows, features = subject->features;
@@ -306,13 +337,13 @@ static void chance_levels(study *s, double *room, mfpg_inversion_summary *out) {
         for (ptrdiff_t i = 0; i < all; i++) {
             unit_row(subject, subject->victims.x + i * features, w->x);
             unit_row(subject, other ? subject->other + i * features : subject->mean, w->y);
-            s->closed_form[i] = likeness(subject, w->x, w->y);
+            s->likeness[0][i] = likeness(subject, w->x, w->y);
         }
-        *(other ? &out->other : &out->mean) = likeness_pair(all, s->closed_form, room);
+        *(other ? &out->other : &out->mean) = likeness_pair(all, s->likeness[0], s->room);
     }
 }
 
-static void summarise(study *s, double *room) {
+static void summarise(study *s) {
     const mfpg_inversion_subject *subject = s->subject;
     const mfpg_inversion_options *o = subject->options;
     mfpg_inversion *r = s->result;
@@ -324,11 +355,10 @@ static void summarise(study *s, double *room) {
         level->noise_sd = s->step[l].sd;
         level->clip = s->step[l].clip;
         level->configured = l == s->levels - 1;
-        level->closed_form = likeness_pair(all, s->closed_form + l * all, room);
+        level->closed_form = likeness_pair(all, s->likeness[0] + l * all, s->room);
         level->optimisation = (mfpg_likeness_pair){nothing, nothing};
-        if (r->optimised) level->optimisation = likeness_pair(all, s->optimised + l * all, room);
+        if (r->found[1]) level->optimisation = likeness_pair(all, s->likeness[1] + l * all, s->room);
     }
-    int told = o->batch > 1 || subject->model->classes == 0;
     r->summary = (mfpg_inversion_summary){.client = subject->client,
         .examples = all,
         .batch = o->batch,
@@ -340,51 +370,39 @@ static void summarise(study *s, double *room) {
         .features = features,
         .low = subject->low,
         .high = subject->high,
-        .labels_known = told,
+        .labels_known = o->batch > 1 || subject->model->classes == 0,
         .gradient_norm = range_of(all, s->norm),
         .clip_factor = range_of(all, s->factor),
         .rows = subject->layer.units,
         .exclusive_rows = range_of(s->batches, s->exclusive),
         .stands = 1};
     for (int l = 0; l < s->levels; l++) r->summary.stands &= r->level[l].stands;
-    chance_levels(s, room, &r->summary);
+    chance_levels(s, &r->summary);
     for (ptrdiff_t i = 0; i < all * features; i++)
         r->original[i] = (float)in_box(subject, (double)subject->victims.x[i]);
     for (ptrdiff_t j = 0; j < features; j++) r->mean[j] = (float)in_box(subject, (double)subject->mean[j]);
 }
 
-static mfpg_status run(mfpg_context *ctx, study *s) {
-    const mfpg_inversion_subject *subject = s->subject;
-    double *room = NULL;
-    s->clock.total =
-        (int64_t)s->levels * (s->batches + mfpg_inversion_guesses(subject->options)) + s->batches;
-    mfpg_status status = allocate(ctx, s);
-    if (status == MFPG_OK && !(room = mfpg_alloc(subject->victims.rows, sizeof *room)))
-        status = mfpg_fail_memory(ctx);
-    if (status == MFPG_OK)
-        status = mfpg_inversion_tasks(ctx, subject->options, &s->clock, s->batches, look_at, s);
-    if (status == MFPG_OK)
-        status = mfpg_inversion_identify(
-            ctx, subject, s->step, s->levels, s->release, &s->clock, s->result->level);
-    if (status == MFPG_OK)
-        status = mfpg_inversion_tasks(ctx, subject->options, &s->clock, s->levels * s->batches, attack, s);
-    if (status == MFPG_OK) summarise(s, room);
-    free(room);
-    return status;
-}
-
 mfpg_status mfpg_inversion_create_by(mfpg_context *ctx, const mfpg_inversion_subject *subject,
     mfpg_inversion_release release, mfpg_inversion **out) {
-    study s = {
-        .subject = subject, .release = release, .batches = subject->victims.rows / subject->options->batch};
-    s.step = mfpg_alloc(subject->options->levels, sizeof *s.step);
+    const mfpg_inversion_options *o = subject->options;
+    study s = {.subject = subject, .release = release, .batches = subject->victims.rows / o->batch};
+    s.step = mfpg_alloc(o->levels, sizeof *s.step);
     if (!s.step) return mfpg_fail_memory(ctx);
     mfpg_status status = mfpg_inversion_steps_create(ctx, subject, s.step, &s.levels);
-    if (status == MFPG_OK) status = run(ctx, &s);
+    s.clock.total = (int64_t)s.levels * (s.batches + mfpg_inversion_guesses(o)) + s.batches;
+    if (status == MFPG_OK) status = allocate(ctx, &s);
+    if (status == MFPG_OK) status = mfpg_inversion_tasks(ctx, o, &s.clock, s.batches, look_at, &s);
     if (status == MFPG_OK)
+        status =
+            mfpg_inversion_identify(ctx, subject, s.step, s.levels, s.release, &s.clock, s.result->level);
+    if (status == MFPG_OK) status = mfpg_inversion_tasks(ctx, o, &s.clock, s.levels * s.batches, attack, &s);
+    if (status == MFPG_OK) {
+        summarise(&s);
         *out = s.result;
-    else
+    } else {
         mfpg_inversion_destroy(s.result);
+    }
     clear_study(&s);
     return status;
 }
@@ -406,8 +424,8 @@ void mfpg_inversion_destroy(mfpg_inversion *inversion) {
     free(inversion->level);
     free(inversion->original);
     free(inversion->mean);
-    free(inversion->closed_form);
-    free(inversion->optimised);
+    free(inversion->found[0]);
+    free(inversion->found[1]);
     free(inversion);
 }
 
@@ -424,11 +442,8 @@ const float *mfpg_inversion_picture_of(
     const mfpg_inversion_summary *s = &inversion->summary;
     if (level < 0 || level >= s->levels || example < 0 || example >= s->examples) return NULL;
     ptrdiff_t at = example * s->features, of_level = level * s->examples * s->features + at;
-    switch (kind) {
-    case MFPG_PICTURE_ORIGINAL: return inversion->original + at;
-    case MFPG_PICTURE_CLOSED_FORM: return inversion->closed_form + of_level;
-    case MFPG_PICTURE_OPTIMISATION: return inversion->optimised ? inversion->optimised + of_level : NULL;
-    case MFPG_PICTURE_MEAN: return inversion->mean;
-    default: return NULL;
-    }
+    if (kind == MFPG_PICTURE_ORIGINAL) return inversion->original + at;
+    if (kind == MFPG_PICTURE_MEAN) return inversion->mean;
+    const float *found = inversion->found[kind == MFPG_PICTURE_OPTIMISATION];
+    return found ? found + of_level : NULL;
 }

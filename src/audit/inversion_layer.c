@@ -5,7 +5,69 @@
 #include <string.h>
 
 #include "inversion.h"
-#include "models/clip_factor.h"
+
+/* ---- one example ---- */
+
+/* With d the back-propagated error, dW = d x' and db = d for all layers above; under noise of standard deviation s in every
+ * entry both are estimates. */
+static double dot(ptrdiff_t n, const double *x, const double *y) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+/* x += by row. */
+static void add(ptrdiff_t n, double by, const double *row, double *x) {
+    for (ptrdiff_t i = 0; i < n; i++) x[i] += by * row[i];
+}
+
+static void scale(ptrdiff_t n, double by, double *x) {
+    for (ptrdiff_t i = 0; i < n; i++) x[i] *= by;
+}
+
+void mfpg_invert_least_squares(
+    ptrdiff_t rows, ptrdiff_t inputs, const double *dw, const double *db, double *x) {
+    double signal = dot(rows, db, db);
+    for (ptrdiff_t j = 0; j < inputs; j++) x[j] = 0.0;
+    if (!(signal > 0.0)) return;
+    for (ptrdiff_t i = 0; i < rows; i++) add(inputs, db[i] / signal, dw + i * inputs, x);
+}
+
+/* One power iteration on A'A, A = [dw | db], from the unit vector (x, last), which becomes one again; work = A (x, last). Returns |A (x, last)|. */
+static double iterate(ptrdiff_t rows, ptrdiff_t inputs, const double *dw, const double *db, double *x,
+    double *last, double *work) {
+    for (ptrdiff_t i = 0; i < rows; i++) work[i] = dot(inputs, dw + i * inputs, x) + db[i] * *last;
+    double value = sqrt(dot(rows, work, work));
+    for (ptrdiff_t j = 0; j < inputs; j++) x[j] = 0.0;
+    for (ptrdiff_t i = 0; i < rows; i++) add(inputs, work[i], dw + i * inputs, x);
+    *last = dot(rows, work, db);
+    double norm = sqrt(dot(inputs, x, x) + *last * *last);
+    if (!(norm > 0.0)) return 0.0;
+    scale(inputs, 1.0 / norm, x);
+    *last /= norm;
+    return value;
+}
+
+double mfpg_invert_singular(
+    ptrdiff_t rows, ptrdiff_t inputs, const double *dw, const double *db, double *x, double *work) {
+    enum { MOST_ITERATIONS = 200 };
+    mfpg_invert_least_squares(rows, inputs, dw, db, x);
+    double norm = sqrt(dot(inputs, x, x) + 1.0), last = 1.0 / norm, value = 0.0;
+    scale(inputs, 1.0 / norm, x);
+    for (int i = 0; i < MOST_ITERATIONS; i++) {
+        double before = value;
+        value = iterate(rows, inputs, dw, db, x, &last, work);
+        if (value - before <= 1e-14 * value) break; /* it grows from iteration to iteration */
+    }
+    if (!(value > 0.0) || last == 0.0) {
+        for (ptrdiff_t j = 0; j < inputs; j++) x[j] = 0.0;
+        return value > 0.0 ? value : 0.0;
+    }
+    scale(inputs, 1.0 / last, x);
+    return value;
+}
+
+/* ---- batches ---- */
 
 enum { MOST_ROWS = 256 }; /* that are compared with each other: the heaviest */
 
@@ -25,7 +87,7 @@ static void read_layer(const mfpg_layer *layer, const float *gradient, double *d
     }
 }
 
-/* The leading vector of a noised matrix says something of the signal where its value stands out of what the noise alone has,
+/* The leading vector of a noised matrix says something of the signal if its value exceeds that of the noise alone,
  * s (sqrt(rows) + sqrt(columns)) (Benaych-Georges and Nadakuditi 2012). */
 static void one_example(
     const mfpg_layer *layer, double sd, const double *dw, const double *db, double *x, double *work) {
@@ -34,7 +96,7 @@ static void one_example(
     if (!(value > edge)) mfpg_invert_least_squares(layer->units, layer->inputs, dw, db, x);
 }
 
-/* Rows by the size of their biases' entries, the largest first, those that stand out of the noise. Returns how many. */
+/* Rows by the size of their biases' entries, the largest first, those that exceed the noise. Returns how many. */
 static ptrdiff_t heavy_rows(const mfpg_layer *layer, double sd, const double *db, ptrdiff_t list[MOST_ROWS]) {
     ptrdiff_t count = 0;
     double largest = 0.0;

@@ -3,7 +3,6 @@
 #include "games_testing.h"
 
 #include "games/best_response.h"
-#include "games/validate.h"
 
 enum { MANY = 4000 };
 
@@ -109,7 +108,7 @@ static void test_an_exact_tie_is_reported(void **state) {
     fill(1, MANY, c.scale);
     fill(1, MANY, c.preference);
     CHECK_OK(ctx, mfpg_play_prepare(ctx, &c.game, 1, &play));
-    assert_non_null(play.switches);
+    assert_non_null(play.thresholds);
     assert_int_equal(mfpg_respond(&play, 0, found), 0);
     mfpg_play_release(&play);
     c.preference[MANY - 1] = 2; /* e + 2/e is 3 at 1 and at 2 */
@@ -139,23 +138,23 @@ static void test_extreme_scales_are_left_to_enumeration(void **state) {
 static void test_steps_are_given_up_where_they_prove_nothing(void **state) {
     const double grid[] = {1, 2, 3}, falling[] = {3, 2, 1}, rising[] = {1, 2, 3}, crossing[] = {9, 8.9, 1};
     const double tiny[] = {1e-100, 1e-99, 1e-98}, equal[] = {1, 1 + 0x1p-52, 1 + 0x1p-51};
-    mfpg_switches *s = NULL;
+    mfpg_thresholds *s = NULL;
     (void)state;
-    CHECK_OK(ctx, mfpg_switches_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, rising, falling, &s));
+    CHECK_OK(ctx, mfpg_thresholds_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, rising, falling, &s));
     assert_null(s); /* both steps at r = 1: their bands touch */
-    CHECK_OK(ctx, mfpg_switches_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, rising, crossing, &s));
+    CHECK_OK(ctx, mfpg_thresholds_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, rising, crossing, &s));
     assert_null(s); /* the second step comes before the first */
-    CHECK_OK(ctx, mfpg_switches_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, falling, falling, &s));
+    CHECK_OK(ctx, mfpg_thresholds_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, falling, falling, &s));
     assert_null(s); /* the paper's directions */
-    CHECK_OK(ctx, mfpg_switches_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, tiny, falling, &s));
+    CHECK_OK(ctx, mfpg_thresholds_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, tiny, falling, &s));
     assert_null(s); /* below 2^-300 */
-    CHECK_OK(ctx, mfpg_switches_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, equal, falling, &s));
+    CHECK_OK(ctx, mfpg_thresholds_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, equal, falling, &s));
     assert_null(s); /* costs that rounding hides */
     const double hollow[] = {3, 1, 0.5};
-    CHECK_OK(ctx, mfpg_switches_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, rising, hollow, &s));
+    CHECK_OK(ctx, mfpg_thresholds_create(ctx, MFPG_CONTROL_STRENGTH, 3, grid, rising, hollow, &s));
     assert_non_null(s);
-    mfpg_switches_destroy(s);
-    mfpg_switches_destroy(NULL);
+    mfpg_thresholds_destroy(s);
+    mfpg_thresholds_destroy(NULL);
 }
 
 int main(void) {
