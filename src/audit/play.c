@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "federation/internal.h"
-#include "federation/plan.h"
+#include "federation/federation_core.h"
 #include "mechanisms/mechanism_ops.h"
 
 /* <w, v_j>. */
@@ -72,8 +71,8 @@ static void see_records(const mfpg_audit_game *game, const mfpg_canary_data *can
     for (ptrdiff_t k = 0; k < game->clients; k++) {
         ptrdiff_t at = (ptrdiff_t)s->rounds * game->clients + k;
         if (s->weight[at] == 0.0) continue;
-        s->local[at] = mfpg_record_look(canaries, k, &federation->records[k]);
-        s->beside[at] = mfpg_record_look_beside(canaries, k, &federation->records[k]);
+        s->local[at] = mfpg_record_look(canaries, k, &federation->records->of_client[k]);
+        s->beside[at] = mfpg_record_look_beside(canaries, k, &federation->records->of_client[k]);
     }
 }
 
