@@ -7,6 +7,7 @@
 #include "mfpg/mechanism.h"
 #include "mfpg/model.h"
 #include "mfpg/names.h"
+#include "mfpg/optimiser.h"
 
 #include "cli.h"
 #include "solve.h"
@@ -26,6 +27,8 @@ static const struct kind {
     {"games", mfpg_game_name, mfpg_game_help},
     {"costs", mfpg_cost_name, mfpg_cost_help},
     {"studies", solve_name_of_study, solve_help_of_study},
+    {"optimisers", mfpg_local_optimiser_name, mfpg_local_optimiser_help},
+    {"server-optimisers", mfpg_server_optimiser_name, mfpg_server_optimiser_help},
     {"accountants", mfpg_accountant_name, mfpg_accountant_help},
     {"models", mfpg_model_kind_name, mfpg_model_kind_help},
     {"readers", mfpg_reader_name, mfpg_reader_help},
@@ -97,7 +100,8 @@ static mfpg_status list(cli_call *call) {
 }
 
 const cli_command command_list = {
-    .forms = "[methods|mechanisms|games|costs|studies|accountants|models|readers|fields|examples]",
+    .forms = "[methods|mechanisms|games|costs|studies|optimisers|server-optimisers|accountants|models|"
+             "readers|fields|examples]",
     .most = 1,
     .limit = "one kind at a time",
     .doc = "Lists what is built in, one line each; without an argument everything but fields, which are the "

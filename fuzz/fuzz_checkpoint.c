@@ -14,16 +14,16 @@ static void check(const uint8_t *data, size_t size) {
     const mfpg_loop_state *loop = &checkpoint.loop;
     double sum = 0.0;
     fuzz_expect(strlen(checkpoint.identity.config) < size, "a configuration without an end");
-    for (int64_t i = 0; i < loop->shape.dimension; i++) sum += (double)loop->w[i];
-    for (int64_t k = 0; k < loop->shape.clients; k++)
-        sum += (double)loop->rounds[k] + (double)loop->stopped_before[k];
-    for (int64_t i = 0; i < loop->shape.record_cells; i++) sum += (double)loop->records[i];
+    for (int part = 0; part < MFPG_STATE_PARTS; part++) {
+        const char *bytes = mfpg_loop_state_part(loop, part);
+        for (int64_t i = 0; i < loop->bytes[part]; i++) sum += (double)bytes[i];
+    }
     for (int64_t i = 0; i < loop->round; i++) {
         fuzz_expect(checkpoint.rounds[i].round == i + 1, "rounds out of order");
         sum += checkpoint.seconds[i];
     }
     for (ptrdiff_t i = 0; i < checkpoint.told.count; i++) sum += (double)checkpoint.told.list[i].round;
-    if (isnan(sum)) sum = 0.0; /* any number may stand there: whoever sets a federation to it looks */
+    if (isnan(sum)) sum = 0.0; /* any number may be there: what sets a federation to it looks */
     mfpg_checkpoint_clear(&checkpoint);
 }
 

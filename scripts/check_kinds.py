@@ -9,9 +9,9 @@ import re
 import sys
 
 LISTS = ["mechanisms/mechanisms.def", "games/costs.def", "games/games.def", "accountants/accountants.def", "models/models.def",
-         "data/readers.def"]
+         "data/readers.def", "optimisers/local.def", "optimisers/server.def"]
 # Keys of a configuration whose words are names of kinds.
-KEYS = {"method.mechanism", "method.players", "game.cost", "privacy.accountant", "task.model", "data.format"}
+KEYS = {"method.mechanism", "method.players", "game.cost", "privacy.accountant", "task.model", "data.format", "train.optimiser", "server.optimiser"}
 # What is compared although it is no kind: the tasks of the suites, and the key evaluate.
 OTHERS = {"task", "evaluate"}
 COMPARISON = re.compile(r'\b(strcmp|\w*is|\w*is_named|\w*is_cost)\(([^()";]*(?:\([^()]*\)[^()";]*)?)((?:"[^"]*"[,\s]*)+)\)')

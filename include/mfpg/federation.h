@@ -1,5 +1,6 @@
-/** A federation in training: Algorithm 1. Each round every client of the cohort acts (its control, chosen by the game
- *  before training, or anew from what it measures), updates (mechanism) and is accounted (accountants, ledger); the server averages (FedAvg). */
+/** A federation in training: Algorithm 1. Each round every client of the cohort acts (its control, chosen by the game before
+ *  training, or in the round from what it measures), updates (mechanism) and is accounted (accountants, ledger); the server averages
+ *  (FedAvg). */
 #ifndef MFPG_FEDERATION_H
 #define MFPG_FEDERATION_H
 
@@ -14,6 +15,7 @@
 #include "hidden_state.h"
 #include "mechanism.h"
 #include "model.h"
+#include "optimiser.h"
 #include "random.h"
 #include "release.h"
 
@@ -36,17 +38,16 @@ typedef enum mfpg_selection {
     MFPG_SELECTION_NOISY,      /* it is the best response to noised ones */
     MFPG_SELECTION_EXPONENTIAL /* it is drawn by the exponential mechanism */
 } mfpg_selection;
-const char *mfpg_selection_name(mfpg_selection selection); /* "none", "noisy", "exponential" */
 
-/** Actions that are chosen anew in every round, before the update: Algorithm 1 to the letter. A client of the cohort
- *  measures its loss and gradient norm at the broadcast model; its action is its best response to that in a game of a
- *  cost that measures. Nothing else comes of the measurements, so what is broadcast (strengths, their mean) has been
- *  accounted for. As actions, and with them what a round costs, depend on earlier noised outputs, certificates are those
- *  of a filter: the budget stop_at_epsilon, whatever was spent of it (theory S4). */
+/** Actions that are chosen in every round, before the update: Algorithm 1 to the letter. A client of the cohort measures its loss and
+ *  gradient norm at the broadcast model; its action is its best response to that in a game of a cost that measures. Nothing else comes
+ *  of the measurements, so what is broadcast (strengths, their mean) has been accounted for. As actions, and with them what a round
+ *  costs, depend on earlier noised outputs, certificates are those of a filter: the budget stop_at_epsilon, however much of it was
+ *  spent (theory S4). */
 typedef struct mfpg_acting {
-    const mfpg_game
-        *game; /* of the federation's clients; its constants loss and gradient_norm count until a client's
-                              first measurement. Borrowed for the life of the federation */
+    /* of the federation's clients, borrowed for its life; its constants loss and gradient_norm count until a client's first
+     * measurement */
+    const mfpg_game *game;
     mfpg_selection selection;
     double loss_clip;       /* > 0: losses are cut to [0, loss_clip] */
     mfpg_measurement noise; /* noisy: sd > 0 of each measurement that the cost reads */
@@ -75,55 +76,53 @@ typedef struct mfpg_federation_options {
     int free_energy; /* 1: entropic mechanisms report it (mfpg_free_energy) in the rounds of evaluate_every */
     double
         stop_at_epsilon; /* a client whose budget would be overspent takes no further part; +INFINITY: none */
-    mfpg_filter_kind filter; /* what decides that; acting: a GDP filter, also where accountant is said */
-    /* What is assumed of the clients' losses where nobody sees a model before the last one (view final, accountant
-     * hidden-state): the caller's word, as is the bound on their smoothness, of the loss over all rows of a client and of
-     * every example's where batches are drawn. */
+    mfpg_filter_kind filter; /* what decides that; acting: a GDP filter, also if accountant is said */
+    /* What is assumed of the clients' losses if nobody sees a model before the last one (view final, accountant hidden-state): the
+     * caller's word, as is the bound on their smoothness, of the loss over all rows of a client and, with drawn batches, of every
+     * example's. */
     mfpg_hidden_case hidden;
     double hidden_smoothness;
     const mfpg_acting *acting; /* NULL: actions are given and stay; borrowed */
-    double
-        grid; /* of the sums of views average and final, a power of two; 0: the largest up to a sixteenth of every share's noise */
+    /* of the sums of views average and final, a power of two; 0: the largest up to a sixteenth of every share's noise */
+    double grid;
+    mfpg_server_optimiser_options server; /* of the next global model, from the average */
 } mfpg_federation_options;
 
-/** 20 rounds, weights by examples, everybody each round, start zero, test metrics, delta 1e-5, gdp, no paper columns. */
+/** 20 rounds, weights by examples, everybody each round, start zero, test metrics, delta 1e-5, gdp, no paper columns, the average is
+ *  the next model. */
 mfpg_federation_options mfpg_federation_options_default(void);
 
-/** The paper's free energy (eq. freeenergy) of an entropic federation, F = E[L] + e KL(mu | nu) + lambda/2 Var, mu the law of
- *  what is noised, nu = N(0, sigma^2 I). An observable of a run: no certificate comes of it, and nothing minimises it exactly.
- *  Parameters: the state is the global model in R^d, whose d entries are taken as independent particles of one law. Data:
- *  the states are a client's noised records in R^p, whose features are taken as independent, each with a law of its own; KL is
- *  then a lower bound of the joint one; KL and Var are of up to 256 records a client, and all is the mean over the clients by
- *  their weights.
+/** The paper's free energy (eq. freeenergy) of an entropic federation, F = E[L] + e KL(mu | nu) + lambda/2 Var, mu the law of what is
+ *  noised, nu = N(0, sigma^2 I). An observable of a run: no certificate comes of it, and nothing minimises it exactly. Parameters: the
+ *  state is the global model in R^d, whose d entries are taken as independent particles of one law. Data: the states are a client's
+ *  noised records in R^p, whose features are taken as independent, each with a law of its own; KL is then a lower bound of the joint
+ *  one; KL and Var are of up to 256 records a client, and all is the mean over the clients by their weights.
  *  KL is estimated by spacings (Vasicek, less its bias for uniform numbers): a state of fewer than 3 particles has none. */
 typedef struct mfpg_free_energy {
+    double loss; /* parameters: that of the round's report; data: the mean loss of the noised records */
     double
-        loss; /* parameters: that of the round's report; data: the mean loss of the noised records at the global model */
-    double
-        kl; /* in nats, of the state: d times that of an entry; the sum of those of the features. +INFINITY: no density */
+        kl; /* in nats, of the state: d times that of an entry; the sum of the features'. +INFINITY: no density */
     double variance; /* of the state: the sum of squares around its mean */
     double mean_strength;
-    double total; /* F; with data the mean over the clients of their own. NAN where a part of it is */
+    double total; /* F; with data the mean over the clients of their own. NAN if a term is */
 } mfpg_free_energy;
 
-/** One round, after it is complete. Metrics (loss, accuracy, noise_to_signal) come from private data and are covered
- *  by no certificate. */
+/** One round, after it is complete. Metrics (loss, accuracy, noise_to_signal) come from private data, and no certificate covers them. */
 typedef struct mfpg_round_report {
     int64_t round;         /* completed rounds */
-    double loss, accuracy; /* NAN where not evaluated or no classifier */
+    double loss, accuracy; /* NAN if not evaluated or no classifier */
     double mean_action;    /* mean control of all clients; NAN without noise */
-    double
-        noise_to_signal; /* expected norm of the average's noise over the weighted sum of the clients' signal norms;
-                            NAN where records are noised */
+    /* expected norm of the average's noise over the weighted sum of the clients' signal norms; NAN if records are noised */
+    double noise_to_signal;
     double epsilon; /* largest certified epsilon of a client so far */
     double paper_epsilon,
         paper_delta;  /* the paper's formulas at the population (mean strength); NAN without */
     ptrdiff_t cohort; /* clients that took part */
     mfpg_free_energy
-        free_energy; /* all NAN where it was not asked for, in other rounds, and for other mechanisms */
-    mfpg_transport_report
-        transport; /* all Sinkhorn projections of the round; from noised parameters, and so covered by
-                                        the certificates, which are those of the local view where states are projected */
+        free_energy; /* all NAN if it was not asked for, in other rounds, and for other mechanisms */
+    /* all Sinkhorn projections of the round; from noised parameters, and so covered by the certificates, which are those of the
+     * local view if states are projected */
+    mfpg_transport_report transport;
 } mfpg_round_report;
 
 /** One client at the end. */
@@ -131,7 +130,7 @@ typedef struct mfpg_client_report {
     mfpg_action action;
     double action_value; /* the number of its control; NAN without noise */
     double mu,
-        epsilon; /* certified, rounded up; mu is NAN where epsilon is finite and the accountant has no mu */
+        epsilon; /* certified, rounded up; mu is NAN if epsilon is finite and the accountant has no mu */
     double epsilon_other; /* under the other adjacency */
     double distance;      /* certified total variation between neighbours: delta at epsilon 0 */
     double paper_epsilon, paper_delta;
@@ -141,38 +140,11 @@ typedef struct mfpg_client_report {
     double grid, rounding;   /* as in mfpg_release, of the planned one */
     int64_t nonfinite;       /* gradients or updates that were not finite and became zero */
     int stopped;             /* left because of stop_at_epsilon */
-    int64_t
-        stopped_before; /* the round, from 1, that it would have overspent in; 0 where it has not stopped */
-    /* acting: mu that the filter has counted so far (for display; the certificate is mu above) and mu of one choice; NAN
-     * without */
+    int64_t stopped_before;  /* the round, from 1, that it would have overspent in; 0 if it has not stopped */
+    /* acting: mu that the filter has counted so far (for display; the certificate is mu above) and mu of one choice; NAN without */
     double spent_mu, choice_mu;
     double weight; /* p_k with everybody taking part */
 } mfpg_client_report;
-
-/** What each client will release in a round in which everybody takes part, its weight p_k, and the noise the view
- *  grants it: from public numbers alone, nothing is released. Where cohorts are drawn (clients_per_round, client_rate)
- *  the view is kept local, which bounds the others from above. Holds a few bytes a client and makes releases when asked. */
-typedef struct mfpg_plan mfpg_plan;
-
-/** Plans; options, data and mechanism (clients pointers) are borrowed for the life of the plan, actions are copied.
- *  @return MFPG_OK, or the error of the first client whose action its mechanism refuses, the client named. */
-mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *options,
-    const mfpg_federated_data *data, const mfpg_mechanism *const *mechanism, const mfpg_action *action,
-    mfpg_plan **out);
-void mfpg_plan_destroy(mfpg_plan *plan);
-
-/** What client k, from 0, will release; round 0. */
-mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t client);
-
-/** The largest epsilon of a client after all rounds of a plan, at the delta and by the accountant of the options.
- *  +INFINITY where there is none, and on failure: MFPG_ERR_INPUT for a plan of particles that the accountant does not
- *  know. */
-mfpg_status mfpg_plan_largest_epsilon(mfpg_context *ctx, const mfpg_plan *plan, double *epsilon);
-
-/** The largest signal that a whole run can carry over the expected norm of its noise, from public numbers alone:
- *  sqrt(T) sum_k p_k K_k D_k / sqrt(d sum_k p_k^2 K_k sd_k^2), D_k the largest clipped displacement of one step;
- *  +INFINITY without noise, NAN for data particles. Below 1 the noise drowns whatever there is to learn. */
-double mfpg_plan_signal_to_noise(const mfpg_plan *plan, ptrdiff_t dimension);
 
 typedef struct mfpg_federation mfpg_federation;
 
@@ -182,7 +154,7 @@ typedef struct mfpg_federation mfpg_federation;
  *  @param[in] key        noise, batches, cohorts, start
  *  Mechanisms of data particles noise a client's records in the first round that it takes part in, into a copy that the
  *  federation keeps, and release nothing else; no view hides that. All mechanisms are of one kind, the accountant's.
- *  Acting needs mechanisms over parameters, accountant gdp, a view other than final, weights that do not follow the noise,
+ *  Acting needs mechanisms over parameters, accountant gdp, a view other than final, weights that do not depend on the noise,
  *  bounded actions that all mechanisms accept, and a finite stop_at_epsilon; with selection none, none.
  *  @return MFPG_OK, MFPG_ERR_INPUT / MFPG_ERR_DOMAIN with the client named, MFPG_ERR_MEMORY. */
 mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,
@@ -193,32 +165,28 @@ void mfpg_federation_destroy(mfpg_federation *federation);
 /** From now on every release is appended to this ledger before it is used; borrowed, NULL: none. */
 void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledger);
 
-/** One round of Algorithm 1. *done becomes 1 when no client has budget left (then nothing happened; acting: some may have
- *  paid for a choice of action that they cannot afford), else 0.
+/** One round of Algorithm 1. *done becomes 1 if no client has budget left (then nothing happened; acting: some may have paid for a
+ *  choice of an action that they cannot afford), else 0.
  *  Bits do not depend on the number of threads. MFPG_ERR_NUMERIC names the client whose update left the range. */
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done);
 
-/** What its own noise costs each client, without noise on the answer: for data that are public only. The next round is played
- *  in thought, everybody taking part, once for every action of one client while the others keep theirs; the client's loss, on
- *  its training rows, is that of y = w' + omega (w_k - w'), w' the average with the client's own share in it, w_k its update.
- *  All actions meet the same noise and batches (common random numbers). Nothing of the run changes, and nothing is accounted.
+/** What its own noise costs each client, without noise on the answer: for public data only. The next round is played, everybody taking
+ *  part, once for every action of one client while the others keep theirs, and nothing of the run changes; the client's loss, on its
+ *  training rows, is that of y = w' + omega (w_k - w'), w' the average with the client's own share in it, w_k its update. All actions
+ *  meet the same noise and batches (common random numbers). Nothing is accounted.
  *  @param[in]  action           count actions that every client's mechanism accepts
  *  @param[in]  personalisation  omega in [0, 1]
  *  @param[in]  draw             which noise: 0 .. 2^31 - 1, independent of one another, of all rounds and of the run's own
  *  @param[out] loss             clients x count, one client after the other
- *  @return MFPG_OK, MFPG_ERR_INPUT for mechanisms of records, MFPG_ERR_DOMAIN for an action that a mechanism refuses,
- *  MFPG_ERR_NUMERIC where a loss is not finite (round, client and action named), MFPG_ERR_MEMORY.
+ *  @return MFPG_OK, MFPG_ERR_INPUT for mechanisms of records and server optimisers, MFPG_ERR_DOMAIN for an action that a mechanism refuses, MFPG_ERR_NUMERIC
+ *  for a loss that is not finite (round, client and action named), MFPG_ERR_MEMORY.
  *  Bits do not depend on the number of threads. */
 mfpg_status mfpg_federation_own_losses(mfpg_context *ctx, mfpg_federation *federation,
     const mfpg_action *action, ptrdiff_t count, double personalisation, int64_t draw, double *loss);
 
 /** The global model, parameters floats; valid until the next round. */
 const float *mfpg_federation_model(const mfpg_federation *federation);
-
-/** Asks every accountant now, on the context's threads, so that mfpg_federation_client is quick until the next round;
- *  else it asks each time. */
-mfpg_status mfpg_federation_certify(mfpg_context *ctx, mfpg_federation *federation);
 
 /** A client so far. */
 mfpg_status mfpg_federation_client(

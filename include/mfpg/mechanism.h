@@ -10,6 +10,7 @@
 #include "context.h"
 #include "dataset.h"
 #include "model.h"
+#include "optimiser.h"
 #include "random.h"
 #include "release.h"
 #include "transport.h"
@@ -45,7 +46,9 @@ typedef struct mfpg_mechanism_options {
     mfpg_regularisation regularisation;
     ptrdiff_t transport_cap; /* tensors with more entries are not projected; 0: no cap */
     int64_t local_steps;     /* K_loc >= 1 */
-    double batch_rate;       /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
+    /* of the local steps of a round */
+    mfpg_local_optimiser_options optimiser;
+    double batch_rate; /* Poisson rate q in (0,1]; 1: all rows, nothing drawn */
     double
         grid; /* step of the grid of releases, weight units (features for records); 0: mfpg_grid_for of the noise */
     /* rho: what the rounding of a sum over examples may add to the clip, relative (mfpg_model_sum_rounding of the model that will
@@ -54,13 +57,13 @@ typedef struct mfpg_mechanism_options {
 } mfpg_mechanism_options;
 
 /** The paper's: gaussian, client, zero-out, local, parameters, clip 1 at the step, delta 1e-5, law game, eta .01, tau .1,
- *  prior variance 1, penalty .01, input smoothness 0, absolute, no projection, cap 512, one step, all rows, own grid, sum rounding
+ *  prior variance 1, penalty .01, input smoothness 0, absolute, no projection, cap 512, one step of sgd, all rows, own grid, sum rounding
  *  2^-10, which is enough for every built-in model. */
 mfpg_mechanism_options mfpg_mechanism_options_default(void);
 
 typedef struct mfpg_mechanism mfpg_mechanism;
 
-/** Makes a mechanism; options are copied. MFPG_ERR_INPUT: unknown kind, example unit with clip_at update, particles data
+/** Makes a mechanism; options are copied. MFPG_ERR_INPUT: unknown kind or optimiser, example unit with clip_at update, particles data
  *  for a mechanism that has no such form, or together with a Sinkhorn projection.
  *  MFPG_ERR_DOMAIN: a number out of range or NaN. */
 mfpg_status mfpg_mechanism_create(
@@ -108,7 +111,7 @@ typedef struct mfpg_local_round {
 /** One client's local update of one round: out = privatised local model after the local steps from w.
  *  Each step: gradient at the current local model on all rows or a Poisson batch; clipped (flattened vector, jointly
  *  over tensors, norm in double; a zero gradient stays zero, a non-finite one becomes zero and is counted); data-free
- *  regularisers after clipping; noise. clip_at update: the steps are free of clip and noise; then the update is
+ *  regularisers, and what the optimiser keeps of earlier steps, after clipping; noise. clip_at update: the steps are free of clip and noise; then the update is
  *  clipped once and noised once.
  *
  *  What is noised is an integer vector: the clipped displacement rounded towards zero in units of grid 2^-20, its norm checked

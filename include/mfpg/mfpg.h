@@ -23,6 +23,7 @@
 #include "mechanism.h"
 #include "model.h"
 #include "names.h"
+#include "optimiser.h"
 #include "option.h"
 #include "pde.h"
 #include "preference_law.h"

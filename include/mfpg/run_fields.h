@@ -19,8 +19,6 @@ typedef struct mfpg_transport_record {
     const char *warning, *note; /* warning: NULL if there is none */
 } mfpg_transport_record;
 
-mfpg_transport_record mfpg_transport_record_of(const mfpg_transport_report *report);
-
 /** A round. The notes say what covers the numbers of each file. */
 typedef struct mfpg_round_record {
     mfpg_round_report report;
@@ -44,8 +42,6 @@ typedef struct mfpg_promise_record {
     const char *particles, *unit, *adjacency, *view, *accountant;
     double delta;
 } mfpg_promise_record;
-
-mfpg_promise_record mfpg_promise_record_of(const mfpg_federation_options *options, mfpg_particles particles);
 
 enum { MFPG_PROMISE_SUMMARY = 1 << 8 /* summary.json alone */ };
 extern const mfpg_fields mfpg_promise_fields;

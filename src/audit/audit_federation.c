@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/memory.h"
-#include "federation/internal.h"
+#include "federation/federation_core.h"
 #include "mechanisms/mechanism_ops.h"
 
 /* ---- options ---- */
@@ -77,6 +77,9 @@ static mfpg_status client_law(
     if (!(release.noise_sd > 0.0))
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "no noise is added, nothing is promised, and there is nothing to attack");
+    status = mfpg_mechanism_check_memoryless(
+        ctx, mechanism, "the law of an attack's score is that of plain steps");
+    if (status != MFPG_OK) return status;
     if (release.particles == MFPG_PARTICLES_DATA) {
         *law = (mfpg_audit_law){.rate = 1.0, .one_step = 1, .release = release};
         mfpg_record_law(
@@ -107,6 +110,11 @@ mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg
     if (game->federation->acting)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "game.update: each-round: actions that answer to what was released cannot be audited");
+    if (game->federation->promise.view != MFPG_VIEW_LOCAL && !mfpg_server_is_plain(&game->federation->server))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "server.optimiser: in view %s an attack reads the average from the global model; allowed: sgd with "
+            "server.learning_rate 1",
+            mfpg_view_name(game->federation->promise.view));
     for (ptrdiff_t k = 0; k < game->clients && status == MFPG_OK; k++) {
         status = client_law(ctx, game, k, &law[k]);
         if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", game->data->client[k].name);

@@ -69,7 +69,10 @@ static mfpg_status choose_client(mfpg_context *ctx, const mfpg_federated_data *d
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "inversion attacks gradients; this configuration noises the records themselves");
         mfpg_status status =
-            mfpg_mechanism_release(ctx, mechanism[k], action[k], data->client[k].train.rows, &release);
+            mfpg_mechanism_check_memoryless(ctx, mechanism[k], "an inversion attacks one plain step");
+        if (status == MFPG_OK)
+            status =
+                mfpg_mechanism_release(ctx, mechanism[k], action[k], data->client[k].train.rows, &release);
         if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", data->client[k].name);
         double mu = release.noise_sd > 0.0 ? release.sensitivity / release.noise_sd : (double)INFINITY;
         if (!(mu > largest)) continue;

@@ -6,8 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/streams.h"
-#include "federation/internal.h"
-#include "federation/plan.h"
+#include "federation/federation_core.h"
 #include "mechanisms/mechanism_ops.h"
 
 /* <w, v_j>. */
@@ -98,8 +97,8 @@ mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game 
         ptrdiff_t row = (ptrdiff_t)s->rounds * game->clients;
         for (ptrdiff_t k = 0; k < game->clients && game->records && status == MFPG_OK; k++) {
             if (s->weight[row + k] == 0.0) continue; /* else its noised records */
-            s->local[row + k] = mfpg_record_look(canaries, k, &federation->records[k]);
-            s->beside[row + k] = mfpg_record_look_beside(canaries, k, &federation->records[k]);
+            s->local[row + k] = mfpg_record_look(canaries, k, &federation->records->of_client[k]);
+            s->beside[row + k] = mfpg_record_look_beside(canaries, k, &federation->records->of_client[k]);
         }
         if (status == MFPG_OK && watching.before && game->federation->promise.view != MFPG_VIEW_LOCAL) {
             /* The digits of the global model are the same for every client in it. */

@@ -122,9 +122,8 @@ static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
 static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     run_checkpoints *own = &e->checkpoints;
     ptrdiff_t every = e->config->set.checkpoint;
-    const mfpg_loop_shape shape = mfpg_federation_shape(e->federation);
     own->every = every > 0 ? every : 0;
-    mfpg_status status = mfpg_loop_state_init(ctx, &shape, &own->at.loop);
+    mfpg_status status = mfpg_loop_state_init(ctx, e->federation, &own->at.loop);
     if (status != MFPG_OK || !folder) return status;
     own->path = mfpg_path_join(folder, MFPG_CHECKPOINT);
     return own->path ? MFPG_OK : mfpg_fail_memory(ctx);

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "data/npy.h"
-#include "federation/pool.h"
+#include "federation/federation_core.h"
 #include "internal.h"
 
 /* What was fitted on the run's own rows is not in its folder: its publication would be a release. */

@@ -9,6 +9,7 @@
 #include "accountants/accounting.h"
 #include "config/settings.h"
 #include "federation/checkpoint.h"
+#include "federation/plan.h"
 #include "games/game_internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "federation/adaptive_actions.h"
 #include "federation/run_folder.h"
 #include "mechanisms/mechanism_ops.h"
 #include "internal.h"

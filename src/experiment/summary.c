@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "base/memory.h"
 #include "base/json_file.h"
+#include "federation/adaptive_actions.h"
 #include "federation/run_folder.h"
 #include "mechanisms/mechanism_ops.h"
 #include "internal.h"

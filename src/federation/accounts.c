@@ -1,11 +1,11 @@
-/* The accountants of clients. Most clients release the same in every round that they take part in: their number of rounds then
- * says what an accountant would hold, and one is made when it is asked. Who releases anything else gets its own. */
+/* The accountants of clients. Most clients release the same in every round that they take part in: their number of rounds is then
+ * what an accountant would hold, and one is made when it is asked. A client that releases anything else gets its own. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "internal.h"
+#include "federation_core.h"
 
 mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation_options *options) {
     mfpg_accountant_options made = mfpg_accountant_options_default();
@@ -14,12 +14,12 @@ mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation
     return made;
 }
 
-int mfpg_federation_usual(const mfpg_federation *f, ptrdiff_t k, mfpg_release *release, int64_t *times) {
+int mfpg_federation_usual(const mfpg_federation *f, ptrdiff_t k, spending *out) {
     if (f->client[k].own) return 0;
-    *release = mfpg_federation_release(f, &f->usual, k);
-    *times = f->options.acting                     ? 0 /* whose plan changes: nothing was released yet */
-             : f->particles == MFPG_PARTICLES_DATA ? mfpg_federation_noised(f, k)
-                                                   : f->client[k].rounds;
+    int64_t times = f->acting    ? 0 /* its plan changes: nothing was released yet */
+                    : f->records ? f->records->is_noised[k]
+                                 : f->client[k].rounds;
+    *out = (spending){k, mfpg_federation_release(f, &f->usual, k), times};
     return 1;
 }
 
@@ -29,15 +29,17 @@ static void clear(account_pair *accounts) {
     accounts->certificate = accounts->paper = NULL;
 }
 
-static mfpg_status make(mfpg_context *ctx, const mfpg_federation *f, const mfpg_release *release,
-    int64_t times, account_pair *out) {
-    const mfpg_accountant_options options = mfpg_federation_accountant_options(&f->options);
-    const char *paper = f->options.paper_accountant;
+static mfpg_status make(
+    mfpg_context *ctx, const mfpg_federation_options *o, const spending *of, account_pair *out) {
+    const mfpg_accountant_options options = mfpg_federation_accountant_options(o);
+    const char *paper = o->paper_accountant;
     account_pair made = {0};
-    mfpg_status status = mfpg_accountant_create(ctx, f->options.accountant, &options, &made.certificate);
+    mfpg_status status = mfpg_accountant_create(ctx, o->accountant, &options, &made.certificate);
     if (status == MFPG_OK && paper) status = mfpg_accountant_create(ctx, paper, &options, &made.paper);
-    if (status == MFPG_OK) status = mfpg_accountant_record_times(ctx, made.certificate, release, times);
-    if (status == MFPG_OK && paper) status = mfpg_accountant_record_times(ctx, made.paper, release, times);
+    if (status == MFPG_OK)
+        status = mfpg_accountant_record_times(ctx, made.certificate, &of->release, of->times);
+    if (status == MFPG_OK && paper)
+        status = mfpg_accountant_record_times(ctx, made.paper, &of->release, of->times);
     if (status == MFPG_OK)
         *out = made;
     else
@@ -45,18 +47,21 @@ static mfpg_status make(mfpg_context *ctx, const mfpg_federation *f, const mfpg_
     return status;
 }
 
+mfpg_status mfpg_account_cursor_set(
+    mfpg_context *ctx, const mfpg_federation_options *options, const spending *of, account_cursor *cursor) {
+    if (cursor->made.certificate && cursor->of.times == of->times &&
+        mfpg_release_equal(&cursor->of.release, &of->release, MFPG_RELEASE_RECORDED))
+        return MFPG_OK;
+    mfpg_account_cursor_clear(cursor);
+    cursor->of = *of;
+    return make(ctx, options, of, &cursor->made);
+}
+
 const account_pair *mfpg_federation_accounts(
     mfpg_context *ctx, const mfpg_federation *f, ptrdiff_t k, account_cursor *cursor) {
-    mfpg_release release;
-    int64_t times;
-    if (!mfpg_federation_usual(f, k, &release, &times)) return f->client[k].own;
-    if (cursor->made.certificate && cursor->times == times &&
-        mfpg_release_equal(&cursor->release, &release, MFPG_RELEASE_RECORDED))
-        return &cursor->made;
-    mfpg_account_cursor_clear(cursor);
-    cursor->release = release;
-    cursor->times = times;
-    return make(ctx, f, &release, times, &cursor->made) == MFPG_OK ? &cursor->made : NULL;
+    spending usual;
+    if (!mfpg_federation_usual(f, k, &usual)) return f->client[k].own;
+    return mfpg_account_cursor_set(ctx, &f->options, &usual, cursor) == MFPG_OK ? &cursor->made : NULL;
 }
 
 void mfpg_account_cursor_clear(account_cursor *cursor) {
@@ -66,14 +71,13 @@ void mfpg_account_cursor_clear(account_cursor *cursor) {
 mfpg_status mfpg_federation_record(
     mfpg_context *ctx, mfpg_federation *f, ptrdiff_t k, const mfpg_release *release) {
     client_state *client = &f->client[k];
-    mfpg_release usual;
-    int64_t times;
+    spending usual;
     mfpg_status status = MFPG_OK;
-    if (mfpg_federation_usual(f, k, &usual, &times)) {
-        if (!f->options.acting && mfpg_release_equal(&usual, release, MFPG_RELEASE_RECORDED)) return MFPG_OK;
+    if (mfpg_federation_usual(f, k, &usual)) {
+        if (!f->acting && mfpg_release_equal(&usual.release, release, MFPG_RELEASE_RECORDED)) return MFPG_OK;
         account_pair *own = mfpg_alloc(1, sizeof *own);
         if (!own) return mfpg_fail_memory(ctx);
-        status = make(ctx, f, &usual, times, own);
+        status = make(ctx, &f->options, &usual, own);
         if (status != MFPG_OK) {
             free(own);
             return status;
@@ -85,6 +89,18 @@ mfpg_status mfpg_federation_record(
     if (status == MFPG_OK && client->own->paper && !mfpg_release_is_choice(release))
         status = mfpg_accountant_record(ctx, client->own->paper, release);
     return status;
+}
+
+mfpg_status mfpg_federation_account(
+    mfpg_context *ctx, mfpg_federation *f, mfpg_release_maker release, ptrdiff_t count) {
+    mfpg_status status = MFPG_OK;
+    int all_usual = !f->order && !f->records; /* by the terms: there is nothing to compare */
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK && !all_usual; i++) {
+        mfpg_release own = release(f, i);
+        status = mfpg_federation_record(ctx, f, (ptrdiff_t)own.client, &own);
+    }
+    if (status != MFPG_OK || !f->ledger) return status;
+    return mfpg_ledger_append_made(ctx, f->ledger, release, f, count);
 }
 
 void mfpg_federation_clear_accounts(mfpg_federation *f) {

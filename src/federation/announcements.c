@@ -1,4 +1,5 @@
-#include "announcements.h"
+/* Digests of what rounds are about to release: how they are made, and how they are kept after the checkpoint in its file. */
+#include "checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "federation_core.h"
+
+/* ---- in the file ---- */
 
 _Static_assert(sizeof(mfpg_announcement) == 64, "an announcement has no padding");
 
@@ -26,13 +29,9 @@ static int is_sealed(const unsigned char checksum[MFPG_DIGEST_SIZE], const mfpg_
 }
 
 static mfpg_status keep(mfpg_context *ctx, mfpg_announcements *all, const mfpg_announcement *a) {
-    if (all->count == all->room) {
-        ptrdiff_t room = 2 * all->room + 16;
-        mfpg_announcement *larger = mfpg_resize(all->list, room, sizeof *larger);
-        if (!larger) return mfpg_fail_memory(ctx);
-        all->list = larger;
-        all->room = room;
-    }
+    mfpg_announcement *list = mfpg_room_for_one(all->list, all->count, &all->room, sizeof *list);
+    if (!list) return mfpg_fail_memory(ctx);
+    all->list = list;
     all->list[all->count++] = *a;
     return MFPG_OK;
 }
@@ -44,7 +43,7 @@ mfpg_status mfpg_announcements_read(
         mfpg_announcement a;
         memcpy(&a, bytes, sizeof a);
         if (!is_sealed(all->checksum, &a)) {
-            if (length < 2 * sizeof a) break; /* a crash while it was written */
+            if (length < 2 * sizeof a) break; /* it was cut off by a crash */
             return mfpg_fail(ctx, MFPG_ERR_INPUT, "announcement %td was changed", all->count + 1);
         }
         status = keep(ctx, all, &a);
@@ -93,7 +92,7 @@ int mfpg_announcements_know(const void *user, int64_t round, int choice) {
 
 static mfpg_status append(mfpg_context *ctx, mfpg_announcements *all, const mfpg_announcement *a) {
     for (size_t done = 0; done < sizeof *a;) {
-        errno = EIO; /* stays where no byte was written, which sets none */
+        errno = EIO; /* it stays if no byte was written, which sets none */
         ssize_t wrote = pwrite(
             all->descriptor, (const char *)a + done, sizeof *a - done, (off_t)(all->end + (int64_t)done));
         if (wrote < 0 && errno == EINTR) continue;
@@ -117,13 +116,69 @@ mfpg_status mfpg_announcements_tell(
     if (before && memcmp(before->digest, digest, MFPG_DIGEST_SIZE) == 0) return MFPG_OK;
     if (before)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "round %lld, repeated, would not release what it released before the interruption, and nobody "
-            "may "
-            "see both: the program or the machine computes otherwise. Only a new run can be made",
+            "round %lld, repeated, would not release what it released before the interruption, and "
+            "nobody may see both: the program or the machine computes otherwise. Only a new run can be made",
             (long long)round);
     mfpg_announcement a = {.round = round, .choice = choice};
     memcpy(a.digest, digest, sizeof a.digest);
     seal(all->checksum, &a);
     mfpg_status status = keep(ctx, all, &a);
     return status == MFPG_OK ? append(ctx, all, &a) : status;
+}
+
+/* ---- what they are of ---- */
+
+static void add(crypto_generichash_state *hash, const void *bytes, size_t size) {
+    crypto_generichash_update(hash, bytes, size);
+}
+
+void mfpg_federation_digest_start(
+    const mfpg_federation *f, unsigned char model[MFPG_DIGEST_SIZE], unsigned char plan[MFPG_DIGEST_SIZE]) {
+    crypto_generichash_state hash;
+    crypto_generichash(
+        model, MFPG_DIGEST_SIZE, (const unsigned char *)f->w, (size_t)f->dimension * sizeof *f->w, NULL, 0);
+    crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
+    for (ptrdiff_t k = 0; k < f->clients; k++) {
+        mfpg_release release = mfpg_plan_release(f->plan, k);
+        mfpg_action action = mfpg_plan_action(f->plan, k);
+        double number[2 + MFPG_RELEASE_NUMBERS] = {(double)action.control, mfpg_action_value(&action)};
+        int count = 2 + mfpg_release_numbers(&release, MFPG_RELEASE_ALL, number + 2);
+        add(&hash, number, (size_t)count * sizeof number[0]);
+    }
+    crypto_generichash_final(&hash, plan, MFPG_DIGEST_SIZE);
+}
+
+void mfpg_federation_announce_to(mfpg_federation *f, mfpg_announce announce, void *user) {
+    f->announce = announce;
+    f->announce_user = user;
+}
+
+mfpg_status mfpg_federation_announce_choices(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
+    crypto_generichash_state hash;
+    unsigned char digest[MFPG_DIGEST_SIZE];
+    if (!f->announce) return MFPG_OK;
+    crypto_generichash_init(&hash, NULL, 0, sizeof digest);
+    for (ptrdiff_t i = 0; i < members; i++) {
+        const double measured[] = {f->acting->loss[f->order[i]], f->acting->gradient[f->order[i]]};
+        add(&hash, measured, sizeof measured);
+    }
+    crypto_generichash_final(&hash, digest, sizeof digest);
+    return f->announce(ctx, f->announce_user, f->round + 1, 1, digest);
+}
+
+mfpg_status mfpg_federation_announce_updates(mfpg_context *ctx, mfpg_federation *f, const float *average) {
+    crypto_generichash_state hash;
+    unsigned char digest[MFPG_DIGEST_SIZE];
+    if (!f->announce) return MFPG_OK;
+    crypto_generichash_init(&hash, NULL, 0, sizeof digest);
+    add(&hash, average, (size_t)f->dimension * sizeof *average);
+    for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
+        ptrdiff_t k = mfpg_federation_member(f, i);
+        const double told[] = {f->client[k].signal_norm, (double)f->client[k].nonfinite};
+        add(&hash, told, sizeof told);
+        if (f->records && !f->records->is_noised[k])
+            add(&hash, f->records->digest[k], sizeof f->records->digest[k]);
+    }
+    crypto_generichash_final(&hash, digest, sizeof digest);
+    return f->announce(ctx, f->announce_user, f->round + 1, 0, digest);
 }

@@ -15,17 +15,17 @@
 #include "base/ranks.h"
 
 static const char magic[] = "mfpgckpt";
-enum { VERSION = 3, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
+enum { VERSION = 4, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
 
 /* The fixed part. Members of 8 bytes and arrays of multiples of 8: no padding, the same bytes everywhere. */
 typedef struct head {
     char magic[8];
     int64_t version;
-    int64_t sealed;        /* bytes up to and with the checksum */
-    char program[PROGRAM]; /* mfpg_version() */
-    mfpg_loop_shape shape;
+    int64_t sealed;                  /* bytes up to and with the checksum */
+    char program[PROGRAM];           /* mfpg_version() */
+    int64_t state[MFPG_STATE_PARTS]; /* bytes of each part */
     int64_t round;
-    int64_t config; /* bytes of the configuration, with the zeros behind it */
+    int64_t config; /* bytes of the configuration, with the zeros after it */
     int64_t seeded;
     unsigned char key[sizeof((mfpg_key *)0)->bytes];
     unsigned char written[MFPG_DIGEST_SIZE], data[MFPG_DIGEST_SIZE], model[MFPG_DIGEST_SIZE],
@@ -34,31 +34,24 @@ typedef struct head {
     char ledger_chain[CHAIN];
 } head;
 
-_Static_assert(sizeof(head) == 8 + 8 + 8 + PROGRAM + 5 * 8 + 8 + 8 + 8 + 5 * 32 + 8 + CHAIN, "no padding");
+_Static_assert(sizeof(head) == 8 + 8 + 8 + PROGRAM + MFPG_STATE_PARTS * 8 + 8 + 8 + 8 + 5 * 32 + 8 + CHAIN,
+    "no padding");
 _Static_assert(sizeof(mfpg_round_report) == 22 * 8, "a report has no padding");
 
 /* ---- sizes ---- */
 
-/* Where each part begins; -1 in sealed where the sizes are none. */
-typedef struct places {
-    int64_t config, loop, rounds, seconds, checksum, sealed;
-} places;
+enum { HEAD, CONFIG, LOOP, REPORTS, SECONDS, DIGEST, SECTIONS };
 
-static int64_t behind(int64_t place, int64_t count, int64_t size) {
-    int64_t bytes, end;
-    if (place < 0 || count < 0 || __builtin_mul_overflow(count, size, &bytes) ||
-        __builtin_add_overflow(place, bytes, &end))
+/* Where a section begins; with SECTIONS, where all end. -1 if a size is impossible: so large that the sums below could leave the range. */
+static int64_t find(const head *h, int section) {
+    const int64_t most = INT64_C(1) << 52, state = mfpg_loop_state_bytes(h->state, MFPG_STATE_PARTS);
+    if (h->config < 8 || h->config % 8 != 0 || h->config > most || h->round < 0 || h->round > most ||
+        state < 0 || state > most)
         return -1;
-    return end;
-}
-
-static places find_places(const head *h) {
-    places at = {.config = (int64_t)sizeof *h};
-    at.loop = h->config % 8 == 0 ? behind(at.config, h->config, 1) : -1;
-    at.rounds = behind(at.loop, mfpg_loop_state_bytes(&h->shape), 1);
-    at.seconds = behind(at.rounds, h->round, sizeof(mfpg_round_report));
-    at.checksum = behind(at.seconds, h->round, sizeof(double));
-    at.sealed = behind(at.checksum, 1, MFPG_DIGEST_SIZE);
+    const int64_t size[SECTIONS] = {sizeof *h, h->config, state,
+        h->round * (int64_t)sizeof(mfpg_round_report), h->round * (int64_t)sizeof(double), MFPG_DIGEST_SIZE};
+    int64_t at = 0;
+    for (int i = 0; i < section; i++) at += size[i];
     return at;
 }
 
@@ -66,7 +59,8 @@ static places find_places(const head *h) {
 
 static head describe(const mfpg_checkpoint *c) {
     const mfpg_run_identity *identity = &c->identity;
-    head h = {.version = VERSION, .shape = c->loop.shape, .round = c->loop.round};
+    head h = {.version = VERSION, .round = c->loop.round};
+    memcpy(h.state, c->loop.bytes, sizeof h.state);
     memcpy(h.magic, magic, sizeof h.magic);
     snprintf(h.program, sizeof h.program, "%s", mfpg_version());
     h.config = (int64_t)(strlen(identity->config) + 8) / 8 * 8; /* a zero at least */
@@ -78,7 +72,7 @@ static head describe(const mfpg_checkpoint *c) {
     memcpy(h.plan, identity->plan, sizeof h.plan);
     h.ledger_lines = c->ledger.lines;
     memcpy(h.ledger_chain, c->ledger.chain, sizeof h.ledger_chain);
-    h.sealed = find_places(&h).sealed;
+    h.sealed = find(&h, SECTIONS);
     return h;
 }
 
@@ -100,7 +94,7 @@ static void put_all(sealer *to, const mfpg_checkpoint *c, const head *h) {
     put(to, h, sizeof *h);
     put(to, c->identity.config, length);
     put(to, zeros, (size_t)h->config - length);
-    put(to, c->loop.w, (size_t)mfpg_loop_state_bytes(&h->shape)); /* one block, which w begins */
+    put(to, c->loop.block, (size_t)mfpg_loop_state_bytes(h->state, MFPG_STATE_PARTS));
     put(to, c->rounds, (size_t)h->round * sizeof *c->rounds);
     put(to, c->seconds, (size_t)h->round * sizeof *c->seconds);
 }
@@ -131,18 +125,19 @@ static mfpg_status damaged(mfpg_context *ctx, const char *path, const char *what
 
 static mfpg_status check_head(mfpg_context *ctx, const char *path, const head *h, size_t length) {
     if (length < sizeof *h || memcmp(h->magic, magic, sizeof h->magic) != 0)
-        return damaged(ctx, path, "is no checkpoint");
+        return damaged(ctx, path, "it is not a checkpoint");
     if (h->version != VERSION || strnlen(h->program, PROGRAM) == PROGRAM ||
         strcmp(h->program, mfpg_version()) != 0)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: was written by mfpg %.*s, format %lld; this is %s, format %d, which may compute other bits",
+            "%s: it was written by mfpg %.*s, format %lld; this is %s, format %d, which may compute "
+            "other bits",
             path, PROGRAM - 1, h->program, (long long)h->version, mfpg_version(), VERSION);
-    int64_t sealed = find_places(h).sealed;
-    if (h->round < 0 || h->config < 8 || sealed < 0 || sealed != h->sealed || (h->seeded & ~INT64_C(1)))
+    int64_t sealed = find(h, SECTIONS);
+    if (sealed < 0 || sealed != h->sealed || (h->seeded & ~INT64_C(1)))
         return damaged(ctx, path, "the sizes in its head were changed");
     if ((uint64_t)sealed > length)
         return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "%s: is cut off: %zu of %lld bytes", path, length, (long long)sealed);
+            ctx, MFPG_ERR_INPUT, "%s: it is cut off: %zu of %lld bytes", path, length, (long long)sealed);
     return MFPG_OK;
 }
 
@@ -152,27 +147,26 @@ static mfpg_status check_seal(mfpg_context *ctx, const char *path, const char *b
         digest, sizeof digest, (const unsigned char *)block, (unsigned long long)checksum, NULL, 0);
     return memcmp(digest, block + checksum, sizeof digest) == 0
                ? MFPG_OK
-               : damaged(ctx, path, "was changed: its checksum does not hold");
+               : damaged(ctx, path, "it was changed: its checksum does not hold");
 }
 
-/* What a checksum of somebody else's making does not say. */
+/* What the checksum of a forger does not say. */
 static mfpg_status check_contents(mfpg_context *ctx, const char *path, const mfpg_checkpoint *c) {
+    int64_t clients = c->loop.bytes[MFPG_STATE_CLIENTS] / (int64_t)sizeof(mfpg_saved_client);
     for (int64_t i = 0; i < c->loop.round; i++)
-        if (c->rounds[i].round != i + 1 || c->rounds[i].cohort < 0 ||
-            c->rounds[i].cohort > c->loop.shape.clients || c->rounds[i].transport.projections < 0 ||
-            !(c->seconds[i] >= 0.0))
+        if (c->rounds[i].round != i + 1 || c->rounds[i].cohort < 0 || c->rounds[i].cohort > clients ||
+            c->rounds[i].transport.projections < 0 || !(c->seconds[i] >= 0.0))
             return mfpg_fail(
-                ctx, MFPG_ERR_INPUT, "%s: the report of round %lld is none", path, (long long)i + 1);
+                ctx, MFPG_ERR_INPUT, "%s: the report of round %lld is not one", path, (long long)i + 1);
     return strspn(c->ledger.chain, "0123456789abcdef") == CHAIN && c->ledger.lines >= 1
                ? MFPG_OK
-               : damaged(ctx, path, "the end of the ledger in it is none");
+               : damaged(ctx, path, "the end of the ledger in it is not one");
 }
 
 static void point_into(char *block, const head *h, mfpg_checkpoint *out) {
-    places at = find_places(h);
     mfpg_run_identity *identity = &out->identity;
-    block[at.loop - 1] = 0; /* whatever stood there, the configuration ends */
-    identity->config = block + at.config;
+    block[find(h, LOOP) - 1] = 0; /* the configuration ends, whatever the file has there */
+    identity->config = block + find(h, CONFIG);
     identity->key.seeded = (int)h->seeded;
     memcpy(identity->key.bytes, h->key, sizeof h->key);
     memcpy(identity->written, h->written, sizeof h->written);
@@ -182,22 +176,22 @@ static void point_into(char *block, const head *h, mfpg_checkpoint *out) {
     out->ledger.lines = h->ledger_lines;
     memcpy(out->ledger.chain, h->ledger_chain, CHAIN);
     out->ledger.chain[CHAIN] = 0;
-    mfpg_loop_state_lay_out(&h->shape, block + at.loop, &out->loop);
-    out->loop.round = h->round;
-    out->rounds = (mfpg_round_report *)(void *)(block + at.rounds);
-    out->seconds = (double *)(void *)(block + at.seconds);
-    out->told.end = at.sealed;
-    memcpy(out->told.checksum, block + at.checksum, MFPG_DIGEST_SIZE);
+    out->loop = (mfpg_loop_state){.round = h->round, .block = block + find(h, LOOP)};
+    memcpy(out->loop.bytes, h->state, sizeof h->state);
+    out->rounds = (mfpg_round_report *)(void *)(block + find(h, REPORTS));
+    out->seconds = (double *)(void *)(block + find(h, SECONDS));
+    out->told.end = find(h, SECTIONS);
+    memcpy(out->told.checksum, block + find(h, DIGEST), MFPG_DIGEST_SIZE);
 }
 
-/* Takes over the block, which is aligned for any number, where it succeeds. */
+/* Takes over the block, which is aligned for any number, if it succeeds. */
 static mfpg_status parse(
     mfpg_context *ctx, const char *path, char *block, size_t length, mfpg_checkpoint *out) {
     head h = {0};
     mfpg_checkpoint read = {0};
     memcpy(&h, block, length < sizeof h ? length : sizeof h);
     mfpg_status status = check_head(ctx, path, &h, length);
-    if (status == MFPG_OK) status = check_seal(ctx, path, block, find_places(&h).checksum);
+    if (status == MFPG_OK) status = check_seal(ctx, path, block, find(&h, DIGEST));
     if (status == MFPG_OK) {
         point_into(block, &h, &read);
         status = check_contents(ctx, path, &read);

@@ -6,43 +6,32 @@
  *
  * KL(mu_1 | N(0, sigma^2)) = -H(mu_1) + log(2 pi sigma^2)/2 + E[x^2]/(2 sigma^2), H by spacings of the sorted particles. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"
-#include "internal.h"
-#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 #include "numerics/sorting.h"
+#include "federation_core.h"
 
 static const double LOG_TWO_PI = 1.8378770664093454836;
 
 mfpg_status mfpg_federation_prepare_free_energy(mfpg_context *ctx, mfpg_federation *f) {
     mfpg_flow flow;
-    ptrdiff_t most = f->particles == MFPG_PARTICLES_DATA ? 0 : f->dimension;
+    ptrdiff_t most = f->records ? 0 : f->dimension;
     if (!f->options.free_energy) return MFPG_OK;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
         if (!mfpg_mechanism_flow(f->mechanism[k], &flow))
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "a free energy is that of the entropic mechanism's flow; client '%s' has another mechanism",
                 f->data->client[k].name);
-        if (f->particles == MFPG_PARTICLES_DATA && f->data->client[k].train.rows > most)
-            most = f->data->client[k].train.rows;
+        if (f->records && f->data->client[k].train.rows > most) most = f->data->client[k].train.rows;
     }
-    for (int i = 0; i < f->workers; i++) {
-        f->worker[i].sorting = mfpg_alloc(most, 2 * sizeof *f->worker[i].sorting);
-        if (!f->worker[i].sorting) return mfpg_fail_memory(ctx);
-    }
-    if (f->particles != MFPG_PARTICLES_DATA) return MFPG_OK;
-    f->energy = mfpg_alloc(f->clients, sizeof *f->energy);
-    return f->energy ? MFPG_OK : mfpg_fail_memory(ctx);
-}
-
-void mfpg_federation_clear_free_energy(mfpg_federation *f) {
-    for (int i = 0; f->worker && i < f->workers; i++) free(f->worker[i].sorting);
-    free(f->energy);
+    for (int i = 0; i < f->workers; i++)
+        f->worker[i].sorting = mfpg_keep(&f->kept, mfpg_alloc(most, 2 * sizeof *f->worker[i].sorting));
+    if (f->records) f->energy = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->energy));
+    return f->kept.starved ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 /* Records that the law of a feature is estimated from, evenly spread: an entropy is then known to 0.05 a client and feature, and
@@ -104,6 +93,7 @@ static void of_parameters(mfpg_federation *f, double loss, mfpg_free_energy *out
         out->mean_strength += strength_of(&release, &flow) / (double)f->cohort_size;
         grid = fmin(grid, f->shares ? release.grid : release.weight / f->terms.weights * release.grid);
     }
+    if (f->server) grid = 0.0; /* the model lies on none */
     add_law(
         f->dimension, f->w, 1, flow.prior_variance, (double)f->dimension, grid, f->worker[0].sorting, out);
     complete(out, flow.variance_penalty);
@@ -115,14 +105,14 @@ static double mean_loss(const mfpg_federation *f, const mfpg_dataset *records, f
 
 static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     mfpg_federation *f = arg;
-    const mfpg_dataset *records = &f->records[k];
+    const mfpg_dataset *records = &f->records->of_client[k];
     mfpg_free_energy *out = &f->energy[k];
     workspace *own = &f->worker[worker];
     ptrdiff_t p = records->features, apart = (records->rows - 1) / MOST_RECORDS + 1;
     mfpg_flow flow;
     (void)ctx;
     *out = (mfpg_free_energy){0};
-    if (!f->noised[k] || !mfpg_federation_owns(f, k)) return MFPG_OK;
+    if (!f->records->is_noised[k] || !mfpg_federation_owns(f, k)) return MFPG_OK;
     mfpg_mechanism_flow(f->mechanism[k], &flow);
     out->loss = mean_loss(f, records, own->scratch);
     mfpg_release release = mfpg_plan_release(f->plan, k);
@@ -134,15 +124,15 @@ static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, voi
     return MFPG_OK;
 }
 
-/* The mean over the clients whose records are noised, by their weights. */
+/* The mean over the clients whose records are noised, by their weights; nothing if there are none. */
 static void average(const mfpg_federation *f, mfpg_free_energy *out) {
     double total = 0.0;
-    *out = (mfpg_free_energy){0};
     for (ptrdiff_t k = 0; k < f->clients; k++)
-        total += f->noised[k] ? mfpg_plan_release(f->plan, k).weight : 0.0;
+        total += f->records->is_noised[k] ? mfpg_plan_release(f->plan, k).weight : 0.0;
+    if (total > 0.0) *out = (mfpg_free_energy){0};
     for (ptrdiff_t k = 0; k < f->clients; k++) {
         const mfpg_free_energy *own = &f->energy[k];
-        if (!f->noised[k]) continue;
+        if (!f->records->is_noised[k]) continue;
         double share = mfpg_plan_release(f->plan, k).weight / total;
         out->loss += share * own->loss;
         out->kl += share * own->kl;
@@ -152,20 +142,10 @@ static void average(const mfpg_federation *f, mfpg_free_energy *out) {
     }
 }
 
-static int anybody_noised(const mfpg_federation *f) {
-    for (ptrdiff_t k = 0; k < f->clients; k++)
-        if (f->noised[k]) return 1;
-    return 0;
-}
-
 mfpg_status mfpg_federation_free_energy(
     mfpg_context *ctx, mfpg_federation *f, double loss, mfpg_free_energy *out) {
-    int data = f->particles == MFPG_PARTICLES_DATA;
-    if (!f->options.free_energy || (data ? !anybody_noised(f) : f->cohort_size == 0)) return MFPG_OK;
-    if (!data) {
-        of_parameters(f, loss, out);
-        return MFPG_OK;
-    }
+    if (f->options.free_energy && !f->records && f->cohort_size > 0) of_parameters(f, loss, out);
+    if (!f->energy) return MFPG_OK;
     mfpg_status status = mfpg_ranks_agree(ctx, mfpg_tasks_run(ctx, f->clients, client_energy, f));
     if (status == MFPG_OK)
         status = mfpg_ranks_share(ctx, f->energy, f->clients * (ptrdiff_t)(sizeof *f->energy / 8));

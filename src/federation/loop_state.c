@@ -1,232 +1,290 @@
+/* Saving a federation, and setting one to the state of an interrupted one. What was released is read from the ledger and goes
+ * through the same accountants and filters in the same order as it did then, so that their state is the same to the last bit; the
+ * saved state says only what no ledger holds. */
 #include "loop_state.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <sodium.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranks.h"
-#include "internal.h"
+#include "federation_core.h"
 
-mfpg_loop_shape mfpg_federation_shape(const mfpg_federation *f) {
-    mfpg_loop_shape shape = {
-        .clients = f->clients, .dimension = f->dimension, .acting = f->options.acting != NULL};
-    for (ptrdiff_t k = 0; f->particles == MFPG_PARTICLES_DATA && k < f->clients; k++) {
-        const mfpg_dataset *records = &f->records[k];
-        shape.record_rows += records->rows;
-        shape.record_cells += records->rows * records->features;
-    }
-    return shape;
-}
+const federation_part *const mfpg_federation_parts[MFPG_STATE_PARTS] = {
+    [MFPG_STATE_MODEL] = &mfpg_part_model,
+    [MFPG_STATE_CLIENTS] = &mfpg_part_clients,
+    [MFPG_STATE_RECORDS] = &mfpg_part_records,
+    [MFPG_STATE_ACTIONS] = &mfpg_part_actions,
+    [MFPG_STATE_SERVER] = &mfpg_part_server,
+};
 
 /* ---- one block ---- */
 
-/* Takes count numbers of the given size, rounded up to a multiple of 8, behind *used; -1 in *used for too many. */
-static int64_t take(int64_t *used, int64_t count, int64_t size) {
-    int64_t begin = *used, bytes;
-    if (begin < 0 || count < 0 || __builtin_mul_overflow(count, size, &bytes) ||
-        __builtin_add_overflow(begin, bytes, used) || *used > INT64_MAX - 7) {
-        *used = -1;
-        return 0;
-    }
-    *used = (*used + 7) / 8 * 8;
-    return begin;
+int64_t mfpg_loop_state_bytes(const int64_t bytes[MFPG_STATE_PARTS], int count) {
+    int64_t sum = 0;
+    for (int i = 0; i < count; i++)
+        if (bytes[i] < 0 || bytes[i] % 8 != 0 || __builtin_add_overflow(sum, bytes[i], &sum)) return -1;
+    return sum;
 }
 
-/* The places of the arrays, in their order in the struct; returns the bytes of all. */
-enum { W, ROUNDS, NONFINITE, STOPPED, ACTION, LOSS, GRADIENT, NOISED, RECORDS, NORM2, ARRAYS };
-static int64_t find_places(const mfpg_loop_shape *s, int64_t place[ARRAYS]) {
-    int64_t used = 0, chosen = s->acting ? s->clients : 0, noised = s->record_rows > 0 ? s->clients : 0;
-    place[W] = take(&used, s->dimension, sizeof(float));
-    for (int i = ROUNDS; i <= STOPPED; i++) place[i] = take(&used, s->clients, sizeof(int64_t));
-    for (int i = ACTION; i <= GRADIENT; i++) place[i] = take(&used, chosen, sizeof(double));
-    place[NOISED] = take(&used, noised, sizeof(int64_t));
-    place[RECORDS] = take(&used, s->record_cells, sizeof(float));
-    place[NORM2] = take(&used, s->record_rows, sizeof(double));
-    return used;
+static int64_t bytes_of(const mfpg_federation *f, int part) {
+    return mfpg_federation_parts[part]->bytes(f);
 }
 
-int64_t mfpg_loop_state_bytes(const mfpg_loop_shape *shape) {
-    int64_t place[ARRAYS];
-    int fits = shape->clients >= 1 && shape->dimension >= 1 && (shape->acting == 0 || shape->acting == 1) &&
-               shape->record_rows >= 0 && shape->record_cells >= 0;
-    return fits ? find_places(shape, place) : -1;
+void *mfpg_loop_state_part(const mfpg_loop_state *state, int part) {
+    return state->block + mfpg_loop_state_bytes(state->bytes, part);
 }
 
-void mfpg_loop_state_lay_out(const mfpg_loop_shape *shape, void *block, mfpg_loop_state *out) {
-    int64_t place[ARRAYS];
-    char *at = block;
-    find_places(shape, place);
-    *out = (mfpg_loop_state){.shape = *shape,
-        .w = (float *)(void *)(at + place[W]),
-        .rounds = (int64_t *)(void *)(at + place[ROUNDS]),
-        .nonfinite = (int64_t *)(void *)(at + place[NONFINITE]),
-        .stopped_before = (int64_t *)(void *)(at + place[STOPPED]),
-        .action = (double *)(void *)(at + place[ACTION]),
-        .loss = (double *)(void *)(at + place[LOSS]),
-        .gradient = (double *)(void *)(at + place[GRADIENT]),
-        .noised = (int64_t *)(void *)(at + place[NOISED]),
-        .records = (float *)(void *)(at + place[RECORDS]),
-        .norm2 = (double *)(void *)(at + place[NORM2])};
-}
-
-mfpg_status mfpg_loop_state_init(mfpg_context *ctx, const mfpg_loop_shape *shape, mfpg_loop_state *out) {
-    int64_t bytes = mfpg_loop_state_bytes(shape);
-    void *block = bytes >= 0 ? mfpg_alloc((ptrdiff_t)bytes, 1) : NULL;
-    if (!block) return mfpg_fail_memory(ctx);
-    mfpg_loop_state_lay_out(shape, block, out);
+mfpg_status mfpg_loop_state_init(mfpg_context *ctx, const mfpg_federation *f, mfpg_loop_state *out) {
+    mfpg_loop_state made = {0};
+    for (int i = 0; i < MFPG_STATE_PARTS; i++) made.bytes[i] = bytes_of(f, i);
+    made.block = mfpg_alloc((ptrdiff_t)mfpg_loop_state_bytes(made.bytes, MFPG_STATE_PARTS), 1);
+    if (!made.block) return mfpg_fail_memory(ctx);
+    *out = made;
     return MFPG_OK;
 }
 
 void mfpg_loop_state_clear(mfpg_loop_state *state) {
-    free(state->w); /* the first array begins the block */
+    free(state->block);
     *state = (mfpg_loop_state){0};
 }
 
-/* ---- saving ---- */
+static int gathers(const mfpg_federation *f, int part) {
+    return f->ranks > 1 && mfpg_federation_parts[part]->gathers && bytes_of(f, part) > 0;
+}
 
 int mfpg_federation_save_gathers(const mfpg_federation *f) {
-    return f->ranks > 1 && f->particles == MFPG_PARTICLES_DATA;
-}
-
-/* Those of the own clients; zeros for the others', so that the sum over the ranks has them all. */
-static void save_own_records(const mfpg_federation *f, mfpg_loop_state *state) {
-    float *x = state->records;
-    double *norm2 = state->norm2;
-    for (ptrdiff_t k = 0; k < f->clients; k++) {
-        const mfpg_dataset *records = &f->records[k];
-        size_t rows = (size_t)records->rows, cells = rows * (size_t)records->features;
-        state->noised[k] = f->noised[k];
-        if (mfpg_federation_owns(f, k)) {
-            memcpy(x, records->x, cells * sizeof *x);
-            memcpy(norm2, records->norm2, rows * sizeof *norm2);
-        } else {
-            memset(x, 0, cells * sizeof *x);
-            memset(norm2, 0, rows * sizeof *norm2);
-        }
-        x += cells;
-        norm2 += rows;
-    }
-}
-
-/* Two floats a word, perhaps of two clients: where one rank's bits are, the others' are zero, so nothing is carried. */
-static mfpg_status save_records(mfpg_context *ctx, const mfpg_federation *f, mfpg_loop_state *state) {
-    const mfpg_loop_shape *shape = &state->shape;
-    save_own_records(f, state);
-    if (shape->record_cells % 2) state->records[shape->record_cells] = 0.0f; /* up to the whole word */
-    mfpg_status status = mfpg_ranks_share(ctx, state->records, (ptrdiff_t)((shape->record_cells + 1) / 2));
-    return status == MFPG_OK ? mfpg_ranks_share(ctx, state->norm2, (ptrdiff_t)shape->record_rows) : status;
+    int some = 0;
+    for (int i = 0; i < MFPG_STATE_PARTS; i++) some = some || gathers(f, i);
+    return some;
 }
 
 mfpg_status mfpg_federation_save(mfpg_context *ctx, const mfpg_federation *f, mfpg_loop_state *state) {
+    mfpg_status status = MFPG_OK;
     state->round = f->round;
-    memcpy(state->w, f->w, (size_t)f->dimension * sizeof *f->w);
+    for (int i = 0; i < MFPG_STATE_PARTS && status == MFPG_OK; i++) {
+        memset(mfpg_loop_state_part(state, i), 0, (size_t)state->bytes[i]);
+        if (state->bytes[i] > 0) mfpg_federation_parts[i]->save(f, mfpg_loop_state_part(state, i));
+        if (gathers(f, i))
+            status = mfpg_ranks_share(ctx, mfpg_loop_state_part(state, i), (ptrdiff_t)(state->bytes[i] / 8));
+    }
+    return status;
+}
+
+/* ---- the parts that every federation has ---- */
+
+static int64_t model_bytes(const mfpg_federation *f) {
+    return ((int64_t)f->dimension * (int64_t)sizeof *f->w + 7) / 8 * 8;
+}
+
+static void save_model(const mfpg_federation *f, void *to) {
+    memcpy(to, f->w, (size_t)f->dimension * sizeof *f->w);
+}
+
+static mfpg_status restore_model(mfpg_context *ctx, mfpg_federation *f, const void *from) {
+    memcpy(f->w, from, (size_t)f->dimension * sizeof *f->w);
+    for (ptrdiff_t i = 0; i < f->dimension; i++)
+        if (!isfinite(f->w[i])) return mfpg_fail(ctx, MFPG_ERR_INPUT, "parameter %td is not finite", i);
+    return MFPG_OK;
+}
+
+const federation_part mfpg_part_model = {.bytes = model_bytes, .save = save_model, .restore = restore_model};
+
+static int64_t clients_bytes(const mfpg_federation *f) {
+    return (int64_t)f->clients * (int64_t)sizeof(mfpg_saved_client);
+}
+
+static void save_clients(const mfpg_federation *f, void *to) {
+    mfpg_saved_client *saved = to;
+    for (ptrdiff_t k = 0; k < f->clients; k++)
+        saved[k] =
+            (mfpg_saved_client){f->client[k].rounds, f->client[k].nonfinite, f->client[k].stopped_before};
+}
+
+/* Parameters are released in every round that a client takes part in, records once. */
+static const char *client_fault(const mfpg_federation *f, ptrdiff_t k, const mfpg_saved_client *s) {
+    int64_t released = f->client[k].rounds, stop = s->stopped_before;
+    if (s->rounds < 0 || s->rounds > f->round || s->nonfinite < 0) return "a count that is impossible";
+    if (stop < 0 || stop > f->round || (stop > 0 && !isfinite(f->options.stop_at_epsilon)))
+        return "it stopped in a round in which it could not";
+    if (f->records ? s->rounds < released : s->rounds != released)
+        return "the ledger counts other rounds for it";
+    return NULL;
+}
+
+static mfpg_status restore_clients(mfpg_context *ctx, mfpg_federation *f, const void *from) {
+    const mfpg_saved_client *saved = from;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
-        state->rounds[k] = f->client[k].rounds;
-        state->nonfinite[k] = f->client[k].nonfinite;
-        state->stopped_before[k] = f->client[k].stopped_before;
-        if (!state->shape.acting) continue;
-        mfpg_action action = mfpg_plan_action(f->plan, k);
-        state->action[k] = mfpg_action_value(&action);
-        state->loss[k] = f->acting.loss[k];
-        state->gradient[k] = f->acting.gradient[k];
+        const char *fault = client_fault(f, k, &saved[k]);
+        if (fault) return mfpg_fail(ctx, MFPG_ERR_INPUT, "client '%s': %s", f->data->client[k].name, fault);
+        f->client[k].rounds = (int32_t)saved[k].rounds;
+        f->client[k].nonfinite = saved[k].nonfinite;
+        f->client[k].stopped_before = (int32_t)saved[k].stopped_before;
     }
-    return state->shape.record_rows > 0 ? save_records(ctx, f, state) : MFPG_OK;
+    return MFPG_OK;
 }
 
-/* ---- digests ---- */
+const federation_part mfpg_part_clients = {
+    .bytes = clients_bytes, .save = save_clients, .restore = restore_clients};
 
-static void add_number(crypto_generichash_state *hash, double value) {
-    crypto_generichash_update(hash, (const unsigned char *)&value, sizeof value);
+/* ---- the ledger, repeated ---- */
+
+/* Lines on their way from the first rank to the others. */
+enum { LINES = 128 };
+typedef struct passed_line {
+    mfpg_release release; /* client is the first of the range */
+    int64_t last_client;
+} passed_line;
+typedef struct parcel {
+    int64_t count, is_last;
+    passed_line line[LINES];
+} parcel;
+_Static_assert(sizeof(parcel) % sizeof(int64_t) == 0, "a parcel is words of 64 bits");
+
+typedef struct replay {
+    mfpg_context *ctx;
+    mfpg_federation *f;
+    int64_t last;        /* the round that the state is of */
+    int64_t round;       /* of the cohort at hand */
+    int64_t last_client; /* read of it; -1: none yet */
+    round_totals totals; /* of it */
+    int (*known)(const void *user, int64_t round, int choice);
+    const void *user;
+    parcel *parcel; /* several ranks */
+} replay;
+
+static mfpg_status fail_ledger(const replay *r, int64_t round, const char *what) {
+    return mfpg_fail(r->ctx, MFPG_ERR_INPUT, "ledger, round %lld: %s", (long long)round, what);
 }
 
-static void add_release(crypto_generichash_state *hash, const mfpg_release *release) {
-    double number[MFPG_RELEASE_NUMBERS];
-    int count = mfpg_release_numbers(release, MFPG_RELEASE_ALL, number);
-    crypto_generichash_update(hash, (const unsigned char *)number, (size_t)count * sizeof number[0]);
+/* The cohort's releases have all been read. */
+static mfpg_status end_cohort(replay *r) {
+    mfpg_status status = mfpg_federation_record_population(r->ctx, r->f, &r->totals);
+    r->totals = (round_totals){0};
+    r->last_client = -1;
+    return status;
 }
 
-void mfpg_federation_digest_start(
-    const mfpg_federation *f, unsigned char model[MFPG_DIGEST_SIZE], unsigned char plan[MFPG_DIGEST_SIZE]) {
-    crypto_generichash_state hash;
-    crypto_generichash(
-        model, MFPG_DIGEST_SIZE, (const unsigned char *)f->w, (size_t)f->dimension * sizeof *f->w, NULL, 0);
-    crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
-    for (ptrdiff_t k = 0; k < f->clients; k++) {
-        mfpg_release release = mfpg_plan_release(f->plan, k);
-        mfpg_action action = mfpg_plan_action(f->plan, k);
-        add_number(&hash, (double)action.control);
-        add_number(&hash, mfpg_action_value(&action));
-        add_release(&hash, &release);
+static mfpg_release itself(void *user, ptrdiff_t i) {
+    (void)i;
+    return *(const mfpg_release *)user;
+}
+
+/* Charged and recorded as it was when it was made. The ledger leaves out what a whole run has in common. */
+static mfpg_status repeat_release(replay *r, mfpg_release release) {
+    mfpg_federation *f = r->f;
+    ptrdiff_t k = (ptrdiff_t)release.client;
+    int choice = mfpg_release_is_choice(&release);
+    if (choice && !f->acting)
+        return fail_ledger(r, release.round, "a choice of action, which this run does not make");
+    if (choice) {
+        f->acting->chose[k] = 1;
+    } else {
+        mfpg_release plan = mfpg_plan_local(f->plan, k);
+        if (r->last_client >= k) return fail_ledger(r, release.round, "clients are not in ascending order");
+        r->last_client = k;
+        if (!f->records) release.contraction = plan.contraction;
+        release.hidden_contraction = plan.hidden_contraction;
+        release.hidden_shift = plan.hidden_shift;
     }
-    crypto_generichash_final(&hash, plan, MFPG_DIGEST_SIZE);
+    mfpg_status status = mfpg_federation_charge(r->ctx, f, itself, &release, 1);
+    if (status == MFPG_OK) status = mfpg_federation_record(r->ctx, f, k, &release);
+    if (choice) return status;
+    f->client[k].rounds++;
+    if (f->records) f->records->is_noised[k] = 1;
+    mfpg_round_totals_add(&r->totals, &release, 0.0);
+    return status;
 }
 
-void mfpg_federation_announce_to(mfpg_federation *f, mfpg_announce announce, void *user) {
-    f->announce = announce;
-    f->announce_user = user;
+static mfpg_status repeat_line(replay *r, const mfpg_release *line, int64_t first, int64_t last) {
+    mfpg_status status = line->round != r->round ? end_cohort(r) : MFPG_OK;
+    mfpg_release release = *line;
+    r->round = line->round;
+    for (release.client = first; release.client <= last && status == MFPG_OK; release.client++)
+        status = repeat_release(r, release);
+    return status;
 }
 
-mfpg_status mfpg_federation_announce_choices(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members) {
-    crypto_generichash_state hash;
-    unsigned char digest[MFPG_DIGEST_SIZE];
-    if (!f->announce) return MFPG_OK;
-    crypto_generichash_init(&hash, NULL, 0, sizeof digest);
-    for (ptrdiff_t i = 0; i < members; i++) {
-        add_number(&hash, f->acting.loss[f->order[i]]);
-        add_number(&hash, f->acting.gradient[f->order[i]]);
+static mfpg_status share_parcel(replay *r) {
+    return mfpg_ranks_share(r->ctx, r->parcel, (ptrdiff_t)(sizeof *r->parcel / sizeof(int64_t)));
+}
+
+/* The first rank: a line becomes part of its state and of the others'. */
+static mfpg_status visit_line(void *user, const mfpg_release *line, int64_t first, int64_t last) {
+    replay *r = user;
+    parcel *p = r->parcel;
+    mfpg_status status = MFPG_OK;
+    if (line->round > r->last)
+        return r->known(r->user, line->round, mfpg_release_is_choice(line))
+                   ? MFPG_OK
+                   : fail_ledger(r, line->round,
+                         "it was written down before the interruption, and nothing is left that shows that "
+                         "the same would be released again; what the ledger lists stays released, and only a "
+                         "new run can be made");
+    if (p) p->line[p->count++] = (passed_line){.release = *line, .last_client = last};
+    if (p && p->count == LINES) {
+        status = share_parcel(r);
+        p->count = 0;
     }
-    crypto_generichash_final(&hash, digest, sizeof digest);
-    return f->announce(ctx, f->announce_user, f->round + 1, 1, digest);
+    return status == MFPG_OK ? repeat_line(r, line, first, last) : status;
 }
 
-/* 1 where the client's records were noised in this round, and are about to be accounted for. */
-static int is_fresh(const mfpg_federation *f, ptrdiff_t client) {
-    return f->particles == MFPG_PARTICLES_DATA && !f->noised[client];
+static mfpg_status repeat_ledger(replay *r, const char *path) {
+    mfpg_ledger_header header;
+    mfpg_status status = mfpg_ledger_read(r->ctx, path, &header, NULL, NULL, NULL);
+    if (status == MFPG_OK && (header.clients != r->f->clients || header.particles != r->f->particles))
+        status = mfpg_fail(r->ctx, MFPG_ERR_INPUT, "%s: belongs to another run", path);
+    if (status == MFPG_OK) status = mfpg_ledger_read(r->ctx, path, NULL, visit_line, r, NULL);
+    if (status == MFPG_OK) status = end_cohort(r);
+    if (!r->parcel) return status;
+    r->parcel->is_last = 1; /* also after a failure: nobody waits for more */
+    mfpg_status shared = share_parcel(r);
+    return status == MFPG_OK ? shared : status;
 }
 
-enum { RECORDS_DIGEST = 2 }; /* words */
-
-static void digest_records(const mfpg_dataset *records, int64_t out[RECORDS_DIGEST]) {
-    crypto_generichash((unsigned char *)out, RECORDS_DIGEST * sizeof *out, (const unsigned char *)records->x,
-        (size_t)records->rows * (size_t)records->features * sizeof *records->x, NULL, 0);
+/* The other ranks. One that fails still takes what comes. */
+static mfpg_status repeat_passed(replay *r) {
+    parcel *p = r->parcel;
+    mfpg_status status = MFPG_OK, shared;
+    do {
+        memset(p, 0, sizeof *p);
+        if ((shared = share_parcel(r)) != MFPG_OK) return shared;
+        for (int64_t i = 0; i < p->count && status == MFPG_OK; i++)
+            status = repeat_line(r, &p->line[i].release, p->line[i].release.client, p->line[i].last_client);
+    } while (!p->is_last);
+    return status == MFPG_OK ? end_cohort(r) : status;
 }
 
-/* Digests of the cohort's fresh records, which only the owner of a client holds, into the words that ranks share. */
-static mfpg_status share_digests(mfpg_context *ctx, mfpg_federation *f) {
-    int some = 0;
-    memset(f->words, 0, RECORDS_DIGEST * (size_t)f->cohort_size * sizeof *f->words);
-    for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
-        ptrdiff_t k = mfpg_federation_member(f, i);
-        if (!is_fresh(f, k)) continue;
-        some = 1;
-        if (mfpg_federation_owns(f, k)) digest_records(&f->records[k], f->words + RECORDS_DIGEST * i);
-    }
-    return some ? mfpg_ranks_share(ctx, f->words, RECORDS_DIGEST * f->cohort_size) : MFPG_OK;
+/* ---- restoring ---- */
+
+static mfpg_status check_sizes(mfpg_context *ctx, const mfpg_federation *f, const mfpg_loop_state *state) {
+    for (int i = 0; i < MFPG_STATE_PARTS; i++)
+        if (state->bytes[i] != bytes_of(f, i))
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "part %d of the state has %lld bytes; in this federation of %td clients and %td "
+                "parameters it has %lld",
+                i + 1, (long long)state->bytes[i], f->clients, f->dimension, (long long)bytes_of(f, i));
+    if (state->round >= 0 && state->round <= f->options.rounds) return MFPG_OK;
+    return mfpg_fail(
+        ctx, MFPG_ERR_INPUT, "round %lld of %lld", (long long)state->round, (long long)f->options.rounds);
 }
 
-mfpg_status mfpg_federation_announce_updates(mfpg_context *ctx, mfpg_federation *f, const float *average) {
-    crypto_generichash_state hash;
-    unsigned char digest[MFPG_DIGEST_SIZE];
-    mfpg_status status = f->ranks > 1 ? share_digests(ctx, f) : MFPG_OK;
-    if (status != MFPG_OK || !f->announce) return status;
-    crypto_generichash_init(&hash, NULL, 0, sizeof digest);
-    crypto_generichash_update(&hash, (const unsigned char *)average, (size_t)f->dimension * sizeof *average);
-    for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
-        ptrdiff_t k = mfpg_federation_member(f, i);
-        const double told[] = {f->client[k].signal_norm, (double)f->client[k].nonfinite};
-        int64_t records[RECORDS_DIGEST];
-        crypto_generichash_update(&hash, (const unsigned char *)told, sizeof told);
-        if (!is_fresh(f, k)) continue;
-        if (f->ranks > 1)
-            memcpy(records, f->words + RECORDS_DIGEST * i, sizeof records);
-        else
-            digest_records(&f->records[k], records);
-        crypto_generichash_update(&hash, (const unsigned char *)records, sizeof records);
-    }
-    crypto_generichash_final(&hash, digest, sizeof digest);
-    return f->announce(ctx, f->announce_user, f->round + 1, 0, digest);
+mfpg_status mfpg_federation_restore(mfpg_context *ctx, mfpg_federation *f, const mfpg_loop_state *state,
+    const char *ledger, int (*known)(const void *user, int64_t round, int choice), const void *user) {
+    replay r = {.ctx = ctx, .f = f, .last = state->round, .known = known, .user = user, .last_client = -1};
+    mfpg_status status = check_sizes(ctx, f, state);
+    if (status == MFPG_OK && f->ranks > 1 && !(r.parcel = mfpg_alloc(1, sizeof *r.parcel)))
+        status = mfpg_fail_memory(ctx);
+    status = mfpg_ranks_agree(ctx, status);
+    if (status == MFPG_OK) status = f->rank == 0 ? repeat_ledger(&r, ledger) : repeat_passed(&r);
+    f->round = state->round;
+    f->certified.round = -1;
+    for (int i = 0; i < MFPG_STATE_PARTS && status == MFPG_OK; i++)
+        if (state->bytes[i] > 0)
+            status = mfpg_federation_parts[i]->restore(ctx, f, mfpg_loop_state_part(state, i));
+    status = mfpg_ranks_agree(ctx, status);
+    free(r.parcel);
+    return status;
 }

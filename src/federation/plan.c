@@ -1,5 +1,5 @@
-/* The plan of a round in which everybody takes part, from public numbers alone: what each client will release, its
- * share of the average, and how far the view hides it. */
+/* The plan of a round in which everybody takes part, from public numbers alone: what each client will release, its share of the
+ * average, and how far the view hides it. */
 #include "plan.h"
 
 #include <math.h>
@@ -9,9 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/release_parts.h"
-#include "mechanisms/mechanism_ops.h"
-#include "distinct.h"
-#include "internal.h"
+#include "storage.h"
 #include "base/grid_noise.h"
 
 static const plan_class *class_of(const mfpg_plan *plan, ptrdiff_t k) {
@@ -27,12 +25,7 @@ static const char *name_of(const mfpg_plan *plan, ptrdiff_t k) {
 }
 
 mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t k) {
-    const plan_class *class = class_of(plan, k);
-    mfpg_action action = {.control = class->control};
-    if (action.control == MFPG_CONTROL_BUDGET) action.budget.value = class->value;
-    if (action.control == MFPG_CONTROL_STRENGTH) action.strength.value = class->value;
-    if (action.control == MFPG_CONTROL_MULTIPLIER) action.multiplier = class->value;
-    return action;
+    return class_of(plan, k)->action;
 }
 
 mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k) {
@@ -45,14 +38,6 @@ mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t k) {
     mfpg_release release = mfpg_plan_local(plan, k);
     release.last_sd = mfpg_view_last_sd(&plan->view, &release);
     return release;
-}
-
-/* The others' noise hides a client in a sum only where it stands there as it was added: no member may project its noised
- * state. Else every client keeps the certificate of the local view, which bounds the others. */
-int mfpg_plan_noise_adds_up(const mfpg_plan *plan) {
-    for (ptrdiff_t k = 0; k < plan->clients; k++)
-        if (mfpg_mechanism_projects(plan->mechanism[k])) return 0;
-    return 1;
 }
 
 /* ---- making one ---- */
@@ -68,23 +53,13 @@ static double raw_weight(const mfpg_plan *plan, const mfpg_release *release) {
     return (double)rows_of(plan, (ptrdiff_t)release->client);
 }
 
-static mfpg_status check_weight(mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release) {
-    const char *name = name_of(plan, (ptrdiff_t)release->client);
-    if (plan->options->weights == MFPG_WEIGHTS_INVERSE_NOISE && release->particles == MFPG_PARTICLES_DATA)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "train.weights: inverse-noise; the noise of client '%s' is in its records, not in its updates",
-            name);
-    if (release->weight > 0.0 && isfinite(release->weight)) return MFPG_OK;
-    return mfpg_fail(ctx, MFPG_ERR_INPUT,
-        "train.weights: inverse-noise needs noise in every client's updates; client '%s' has none", name);
-}
-
-/* The release, with what its weight is in proportion to. The record names the strength e of the noise sqrt(2 e tau) itself,
- * whatever unit the action is in: the paper's formulas are about e. */
+/* The release, with what its weight is in proportion to. The record names the strength e of the noise sqrt(2 e tau) itself, whatever
+ * unit the action is in: the paper's formulas are about e. */
 static mfpg_status make_class(
     mfpg_context *ctx, const mfpg_plan *plan, ptrdiff_t k, mfpg_action action, plan_class *out) {
     mfpg_release *release = &out->release;
-    *out = (plan_class){.control = action.control, .value = mfpg_action_value(&action)};
+    int by_noise = plan->options->weights == MFPG_WEIGHTS_INVERSE_NOISE;
+    *out = (plan_class){.action = action};
     mfpg_status status = mfpg_mechanism_release(ctx, plan->mechanism[k], action, rows_of(plan, k), release);
     if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", name_of(plan, k));
     if (mfpg_mechanism_control(plan->mechanism[k]) == MFPG_CONTROL_STRENGTH) {
@@ -93,10 +68,17 @@ static mfpg_status make_class(
     }
     release->client = k;
     release->weight = raw_weight(plan, release);
-    return check_weight(ctx, plan, release);
+    if (by_noise && release->particles == MFPG_PARTICLES_DATA)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "train.weights: inverse-noise; the noise of client '%s' is in its records, not in its updates",
+            name_of(plan, k));
+    if (release->weight > 0.0 && isfinite(release->weight)) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "train.weights: inverse-noise needs noise in every client's updates; client '%s' has none",
+        name_of(plan, k));
 }
 
-/* A client and its action, whose class is looked for. */
+/* A client and its action, for which a class is sought. */
 typedef struct planned_client {
     const mfpg_plan *plan;
     ptrdiff_t k;
@@ -109,26 +91,16 @@ static int is_of_class(const void *user, int32_t number) {
     const plan_class *class = &plan->class[number];
     ptrdiff_t example = (ptrdiff_t) class->release.client;
     return plan->mechanism[example] == plan->mechanism[client->k] &&
-           rows_of(plan, example) == rows_of(plan, client->k) && class->control == client->action.control &&
-           (class->control == MFPG_CONTROL_NONE || class->value == mfpg_action_value(&client->action));
+           rows_of(plan, example) == rows_of(plan, client->k) &&
+           class->action.control == client->action.control &&
+           (class->action.control == MFPG_CONTROL_NONE ||
+               mfpg_action_value(&class->action) == mfpg_action_value(&client->action));
 }
 
 static uint64_t hash_of(const planned_client *client) {
     const mfpg_release key = {.steps = rows_of(client->plan, client->k), .action = client->action};
     return mfpg_release_hash(&key, MFPG_RELEASE_ALL) +
            (uint64_t)(uintptr_t)client->plan->mechanism[client->k];
-}
-
-/* The class of client k, which is new; *room is that of the array. */
-static mfpg_status add_class(
-    mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mfpg_action action, ptrdiff_t *room) {
-    if (plan->classes == *room) {
-        *room = *room ? *room + *room / 2 : 16;
-        plan_class *larger = mfpg_resize(plan->class, *room, sizeof *larger);
-        if (!larger) return mfpg_fail_memory(ctx);
-        plan->class = larger;
-    }
-    return make_class(ctx, plan, k, action, &plan->class[plan->classes++]);
 }
 
 static mfpg_status plan_clients(mfpg_context *ctx, const mfpg_action *action, mfpg_plan *plan) {
@@ -145,8 +117,12 @@ static mfpg_status plan_clients(mfpg_context *ctx, const mfpg_action *action, mf
         else if (!plan->options->acting)
             status = mfpg_distinct_find(
                 ctx, &distinct, hash_of(&client), is_of_class, &client, fresh, &plan->class_of[k]);
-        if (status == MFPG_OK && plan->class_of[k] == fresh)
-            status = add_class(ctx, plan, k, action[k], &room);
+        if (status == MFPG_OK && plan->class_of[k] == fresh) {
+            plan_class *class = mfpg_room_for_one(plan->class, plan->classes, &room, sizeof *class);
+            plan->class = class ? class : plan->class;
+            status =
+                class ? make_class(ctx, plan, k, action[k], &class[plan->classes++]) : mfpg_fail_memory(ctx);
+        }
         if (status == MFPG_OK) plan->weights += class_of(plan, k)->release.weight;
     }
     mfpg_distinct_clear(&distinct);
@@ -156,34 +132,24 @@ static mfpg_status plan_clients(mfpg_context *ctx, const mfpg_action *action, mf
     return status;
 }
 
-/* Where cohorts are drawn, the others' noise cannot be counted on beforehand: the plan then keeps the local view,
- * which bounds the average view from above. Each round's own cohort is accounted with its own view. */
-static int everybody_takes_part(const mfpg_federation_options *options) {
-    return options->clients_per_round == 0 && options->client_rate >= 1.0;
-}
-
-/* 1: clients hand out shares of sums, with noise of their own in them. */
-static int hands_out_shares(const mfpg_plan *plan, const mfpg_release *release) {
-    return plan->options->promise.view != MFPG_VIEW_LOCAL &&
-           release->particles == MFPG_PARTICLES_PARAMETERS && release->noise_sd > 0.0;
-}
-
-/* The least noise of a share. If actions are chosen anew in each round, of any action that may be chosen: the grid must not answer
- * to what private measurements chose. */
+/* The least noise of a share of such a class. If actions are chosen in each round, of any action that may be chosen: the grid must not
+ * depend on what private measurements chose. */
 static mfpg_status least_share(
     mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release, double *least) {
-    const mfpg_acting *acting = plan->options->acting;
     ptrdiff_t k = (ptrdiff_t)release->client;
-    *least = release->weight * release->noise_sd;
-    if (!acting) return MFPG_OK;
-    const mfpg_action_set *set = &acting->game->actions;
-    mfpg_release smallest;
-    mfpg_action action = {
-        .control = MFPG_CONTROL_STRENGTH, .strength = {set->grid ? set->grid[0] : set->low}};
-    for (ptrdiff_t j = 1; set->grid && j < set->count; j++)
-        action.strength.value = fmin(action.strength.value, set->grid[j]);
-    mfpg_status status = mfpg_mechanism_release(ctx, plan->mechanism[k], action, rows_of(plan, k), &smallest);
-    *least = fmin(*least, release->weight * smallest.noise_sd);
+    double share = release->weight * release->noise_sd;
+    mfpg_status status = MFPG_OK;
+    if (plan->options->acting) {
+        const mfpg_action_set *set = &plan->options->acting->game->actions;
+        mfpg_release smallest;
+        mfpg_action action = {
+            .control = MFPG_CONTROL_STRENGTH, .strength = {set->grid ? set->grid[0] : set->low}};
+        for (ptrdiff_t j = 1; set->grid && j < set->count; j++)
+            action.strength.value = fmin(action.strength.value, set->grid[j]);
+        status = mfpg_mechanism_release(ctx, plan->mechanism[k], action, rows_of(plan, k), &smallest);
+        share = fmin(share, release->weight * smallest.noise_sd);
+    }
+    *least = fmin(*least, share);
     return status;
 }
 
@@ -193,29 +159,28 @@ static void set_grid(mfpg_plan *plan, double grid) {
 }
 
 /* One grid for the sums of all rounds, fixed before the first: the largest power of two up to a sixteenth of the smallest noise of a
- * share. Fewer members in a round have larger weights, and with them more noise. */
+ * share. Fewer members in a round have larger weights, and with them more noise. Views that see updates, records and updates without
+ * noise have no shares. */
 static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
-    mfpg_status status = MFPG_OK;
-    double least = (double)INFINITY, asked = plan->options->grid;
-    for (ptrdiff_t k = 0; k < plan->clients && status == MFPG_OK; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k);
-        double share;
-        if (!hands_out_shares(plan, &release)) return MFPG_OK;
-        status = least_share(ctx, plan, &release, &share);
-        least = fmin(least, share);
+    double least = (double)INFINITY;
+    if (plan->options->promise.view == MFPG_VIEW_LOCAL) return MFPG_OK;
+    for (ptrdiff_t i = 0; i < plan->classes; i++) {
+        const mfpg_release *release = &plan->class[i].release;
+        if (release->particles != MFPG_PARTICLES_PARAMETERS || !(release->noise_sd > 0.0)) return MFPG_OK;
+        mfpg_status status = least_share(ctx, plan, release, &least);
+        if (status != MFPG_OK) return status;
     }
-    if (status != MFPG_OK) return status;
-    double grid = asked > 0.0 ? asked : mfpg_grid_for(least);
-    for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release release = mfpg_plan_local(plan, k);
-        const char *fault =
-            mfpg_grid_fault(grid, release.weight * release.noise_sd, release.weight * release.sensitivity);
+    double grid = plan->options->grid > 0.0 ? plan->options->grid : mfpg_grid_for(least);
+    for (ptrdiff_t i = 0; i < plan->classes; i++) {
+        const mfpg_release *release = &plan->class[i].release;
+        double noise = release->weight * release->noise_sd;
+        const char *fault = mfpg_grid_fault(grid, noise, release->weight * release->sensitivity);
         if (!fault && !(grid <= 0.25 * least)) fault = "the grid is coarser than a quarter of the noise";
         if (fault)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "noise.grid: client '%s': %s: %g, and noise of %.3g in its share of the sum; view local can "
                 "do with less",
-                name_of(plan, k), fault, grid, release.weight * release.noise_sd);
+                name_of(plan, (ptrdiff_t)release->client), fault, grid, noise);
     }
     set_grid(plan, grid);
     return MFPG_OK;
@@ -232,19 +197,20 @@ mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t 
         16.0 * mfpg_grid_for(0x1p-30 * least / sqrt((double)dimension)); /* the power of two below */
     set_grid(plan, fmin(plan->grid, finest));
     plan->inner_grid = plan->grid;
-    for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        const mfpg_release *release = &class_of(plan, k)->release;
+    for (ptrdiff_t i = 0; i < plan->classes; i++) {
+        const mfpg_release *release = &plan->class[i].release;
         const char *fault = mfpg_grid_fault(plan->grid, release->noise_sd, release->sensitivity);
         if (fault)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "privacy.assume: hidden states of %td numbers need a grid of %.3g, and client '%s' cannot "
                 "use it: %s; more noise, equal weights or privacy.assume none help",
-                dimension, plan->grid, name_of(plan, k), fault);
+                dimension, plan->grid, name_of(plan, (ptrdiff_t)release->client), fault);
     }
     return MFPG_OK;
 }
 
-/* What the view makes of everybody's noise together. */
+/* What the view makes of everybody's noise together. If cohorts are drawn, the others' noise cannot be counted on beforehand: the plan
+ * then keeps the local view, which bounds the average view from above. Each round's own cohort is accounted with its own view. */
 static void grant_noise(mfpg_plan *plan) {
     const mfpg_federation_options *o = plan->options;
     mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
@@ -252,7 +218,7 @@ static void grant_noise(mfpg_plan *plan) {
         mfpg_release release = mfpg_plan_local(plan, k);
         mfpg_view_rank(&view, &release);
     }
-    view.sums = view.sums && everybody_takes_part(o) && mfpg_plan_noise_adds_up(plan);
+    view.sums = view.sums && o->clients_per_round == 0 && o->client_rate >= 1.0 && !plan->projects;
     for (ptrdiff_t k = 0; k < plan->clients && view.sums; k++) {
         mfpg_release release = mfpg_plan_local(plan, k);
         mfpg_view_add(&view, &release);
@@ -266,6 +232,8 @@ mfpg_status mfpg_plan_create(mfpg_context *ctx, const mfpg_federation_options *o
     mfpg_plan *plan = mfpg_alloc(1, sizeof *plan);
     if (!plan) return mfpg_fail_memory(ctx);
     *plan = (mfpg_plan){.options = options, .data = data, .mechanism = mechanism, .clients = data->clients};
+    for (ptrdiff_t k = 0; k < plan->clients; k++)
+        plan->projects = plan->projects || mfpg_mechanism_projects(mechanism[k]);
     plan->class_of = mfpg_alloc(plan->clients, sizeof *plan->class_of);
     mfpg_status status = plan->class_of ? MFPG_OK : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) status = plan_clients(ctx, action, plan);
@@ -295,6 +263,35 @@ mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mf
     if (plan->grid > 0.0) changed.release.grid = plan->grid;
     *class = changed;
     return MFPG_OK;
+}
+
+/* ---- a round ---- */
+
+round_terms mfpg_plan_terms(const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count) {
+    const mfpg_federation_options *o = plan->options;
+    mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
+    round_terms terms = {.view = view};
+    terms.view.sums = 0; /* what is added up is the noise of the members themselves */
+    for (ptrdiff_t i = 0; i < count; i++)
+        terms.weights += class_of(plan, order ? order[i] : i)->release.weight;
+    if (!view.sums || plan->projects) return terms;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        mfpg_release own = mfpg_plan_release_on(plan, &terms, order ? order[i] : i);
+        mfpg_view_rank(&view, &own);
+    }
+    for (ptrdiff_t i = 0; i < count; i++) {
+        mfpg_release own = mfpg_plan_release_on(plan, &terms, order ? order[i] : i);
+        mfpg_view_add(&view, &own);
+    }
+    terms.view = view;
+    return terms;
+}
+
+mfpg_release mfpg_plan_release_on(const mfpg_plan *plan, const round_terms *terms, ptrdiff_t k) {
+    mfpg_release release = mfpg_plan_local(plan, k);
+    release.weight = release.weight / terms->weights;
+    release.last_sd = mfpg_view_last_sd(&terms->view, &release);
+    return release;
 }
 
 /* ---- what it tells ---- */

@@ -64,15 +64,6 @@ static const mfpg_record_field round_fields[] = {
 };
 const mfpg_fields mfpg_round_fields = MFPG_FIELDS("round", round_fields);
 
-mfpg_round_record mfpg_round_record_of(const mfpg_round_report *report, mfpg_particles particles) {
-    return (mfpg_round_record){.report = *report,
-        .transport = mfpg_transport_record_of(&report->transport),
-        .metrics_note = MFPG_METRICS_NOTE,
-        .energy_note = particles == MFPG_PARTICLES_DATA
-                           ? "an observable, no certificate; computed on noised records"
-                           : "an observable, no certificate; " MFPG_METRICS_NOTE};
-}
-
 mfpg_transport_record mfpg_transport_record_of(const mfpg_transport_report *report) {
     double none = report->projections > 0 ? 0.0 : (double)NAN;
     return (mfpg_transport_record){.projections = report->projections,
@@ -84,6 +75,15 @@ mfpg_transport_record mfpg_transport_record_of(const mfpg_transport_report *repo
         .kernel_error = report->kernel_error + none,
         .iterations = report->iterations,
         .note = MFPG_TRANSPORT_NOTE};
+}
+
+mfpg_round_record mfpg_round_record_of(const mfpg_round_report *report, mfpg_particles particles) {
+    return (mfpg_round_record){.report = *report,
+        .transport = mfpg_transport_record_of(&report->transport),
+        .metrics_note = MFPG_METRICS_NOTE,
+        .energy_note = particles == MFPG_PARTICLES_DATA
+                           ? "an observable, no certificate; computed on noised records"
+                           : "an observable, no certificate; " MFPG_METRICS_NOTE};
 }
 
 /* ---- promises ---- */

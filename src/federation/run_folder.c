@@ -8,7 +8,7 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/ranks.h"
-#include "internal.h"
+#include "federation_core.h"
 
 const char *mfpg_run_file(size_t index) {
     static const char *const names[MFPG_RUN_FILES] = {"ledger", "config.yaml", "rounds.csv",

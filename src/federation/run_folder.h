@@ -9,7 +9,7 @@
 /* The words that go with every metric. */
 #define MFPG_METRICS_NOTE "computed on private data; not covered by any certificate"
 
-/* And with what is read off projections, whose runs are certified in the local view. */
+/* The words that go with what is read off projections, whose runs are certified in the local view. */
 #define MFPG_TRANSPORT_NOTE "computed on noised parameters; covered by the certificates"
 
 /* The files of a complete run, in the order in which they are written; free_energy.csv of entropic runs only,
@@ -17,7 +17,7 @@
 enum { MFPG_RUN_FILES = 9 };
 const char *mfpg_run_file(size_t index);
 
-/* The file beside them while the run goes on. */
+/* The file next to them while the run goes on. */
 #define MFPG_CHECKPOINT "checkpoint"
 
 /* A file of the rounds: rounds.csv, free_energy.csv with the rounds that have one, or transport.csv, by its place (MFPG_ROUND_CSV,
@@ -25,9 +25,15 @@ const char *mfpg_run_file(size_t index);
 mfpg_status mfpg_run_write_rounds(mfpg_context *ctx, const char *folder, int place, mfpg_particles particles,
     const mfpg_round_report *rounds, ptrdiff_t count);
 
-/* What a federation knows of a client: all but its name, its rows and its promise in words. */
+mfpg_transport_record mfpg_transport_record_of(const mfpg_transport_report *report);
+mfpg_promise_record mfpg_promise_record_of(const mfpg_federation_options *options, mfpg_particles particles);
+
+/* What a federation knows of a client: everything but its name, its rows and its promise in words. */
 mfpg_status mfpg_federation_client_record(mfpg_context *ctx, const mfpg_federation *federation,
     ptrdiff_t client, double preference, mfpg_client_record *out);
+
+/* Asks every accountant now, on the context's threads, so that what is known of clients is quick to find until the next round. */
+mfpg_status mfpg_federation_certify(mfpg_context *ctx, mfpg_federation *federation);
 
 /* clients.csv; preference: clients numbers, or NULL without a game. */
 mfpg_status mfpg_run_write_clients(

@@ -65,7 +65,9 @@ typedef struct local {
     int64_t *sum;        /* n; room for a sum of the examples' clipped gradients; NULL if there are floats */
     mfpg_clipped_sum made; /* of the step at hand, in units of sum_unit */
     double sum_unit;
-    float *total;  /* n; what data added in all steps so far; NULL if there is one step */
+    float *total; /* n; what data added in all steps so far; NULL if there is one step */
+    float *memory,
+        *carried; /* vectors x n, and n: what the optimiser keeps, and adds to a step; NULL if it has no memory */
     int32_t *rows; /* of a Poisson batch */
     float *model_work;
     mfpg_update_report report;
@@ -85,6 +87,7 @@ ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_m
     ptrdiff_t vectors =
         sums_examples(mechanism) ? 2 * vector : vector; /* an integer has the room of two floats */
     if (mfpg_mechanism_steps(mechanism) > 1) vectors += vector;
+    if (mechanism->optimiser->carry) vectors += (mechanism->optimiser->vectors + 1) * vector;
     ptrdiff_t list = mechanism->options.batch_rate < 1.0 ? aligned(rows) : 0;
     ptrdiff_t training = vectors + list + mfpg_model_workspace(model, rows);
     if (mechanism->ops->particles == MFPG_PARTICLES_PARAMETERS) return training;
@@ -103,6 +106,11 @@ static void divide_workspace(local *u, float *work) {
         u->total = work;
         memset(u->total, 0, (size_t)u->n * sizeof *u->total);
         work += aligned(u->n);
+    }
+    if (u->mechanism->optimiser->carry) {
+        u->memory = work;
+        u->carried = u->memory + u->mechanism->optimiser->vectors * aligned(u->n);
+        work = u->carried + aligned(u->n);
     }
     if (u->mechanism->options.batch_rate < 1.0) {
         u->rows = (int32_t *)(void *)work;
@@ -146,14 +154,28 @@ MFPG_WIDE static void moved_from(
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - w[i];
 }
 
+/* What the optimiser adds to a step from that state; nothing without a memory. */
+static void find_carried(local *u, int64_t step, const float *from) {
+    if (u->carried)
+        u->mechanism->optimiser->carry(
+            &u->mechanism->options.optimiser, step, u->n, from, u->memory, u->carried);
+}
+
+static void add_carried(const local *u, float *x) {
+    for (ptrdiff_t i = 0; u->carried && i < u->n; i++) x[i] += u->carried[i];
+}
+
 /* x = free steps from w; x - w is then the displacement, up to the factor that clips it. */
 static void clipped_update(local *u, const float *w, float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     float rate = (float)u->mechanism->ops->rate(o);
     for (int64_t step = 0; step < o->local_steps; step++) {
         ptrdiff_t count = draw_batch(u, step);
-        mfpg_model_descend(u->model, step == 0 ? w : x, u->data, u->rows, count, u->divisor, rate, x,
-            u->displacement, u->model_work);
+        const float *from = step == 0 ? w : x;
+        find_carried(u, step, from);
+        mfpg_model_descend(
+            u->model, from, u->data, u->rows, count, u->divisor, rate, x, u->displacement, u->model_work);
+        add_carried(u, x);
     }
     u->factor = mfpg_clip_factor(mfpg_vector_distance(u->n, x, w), o->clip);
     if (u->factor > 0.0) return;
@@ -169,10 +191,12 @@ static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t step, const
     const mfpg_release *release = u->round->release;
     int moved = mfpg_mechanism_clips_update(u->mechanism); /* x is already from + displacement / factor */
     int last = step == u->steps - 1, shares = u->round->share && last;
-    if (ops->drift) {
+    if (!moved) find_carried(u, step, from);
+    if (ops->drift || (u->carried && !moved)) {
         if (moved) moved_from(u->n, x, from, u->displacement);
         if (from != x) memcpy(x, from, (size_t)u->n * sizeof *x);
-        ops->drift(u->mechanism, release, u->n, x);
+        if (ops->drift) ops->drift(u->mechanism, release, u->n, x);
+        if (!moved) add_carried(u, x);
         from = x;
         moved = 0;
     }

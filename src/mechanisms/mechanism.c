@@ -63,6 +63,7 @@ mfpg_mechanism_options mfpg_mechanism_options_default(void) {
         .scale = MFPG_SCALE_ABSOLUTE,
         .transport_cap = 512,
         .local_steps = 1,
+        .optimiser = mfpg_local_optimiser_options_default(),
         .batch_rate = 1.0,
         .sum_rounding = 0x1p-10,
     };
@@ -164,12 +165,16 @@ mfpg_status mfpg_mechanism_create(
     }
     mfpg_status status = validate(ctx, options);
     if (status == MFPG_OK) status = choose_particles(ctx, options, &ops);
+    const mfpg_local_optimiser *optimiser;
+    if (status == MFPG_OK) status = mfpg_local_optimiser_find(ctx, &options->optimiser, &optimiser);
     if (status != MFPG_OK) return status;
     mfpg_mechanism *mechanism = mfpg_alloc(1, sizeof *mechanism);
     if (!mechanism) return mfpg_fail_memory(ctx);
     mechanism->ops = ops;
+    mechanism->optimiser = optimiser;
     mechanism->options = *options;
-    mechanism->options.kind = ops->name; /* the caller's text need not live on */
+    mechanism->options.kind = ops->name; /* the caller's texts need not live on */
+    mechanism->options.optimiser.kind = optimiser->name;
     *out = mechanism;
     return MFPG_OK;
 }
@@ -185,6 +190,14 @@ int mfpg_mechanism_flow(const mfpg_mechanism *mechanism, mfpg_flow *out) {
     if (mechanism->ops->control != MFPG_CONTROL_STRENGTH) return 0;
     *out = (mfpg_flow){o->step, o->prior_variance, o->variance_penalty};
     return 1;
+}
+
+mfpg_status mfpg_mechanism_check_memoryless(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const char *what) {
+    if (mechanism->optimiser->vectors == 0) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "train.optimiser: the steps of %s depend on earlier steps of the round; %s",
+        mechanism->optimiser->name, what);
 }
 
 static const char *no_map(const mfpg_mechanism *mechanism) {
@@ -203,6 +216,9 @@ mfpg_status mfpg_mechanism_step_map(
     const mfpg_mechanism_options *o = &mechanism->options;
     const char *reason = no_map(mechanism);
     if (reason) return mfpg_fail(ctx, MFPG_ERR_INPUT, "mechanism %s %s", mechanism->ops->name, reason);
+    mfpg_status status =
+        mfpg_mechanism_check_memoryless(ctx, mechanism, "a step is then no map of its state");
+    if (status != MFPG_OK) return status;
     *out = (mfpg_step_map){.rate = mechanism->ops->rate(o),
         .batch_rate = o->batch_rate,
         .clips_examples = o->promise.unit == MFPG_UNIT_EXAMPLE};

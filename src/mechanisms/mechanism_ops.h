@@ -6,6 +6,8 @@
 
 #include "mfpg/mechanism.h"
 
+#include "optimisers/optimiser.h"
+
 typedef struct mfpg_mechanism_ops {
     const char *name, *help;
     mfpg_control control; /* of its actions; NONE: nothing is clipped and no noise is added */
@@ -41,8 +43,13 @@ typedef struct mfpg_mechanism_ops {
 
 struct mfpg_mechanism {
     const mfpg_mechanism_ops *ops;
+    const mfpg_local_optimiser *optimiser;
     mfpg_mechanism_options options;
 };
+
+/* MFPG_ERR_INPUT with the key if steps depend on earlier ones of the round, which `what` does not know. */
+mfpg_status mfpg_mechanism_check_memoryless(
+    mfpg_context *ctx, const mfpg_mechanism *mechanism, const char *what);
 
 /* 1: gradients or updates are clipped, as parameters are what is noised. */
 static inline int mfpg_mechanism_clips(const mfpg_mechanism *mechanism) {

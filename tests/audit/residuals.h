@@ -6,9 +6,9 @@
 
 #include "audit/audit_game.h"
 #include "audit/planning.h"
-#include "federation/internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
+#include "federation/federation_core.h"
 #include "thread_ranks.h"
 
 /* vectors x width numbers, N(0, 1) where the noise is what was promised. */
@@ -240,7 +240,7 @@ static inline void see_records(noisy_run *run) {
         double *z = residual(run->out, (int)k);
         if (!mfpg_federation_owns(run->federation, k)) continue;
         for (ptrdiff_t i = 0; i < run->out->width; i++)
-            z[i] = (double)run->federation->records[k].x[i] / run->sd;
+            z[i] = (double)run->federation->records->of_client[k].x[i] / run->sd;
     }
 }
 

@@ -5,7 +5,7 @@
 #include "local_round.h"
 #include "audit/sampler.h"
 
-#include "federation/internal.h"
+#include "federation/federation_core.h"
 #include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
 

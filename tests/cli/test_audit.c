@@ -134,6 +134,8 @@ static void test_wrong_questions_are_refused(void **state) {
     REFUSED("audit clinics --seed -1", "--seed");
     REFUSED("audit counterexample --method one-run", "5 canaries", "ranks");
     REFUSED("audit choices", "each-round");
+    REFUSED("audit clinics train.optimiser=momentum", "train.optimiser", "earlier steps");
+    REFUSED("audit clinics privacy.view=average server.optimiser=adam", "server.optimiser", "view average");
     REFUSED("audit clinics privacy.clp=1", "privacy.clip");
     REFUSED("audit nowhere.yaml", "nowhere.yaml");
 }

@@ -82,6 +82,7 @@ static void test_wrong_options_are_refused(void **state) {
     REFUSED("audit clinics --inversion --runs 100", "--inversion", "--runs");
     REFUSED("audit clinics --inversion --method one-run", "--method");
     REFUSED("audit clinics --inversion --input-canaries", "--input-canaries");
+    REFUSED("audit images --inversion train.optimiser=momentum", "train.optimiser", "earlier steps");
     REFUSED("audit clinics --batch 2", "--batch", "--inversion");
     REFUSED("audit clinics --inversion --batch 65", "--batch", "from 1 up to 64");
     REFUSED("audit clinics --inversion --candidates 1", "--candidates", "from 2");

@@ -42,6 +42,14 @@ static const struct {
                          "{regularisation: 0.3, scale: variance}}\n" DATA FIVE},
     {"raw choices", "seed: 1\nmethod: mfpg\nprivacy: {unit: example}\n"
                     "game: {cost: paper, update: each-round, selection: none}\n" DATA FIVE},
+    {"momentum in a round", "seed: 1\nmethod: mfep\nprivacy: {unit: example, view: average}\n"
+                            "train: {rounds: 5, checkpoint: 2, local_steps: 3, optimiser: momentum}\n" DATA},
+    {"momentum of the server", "seed: 1\nmethod: dp-sgd\n" DATA FIVE "server: {optimiser: momentum}\n"},
+    {"a shorter step of the server", "seed: 1\nmethod: dp-sgd\n" DATA FIVE "server: {learning_rate: 0.5}\n"},
+    {"adam with noised records",
+        "seed: 1\nmethod: {mechanism: input, players: none}\ntrain: {rounds: 6, checkpoint: 2, client_rate: "
+        "0.6, "
+        "local_steps: 2, optimiser: momentum}\nserver: {optimiser: adam, learning_rate: 0.1}\n" DATA},
     {"noised records", "seed: 1\nmethod: {mechanism: input, players: none}\ntrain: {rounds: 6, checkpoint: "
                        "2, clients_per_round: 2}\n" DATA},
     {"flowing records",

@@ -370,20 +370,26 @@ static void forge(void (*change)(mfpg_checkpoint *c)) {
     mfpg_checkpoint_clear(&checkpoint);
 }
 
+static float *model_of(mfpg_checkpoint *c) {
+    return mfpg_loop_state_part(&c->loop, MFPG_STATE_MODEL);
+}
+static mfpg_saved_client *clients_of(mfpg_checkpoint *c) {
+    return mfpg_loop_state_part(&c->loop, MFPG_STATE_CLIENTS);
+}
 static void change_model(mfpg_checkpoint *c) {
-    c->loop.w[0] += 1.0f;
+    model_of(c)[0] += 1.0f;
 }
 static void forget_announcements(mfpg_checkpoint *c) {
     c->told.count = 0;
 }
 static void change_rounds(mfpg_checkpoint *c) {
-    c->loop.rounds[1]--;
+    clients_of(c)[1].rounds--;
 }
 static void change_stop(mfpg_checkpoint *c) {
-    c->loop.stopped_before[1] = 1;
+    clients_of(c)[1].stopped_before = 1;
 }
 static void break_model(mfpg_checkpoint *c) {
-    c->loop.w[0] = (float)NAN;
+    model_of(c)[0] = (float)NAN;
 }
 static void change_key(mfpg_checkpoint *c) {
     c->identity.key.bytes[5] ^= 1;

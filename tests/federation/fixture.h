@@ -6,6 +6,8 @@
 
 #include "mfpg/federation.h"
 
+#include "federation/plan.h"
+
 enum { MOST_CLIENTS = 16 };
 
 typedef struct fixture {

@@ -6,7 +6,7 @@
 
 #include "failing_memory.h"
 #include "data/npy.h"
-#include "federation/pool.h"
+#include "federation/federation_core.h"
 #include "federation/run_folder.h"
 
 static char folder[600];
@@ -94,6 +94,20 @@ static void test_every_pair_of_mechanism_and_accountant_survives(void **state) {
         assert_true(sweep_allocations(questions, &f) >= 3);
         fixture_close(&f);
     }
+}
+
+/* What the server keeps from round to round, and clients within a round. */
+static void test_optimisers_survive_too(void **state) {
+    (void)state;
+    mfpg_mechanism_options options = mfpg_mechanism_options_default();
+    options.local_steps = 2;
+    options.optimiser.kind = "momentum";
+    fixture f = fixture_open(
+        1, "logistic", 3, 20, &options, (mfpg_action){.control = MFPG_CONTROL_BUDGET, .budget = {1.0}});
+    f.options.server.kind = "adam";
+    assert_true(sweep_allocations(create, &f) >= 12);
+    sweep_allocations(one_round, &f);
+    fixture_close(&f);
 }
 
 /* Actions that are chosen each round, by either selection. */
@@ -225,6 +239,7 @@ static void test_files_of_a_run_are_whole_or_absent(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_pair_of_mechanism_and_accountant_survives),
+        cmocka_unit_test(test_optimisers_survive_too),
         cmocka_unit_test(test_choices_of_actions_survive_too),
         cmocka_unit_test(test_files_of_a_run_are_whole_or_absent),
     };

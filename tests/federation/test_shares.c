@@ -1,7 +1,7 @@
 /* The views of sums: clients hand out integers on one grid, and the model moves by their sum, which no order can change. */
 #include "fixture.h"
 
-#include "federation/internal.h"
+#include "federation/federation_core.h"
 #include "base/grid_noise.h"
 
 enum { CLIENTS = 5, MESSAGE = 512 };

@@ -83,7 +83,7 @@ class Kinds(Tree):
                          (0, "kinds: 4 comparisons checked, 0 with the name of a kind outside its folder\n"))
 
     def test_every_way_to_compare_a_name_elsewhere_fails(self):
-        for place, code, name in [("src/federation/act.c", 'strcmp(o->accountant, "gdp") != 0', "gdp"),
+        for place, code, name in [("src/federation/adaptive_actions.c", 'strcmp(o->accountant, "gdp") != 0', "gdp"),
                                   ("src/audit/setup.c", 'strcmp(options->paper,\n    "paper_rdp") == 0', "paper_rdp"),
                                   ("src/experiment/a.c", 'mfpg_config_is(config, "task.model", "mlp")', "mlp"),
                                   ("src/experiment/a.c", 'is_cost(&made->game, "measured-budget")', "measured-budget"),

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "federation/acting_rules.h"
+#include "federation/adaptive_actions.h"
 #include "games/game_internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
@@ -235,7 +235,7 @@ static mfpg_status check_table(mfpg_context *ctx, const mfpg_config *config) {
         "or no table");
 }
 
-/* The rules of actions that are chosen each round (federation/acting_rules.h), each reported at the key of its option. */
+/* The rules of actions that are chosen each round (federation/adaptive_actions.h), each reported at the key of its option. */
 static mfpg_status check_each_round(mfpg_context *ctx, const mfpg_config *config) {
     static const char *const paths[] = {"", "game.update", "game.update", "privacy.view", "train.weights",
         "privacy.accountant", "privacy.filter", "privacy.stop_at_epsilon", "game.actions", "game.selection",

@@ -102,7 +102,10 @@ typedef enum mfpg_config_fact {
     MFPG_FACT_EACH_ROUND = 1 << 19,
     MFPG_FACT_NOISY = 1 << 20,
     MFPG_FACT_EXPONENTIAL = 1 << 21,
-    MFPG_FACT_NOISY_GRADIENT = 1 << 22
+    MFPG_FACT_NOISY_GRADIENT = 1 << 22,
+    MFPG_FACT_MOMENTUM = 1 << 23, /* of the clients' optimiser */
+    MFPG_FACT_SERVER_MOMENTUM = 1 << 24,
+    MFPG_FACT_SERVER_MOMENTS = 1 << 25
 } mfpg_config_fact;
 
 /* ---- keys.c: the list, and paths ---- */

@@ -11,6 +11,7 @@
 #include "games/game_internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
+#include "optimisers/optimiser.h"
 
 /* ---- the fields ---- */
 
@@ -160,13 +161,23 @@ static uint64_t facts_of_game(const mfpg_settings *all) {
     return facts;
 }
 
+static uint64_t facts_of_optimisers(const mfpg_settings *all) {
+    int local = mfpg_local_optimiser_reads(all->mechanism.optimiser.kind);
+    int server = mfpg_server_optimiser_reads(all->federation.server.kind);
+    uint64_t facts = 0;
+    if (local & MFPG_OPTIMISER_READS_MOMENTUM) facts |= MFPG_FACT_MOMENTUM;
+    if (server & MFPG_OPTIMISER_READS_MOMENTUM) facts |= MFPG_FACT_SERVER_MOMENTUM;
+    if (server & MFPG_OPTIMISER_READS_SECOND_MOMENT) facts |= MFPG_FACT_SERVER_MOMENTS;
+    return facts;
+}
+
 void mfpg_config_settle(mfpg_config *config) {
     config->all = fill(config, 1);
     settle_method(config);
     apply_method(config, &config->all);
     int model = mfpg_model_facts(config->all.model);
-    config->facts =
-        facts_of_data(&config->all.data) | facts_of_mechanism(config) | facts_of_game(&config->all);
+    config->facts = facts_of_data(&config->all.data) | facts_of_mechanism(config) |
+                    facts_of_game(&config->all) | facts_of_optimisers(&config->all);
     if (model & MFPG_MODEL_TAKES_CLASSES) config->facts |= MFPG_FACT_CLASSES;
     if (model & MFPG_MODEL_TAKES_HIDDEN) config->facts |= MFPG_FACT_NETWORK;
     config->cost_facts = (uint64_t)mfpg_cost_facts(config->all.game.cost);

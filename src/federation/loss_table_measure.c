@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "internal.h"
 #include "models/losses.h"
+#include "federation_core.h"
 
 typedef struct probe {
     mfpg_federation *f;
@@ -105,9 +105,13 @@ static mfpg_status probe_client(mfpg_context *ctx, ptrdiff_t k, int worker, void
 
 static mfpg_status check(mfpg_context *ctx, const mfpg_federation *f, const mfpg_action *action,
     ptrdiff_t count, double personalisation, int64_t draw) {
-    if (f->particles != MFPG_PARTICLES_PARAMETERS)
+    if (f->records)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "losses by action are those of noised parameters; records are noised once, before any round");
+    if (f->server)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "server.optimiser: losses by action are those of the average itself; allowed: sgd with "
+            "server.learning_rate 1");
     if (!(personalisation >= 0.0 && personalisation <= 1.0))
         return mfpg_fail(
             ctx, MFPG_ERR_DOMAIN, "personalisation is %g; it must lie in [0, 1]", personalisation);

@@ -1,8 +1,10 @@
-/* The rules of actions that are chosen each round: which options a federation refuses. */
-#ifndef MFPG_FEDERATION_ACTING_RULES_H
-#define MFPG_FEDERATION_ACTING_RULES_H
+/* Actions that are chosen each round: their names, and which options a federation refuses. */
+#ifndef MFPG_FEDERATION_ADAPTIVE_ACTIONS_H
+#define MFPG_FEDERATION_ADAPTIVE_ACTIONS_H
 
 #include "mfpg/federation.h"
+
+const char *mfpg_selection_name(mfpg_selection selection); /* "none", "noisy", "exponential" */
 
 /* The option that breaks a rule. */
 typedef enum mfpg_acting_option {

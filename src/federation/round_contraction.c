@@ -1,7 +1,7 @@
-/* What a round does to a global model that nobody sees before the last one (theory S2.3, S2.4): with everybody's early
- * local noise held fixed, a round maps the global model by sum_j p_j phi_j and adds everybody's last noise. The map
- * stretches distances by at most c = sum_j p_j c_j^K_j, c_j that of one local step; client k's data move its outcome by at
- * most p_k S (1 + c_k + ... + c_k^(K_k - 1)). */
+/* What a round does to a global model that nobody sees before the last one (theory S2.3, S2.4): with everybody's early local noise
+ * held fixed, a round maps the global model by sum_j p_j phi_j and adds everybody's last noise. The map stretches distances by at most
+ * c = sum_j p_j c_j^K_j, c_j that of one local step; client k's data move its outcome by at most
+ * p_k S (1 + c_k + ... + c_k^(K_k - 1)). */
 #include <float.h>
 #include <math.h>
 
@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "mechanisms/mechanism_ops.h"
 #include "numerics/special/geometric.h"
+#include "optimisers/optimiser.h"
 #include "plan.h"
 
 /* The coefficients of a step are rounded to 32 bits before they are used. */
@@ -22,21 +23,23 @@
  * many times 2^-30 s_k. The maps themselves are taken as evaluated exactly. */
 #define ROUNDED_STATES 0x1p-30
 
-/* Why the rounds of these options are not hidden from anybody, or not alike; NULL where they are. */
+/* Why the rounds of these options are not hidden from anybody, or not alike; NULL if they are hidden. */
 static const char *refusal(const mfpg_federation_options *o, ptrdiff_t clients) {
     if (o->promise.view != MFPG_VIEW_FINAL)
-        return "it counts in view final, where nothing but the last model is seen";
+        return "it counts in view final, in which only the last model is seen";
     if (o->participants) return "privacy.observers: participants see the model of every round";
     for (ptrdiff_t k = 0; o->colluder && k < clients; k++)
         if (o->colluder[k]) return "privacy.colluders see the model of every round";
     if (o->clients_per_round > 0 || o->client_rate < 1.0)
-        return "train.clients_per_round and train.client_rate draw who takes part, and a round is hidden by "
-               "all "
-               "clients together";
+        return "train.clients_per_round and train.client_rate draw who takes part, and a round is hidden "
+               "by all clients together";
     if (isfinite(o->stop_at_epsilon))
-        return "privacy.stop_at_epsilon counts what is spent round by round, which hidden rounds have no sum "
-               "of";
-    if (o->acting) return "game.update: each-round answers to the models on the way";
+        return "privacy.stop_at_epsilon counts what is spent round by round, which hidden rounds have no "
+               "sum of";
+    if (o->acting) return "game.update: each-round depends on the models on the way";
+    if (!mfpg_server_is_plain(&o->server))
+        return "server.optimiser makes another model than the average of the clients; allowed: sgd with "
+               "server.learning_rate 1";
     return NULL;
 }
 
@@ -71,16 +74,16 @@ mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan) {
     const char *reason = refusal(options, plan->clients);
     if (reason) return mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.assume: %s", reason);
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
-        mfpg_release release = mfpg_plan_release(plan, k);
+        mfpg_release *release = &plan->class[plan->class_of[k]].release;
         double c, power, sum;
-        mfpg_status status = client_contraction(ctx, options, plan->mechanism[k], &release, &c);
+        mfpg_status status = client_contraction(ctx, options, plan->mechanism[k], release, &c);
         if (status != MFPG_OK)
             return mfpg_fail_in(ctx, status, "privacy.assume: %s: client '%s'",
                 mfpg_hidden_case_name(options->hidden), plan->data->client[k].name);
-        powers_of(c, release.steps, &power, &sum);
-        plan->class[plan->class_of[k]].release.hidden_shift = fmin(release.sensitivity * sum, DBL_MAX);
-        whole += release.weight * power;
-        if (release.steps > 1) inner += release.weight * c * sum;
+        powers_of(c, release->steps, &power, &sum);
+        release->hidden_shift = fmin(release->sensitivity * sum, DBL_MAX);
+        whole += release->weight * power;
+        if (release->steps > 1) inner += release->weight * c * sum;
     }
     /* the weights add up to 1, and the terms to their sum, within a unit a client */
     whole *= 1.0 + 4.0 * (double)plan->clients * DBL_EPSILON;
