@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "experiment/config/settings.h"
+#include "games/game_internal.h"
 #include "mfpg/accountant.h"
 #include "mfpg/mechanism.h"
 
