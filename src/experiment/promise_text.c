@@ -9,9 +9,9 @@
 /* Noised records stay as hidden as they are, no matter who sees them. */
 static const char *what_is_seen(mfpg_view view, int records, int hidden) {
     if (hidden) return "sees the final model and nothing of any round before it";
-    if (records) return "sees its noised records and all that is computed from them";
+    if (records) return "sees the noised records of this client and all that is computed from them";
     switch (view) {
-    case MFPG_VIEW_LOCAL: return "sees every update it sends";
+    case MFPG_VIEW_LOCAL: return "sees every update from this client";
     case MFPG_VIEW_AVERAGE: return "sees only the average of each round";
     case MFPG_VIEW_FINAL: return "sees only the final model";
     }
@@ -22,17 +22,17 @@ static const char *what_is_hidden(const mfpg_promise *promise, int records) {
     if (records && promise->unit == MFPG_UNIT_CLIENT)
         return promise->adjacency == MFPG_ADJACENCY_REPLACE
                    ? "whether the features of its records were these or any others"
-                   : "whether the features of its records were used at all";
+                   : "whether the features of its records were used";
     if (records)
         return promise->adjacency == MFPG_ADJACENCY_REPLACE
-                   ? "whether the features of one of its records were these or any others"
-                   : "whether the features of one of its records were used at all";
+                   ? "whether the features of a given record were these or any others"
+                   : "whether the features of a given record were used";
     if (promise->unit == MFPG_UNIT_CLIENT)
         return promise->adjacency == MFPG_ADJACENCY_REPLACE
                    ? "whether this client's data were these or any others"
-                   : "whether this client's data were used at all";
-    return promise->adjacency == MFPG_ADJACENCY_REPLACE ? "whether one of its records was this or any other"
-                                                        : "whether one of its records was used at all";
+                   : "whether this client's data were used";
+    return promise->adjacency == MFPG_ADJACENCY_REPLACE ? "whether a given record was this or any other"
+                                                        : "whether a given record was used";
 }
 
 /* What keeps the budget, and if a client has stopped, when and why. */
@@ -56,7 +56,7 @@ void mfpg_experiment_promise(
     int records = mfpg_noises_records(e), hidden = options->hidden != MFPG_HIDDEN_NONE;
     int raw = options->acting && options->acting->selection == MFPG_SELECTION_NONE;
     if (!isfinite(client->epsilon)) {
-        snprintf(text, size, "no promise: who %s may learn %s%s",
+        snprintf(text, size, "no promise: someone who %s may learn %s%s",
             what_is_seen(promise->view, records, hidden), what_is_hidden(promise, records),
             raw ? ", because its actions were chosen from raw losses and gradients, without noise" : "");
         return;
@@ -64,8 +64,8 @@ void mfpg_experiment_promise(
     /* The best test between two neighbours, each as likely, is right with probability 1/2 + distance/2. */
     double right = 50.0 + 50.0 * fmin(1.0, client->distance);
     snprintf(text, size,
-        "who %s and guesses %s is right in at most %.1f of 100 cases (50 is blind guessing); (epsilon %.10g, "
-        "delta %g) by accountant %s%s",
+        "someone who %s and guesses %s is correct at most %.1f %% of the time (50 %% is chance); "
+        "(epsilon %.10g, delta %g) by accountant %s%s",
         what_is_seen(promise->view, records, hidden), what_is_hidden(promise, records),
         mfpg_number_up(right, 1), mfpg_number_up(client->epsilon, 4), options->delta, options->accountant,
         options->acting ? ", the budget of its filter: noise answered to what was released before, so that "

@@ -124,7 +124,7 @@ static void test_clients_are_told(void **state) {
     CHECK_OK(ctx, mfpg_experiment_client(ctx, experiment, 1, &client));
     CHECK_OK(ctx, mfpg_experiment_summary(ctx, experiment, &summary));
     mfpg_experiment_promise(experiment, &client, promise, sizeof promise);
-    assert_non_null(strstr(promise, "blind guessing"));
+    assert_non_null(strstr(promise, "50 % is chance"));
     assert_non_null(strstr(summary, promise));
     CHECK_OK(ctx, mfpg_experiment_client_record(ctx, experiment, 1, &record));
     assert_int_equal(record.rows, 40);

@@ -105,7 +105,7 @@ static void test_hostile_texts_stay_text(void **state) {
         "\"name\": \"</td><script>alert(1)</script><img src=x onerror=alert(2)>\"");
     change("h/summary.json", "\"name\": \"small\"",
         "\"name\": \"\\\"><script>alert(4)</script>\\u2028\\u0000\"");
-    change("h/summary.json", "\"promise\": \"who", "\"promise\": \"</script><!-- who");
+    change("h/summary.json", "\"promise\": \"someone", "\"promise\": \"</script><!-- who");
     change("h/config.yaml", "name: small", "name: \"</pre><svg onload=alert(3)>\"");
     const char *run = in_place("h");
     assert_int_equal(
@@ -221,8 +221,9 @@ static void test_a_page_stays_small(void **state) {
     char *page = page_of_one("many");
     expect_in(page, "Quantiles of 1200 clients");
     expect_in(page, "200 of 1200 clients");
-    const char *words = strstr(page, "<p>who sees every update it sends and guesses whether");
-    assert_true(words && strstr(words + 1, "<p>who sees every update it sends and guesses whether"));
+    const char *words = strstr(page, "<p>someone who sees every update from this client and guesses whether");
+    assert_true(
+        words && strstr(words + 1, "<p>someone who sees every update from this client and guesses whether"));
     assert_true(strlen(page) < 500000);
     free(page);
     train(SMALL_RUN, NULL, "long");

@@ -380,7 +380,7 @@ def check_hostile(browser, page):
 # What the pages of those runs say, and do not say.
 WORDS = {
     "one": (["Seeded: whoever knows the seed can take the noise off again.", "1: reproducible, and therefore not private",
-             "city: who sees every update it sends and guesses whether", "No promise was broken: the attack proved ",
+             "city: someone who sees every update from this client and guesses whether", "No promise was broken: the attack proved ",
              "1000 whole runs with each of 3 patterns of canaries, seed ", "at most one such audit in 100 errs",
              "Certificate: in the limit of many clients, no client can gain anything by changing its own strength alone",
              "The larger a strength is, the more noise its client adds.", "test rows; computed on private data; not covered by any certificate"],
