@@ -25,7 +25,12 @@ static const char *name_of(const mfpg_plan *plan, ptrdiff_t k) {
 }
 
 mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t k) {
-    return class_of(plan, k)->action;
+    const plan_class *class = class_of(plan, k);
+    mfpg_action action = {.control = class->control};
+    if (action.control == MFPG_CONTROL_BUDGET) action.budget.value = class->value;
+    if (action.control == MFPG_CONTROL_STRENGTH) action.strength.value = class->value;
+    if (action.control == MFPG_CONTROL_MULTIPLIER) action.multiplier = class->value;
+    return action;
 }
 
 mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k) {
@@ -59,7 +64,7 @@ static mfpg_status make_class(
     mfpg_context *ctx, const mfpg_plan *plan, ptrdiff_t k, mfpg_action action, plan_class *out) {
     mfpg_release *release = &out->release;
     int by_noise = plan->options->weights == MFPG_WEIGHTS_INVERSE_NOISE;
-    *out = (plan_class){.action = action};
+    *out = (plan_class){.control = action.control, .value = mfpg_action_value(&action)};
     mfpg_status status = mfpg_mechanism_release(ctx, plan->mechanism[k], action, rows_of(plan, k), release);
     if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "client '%s'", name_of(plan, k));
     if (mfpg_mechanism_control(plan->mechanism[k]) == MFPG_CONTROL_STRENGTH) {
@@ -92,9 +97,8 @@ static int is_of_class(const void *user, int32_t number) {
     ptrdiff_t example = (ptrdiff_t) class->release.client;
     return plan->mechanism[example] == plan->mechanism[client->k] &&
            rows_of(plan, example) == rows_of(plan, client->k) &&
-           class->action.control == client->action.control &&
-           (class->action.control == MFPG_CONTROL_NONE ||
-               mfpg_action_value(&class->action) == mfpg_action_value(&client->action));
+           class->control == client->action.control &&
+           (class->control == MFPG_CONTROL_NONE || class->value == mfpg_action_value(&client->action));
 }
 
 static uint64_t hash_of(const planned_client *client) {

@@ -11,7 +11,8 @@
 
 /* What clients with the same mechanism, action and number of rows have in common. There may be as many classes as clients. */
 typedef struct plan_class {
-    mfpg_action action;   /* as it was given */
+    mfpg_control control; /* of the action as it was given, and its number: an action itself takes twice as much */
+    double value;
     mfpg_release release; /* with its weight, and the noise of the local view; its client is one of them */
 } plan_class;
 

@@ -93,7 +93,8 @@ static void test_the_promise_is_told_in_words(void **state) {
             runs[r].settings);
         expect(arguments, 0);
         const char *const said[] = {"Promised (noised records, unit example, adjacency replace",
-            "accountant data-particles", "sees its noised records and all that is computed from them",
+            "accountant data-particles",
+            "sees the noised records of this client and all that is computed from them",
             "each record was noised once", "labels are public: not protected",
             "the certificates are those of the local view"};
         for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
