@@ -113,6 +113,7 @@ check-includes: ## fail where an #include runs against the order of the folders
 	@scripts/setup.sh --python
 	@scripts/check_includes.py
 	@scripts/check_kinds.py
+	@scripts/check_house.py
 
 warnings: ## build with gcc and with clang, warnings are errors
 	@scripts/setup.sh --ci

@@ -51,7 +51,7 @@ class Includes(Tree):
                               ("src/games/side.c", "mfpg/accountant.h"), ("src/games/side.c", "mfpg/mechanism.h"),
                               ("src/accountants/up.c", "federation/round.h"), ("src/models/side.c", "data/reader.h"),
                               ("src/data/side.c", "mfpg/model.h"), ("cli/main.c", "base/error.h"),
-                              ("src/games/dots.c", "../base/error.h"), ("src/games/lost.c", "nowhere.h"),
+                              ("reproduction/suite.c", "base/error.h"), ("src/games/dots.c", "../base/error.h"), ("src/games/lost.c", "nowhere.h"),
                               ("src/games/lost.c", "mfpg/nowhere.h"), ("include/mfpg/status.h", "game.h"),
                               ("include/mfpg/game.h", "mechanism.h"), ("src/federation/up.c", "mfpg/mfpg.h")]:
             with self.subTest(name=name, include=include):
@@ -67,12 +67,52 @@ class Includes(Tree):
         self.assertEqual(self.call("check_includes.py")[0], 1)
 
 
+class House(Tree):
+    """Each disorder is found where it is, and a tree without any passes."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("src/games/costs.h", "int cost(void);\n")
+        for user in ("solve", "price"):
+            self.write(f"src/games/{user}.c", f'/* As src/games/costs.h says. */\n#include "costs.h"\n\nint {user}(void) {{\n    return cost();\n}}\n')
+        self.write("src/games/costs.c", '#include "costs.h"\n\nint cost(void) {\n    return 1;\n}\n')
+
+    def found(self):
+        code, text = self.call("check_house.py")
+        self.assertEqual(code, 1)
+        return text
+
+    def test_a_tree_in_order_passes(self):
+        self.assertEqual(self.call("check_house.py")[0], 0)
+
+    def test_a_header_with_one_user(self):
+        (self.tree / "src/games/price.c").unlink()
+        self.assertIn("src/games/costs.h: only src/games/solve.c uses it", self.found())
+
+    def test_a_circle_of_calls(self):
+        self.write("src/games/costs.c", '#include "costs.h"\n\nint cost(void) {\n    return solve();\n}\n')
+        self.assertIn("src/games: these call each other in a circle: costs.c, solve.c", self.found())
+
+    def test_calls_in_comments_and_texts_are_none(self):
+        self.write("src/games/costs.c", '#include "costs.h"\n\n/* solve() */\nint cost(void) {\n    return "solve()" != 0;\n}\n')
+        self.assertEqual(self.call("check_house.py")[0], 0)
+
+    def test_a_basename_used_twice(self):
+        self.write("src/base/costs.c", "")
+        self.assertIn("costs.c: a basename of src/base/costs.c, src/games/costs.c", self.found())
+
+    def test_a_comment_that_names_a_missing_file(self):
+        self.write("include/mfpg/game.h", "\n/* As in src/games/lost.c. */\n")
+        self.assertIn("include/mfpg/game.h:2: a comment names src/games/lost.c", self.found())
+
+
 class Kinds(Tree):
     def setUp(self):
         super().setUp()
         for name, entries in [("mechanisms/mechanisms", ["none", "gaussian"]), ("games/costs", ["gaussian", "measured_budget"]),
                               ("games/games", ["none"]), ("accountants/accountants", ["gdp", "paper_rdp"]),
-                              ("models/models", ["mlp"]), ("data/readers", ["csv"])]:
+                              ("models/models", ["mlp"]), ("data/readers", ["csv"]), ("optimisers/local", ["momentum"]),
+                              ("optimisers/server", ["adam"])]:
             self.write(f"src/{name}.def", "/* ENTRY(word) in a comment */\n" + "".join(f"ENTRY({entry})\n" for entry in entries))
         self.write("src/mechanisms/mechanism.c", 'int a = strcmp(kind, "gaussian") == 0;\n')
 
