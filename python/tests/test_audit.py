@@ -63,6 +63,8 @@ def test_options_are_those_of_the_command(program):
     shown = subprocess.run([ROOT / "build/release/mfpg", "audit", "--help"], capture_output=True, text=True, check=True).stdout
     shown = shown[:shown.index("Gradient inversion:")]  # another attack, with options of its own
     names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", shown, re.MULTILINE)) - {"json", "help", "usage", "version"}
+    assert {"confidence", "delta", "seed"} <= set(inspect.signature(mfpg.audit_scores).parameters)
+    names -= {"scores", "delta"}  # another function, audit_scores
     have = set(inspect.signature(mfpg.audit).parameters)
     assert {"method", "runs", "seed"} <= {name.replace("-", "_") for name in names} <= have
 
