@@ -161,51 +161,58 @@ typedef struct mfpg_client_report {
 
 typedef struct mfpg_federation mfpg_federation;
 
-/** Sets a federation up; nothing is released yet.
- *  @param[in] mechanism  clients pointers (they may be equal); borrowed, like data and model
- *  @param[in] action     clients actions that the mechanisms accept; copied. With acting, those before the first round
- *  @param[in] key        noise, batches, cohorts, start
- *  Mechanisms of data particles noise a client's records in the first round that it takes part in, into a copy that the
- *  federation keeps, and release nothing else; no view hides that. All mechanisms are of one kind, the accountant's.
- *  Acting needs mechanisms over parameters, accountant gdp, a view other than final, weights that do not depend on the noise,
- *  bounded actions that all mechanisms accept, and a finite stop_at_epsilon; with selection none, none.
+/** Creates a federation; nothing is released yet.
+ *  @param[in] mechanism  one pointer per client (they may be equal); borrowed, like data and model
+ *  @param[in] action     one action per client that its mechanism accepts; copied. With acting, the actions
+ *  before the first round
+ *  @param[in] key        determines noise, batches, cohorts and start
+ *  Mechanisms of data particles noise a client's records in the first round in which it takes part, into a
+ *  copy that the federation keeps. They release nothing else, and no view hides that release. All mechanisms
+ *  must be of the kind that the accountant certifies. Acting needs mechanisms over parameters, accountant
+ *  gdp, a view other than final, weights that do not depend on the noise, bounded actions that all mechanisms
+ *  accept, and a finite stop_at_epsilon (with selection none: no stop_at_epsilon).
  *  @return MFPG_OK, MFPG_ERR_INPUT / MFPG_ERR_DOMAIN with the client named, MFPG_ERR_MEMORY. */
 mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_options *options,
     const mfpg_federated_data *data, const mfpg_model *model, const mfpg_mechanism *const *mechanism,
     const mfpg_action *action, const mfpg_key *key, mfpg_federation **out);
 void mfpg_federation_destroy(mfpg_federation *federation);
 
-/** From now on every release is appended to this ledger before it is used; borrowed, NULL: none. */
+/** From this call on, every release is appended to this ledger before it is used. The ledger is borrowed;
+ *  NULL: no ledger. */
 void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledger);
 
-/** One round of Algorithm 1. *done becomes 1 if no client has budget left (then nothing happened; acting: some may have paid for a
- *  choice of an action that they cannot afford), else 0.
- *  Bits do not depend on the number of threads. MFPG_ERR_NUMERIC names the client whose update left the range. */
+/** Runs one round of Algorithm 1. *done becomes 1 if no client has budget left, otherwise 0. If it is 1, the
+ *  round did not take place; with acting, some clients may have paid for a choice of an action that they then
+ *  could not afford.
+ *  Bits do not depend on the number of threads. MFPG_ERR_NUMERIC names the client whose update is not finite. */
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done);
 
-/** What its own noise costs each client, without noise on the answer: for public data only. The next round is played, everybody taking
- *  part, once for every action of one client while the others keep theirs, and nothing of the run changes; the client's loss, on its
- *  training rows, is that of y = w' + omega (w_k - w'), w' the average with the client's own share in it, w_k its update. All actions
- *  meet the same noise and batches (common random numbers). Nothing is accounted.
+/** Measures what its own noise costs each client. The results carry no noise, so this is for public data
+ *  only. The next round is run with every client, once for every action of one client while the others keep
+ *  theirs; the run itself does not change. The client's loss, on its training rows, is that of y = w' + omega
+ *  (w_k - w'), where w' is the average including the client's own share and w_k is its update. All actions
+ *  use the same noise and batches (common random numbers). Nothing is accounted.
  *  @param[in]  action           count actions that every client's mechanism accepts
  *  @param[in]  personalisation  omega in [0, 1]
- *  @param[in]  draw             which noise: 0 .. 2^31 - 1, independent of one another, of all rounds and of the run's own
+ *  @param[in]  draw             number of the noise, 0 .. 2^31 - 1; draws are independent of each other, of
+ *  all rounds and of the run's own noise
  *  @param[out] loss             clients x count, one client after the other
- *  @return MFPG_OK, MFPG_ERR_INPUT for mechanisms of records and server optimisers, MFPG_ERR_DOMAIN for an action that a mechanism refuses, MFPG_ERR_NUMERIC
- *  for a loss that is not finite (round, client and action named), MFPG_ERR_MEMORY.
+ *  @return MFPG_OK; MFPG_ERR_INPUT for mechanisms of records and for server optimisers; MFPG_ERR_DOMAIN for
+ *  an action that a mechanism
+ *  refuses; MFPG_ERR_NUMERIC for a loss that is not finite (round, client and action named); MFPG_ERR_MEMORY.
  *  Bits do not depend on the number of threads. */
 mfpg_status mfpg_federation_own_losses(mfpg_context *ctx, mfpg_federation *federation,
     const mfpg_action *action, ptrdiff_t count, double personalisation, int64_t draw, double *loss);
 
-/** The global model, parameters floats; valid until the next round. */
+/** Returns the global model (one float per parameter); valid until the next round. */
 const float *mfpg_federation_model(const mfpg_federation *federation);
 
 /** A client so far. */
 mfpg_status mfpg_federation_client(
     mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t client, mfpg_client_report *out);
 
-/** Metrics of the model on a client's evaluation set, and on all of them together (client -1). */
+/** Returns the metrics of the model on a client's evaluation set, or on all sets together (client -1). */
 mfpg_status mfpg_federation_metrics(
     mfpg_context *ctx, const mfpg_federation *federation, ptrdiff_t client, mfpg_metrics *out);
 
