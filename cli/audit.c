@@ -1,4 +1,4 @@
-/* mfpg audit: attacks what a configuration promises, and prints what the attack proved. */
+/* mfpg audit attacks what a configuration promises and prints what the attack proved. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@ typedef struct settings {
     mfpg_audit_options audit;
     int inverts; /* instead of canaries */
     mfpg_inversion_options inversion;
-    char *scores; /* IN,OUT, instead of a configuration; NULL: there is one */
+    char *scores; /* IN,OUT, used instead of a configuration; NULL: a configuration is given */
     mfpg_score_options score;
     char *out; /* NULL: nothing is written */
 } settings;
 
-/* What is done with the options: facts of them. */
+/* The kinds of audit, as facts that decide which options apply. */
 enum {
     RANKS = 1 << MFPG_AUDIT_RANKS,
     FEW = 1 << MFPG_AUDIT_FEW_RUNS,
@@ -97,7 +97,7 @@ static void *begin(mfpg_context *ctx) {
     return made;
 }
 
-/* One option decides what the others may be. */
+/* The method of the audit determines which values of the other options are valid. */
 static mfpg_status check_options(cli_call *call, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
     uint64_t facts = chosen->scores ? SCORES : chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
@@ -130,7 +130,8 @@ static void show_runs(void *user, int64_t done, int64_t total) {
     cli_progress_show(&w->bar, done, total, w->text, 0);
 }
 
-/* Few runs: the client of which most is proved so far. A user who has seen enough interrupts. */
+/* Few runs: shows the client about which most is proved so far, so that a user who has seen enough can
+ * interrupt. */
 static void show_proof(void *user, int64_t runs, const mfpg_audit_client *client) {
     watching *w = user;
     const mfpg_audit_client *best = client;
@@ -140,7 +141,8 @@ static void show_proof(void *user, int64_t runs, const mfpg_audit_client *client
     snprintf(w->text, sizeof w->text, "runs, mu %.3g proved of %.3g", best->mu_lower, best->mu);
 }
 
-/* ---- printing: down what is proved, up what is promised, so that what is printed holds as well ---- */
+/* ---- printing: what is proved is rounded down and what is promised is rounded up, so that the printed
+ * numbers are valid too ---- */
 
 static const char *proved(double value, char text[CLI_TEXT_SIZE]) {
     if (isnan(value)) return "-";
@@ -251,7 +253,7 @@ static mfpg_status attack(cli_call *call, settings *chosen, const mfpg_experimen
     return status;
 }
 
-/* ---- --inversion: examples rebuilt from one update, at levels of noise ---- */
+/* ---- --inversion: examples rebuilt from one update, at several levels of noise ---- */
 
 static void show_parts(void *user, int64_t done, int64_t total) {
     cli_progress_show(user, done, total, "parts", 0);
@@ -406,8 +408,8 @@ static mfpg_status audit_scores(cli_call *call, settings *chosen) {
 
 /* ---- the command ---- */
 
-/* The configuration that is named, or that of a run, next to which the answer is then written: unless arguments make it another
- * configuration. */
+/* Opens the named configuration, or that of a run. In the second case the result is written into the run's
+ * folder, unless arguments change the configuration. */
 static mfpg_status open_config(cli_call *call, settings *chosen, mfpg_config **out) {
     char *name = call->argument[0];
     if (!name) return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "no configuration; try: mfpg audit clinics");

@@ -30,13 +30,15 @@ enum { BLOCK_BYTES = 64, BLOCK_WORDS = 16, BLOCK_PAIRS = 8 };
 
 static const uint64_t FURTHER_BLOCK = ((uint64_t)1 << 63) + ((uint64_t)1 << 62);
 
-/* Up to this many steps in a standard deviation a float is the first to try: beyond, most would be undecided. */
+/* If a standard deviation has at most this many steps, floats are tried first; with more steps most would be
+ * undecided. */
 #define LARGEST_FLOAT_RATIO 0x1p14
 
-/* Added and taken away, it rounds a double below 2^51 in size to the nearest integer, ties to even. */
+/* Adding and subtracting this number rounds a double of size below 2^51 to the nearest integer, ties to
+ * even. */
 static const double ROUNDER = 0x1.8p52;
 
-/* ---- a single draw, whatever it takes ---- */
+/* ---- a single draw, decided exactly ---- */
 
 static mfpg_normal_bits read_bits(const mfpg_grid_draws *all, ptrdiff_t j) {
     mfpg_pair_place place = mfpg_stream_pair_place(all->vector, all->n, j);
@@ -65,7 +67,8 @@ static double rounded(double x) {
 double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
     if (!(fabs(x) <= MFPG_GRID_LARGEST_X)) return (double)NAN;
     double z = mfpg_normal_estimate(bits), y = x + ratio * (isnan(z) ? 0.0 : z), k = rounded(y);
-    /* How far y may be from its real value: |x| and ratio |z| each round by 2^-53 of themselves, |z| < 16, and so does their sum. */
+    /* Returns a bound on the error of y: |x| and ratio |z| each round by 2^-53 of themselves, |z| < 16, and
+     * so does their sum. */
     double error = ratio * MFPG_NORMAL_ESTIMATE_ERROR + (fabs(x) + 16.0 * ratio) * 0x1p-51;
     if (!isnan(z) && fabs(y - k) <= 0.5 - error) return k;
     double least = k, most = k, step = 1.0;
@@ -104,7 +107,7 @@ MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, co
     return undecided;
 }
 
-/* The same if a draw decides, the long way if none does. */
+/* Decides by one draw and, if that is not certain, by the exact method. */
 static void round_undecided(const mfpg_grid_draws *all, ptrdiff_t first, ptrdiff_t n, double most,
     const float *z, const double *x, double *k) {
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -141,7 +144,7 @@ void mfpg_grid_noise_pass(mfpg_registers registers, const mfpg_stream *stream, u
         mfpg_stream_bounded_gaussian_visit(registers, stream, vector, n, pass_draws, &all);
         return;
     }
-    float z[MFPG_GRID_PIECE]; /* no float is close enough: every draw by its further bits */
+    float z[MFPG_GRID_PIECE]; /* no float is precise enough: every draw is decided by its further bits */
     for (int i = 0; i < MFPG_GRID_PIECE; i++) z[i] = NAN;
     for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
         pass(&all.draws, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE, z, arg);

@@ -15,7 +15,7 @@ enum {
     BLOCK_PAIRS = 8,
     GROUP_BLOCKS = 8,
     GROUP_DRAWS = GROUP_BLOCKS * BLOCK_WORDS,
-    PIECE_BLOCKS = 128, /* made at once: 8 KiB of key stream, 2048 draws */
+    PIECE_BLOCKS = 128, /* blocks made at once: 8 KiB of key stream, 2048 draws */
     PIECE_DRAWS = PIECE_BLOCKS * BLOCK_WORDS,
     LONGEST_SEQUENTIAL = 512, /* draws of the longest vector in the sequential layout */
     LANES = GROUP_BLOCKS,     /* pairs transformed side by side */
@@ -38,7 +38,8 @@ static inline float float_of(uint32_t bits) {
     return x;
 }
 
-/* yes if the mask has all bits set, no if it has none; written without a branch, or gcc leaves the loops scalar. */
+/* Selects yes if the mask has all bits set, no if it has none; without a branch, because gcc would otherwise
+ * not vectorise the loops. */
 static inline float choose(uint32_t mask, float yes, float no) {
     return float_of((bits_of(yes) & mask) | (bits_of(no) & ~mask));
 }
@@ -113,7 +114,8 @@ void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle
  * normal deviate that their bits mean, NaN if the radius does not allow that, with fused multiplications or without. */
 typedef enum draw_form { SAME_BITS, BOUNDED, BOUNDED_FUSED } draw_form;
 
-/* Pairs side by side. SAME_BITS: the result is nonzero if a radius is rare and waits for its refinement. */
+/* Processes pairs side by side. SAME_BITS: the result is nonzero if a radius is rare and needs its
+ * refinement. */
 static inline __attribute__((always_inline)) uint32_t transform(int lanes, draw_form form,
     const uint32_t *restrict radius, const uint32_t *restrict angle, float *restrict first,
     float *restrict second) {
@@ -156,7 +158,7 @@ static uint32_t sequential_plain(int bounded, const uint32_t *words, ptrdiff_t b
     return bounded ? sequential(BOUNDED, words, blocks, z) : sequential(SAME_BITS, words, blocks, z);
 }
 
-/* A block has eight pairs: broader registers would be half empty. */
+/* A block has eight pairs, so half of wider registers would be empty. */
 MFPG_FOR_AVX2 static uint32_t sequential_avx2(
     int bounded, const uint32_t *words, ptrdiff_t blocks, float *z) {
     return bounded ? sequential(BOUNDED_FUSED, words, blocks, z) : sequential(SAME_BITS, words, blocks, z);
@@ -165,7 +167,8 @@ MFPG_FOR_AVX2 static uint32_t sequential_avx2(
 typedef float half_floats __attribute__((vector_size(LANES * sizeof(float))));
 typedef float broad_floats __attribute__((vector_size(BROAD * sizeof(float))));
 
-/* The draws of one half of the blocks go to one group, those of the other to the next, from registers. */
+/* The draws of one half of the blocks go to one group and those of the other half to the next, directly from
+ * registers. */
 static inline __attribute__((always_inline)) void store_halves(const float draws[BROAD], float *to) {
     broad_floats all;
     memcpy(&all, draws, sizeof all);
@@ -213,7 +216,7 @@ static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
     return b / GROUP_BLOCKS * GROUP_DRAWS + LANES * w + b % GROUP_BLOCKS;
 }
 
-/* Makes the pairs with a rare radius again, with eight bytes of a block of their own for each pair of the block. */
+/* Recomputes the pairs with a rare radius, with eight further bytes for each pair of the block. */
 static void refine(
     const mfpg_stream *stream, uint64_t first_block, layout order, ptrdiff_t blocks, float *z) {
     for (ptrdiff_t b = 0; b < blocks; b++) {

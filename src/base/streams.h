@@ -25,7 +25,7 @@ void mfpg_stream_gaussian_add(
 
 /* ---- Gaussian vectors by pieces (random_gaussian.c) ---- */
 
-/* Draws number first to first + n - 1 of a vector; pieces come in order. */
+/* Computes draws number first to first + n - 1 of a vector; pieces must be requested in order. */
 typedef void (*mfpg_gaussian_visitor)(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg);
 
 /* The draws of mfpg_stream_gaussian, at most 2048 at a time, all pieces but the last of a multiple of 128. The processor
@@ -98,7 +98,8 @@ void mfpg_chacha20_make(
 void mfpg_chacha20_few(mfpg_registers registers, const mfpg_stream *stream, uint64_t block, ptrdiff_t count,
     uint32_t (*words)[MFPG_CHACHA20_WORDS]);
 
-/* 1 if this processor's code and libsodium give the same words, also if the counter's lower half overflows. */
+/* Returns 1 if this processor's code and libsodium give the same words, also if the counter's lower half
+ * overflows. */
 int mfpg_chacha20_agrees(void);
 
 /* The draws of two groups of eight blocks (the layout of long vectors) from their words, into z[0 .. 256). bounded as above; else
