@@ -1,4 +1,5 @@
-/* What the paper's best response may mean (reproduction 3), and the constants with which each reading is drawn. */
+/* The possible meanings of the paper's best response (reproduction 3), and the constants with which each
+ * reading is drawn. */
 #include <math.h>
 
 #include "readings.h"
