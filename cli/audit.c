@@ -103,7 +103,7 @@ static mfpg_status check_options(cli_call *call, settings *chosen) {
     uint64_t facts = chosen->scores ? SCORES : chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
     for (ptrdiff_t i = 0; i < list.count; i++)
         if (call->given[i] && options[i].facts && !(options[i].facts & facts))
-            return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it counts %s only",
+            return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it applies %s only",
                 options[i].name, options[i].used);
     if (!call->given[RUNS]) o->runs = mfpg_audit_options_for(o->method).runs;
     if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0))
@@ -193,12 +193,12 @@ static void print_runs(const mfpg_audit_options *o, const mfpg_audit_plan *plan)
     else
         printf("\n%lld run%s with many canaries%s, seed", (long long)plan->runs, plan->runs == 1 ? "" : "s",
             plan->stopped ? ", stopped there" : "");
-    printf(" %llu. Everything proved holds together with probability %.6g", (unsigned long long)o->seed,
+    printf(" %llu. All proved bounds hold together with probability %.6g", (unsigned long long)o->seed,
         o->confidence);
     printf(" (of one client: %.6g).\n", plan->client_confidence);
     if (plan->pooled)
         printf("together: the clients' canaries as one sample, next to what the promises say of %s.\n",
-            plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean chance of a right guess" : "the worst of them");
+            plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean probability of a correct guess" : "the worst of them");
 }
 
 static void print_audit(const settings *chosen, const mfpg_experiment *experiment,
@@ -209,8 +209,8 @@ static void print_audit(const settings *chosen, const mfpg_experiment *experimen
         print_client(mfpg_experiment_client_name(experiment, k), &client[k]);
     if (plan->pooled) print_client("together", &plan->together);
     print_runs(&chosen->audit, plan);
-    printf("direct: epsilon by error rates alone, without any assumption; the other one is what the proved "
-           "mu means for Gaussian noise.\n");
+    printf("direct: epsilon by error rates alone, without any assumption; the other epsilon follows "
+           "from the proved mu for Gaussian noise.\n");
     if (chosen->out) printf("\nWritten to %s/audit.json\n", chosen->out);
 }
 
@@ -366,9 +366,9 @@ static void print_scores(const mfpg_score_bounds *b) {
            "%g:\n\n",
         (long long)b->inside, (long long)b->outside, b->auc, b->delta);
     printf("%-12s %10s  if\n", "bound", "epsilon");
-    printf("%-12s %10s  every score is of a run of its own, and the noise is Gaussian (mu %s proved)\n",
+    printf("%-12s %10s  every score comes from a separate run, and the noise is Gaussian (mu %s proved)\n",
         "ranks", proved(b->epsilon_lower, text[0]), proved(b->mu_lower, text[1]));
-    printf("%-12s %10s  every score is of a run of its own (%lld of %lld false positives, %lld of %lld false "
+    printf("%-12s %10s  every score comes from a separate run (%lld of %lld false positives, %lld of %lld false "
            "negatives)\n",
         "error rates", proved(b->epsilon_lower_direct, text[2]), (long long)b->false_positives,
         (long long)b->tested_outside, (long long)b->false_negatives, (long long)b->tested_inside);

@@ -172,7 +172,7 @@ static mfpg_status read_loss_table(mfpg_context *ctx, const mfpg_game_options *o
     if (!o->loss_table) return MFPG_OK;
     if (is_given(o->loss))
         return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "--loss and --loss-table exclude each other: the table stands for L e");
+            ctx, MFPG_ERR_INPUT, "--loss and --loss-table exclude each other: the table replaces L e");
     mfpg_status status = mfpg_loss_table_read(ctx, o->loss_table, &made->game, &made->loss_table);
     made->game.loss_table = made->loss_table;
     return status;

@@ -34,7 +34,7 @@ static void gain_text(const mfpg_equilibrium *q, char *text, size_t size) {
         snprintf(text, size, "can gain anything");
     else if (isfinite(pays) && q->exploitability_max <= ROUNDING * fabs(pays))
         snprintf(text, size,
-            "can gain anything beyond rounding (1e-15 of the %.4g that a client pays on average)", pays);
+            "can gain more than rounding errors (1e-15 of the %.4g that a client pays on average)", pays);
     else if (isfinite(pays))
         snprintf(text, size, "can gain more than %s (a client pays %.4g on average)",
             up(q->exploitability_max, bound), pays);
@@ -116,8 +116,8 @@ static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t
     if (!is_public_good(solution)) return 0;
     if (!among_finite(solution))
         snprintf(text, size,
-            "free riding: with personalisation 0 nobody in a large crowd feels its own noise, so that all "
-            "take the smallest budget there is, whatever their preferences");
+            "free riding: with personalisation 0 no client in a large federation feels its own noise, so "
+            "all choose the smallest allowed budget, whatever their preferences");
     else
         snprintf(text, size,
             "free riding: with personalisation 0 a client feels only its share, 1/%td, of its own noise (a "

@@ -86,7 +86,7 @@ static mfpg_status print_clients(
     if (alike) fprintf(out, "  all %td clients share one certificate\n", clients);
     if (tally->idle)
         fprintf(
-            out, "  nobody took part in any round: the budget is smaller than what a first round costs\n");
+            out, "  no client took part in any round: the budget is smaller than the cost of a first round\n");
     fprintf(out, "In words, for '%s', %s: %s.\n", e->data->client[tally->most].name,
         alike ? "protected as all the others are" : "the least protected", words);
     return MFPG_OK;

@@ -117,8 +117,8 @@ mfpg_status mfpg_announcements_tell(
     if (before && memcmp(before->digest, digest, MFPG_DIGEST_SIZE) == 0) return MFPG_OK;
     if (before)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "round %lld, repeated, would not release what it released before the interruption, and "
-            "nobody may see both: the program or the machine computes otherwise. Only a new run can be made",
+            "round %lld, repeated, would release other values than before the interruption, and "
+            "nobody may see both: the program or the machine computes differently. Start a new run instead",
             (long long)round);
     mfpg_announcement a = {.round = round, .choice = choice};
     memcpy(a.digest, digest, sizeof a.digest);

@@ -84,7 +84,7 @@ static mfpg_status probe_action(
     if (status != MFPG_OK) return status;
     deploy(p, k, shared, own->model);
     double loss = p->loss[k * p->count + j] = loss_at(p, k, own->model, own->scratch);
-    return isfinite(loss) ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the loss is no finite number");
+    return isfinite(loss) ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the loss is not a finite number");
 }
 
 static mfpg_status probe_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {

@@ -240,7 +240,7 @@ mfpg_status mfpg_check_directions(mfpg_context *ctx, const mfpg_play *play) {
         if (utility && (saved > 0.0 || (close && !(saved < 0.0)))) continue;
         char from[MFPG_NUMBER_SIZE], to[MFPG_NUMBER_SIZE];
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "cost %s is no privacy game: with more noise of its own a client must lose more utility and less "
+            "cost %s is not a privacy game: with more noise of its own a client must lose more utility and less "
             "privacy, but from action %s to the noisier %s the %s",
             cost->name, mfpg_number_format(quiet, from), mfpg_number_format(noisy, to),
             utility ? "privacy cost does not fall" : "utility loss falls");

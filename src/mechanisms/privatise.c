@@ -174,7 +174,7 @@ static mfpg_status check_numbers(
     for (ptrdiff_t b = 0; b < count; b++) *total += buffer[b].count;
     if (*total > 0) return MFPG_OK;
     return mfpg_fail(
-        ctx, MFPG_ERR_INPUT, "the update holds no floating-point number: there is nothing to privatise");
+        ctx, MFPG_ERR_INPUT, "the update has no floating-point number, so there is nothing to privatise");
 }
 
 mfpg_status mfpg_privatise(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
