@@ -39,8 +39,8 @@ typedef struct mfpg_audit_options {
     /* ranks: runs of each pattern, both inputs together, even, >= 20; few runs: the maximum; one run: 1 */
     int64_t runs;
     int64_t canaries; /* few runs, one run: maximum per client; 0: as many as fit, up to 1000 */
-    /* ranks, 1: rows of data under the configured model are played too: long ones with a wrong label. They are realistic, and
-     * no worst case; a generalised linear model only */
+    /* ranks, 1: rows of data under the configured model are attacked too: long rows with a wrong label. They
+     * are realistic and not a worst case; only for generalised linear models */
     int input_canaries;
     double confidence; /* in (0,1): the probability with which all bounds of all clients hold together */
     /* results depend only on it, on runs and on what is audited, not on the number of threads */

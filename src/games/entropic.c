@@ -279,7 +279,7 @@ static mfpg_status nash(
     const double resolved = 1e-9; /* relative error of the price; a client can gain about its square */
     market m = {.play = play, .law = law_of(play), .minded = minded(play), .low = low, .high = high};
     mfpg_root root = find_price(&m);
-    double price = root.high; /* the upper end: its replies are ones that the model bears */
+    double price = root.high; /* the upper end: the model is stable at the best responses to it */
     (void)ctx;
     m.price = price;
     m.action = action;
@@ -290,9 +290,10 @@ static mfpg_status nash(
     return MFPG_OK;
 }
 
-/* At the optimum N w_k f'(s) + c_k = beta_k B_k/e_k^2, of which client k of N players minds w_k f'(s) and one of the limit
- * nothing of it: the rest is the price. With it the replies to s are the optimum's, and as the price only adds to c_k > 0
- * the equilibrium is still the only one (see nash). At an end of the interval the same holds as an inequality. */
+/* At the optimum N w_k f'(s) + c_k = beta_k B_k/e_k^2. Of this, client k of N players includes w_k f'(s),
+ * and a client of the limit nothing; the rest is the price. With it the best responses to s are the
+ * optimum's. The price only adds to c_k > 0, so the equilibrium is still unique (see nash). At an end of the
+ * interval the same holds as an inequality. */
 static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *price) {
     const mfpg_action_set *set = &play->game->actions;
     mfpg_play planner = *play;

@@ -101,9 +101,10 @@ struct mfpg_model_ops {
     void (*predict)(
         const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);
 
-    /* All or none; 0 and NULL: the loss is not a smooth convex function of the features. margin_curvature: the Hessian's norm
-     * in the margins, at most. weights_norm2: an upper bound of the squared operator norm of the map from features to
-     * margins. input_gradient: NaN if the label is none of the model's; work: classes doubles. */
+    /* All three are set, or all are 0 and NULL if the loss is not a smooth convex function of the features.
+     * margin_curvature: an upper bound on the Hessian's norm in the margins. weights_norm2: an upper bound
+     * of the squared operator norm of the map from features to margins. input_gradient: NaN if the label is
+     * not one of the model's; work: classes doubles. */
     double margin_curvature;
     double (*weights_norm2)(const mfpg_model *model, const float *w);
     void (*input_gradient)(
