@@ -153,7 +153,7 @@ typedef struct mfpg_reading {
     double interaction;     /* zeta >= 0; proportional */
     double privacy_scale;   /* B > 0; reciprocal */
     mfpg_paper_bound bound; /* eq. (dpbound) with its clamp and envelope; G is its gradient_norm */
-    double gradient_spread; /* G_k uniform on G (1 +- spread), in [0, 1) */
+    double gradient_spread; /* spread of G_k, in [0, 1): each G_k is uniform on G (1 +- spread) */
     double rounds;          /* K */
 } mfpg_reading;
 

@@ -10,9 +10,9 @@ double mfpg_rdp_epsilon_classic(double rdp, double order, double delta);
 /* Returns delta at epsilon >= 0 from the tight relation, rounded up, at most 1. */
 double mfpg_rdp_delta(double rdp, double order, double epsilon);
 
-/* The same before it is cut off at 1, as a search over orders wants it: log of
- * exp((order-1) (rdp - epsilon)) (1 - 1/order)^order / (order-1), rounded up; it may be positive. rdp >= 0, order > 1 and
- * finite, epsilon >= 0 and finite. */
+/* Returns the logarithm of the same before it is limited to 1, which a search over orders needs: log of
+ * exp((order-1) (rdp - epsilon)) (1 - 1/order)^order / (order-1), rounded up; it may be positive. rdp >= 0,
+ * order > 1 and finite, epsilon >= 0 and finite. */
 double mfpg_rdp_log_delta(double rdp, double order, double epsilon);
 
 /* Returns an upper bound of the total variation distance, which is the delta at epsilon 0; at most 1. */

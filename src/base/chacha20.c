@@ -12,7 +12,7 @@ typedef uint32_t broad_lanes __attribute__((vector_size(BLOCKS * sizeof(uint32_t
     a += b, d = ROTATE(d ^ a, 16), c += d, b = ROTATE(b ^ c, 12), a += b, d = ROTATE(d ^ a, 8), c += d,      \
             b = ROTATE(b ^ c, 7)
 
-/* Columns, then diagonals; x is an array of 16 words, each a register of lanes. */
+/* Processes columns and then diagonals; x is an array of 16 words, each a register of lanes. */
 #define DOUBLE_ROUND(x)                                                                                      \
     QUARTER_ROUND(x[0], x[4], x[8], x[12]);                                                                  \
     QUARTER_ROUND(x[1], x[5], x[9], x[13]);                                                                  \
@@ -108,7 +108,7 @@ void mfpg_chacha20_make(
     make_half(start, low + LANES, high + LANES, (uint32_t(*)[BLOCKS])(out->word[0] + LANES));
 }
 
-/* Four words of one block, then the same four of the next. */
+/* Stores four words of one block, then the same four of the next. */
 typedef uint32_t rows __attribute__((vector_size(8 * sizeof(uint32_t))));
 
 #define TURN(x, a, b, c, d) x = __builtin_shufflevector(x, x, a, b, c, d, a + 4, b + 4, c + 4, d + 4)

@@ -1,5 +1,5 @@
-/* Fixed-point arithmetic in 384 bits, with which comparisons of a normal deviate are decided without logarithms:
- * |Z| > |t| holds exactly if u < exp(-t^2 / (2 T^2)), T the deviate's cosine or sine. */
+/* Fixed-point arithmetic with 384 bits, which decides comparisons of a normal deviate without logarithms:
+ * |Z| > |t| holds exactly if u < exp(-t^2 / (2 T^2)), where T is the deviate's cosine or sine. */
 #include "grid_noise.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static fixed halved(fixed a) {
     return a;
 }
 
-/* floor(a / b) to 320 bits of fraction for a / b < 2^10, bit by bit; b > 0. */
+/* Computes floor(a / b) to 320 bits of fraction for a / b < 2^10, bit by bit; b > 0. */
 static fixed quotient(fixed a, fixed b) {
     fixed out = {{0}};
     int bit = 10;

@@ -25,19 +25,20 @@ mfpg_status mfpg_file_create_in(mfpg_context *ctx, const char *folder, const cha
  * before. */
 mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_file *out);
 
-/* Flushes, syncs, renames to the final name and frees; a failure removes the temporary file. */
+/* Flushes, syncs and renames to the final name, and frees; a failure removes the temporary file. */
 mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file);
 
 /* Removes the temporary file and frees; it may be called after commit and on a zeroed struct. */
 void mfpg_file_abandon(mfpg_file *file);
 
-/* A file of a folder as NumPy reads it (format 1.0; the numbers begin at a multiple of 64). type: "<f4" or "<f8", what values
- * holds, in C order; rank 1 to 3. */
+/* Writes a file of a folder in NumPy's format 1.0; the numbers begin at a multiple of 64. type: "<f4" or
+ * "<f8", the type of values, in C order; rank 1 to 3. */
 mfpg_status mfpg_file_write_npy(mfpg_context *ctx, const char *folder, const char *name, const char *type,
     const void *values, const ptrdiff_t *shape, int rank);
 
-/* Opens a regular file or a pipe for reading; MFPG_ERR_INPUT with the reason for anything else. A signal that comes while a
- * pipe has no writer yet, or no bytes, and whose handler does not restart calls, ends the wait: MFPG_ERR_INTERRUPTED. */
+/* Opens a regular file or a pipe for reading; MFPG_ERR_INPUT with the reason for anything else. If a pipe
+ * has no writer yet, or no bytes, the call waits. A signal whose handler does not restart calls ends the
+ * wait with MFPG_ERR_INTERRUPTED. */
 mfpg_status mfpg_file_open(mfpg_context *ctx, const char *path, FILE **out);
 
 /* Sets the status and the message for a read that the system failed with that errno. */
@@ -58,8 +59,8 @@ mfpg_status mfpg_path_sync_folder(mfpg_context *ctx, const char *path);
 /* Makes a folder and its parents. */
 mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path);
 
-/* A grey picture as a PNG file (ISO/IEC 15948; png.c): width x height pixels, row-major, 0 black; *bytes is to be freed.
- * MFPG_ERR_DOMAIN for sides below 1 or above 2^15. */
+/* Encodes a grey picture as a PNG file (ISO/IEC 15948; png.c): width x height pixels, row-major, 0 is black;
+ * free *bytes. MFPG_ERR_DOMAIN for sides below 1 or above 2^15. */
 mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, const unsigned char *pixel,
     unsigned char **bytes, size_t *size);
 

@@ -59,8 +59,8 @@ static mfpg_status fail_range(mfpg_context *ctx, ptrdiff_t n, const float *x, fl
         mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
 }
 
-/* Rounds by adding and taking away 1.5 * 2^52 if all |terms| are below 2^51: that is what llrint gives, and unlike
- * llrint it goes through vector registers on every x86-64. */
+/* Rounds by adding and subtracting 1.5 * 2^52, which is valid if all |terms| are below 2^51. The result is
+ * that of llrint, but unlike llrint this uses vector registers on every x86-64. */
 MFPG_WIDE static void add_small_terms(ptrdiff_t n, double scale, const float *x, int64_t *units) {
     const double shift = 0x1.8p52;
     int64_t shift_bits;

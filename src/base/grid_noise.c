@@ -1,5 +1,6 @@
-/* The integers nearest to numbers plus normal deviates, exactly: draws in float with a proved bound decide nearly all of
- * them, draws in double nearly all others, and fixed-point numbers of 384 bits the rest. */
+/* Computes the integers nearest to numbers plus normal deviates, exactly. Draws in float with a proved error
+ * bound decide nearly all of them, draws in double nearly all others, and fixed-point numbers of 384 bits
+ * the rest. */
 #include "grid_noise.h"
 
 #include <endian.h>
@@ -61,9 +62,10 @@ static double rounded(double x) {
     return (x + ROUNDER) - ROUNDER;
 }
 
-/* By an estimate if it decides, else by comparisons with half-integers. An exact tie has probability 0. The estimate is the
- * integer or next to it, so that two or three comparisons are enough; in the cell in which there is none, steps
- * that double find two integers around it, and halving finds it. */
+/* Rounds by an estimate if that decides, and otherwise by comparisons with half-integers. An exact tie has
+ * probability 0. The estimate is at most 1 away from the integer, so two or three comparisons suffice. In
+ * the cell without an estimate, steps that double in length find two integers around it, and bisection finds
+ * it. */
 double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
     if (!(fabs(x) <= MFPG_GRID_LARGEST_X)) return (double)NAN;
     double z = mfpg_normal_estimate(bits), y = x + ratio * (isnan(z) ? 0.0 : z), k = rounded(y);
@@ -94,8 +96,9 @@ double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
 
 /* ---- pieces ---- */
 
-/* k becomes the integers nearest to x + ratio z. Nonzero if one of them is not certain: half a step less what the sum may be
- * off by, `most` and 2^-50 of its size, does not hold the distance, or z is NaN. */
+/* Computes k, the integers nearest to x + ratio z. Returns nonzero if one of them is not certain, because
+ * the distance from x + ratio z to k may exceed half a step minus the error bound (`most` and 2^-50 of its
+ * size), or because z is NaN. */
 MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, const float *restrict z,
     const double *restrict x, double *restrict k) {
     uint64_t undecided = 0;

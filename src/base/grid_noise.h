@@ -123,16 +123,18 @@ typedef struct mfpg_normal_bits {
     int sine; /* 1: the sine draw of the pair, 0: its cosine draw */
 } mfpg_normal_bits;
 
-/* An estimate from the words and 64 further bits of each, off by at most MFPG_NORMAL_ESTIMATE_ERROR; NaN in the cell of
- * probability 2^-44 at u = 0, in which 96 bits of u say too little. */
+/* Returns an estimate from the words and 64 further bits of each, with an error of at most
+ * MFPG_NORMAL_ESTIMATE_ERROR; NaN in the cell of probability 2^-44 at u = 0, in which 96 bits of u are not
+ * enough. */
 double mfpg_normal_estimate(const mfpg_normal_bits *bits);
 #define MFPG_NORMAL_ESTIMATE_ERROR 0x1p-45
 
-/* 1 if x + ratio Z < bound, else 0: exact, for every completion of the bits, but for a probability below 2^-200 a call, in
- * which the known bits decide as if they were all. ratio in [1, 2^46], |x| and |bound| below 2^50. Takes some microseconds. */
+/* Returns 1 if x + ratio Z < bound, and otherwise 0. It is exact for every completion of the bits, except
+ * with probability below 2^-200 per call, when the known bits decide as if there were no others. ratio in
+ * [1, 2^46], |x| and |bound| below 2^50. It takes some microseconds. */
 int mfpg_normal_is_below(const mfpg_normal_bits *bits, double ratio, double x, double bound);
 
-/* The integer nearest to x + ratio Z for the deviate of these bits; NaN for an x out of range. */
+/* Returns the integer nearest to x + ratio Z for the deviate of these bits; NaN for an x out of range. */
 double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x);
 
 #endif

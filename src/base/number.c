@@ -65,9 +65,10 @@ static const uint64_t TEN_TO_16 = 10000000000000000u, TEN_TO_17 = 10000000000000
 /* A positive number times 10^scale, with the interval that reads back as it: up to half way to its
  * neighbours. */
 typedef struct scaled {
-    uint64_t floor;     /* of the number, 17 digits */
-    int rest;           /* the number is above floor by: 0 nothing, 1 less than a half, 2 a half, 3 more */
-    uint64_t low, high; /* the smallest and the largest whole number that reads back */
+    uint64_t floor; /* of the number, 17 digits */
+    /* how far the number is above floor: 0 not at all, 1 less than a half, 2 a half, 3 more than a half */
+    int rest;
+    uint64_t low, high; /* the smallest and the largest integer that reads back as the number */
 } scaled;
 
 /* Returns the whole part of quarters 5^scale 2^-shift; *rest as in scaled. */
@@ -154,7 +155,8 @@ char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]) {
     if (value == 0.0) return strcpy(buffer, signbit(value) ? "-0" : "0");
     if (!find_digits(fabs(value), &number, &tens)) return format_by_trial(value, buffer);
     for (; digits <= DIGITS; digits++) {
-        if (digits == 2) digits = 15; /* as in the trials: fewer digits are fifteen that end with zeros */
+        /* as in the trials above: numbers with fewer digits have fifteen, the last of which are zeros */
+        if (digits == 2) digits = 15;
         uint64_t rounded = rounded_to(&number, digits);
         if (rounded < number.low || rounded > number.high) continue;
         if (rounded == TEN_TO_17) rounded = TEN_TO_16, tens++;

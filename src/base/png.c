@@ -45,10 +45,11 @@ mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, 
     at += sizeof SIGNATURE;
     put_number(at + 8, (uint32_t)width);
     put_number(at + 12, (uint32_t)height);
-    at[16] = 8; /* bits; then colour type 0 (grey), and 0 for compression, filters and interlacing */
+    /* eight bits per pixel; then colour type 0 (grey), and 0 for compression, filters and interlacing */
+    at[16] = 8;
     at = close_chunk(at, "IHDR", HEADER);
     if (compress2(at + 8, &packed, rows, plain, 9) != Z_OK) {
-        status = mfpg_fail_memory(ctx); /* its only failure here: the room is large enough */
+        status = mfpg_fail_memory(ctx); /* the only possible failure, because the memory is large enough */
         goto done;
     }
     at = close_chunk(at, "IDAT", (uint32_t)packed);

@@ -19,8 +19,9 @@ enum {
 static const char SEED_DOMAIN[16] = "mfpg seed key 1";
 static const char STREAM_DOMAIN[16] = "mfpg stream 1";
 
-/* Picks libsodium's fast code. A stream may be opened before any context was made; the call is idempotent, takes a
- * lock of its own, and without it the bits are the same, only four times slower. So its failure may be ignored here. */
+/* Selects libsodium's fast code. A stream may be opened before any context was created. The call may be
+ * repeated and locks internally. Without it the bits are the same, but four times slower to compute, so its
+ * failure is ignored here. */
 static void prepare_sodium(void) {
     if (sodium_init() < 0) return;
 }

@@ -69,8 +69,8 @@ static inline __attribute__((always_inline)) float radius_of(int fused, float x,
     return sqrtf(add_product(fused, (float)e, -1.3862944f, s));
 }
 
-/* The radius of a word that is not rare. Words of the upper half count down from 1, so that a float holds their
- * distance from it: then also the smallest radii are right to a float's precision. */
+/* Computes the radius of a word that is not rare. Words of the upper half are represented by their distance
+ * from 1, which a float holds exactly enough that the smallest radii have full precision too. */
 static inline __attribute__((always_inline)) float common_radius(int fused, uint32_t word) {
     uint32_t upper = (uint32_t)((int32_t)word >> 31); /* all bits set in the upper half */
     float distance = ((float)(int32_t)(word ^ upper) + 0.5f) * 0x1p-32f;
@@ -98,7 +98,8 @@ static inline __attribute__((always_inline)) void direction(
 
 float mfpg_box_muller_radius(uint32_t word, uint64_t further) {
     if (word >= MFPG_RARE_RADIUS) return common_radius(0, word);
-    /* u < 2^-23, so a float holds (word 2^64 + further + 1/2) / 2^96 down to its end, 2^-97 */
+    /* u < 2^-23, so a float can represent (word 2^64 + further + 1/2) / 2^96 down to its smallest value,
+     * 2^-97 */
     float u = ((float)word * 0x1p64f + ((float)further + 0.5f)) * 0x1p-96f;
     return radius_of(0, u, 1.0f - u);
 }
@@ -110,8 +111,9 @@ void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle
     draws[1] = radius * sine;
 }
 
-/* How pairs become draws: as mfpg_stream_gaussian gives them, the same bits on every processor; or within a bound of the
- * normal deviate that their bits mean, NaN if the radius does not allow that, with fused multiplications or without. */
+/* How pairs become draws. Either as mfpg_stream_gaussian gives them, with the same bits on every processor;
+ * or within an error bound of the normal deviate that their bits mean (NaN if the radius does not allow
+ * that), with or without fused multiplications. */
 typedef enum draw_form { SAME_BITS, BOUNDED, BOUNDED_FUSED } draw_form;
 
 /* Processes pairs side by side. SAME_BITS: the result is nonzero if a radius is rare and needs its
@@ -178,7 +180,7 @@ static inline __attribute__((always_inline)) void store_halves(const float draws
     memcpy(to + GROUP_DRAWS, &high, sizeof high);
 }
 
-/* Two groups of eight blocks that lie side by side. */
+/* Two adjacent groups of eight blocks. */
 static inline __attribute__((always_inline)) uint32_t two_groups(
     int lanes, draw_form form, const mfpg_chacha20 *words, float *z) {
     uint32_t rare = 0;
@@ -210,7 +212,7 @@ uint32_t mfpg_gaussian_groups(int bounded, mfpg_registers registers, const mfpg_
     return MAKERS[registers](bounded, words, z);
 }
 
-/* Place of word w of block b among the draws, both counted from the start of the vector. */
+/* Returns the place of word w of block b among the draws, both counted from the start of the vector. */
 static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
     if (order == SEQUENTIAL) return BLOCK_WORDS * b + w;
     return b / GROUP_BLOCKS * GROUP_DRAWS + LANES * w + b % GROUP_BLOCKS;
@@ -249,7 +251,8 @@ static void make_sequential(int bounded, mfpg_registers registers, const mfpg_st
     if (rare && !bounded) refine(stream, first_block, SEQUENTIAL, blocks, z);
 }
 
-/* Draws of `blocks` blocks, whole groups, from number first_block on; room for an even number of groups. */
+/* Computes the draws of `blocks` blocks, in whole groups, from number first_block on; there must be room for
+ * an even number of groups. */
 static void make_word_major(int bounded, mfpg_registers registers, const mfpg_stream *stream,
     uint64_t first_block, ptrdiff_t blocks, float *z) {
     uint32_t rare = 0;

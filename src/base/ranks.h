@@ -70,15 +70,17 @@ void mfpg_fixed_sum_clear(mfpg_fixed_sum *sum);
 /* Makes the sum empty again, with the same count. */
 void mfpg_fixed_sum_reset(mfpg_fixed_sum *sum);
 
-/* sum += weight * x, count entries. MFPG_ERR_NUMERIC if the weight or an entry is not finite (the message names the
- * first such entry) or the range would be left (it names the largest term); the sum is unchanged then. */
+/* Adds weight * x, count entries, to sum. MFPG_ERR_NUMERIC if the weight or an entry is not finite (the
+ * message names the first such entry) or if the range would be left (it names the largest term); sum is then
+ * unchanged. */
 mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double weight, const float *x);
 
-/* sum += units, count integers in steps of a grid instead of MFPG_FIXED_SUM_UNIT. No range: what leaves 64 bits wraps around,
- * which is a function of the sum alone. A sum is of such integers or of weighted vectors, not of both. */
+/* Adds units, count integers in steps of a grid instead of MFPG_FIXED_SUM_UNIT, to sum. There is no range
+ * limit: overflow of 64 bits wraps around, so the result depends only on the sum. A sum may contain either
+ * such integers or weighted vectors, not both. */
 void mfpg_fixed_sum_add_units(mfpg_fixed_sum *sum, const int64_t *units);
 
-/* sum += other, of the same count. MFPG_ERR_NUMERIC if the range would be left; the sum is unchanged then. */
+/* Adds other, of the same count, to sum. MFPG_ERR_NUMERIC if the range would be left; sum is then unchanged. */
 mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const mfpg_fixed_sum *other);
 
 /* Replaces sum by the sum over all ranks, the same on each. MFPG_ERR_NUMERIC, on all, if the range would be

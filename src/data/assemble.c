@@ -202,8 +202,9 @@ static mfpg_status read_cell(assembly *a, cell_place at, int *kept) {
 
 /* ---- rows ---- */
 
-/* Reads the features and the label of a row to the end of the frame. A row without one of them is absent: all its
- * features are zero. Its label is read all the same, because a partition by labels must not depend on other cells. */
+/* Reads the features and the label of a row to the end of the frame. A row without one of them is absent:
+ * all its features are zero. Its label is read nevertheless, because a partition by labels must not depend
+ * on other cells. */
 static mfpg_status read_row(assembly *a, ptrdiff_t t, cell_place at) {
     const mfpg_schema *schema = &a->schema;
     mfpg_frame *frame = a->frame;

@@ -30,9 +30,9 @@ typedef struct mfpg_binary {
     int big;   /* 1: the highest byte comes first */
 } mfpg_binary;
 
-/* Reads the rest of the source, which is count >= 1 numbers, into *numbers: NULL on entry, the caller's to free, also after
- * a failure. Memory is asked for as the bytes arrive, so that a header cannot ask for more than the source can fill.
- * count x size is at most MFPG_MOST_BYTES. */
+/* Reads the rest of the source, which must be count >= 1 numbers, into *numbers: NULL on entry, freed by the
+ * caller, also after a failure. Memory is allocated as the bytes arrive, so a header cannot make it allocate
+ * more than the source contains. count x size is at most MFPG_MOST_BYTES. */
 mfpg_status mfpg_bytes_read_numbers(
     mfpg_bytes *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers);
 

@@ -131,8 +131,8 @@ static int find_record(scanner *s) {
     }
 }
 
-/* The commonest of , ; tab outside quotes in the line at hand (ties: the order ; tab ,); without them a blank, if there is
- * one inside the line. */
+/* Returns the most frequent of , ; tab outside quotes in the current line (ties: in the order ; tab ,); if
+ * there is none, a blank, provided that the line contains one. */
 static char find_separator(const char *line) {
     ptrdiff_t commas = 0, semicolons = 0, tabs = 0, blanks = 0;
     int quoted = 0;

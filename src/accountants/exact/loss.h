@@ -46,8 +46,9 @@ loss_window loss_window_at(const sampled_step *kind, loss_direction direction, d
  * beyond 1.6 the Gaussian weight grows faster than the rule gains. */
 double loss_strip(double reach);
 
-/* The loss tilted by e^(c loss): log M(c) and its first two derivatives. c > 0. Trapezoid rule, off by less than 1e-9 of M
- * - 1 (of each derivative of it, likewise); log_m +INFINITY if M exceeds e^600 or the window holds too many nodes. */
+/* The loss tilted by e^(c loss): log M(c) and its first two derivatives, for c > 0, by the trapezoid rule.
+ * Their error is less than 1e-9 of M - 1 (and of each of its derivatives); log_m is +INFINITY if M exceeds
+ * e^600 or the window needs too many nodes. */
 typedef struct loss_moments {
     double log_m, mean, variance;
 } loss_moments;

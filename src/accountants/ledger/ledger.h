@@ -54,8 +54,9 @@ size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG
 size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]);
 
-/* Turns the line {...} of length bytes into {...,"chain":"VALUE"} and returns its new length; the line has room for
- * MFPG_LEDGER_SEAL bytes more. chain holds the previous value, "" before the first line, and becomes the line's own. */
+/* Turns the line {...} of `length` bytes into {...,"chain":"VALUE"} and returns its new length; the line
+ * must have room for MFPG_LEDGER_SEAL more bytes. chain holds the previous value ("" before the first line)
+ * and becomes the line's own value. */
 size_t mfpg_ledger_seal(char *line, size_t length, char chain[MFPG_LEDGER_CHAIN_SIZE]);
 
 /* Returns 1 if the line ends with that key, whatever its value. */
