@@ -210,7 +210,7 @@ static void print_introduction(const char *task, ptrdiff_t seeds, FILE *out) {
         "Adjacency\nzero-out, delta 1e-05%s. In the games (mapg-dp, mfpg) the largest epsilon of a client is "
         "the "
         "target.\n\n",
-        images ? "" : ", accountant gdp where no other is named");
+        images ? "" : ", accountant gdp unless another is named");
 }
 
 /* ---- privacy as rounds continue (theory S1, S2.3): one noised chain with the paper's constants, from
@@ -312,7 +312,7 @@ static void print(const bench_cell *cells, ptrdiff_t count, FILE *out) {
 const bench_suite bench_suite_frontier = {
     .name = "frontier",
     .help = "accuracy against certified epsilon for the four cells, unit example and client, view local, "
-            "average and final; images where they are asked for",
+            "average and final; images only on request",
     .seeds = 20,
     .image_seeds = 5,
     .images_on_request = 1,

@@ -163,7 +163,7 @@ static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size
     double price = 1.0 + game->interaction * solution->equilibrium->mean_action;
     if (!has_fact(solution, MFPG_COST_READS_INTERACTION) || price > 0.0) return 0;
     snprintf(text, size,
-        "where the clients settle, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
+        "at the equilibrium, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
         "own cost x %.4g: own noise is a gain there, which no model of a loss has; interaction above %.4g "
         "would keep it one",
         price, -1.0 / solution->equilibrium->mean_action);
@@ -364,14 +364,14 @@ static void print_certificate(const mfpg_solution *s, FILE *out) {
     char text[MFPG_MESSAGE_SIZE];
     mfpg_solution_certificate(s, text, sizeof text);
     fprintf(out, "Mean %s %.6g.\nCertificate: %s.\n", mfpg_solution_control(s), q->mean_action, text);
-    const char *shared = q->mixing_count > 0 ? ", those that mix shared out among their two actions" : "";
+    const char *shared = q->mixing_count > 0 ? " (those that mix are divided between their two actions)" : "";
     if (s->finite_max == 0.0)
-        fprintf(
-            out, "  Nor can any, where these %td clients play it among themselves%s.\n", q->clients, shared);
+        fprintf(out, "  The same holds if these %td clients play the game among themselves%s.\n", q->clients,
+            shared);
     else if (!isnan(s->finite_max))
         fprintf(out,
-            "  Where these %td clients play it among themselves%s, one can gain at most %.3g, and %.3g on "
-            "average.\n",
+            "  If these %td clients play the game among themselves%s, one of them can gain at most %.3g, and "
+            "%.3g on average.\n",
             q->clients, shared, s->finite_max, s->finite_mean);
     if (q->consistency_gap > 0.0)
         fprintf(out, "  The mean that was answered and the mean of the answers differ by %.3g.\n",

@@ -275,7 +275,7 @@ static void write_comments(FILE *out, const mfpg_loss_table *table) {
         table->clients, table->rounds, table->draws, mfpg_number_format(table->reference, reference),
         mfpg_number_format(table->personalisation, omega));
     fprintf(out,
-        "| loss: measured, pooled where it fell with the own noise (%td actions, by at most %s). Errors are "
+        "| loss: measured, pooled if it fell with the own noise (%td actions, by at most %s). Errors are "
         "standard errors;\n"
         "| difference is to the first action, with common random numbers\n",
         table->pooled, mfpg_number_format(table->moved_most, moved));

@@ -14,7 +14,7 @@ static mfpg_status settle_law(mfpg_context *ctx, mfpg_config *config) {
     int game = config->method.players != MFPG_PLAYERS_NONE;
     if (!budgets || config->set.law >= 0) return MFPG_OK;
     return mfpg_config_resolve(ctx, config, "noise.law", game ? "game" : "classical",
-        game ? "budgets of a game are Gaussian-DP parameters" : "the paper's noise where there is no game");
+        game ? "budgets of a game are Gaussian-DP parameters" : "the paper's noise without a game");
 }
 
 static mfpg_status check_grid(mfpg_context *ctx, const mfpg_config *config) {
