@@ -132,8 +132,8 @@ static void print_bounds(const mfpg_ledger_account *ledger) {
     char epsilon[CLI_TEXT_SIZE], delta[CLI_TEXT_SIZE];
     const mfpg_odometer *read = &ledger->odometer;
     if (isfinite(ledger->epsilon_replace))
-        printf("%-12s one record inside a client is protected at the replace number: epsilon %s\n", "replace",
-            cli_text_up(ledger->epsilon_replace, epsilon));
+        printf("%-12s one record inside a client is protected at the epsilon for replace: epsilon %s\n",
+            "replace", cli_text_up(ledger->epsilon_replace, epsilon));
     if (read->index >= 0)
         printf("%-12s at most epsilon %s at delta %s (%s)\n", "odometer", cli_text_up(read->epsilon, epsilon),
             cli_text_up(ledger->odometer_delta, delta), MFPG_ODOMETER_NOTE);

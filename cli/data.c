@@ -169,7 +169,8 @@ static void print_label(const mfpg_data_report *report) {
         printf(" %8lld\n", (long long)report->class_rows[c].rows);
     }
     if (report->classes > MOST_CLASSES) printf("             ... (all: --json)\n");
-    printf("majority   %.4f, the accuracy of always answering the commonest class\n", report->majority_rate);
+    printf("majority   %.4f, the accuracy of always predicting the most frequent class\n",
+        report->majority_rate);
 }
 
 /* A name may contain anything: bytes that would control a terminal, or that are not UTF-8, are shown as

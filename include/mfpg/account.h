@@ -109,10 +109,8 @@ typedef struct mfpg_answer {
 /** Answers a question. out is set on success only and is freed with mfpg_answer_clear; it remains valid after
  *  the question is destroyed.
  *  @return MFPG_OK; MFPG_ERR_INPUT if options contradict each other, something is missing, a target cannot be
- *  reached, or
- *  the end of a ledger differs from the one named in the summary next to it; otherwise as
- *  mfpg_accountant_create,
- *  mfpg_accountant_record, mfpg_calibrate and mfpg_ledger_read. */
+ *  reached, or the end of a ledger differs from the one named in the summary next to it; otherwise as
+ *  mfpg_accountant_create, mfpg_accountant_record, mfpg_calibrate and mfpg_ledger_read. */
 mfpg_status mfpg_question_answer(mfpg_context *ctx, const mfpg_question *question, mfpg_answer *out);
 void mfpg_answer_clear(mfpg_answer *answer);
 

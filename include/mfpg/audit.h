@@ -165,10 +165,9 @@ typedef struct mfpg_audit_plan {
  *  @param[out] client  one entry per client
  *  @param[out] plan    may be NULL
  *  @return MFPG_OK, also if a promise is broken; MFPG_ERR_INPUT for what cannot be audited (no noise, actions
- *  chosen in every
- *  round, more canaries than the model has room for); MFPG_ERR_DOMAIN for options out of range;
- *  MFPG_ERR_NUMERIC for a score
- *  that is not a number; MFPG_ERR_INTERRUPTED; otherwise as mfpg_federation_create. */
+ *  chosen in every round, more canaries than the model has room for); MFPG_ERR_DOMAIN for options out of
+ *  range; MFPG_ERR_NUMERIC for a score that is not a number; MFPG_ERR_INTERRUPTED; otherwise as
+ *  mfpg_federation_create. */
 mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *options,
     const mfpg_federation_options *federation, const mfpg_federated_data *data, const mfpg_model *model,
     const mfpg_mechanism *const *mechanism, const mfpg_action *action, mfpg_audit_client *client,
@@ -211,8 +210,7 @@ extern const mfpg_fields mfpg_score_fields;
  *  @param[in] inside, outside  scores of members and of non-members, larger if membership is likelier, at
  *  least 2 each, in any order
  *  @return MFPG_OK; MFPG_ERR_INPUT for too few scores; MFPG_ERR_DOMAIN for options out of range and scores
- *  that are not finite;
- *  MFPG_ERR_MEMORY. *out is set only on success. Threads: safe on different contexts. */
+ *  that are not finite; MFPG_ERR_MEMORY. *out is set only on success. Threads: safe on different contexts. */
 mfpg_status mfpg_audit_scores(mfpg_context *ctx, const mfpg_score_options *options, const double *inside,
     ptrdiff_t inside_count, const double *outside, ptrdiff_t outside_count, mfpg_score_bounds *out);
 

@@ -24,8 +24,7 @@ mfpg_context_options mfpg_context_options_default(void);
  *  @param[out] out      the context, set only on success; free it with mfpg_context_destroy
  *  @return MFPG_OK; MFPG_ERR_DOMAIN for a negative thread count or a rank outside its group; MFPG_ERR_MEMORY;
  *  MFPG_ERR_IO if the system provides no randomness; MFPG_ERR_NUMERIC if the library's vector code of
- *  ChaCha20 and
- *  libsodium disagree on this processor, so that no noise can be trusted.
+ *  ChaCha20 and libsodium disagree on this processor, so that no noise can be trusted.
  *  Threads: only one calling thread at a time may use a context. */
 mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_context **out);
 

@@ -86,8 +86,7 @@ typedef struct mfpg_data_report {
  *  line
  *  (configuration: several lines), without control characters.
  *  @return MFPG_OK if some settings can read the file, however unusual it is; otherwise MFPG_ERR_INPUT with
- *  line or
- *  byte or, for an unsupported format, its name and how to convert it; MFPG_ERR_MEMORY; MFPG_ERR_IO.
+ *  line or byte or, for an unsupported format, its name and how to convert it; MFPG_ERR_MEMORY; MFPG_ERR_IO.
  *  Limits: those of mfpg_federated_data_create. A pipe is refused, because the file is read more than once. */
 mfpg_status mfpg_data_check(
     mfpg_context *ctx, const char *path, const mfpg_data_check_options *options, mfpg_data_report **out);

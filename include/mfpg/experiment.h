@@ -27,8 +27,7 @@ typedef struct mfpg_experiment mfpg_experiment;
  *  @param[in]  config  copied; the caller's object is unchanged
  *  @param[out] out     free with mfpg_experiment_destroy; set only on success
  *  @return MFPG_OK; MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the key or file at fault; MFPG_ERR_IO;
- *  MFPG_ERR_MEMORY;
- *  MFPG_ERR_INTERRUPTED if a signal ended the wait for a pipe. */
+ *  MFPG_ERR_MEMORY; MFPG_ERR_INTERRUPTED if a signal ended the wait for a pipe. */
 mfpg_status mfpg_experiment_create(mfpg_context *ctx, const mfpg_config *config, mfpg_experiment **out);
 void mfpg_experiment_destroy(mfpg_experiment *experiment);
 
@@ -40,10 +39,9 @@ void mfpg_experiment_destroy(mfpg_experiment *experiment);
  *  the first process.
  *  @param[in] config  NULL, or a configuration that must equal the one of the run
  *  @return MFPG_ERR_INPUT if there is nothing to resume, the checkpoint is damaged, or the configuration
- *  differs (with the
- *  key); otherwise as mfpg_experiment_create. Before it changes anything, mfpg_experiment_run detects whether
- *  data, first
- *  model, actions or files differ, or another process runs the experiment. */
+ *  differs (with the key); otherwise as mfpg_experiment_create. Before it changes anything,
+ *  mfpg_experiment_run detects whether data, first model, actions or files differ, or another process runs
+ *  the experiment. */
 mfpg_status mfpg_experiment_resume(
     mfpg_context *ctx, const char *folder, const mfpg_config *config, mfpg_experiment **out);
 
@@ -70,10 +68,8 @@ typedef struct mfpg_run_options {
  *  the call is collective: the first process writes, and every process must have the first one's
  *  configuration (except paths), data, first model and actions.
  *  @return MFPG_OK; MFPG_ERR_INTERRUPTED after a stop, with the files of all complete rounds written;
- *  otherwise as usual, and
- *  the ledger and the files from before the failure are kept. The message states how many rounds are
- *  complete, names the
- *  files, and says how to continue the run if that is possible. */
+ *  otherwise as usual, and the ledger and the files from before the failure are kept. The message states how
+ *  many rounds are complete, names the files, and says how to continue the run if that is possible. */
 mfpg_status mfpg_experiment_run(
     mfpg_context *ctx, mfpg_experiment *experiment, const mfpg_run_options *options);
 
@@ -155,10 +151,8 @@ mfpg_status mfpg_experiment_write_audit(mfpg_context *ctx, const mfpg_experiment
  *  initial model. Call it before the run; the experiment is not changed. It reads private data. If width of
  *  the options is 0, pictures are square for data in MNIST format.
  *  @return MFPG_ERR_INPUT for records as particles, models without biases, fewer than 2 examples outside the
- *  batch;
- *  MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_NUMERIC for gradients or features that are not finite,
- *  and if the game
- *  was not solved; MFPG_ERR_INTERRUPTED. */
+ *  batch; MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_NUMERIC for gradients or features that are not
+ *  finite, and if the game was not solved; MFPG_ERR_INTERRUPTED. */
 mfpg_status mfpg_experiment_invert(mfpg_context *ctx, const mfpg_experiment *experiment,
     const mfpg_inversion_options *options, mfpg_inversion **out);
 
@@ -176,8 +170,7 @@ mfpg_status mfpg_experiment_write_inversion(mfpg_context *ctx, const mfpg_experi
  *  written.
  *  @param[in] labels  the file of labels, for formats that keep them separately; otherwise NULL
  *  @return MFPG_ERR_INPUT if the folder holds no run, or if scaling or imputation was fitted to the run's own
- *  rows and cannot
- *  be repeated. */
+ *  rows and cannot be repeated. */
 mfpg_status mfpg_evaluate_file(
     mfpg_context *ctx, const char *run_folder, const char *file, const char *labels, mfpg_metrics *out);
 

@@ -199,8 +199,8 @@ mfpg_status mfpg_federation_round(
  *  all rounds and of the run's own noise
  *  @param[out] loss             clients x count, one client after the other
  *  @return MFPG_OK; MFPG_ERR_INPUT for mechanisms of records and for server optimisers; MFPG_ERR_DOMAIN for
- *  an action that a mechanism
- *  refuses; MFPG_ERR_NUMERIC for a loss that is not finite (round, client and action named); MFPG_ERR_MEMORY.
+ *  an action that a mechanism refuses; MFPG_ERR_NUMERIC for a loss that is not finite (round, client and
+ *  action named); MFPG_ERR_MEMORY.
  *  Bits do not depend on the number of threads. */
 mfpg_status mfpg_federation_own_losses(mfpg_context *ctx, mfpg_federation *federation,
     const mfpg_action *action, ptrdiff_t count, double personalisation, int64_t draw, double *loss);

@@ -143,9 +143,8 @@ typedef struct mfpg_equilibrium {
  *  than 2^20 clients tie at a mixed equilibrium, the first ones play the upper action and one of them mixes,
  *  which gives the same mean.
  *  @return MFPG_OK with out filled (out->converged 0 if a root was not reached); MFPG_ERR_INPUT if the game
- *  has no solution or
- *  settings contradict each other (the message says which); MFPG_ERR_DOMAIN for a number out of range or NaN;
- *  MFPG_ERR_MEMORY. After a failure out is empty and may be cleared.
+ *  has no solution or settings contradict each other (the message says which); MFPG_ERR_DOMAIN for a number
+ *  out of range or NaN; MFPG_ERR_MEMORY. After a failure out is empty and may be cleared.
  *  The bits do not depend on the number of threads. Threads: safe on different contexts. */
 mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equilibrium *out);
 void mfpg_equilibrium_clear(mfpg_equilibrium *equilibrium);

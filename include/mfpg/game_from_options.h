@@ -79,8 +79,7 @@ typedef struct mfpg_posed_game {
  *  the cost reads an option.
  *  @param[out] out  borrows the numbers of the options; free with mfpg_posed_game_clear; set on success only
  *  @return MFPG_OK; MFPG_ERR_INPUT with the option, as the command line writes it, and what is allowed;
- *  MFPG_ERR_DOMAIN;
- *  MFPG_ERR_IO for files; MFPG_ERR_MEMORY */
+ *  MFPG_ERR_DOMAIN; MFPG_ERR_IO for files; MFPG_ERR_MEMORY */
 mfpg_status mfpg_game_pose(mfpg_context *ctx, const mfpg_game_options *options, mfpg_posed_game *out);
 void mfpg_posed_game_clear(mfpg_posed_game *posed);
 

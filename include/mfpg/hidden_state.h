@@ -72,9 +72,8 @@ typedef struct mfpg_hidden_assumption {
  *  contracts, and there is no gain over composition.
  *  @param[in] dimension  parameters, >= 1: in dimension 1 a clipped convex gradient stays monotone
  *  @return MFPG_OK; MFPG_ERR_INPUT with the reason if the case does not apply (strong convexity with a clip
- *  that
- *  acts, case glm with a clip over several examples, no assumption); MFPG_ERR_DOMAIN for NaN or a number out
- *  of range.
+ *  that acts, case glm with a clip over several examples, no assumption); MFPG_ERR_DOMAIN for NaN or a number
+ *  out of range.
  *  After a failure *c is +INFINITY. */
 mfpg_status mfpg_hidden_contraction(mfpg_context *ctx, const mfpg_hidden_assumption *assumption, double step,
     double decay, double penalty, ptrdiff_t dimension, double *c);

@@ -62,8 +62,7 @@ typedef struct mfpg_loss_table {
  *  are ignored, so no client stops.
  *  @param[out] out  free with mfpg_loss_table_clear; set only on success
  *  @return MFPG_OK, MFPG_ERR_INPUT or MFPG_ERR_DOMAIN with the key, file or action at fault, MFPG_ERR_NUMERIC
- *  if a run
- *  leaves the range of numbers, MFPG_ERR_INTERRUPTED, MFPG_ERR_IO, MFPG_ERR_MEMORY. */
+ *  if a run leaves the range of numbers, MFPG_ERR_INTERRUPTED, MFPG_ERR_IO, MFPG_ERR_MEMORY. */
 mfpg_status mfpg_loss_table_measure(
     mfpg_context *ctx, const mfpg_config *config, const mfpg_loss_study *study, mfpg_loss_table *out);
 

@@ -142,11 +142,9 @@ typedef struct mfpg_local_round {
  *  @param[out] out      the same number; must not alias w
  *  @param[out] report   may be NULL
  *  @return MFPG_OK; MFPG_ERR_INPUT for a release that is not this mechanism's (steps, a smaller sensitivity),
- *  a share of projected
- *  states or without noise, a model whose sums round more than sum_rounding; MFPG_ERR_DOMAIN for a grid that
- *  does not fit;
- *  MFPG_ERR_MEMORY (Sinkhorn); MFPG_ERR_NUMERIC if the weights are no longer finite or a projection does not
- *  converge.
+ *  a share of projected states or without noise, a model whose sums round more than sum_rounding;
+ *  MFPG_ERR_DOMAIN for a grid that does not fit; MFPG_ERR_MEMORY (Sinkhorn); MFPG_ERR_NUMERIC if the weights
+ *  are no longer finite or a projection does not converge.
  *  Threads: safe with separate work, out and share. */
 mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_local_round *round, const float *w, float *out, float *work, mfpg_update_report *report);

@@ -129,8 +129,7 @@ void mfpg_options_begin(const mfpg_options *list, void *fields);
  *  texts are added to the list.
  *  @param[in] value  copied; numbers of a list are separated by commas; NULL for a FLAG
  *  @return MFPG_OK; MFPG_ERR_INPUT with the option (as "--steps"), what was found, what is allowed and the
- *  nearest word;
- *  MFPG_ERR_MEMORY. After a failure the fields are unchanged. */
+ *  nearest word; MFPG_ERR_MEMORY. After a failure the fields are unchanged. */
 mfpg_status mfpg_option_set(
     mfpg_context *ctx, const mfpg_options *list, const char *name, const char *value, void *fields);
 

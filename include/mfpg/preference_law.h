@@ -24,8 +24,7 @@ typedef struct mfpg_population {
 /** Reads "0.5", "0.5,0.8,1.2", "0.5:1.5" (evenly spaced), "uniform:0.5:1.5" or "lognormal:1:0.4" (median and
  *  sd of the logarithm).
  *  @return MFPG_OK with out filled (free it with mfpg_population_clear), MFPG_ERR_INPUT with what was found
- *  and what is
- *  allowed, MFPG_ERR_MEMORY; after a failure out is empty. */
+ *  and what is allowed, MFPG_ERR_MEMORY; after a failure out is empty. */
 mfpg_status mfpg_population_parse(mfpg_context *ctx, const char *text, mfpg_population *out);
 
 /** Reads a list from a CSV file with one row per client; column NULL: its only column. The status is as
@@ -40,8 +39,7 @@ void mfpg_population_clear(mfpg_population *population);
  *  minimises the Wasserstein distance on the line). Means therefore converge like 1/N, not like 1/sqrt N as
  *  with random draws.
  *  @return MFPG_OK, MFPG_ERR_INPUT if a list has another length, MFPG_ERR_DOMAIN if a quantile leaves the
- *  range of
- *  positive numbers */
+ *  range of positive numbers */
 mfpg_status mfpg_population_fill(
     mfpg_context *ctx, const mfpg_population *population, ptrdiff_t clients, double *out);
 

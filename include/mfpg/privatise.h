@@ -41,8 +41,7 @@ typedef struct mfpg_buffer {
  *  @param[out]    zeroed     1 if the update was not finite and became zero, otherwise 0; only for the
  *  client's own log
  *  @return MFPG_OK; MFPG_ERR_INPUT for no number at all, a mechanism that does not clip updates, or a release
- *  that is not its own;
- *  MFPG_ERR_DOMAIN for a grid that does not fit.
+ *  that is not its own; MFPG_ERR_DOMAIN for a grid that does not fit.
  *  Time: three passes. Memory: allocates nothing. Threads: safe on different buffers and contexts. */
 mfpg_status mfpg_privatise(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
     const mfpg_stream *noise, const mfpg_buffer *buffer, ptrdiff_t count, int *zeroed);
@@ -69,9 +68,8 @@ typedef struct mfpg_example_updates {
  *  @param[out] result     count arrays, at least one number in all; unchanged on error
  *  @param[out] zeroed     number of examples that were not finite; only for the client's own log
  *  @return MFPG_OK; MFPG_ERR_INPUT for arrays whose sizes do not match, no number at all, another mechanism,
- *  or a
- *  release that is not its own; MFPG_ERR_DOMAIN for a grid that does not fit, or is too fine for sums of so
- *  many rows; MFPG_ERR_MEMORY. Time: three passes over the examples. Memory: 8 bytes per number of the
+ *  or a release that is not its own; MFPG_ERR_DOMAIN for a grid that does not fit, or is too fine for sums of
+ *  so many rows; MFPG_ERR_MEMORY. Time: three passes over the examples. Memory: 8 bytes per number of the
  *  result.
  *  Threads: safe on different arrays and contexts. */
 mfpg_status mfpg_privatise_examples(mfpg_context *ctx, const mfpg_mechanism *mechanism,

@@ -103,6 +103,6 @@ const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release 
     if (release->unit == promise->unit) return promised_grid_fault(promise, release);
     return release->unit == MFPG_UNIT_CLIENT
                ? "its unit is client, that of the promise example: a client's promise is not an "
-                 "example's; one record of it is protected at the replace number"
+                 "example's; one record of it is protected at the epsilon for replace"
                : "its unit is example, that of the promise client: an example's promise is not a client's";
 }

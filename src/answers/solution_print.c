@@ -374,7 +374,8 @@ static void print_certificate(const mfpg_solution *s, FILE *out) {
             "%.3g on average.\n",
             q->clients, shared, s->finite_max, s->finite_mean);
     if (q->consistency_gap > 0.0)
-        fprintf(out, "  The mean that was answered and the mean of the answers differ by %.3g.\n",
+        fprintf(out,
+            "  The mean to which clients responded and the mean of their responses differ by %.3g.\n",
             q->consistency_gap);
     if (!q->converged) return;
     print_uniqueness(q, out);

@@ -109,7 +109,7 @@ mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg
     mfpg_status status = MFPG_OK;
     if (game->federation->acting)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "game.update: each-round: actions that answer to what was released cannot be audited");
+            "game.update: each-round: actions that depend on earlier releases cannot be audited");
     if (game->federation->promise.view != MFPG_VIEW_LOCAL && !mfpg_server_is_plain(&game->federation->server))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "server.optimiser: in view %s an attack reads the average from the global model; allowed: sgd "

@@ -101,7 +101,7 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
             "zero-out: a %s that is absent contributes nothing of its own, and noise is sent all the same%s",
             promise->unit == MFPG_UNIT_CLIENT ? "client" : "record",
             promise->unit == MFPG_UNIT_CLIENT
-                ? "; one record inside a client is protected at the replace number"
+                ? "; one record inside a client is protected at the epsilon for replace"
                 : "");
     if (promise->unit == MFPG_UNIT_EXAMPLE && !mfpg_noises_records(e))
         add(list,

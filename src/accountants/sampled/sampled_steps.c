@@ -181,7 +181,7 @@ mfpg_status sampled_sum_record(mfpg_context *ctx, void *state, const mfpg_releas
     double rate = sum->credits ? release->sampling_rate : 1.0, s = release->sensitivity;
     if (rate == 0.0) return MFPG_OK; /* no example takes part, so only noise is released */
     if (times > INT64_MAX / release->steps)
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "one record of more than 2^63 steps");
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "one record adds more than 2^63 steps");
     if (rate != release->sampling_rate || release->last_sd != release->noise_sd) sum->loose = 1;
     double mu = mfpg_release_mu(release, MFPG_ADJACENCY_ZERO_OUT);
     square_sum_add_times(&sum->uncredited, mu, times);
