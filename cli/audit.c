@@ -198,7 +198,8 @@ static void print_runs(const mfpg_audit_options *o, const mfpg_audit_plan *plan)
     printf(" (of one client: %.6g).\n", plan->client_confidence);
     if (plan->pooled)
         printf("together: the clients' canaries as one sample, next to what the promises say of %s.\n",
-            plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean probability of a correct guess" : "the worst of them");
+            plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean probability of a correct guess"
+                                                : "the worst of them");
 }
 
 static void print_audit(const settings *chosen, const mfpg_experiment *experiment,
@@ -368,8 +369,9 @@ static void print_scores(const mfpg_score_bounds *b) {
     printf("%-12s %10s  if\n", "bound", "epsilon");
     printf("%-12s %10s  every score comes from a separate run, and the noise is Gaussian (mu %s proved)\n",
         "ranks", proved(b->epsilon_lower, text[0]), proved(b->mu_lower, text[1]));
-    printf("%-12s %10s  every score comes from a separate run (%lld of %lld false positives, %lld of %lld false "
-           "negatives)\n",
+    printf(
+        "%-12s %10s  every score comes from a separate run (%lld of %lld false positives, %lld of %lld false "
+        "negatives)\n",
         "error rates", proved(b->epsilon_lower_direct, text[2]), (long long)b->false_positives,
         (long long)b->tested_outside, (long long)b->false_negatives, (long long)b->tested_inside);
     printf(

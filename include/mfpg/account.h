@@ -91,7 +91,7 @@ typedef struct mfpg_answer {
     /* lower and upper end of the requested number; NaN if the accountant certifies nothing */
     double lower, upper;
     const char *accountant; /* its name in accountants.def */
-    /* NULL if the sensitivity or mu was given directly, so that the adjacency does not matter */
+    /* NULL if the sensitivity or mu was given: the answer then holds for the adjacency to which that refers */
     const char *adjacency;
     const char *unit, *view;
     mfpg_particles particles;

@@ -18,9 +18,8 @@ enum {
     MFPG_ACCOUNTANT_TAKES_ORDERS = 8,       /* reads orders of its options */
     MFPG_ACCOUNTANT_TAKES_WIDTH = 16,       /* reads width of its options */
     MFPG_ACCOUNTANT_TAKES_DELTA = 32,       /* delta is given and never found */
-    MFPG_ACCOUNTANT_BOUNDS_DISTANCE =
-        /* its delta is a total variation between last models and applies to every epsilon */
-    64,
+    /* its delta is a total variation between last models and applies to every epsilon */
+    MFPG_ACCOUNTANT_BOUNDS_DISTANCE = 64,
     MFPG_ACCOUNTANT_OF_DATA = 128 /* accepts releases of data and not of parameters */
 };
 

@@ -85,8 +85,8 @@ static mfpg_status print_clients(
     mfpg_experiment_promise(e, &tally->high, words, sizeof words);
     if (alike) fprintf(out, "  all %td clients share one certificate\n", clients);
     if (tally->idle)
-        fprintf(
-            out, "  no client took part in any round: the budget is smaller than the cost of a first round\n");
+        fprintf(out,
+            "  no client took part in any round: the budget is smaller than the cost of a first round\n");
     fprintf(out, "In words, for '%s', %s: %s.\n", e->data->client[tally->most].name,
         alike ? "protected as all the others are" : "the least protected", words);
     return MFPG_OK;

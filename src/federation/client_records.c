@@ -16,7 +16,8 @@ static mfpg_status find_kind(mfpg_context *ctx, mfpg_federation *f) {
     for (ptrdiff_t k = 1; k < f->clients; k++)
         if (mfpg_mechanism_particles(f->mechanism[k]) != f->particles)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "client '%s' adds noise to %s, client '%s' to %s: a federation has only one kind of certificate",
+                "client '%s' adds noise to %s, client '%s' to %s: a federation has only one kind of "
+                "certificate",
                 f->data->client[0].name, mfpg_particles_name(f->particles), f->data->client[k].name,
                 mfpg_particles_name(mfpg_mechanism_particles(f->mechanism[k])));
     return MFPG_OK;

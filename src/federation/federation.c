@@ -60,8 +60,8 @@ static mfpg_status check_accountants(mfpg_context *ctx, mfpg_federation *f) {
     if (status == MFPG_OK && !mfpg_accountant_certifies(probe))
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.accountant: '%s' certifies nothing", name);
     if (status == MFPG_OK && paper && mfpg_accountant_particles(f->population) != f->particles)
-        status = mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "'%s' is not a formula for noised %s", paper, mfpg_particles_name(f->particles));
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "'%s' is not a formula for noised %s", paper,
+            mfpg_particles_name(f->particles));
     if (status == MFPG_OK && mfpg_accountant_particles(probe) != f->particles)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
             "privacy.accountant: '%s' knows %s only; the particles of client '%s' are %s", name,

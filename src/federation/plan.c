@@ -97,8 +97,7 @@ static int is_of_class(const void *user, int32_t number) {
     const plan_class *class = &plan->class[number];
     ptrdiff_t example = (ptrdiff_t) class->release.client;
     return plan->mechanism[example] == plan->mechanism[client->k] &&
-           rows_of(plan, example) == rows_of(plan, client->k) &&
-           class->control == client->action.control &&
+           rows_of(plan, example) == rows_of(plan, client->k) && class->control == client->action.control &&
            (class->control == MFPG_CONTROL_NONE || class->value == mfpg_action_value(&client->action));
 }
 

@@ -168,7 +168,8 @@ mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game,
     mfpg_play play;
     free_game.price = NULL;
     if (game->players == MFPG_PLAYERS_NONE)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "with players none no game is played, so no price can be computed");
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "with players none no game is played, so no price can be computed");
     mfpg_status status = mfpg_play_prepare(ctx, &free_game, game->players == MFPG_PLAYERS_MEAN_FIELD, &play);
     if (status) return status;
     double *found = mfpg_alloc(game->clients, sizeof *found);

@@ -36,10 +36,8 @@ enum {
     MFPG_COST_PUBLIC_GOOD = 2048,
     /* the mean strength of equally weighted clients determines the loss of all */
     MFPG_COST_COMMON_LOSS = 4096,
-    MFPG_COST_INCONSISTENT =
-        /* it violates that the cost falls with less noise and with less privacy loss, so it serves
-         * reproduction only */
-    8192
+    /* its parts do not move in the directions of theory S3.1 (i), so it serves reproduction only */
+    MFPG_COST_INCONSISTENT = 8192
 };
 
 /* Returns the bits of that cost; 0 for NULL and unknown names. */

@@ -92,9 +92,8 @@ static mfpg_status nash(
     mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
     enum { PASSES = 10000 };
     const double still = 0x1p-50; /* a few roundings of the logarithm's argument */
-    const double rounding =
-        /* smaller moves that do not shrink are rounding errors, which are larger if prices are near 0 */
-        0x1p-42;
+    /* smaller moves that do not shrink are rounding errors, which are larger if prices are near 0 */
+    const double rounding = 0x1p-42;
     int one = play->game->interaction >= 0.0;
     ptrdiff_t clients = play->game->clients, block = clients >= 64 * MFPG_BLOCK ? MFPG_BLOCK : 1;
     const double none[MFPG_BLOCK] = {0};

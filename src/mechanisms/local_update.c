@@ -85,9 +85,8 @@ static int sums_examples(const mfpg_mechanism *mechanism) {
 
 ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows) {
     ptrdiff_t vector = aligned(mfpg_model_parameters(model));
-    ptrdiff_t vectors =
-        /* an integer of 64 bits needs the space of two floats */
-        sums_examples(mechanism) ? 2 * vector : vector;
+    /* an integer of 64 bits needs the space of two floats */
+    ptrdiff_t vectors = sums_examples(mechanism) ? 2 * vector : vector;
     if (mfpg_mechanism_steps(mechanism) > 1) vectors += vector;
     if (mechanism->optimiser->carry) vectors += (mechanism->optimiser->vectors + 1) * vector;
     ptrdiff_t list = mechanism->options.batch_rate < 1.0 ? aligned(rows) : 0;
