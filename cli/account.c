@@ -82,7 +82,7 @@ static void print_answer(const mfpg_answer *answer) {
     print_number("delta", answer->delta);
     print_number("mu", answer->mu);
     print_number("rdp", answer->rdp);
-    /* The other end of what was asked for, if more is known of it than 0. */
+    /* Prints the other end of the requested number, if it is more than 0. */
     if (answer->certificate && answer->lower > 0) print_text("lower end", cli_text_down(answer->lower, text));
     print_text("accountant", answer->accountant);
     print_text("adjacency", answer->adjacency ? answer->adjacency : "that of the sensitivity or mu given");
@@ -98,7 +98,7 @@ static void print_answer(const mfpg_answer *answer) {
     for (ptrdiff_t i = 0; i < answer->assumptions; i++) printf("  - %s\n", answer->assumption[i]);
 }
 
-/* Six digits, on the side that costs less. */
+/* Prints six digits, rounded to the side that costs less privacy. */
 static void print_found(const mfpg_found *found) {
     char text[CLI_TEXT_SIZE];
     switch (found->solved) {
@@ -132,8 +132,8 @@ static void print_bounds(const mfpg_ledger_account *ledger) {
     char epsilon[CLI_TEXT_SIZE], delta[CLI_TEXT_SIZE];
     const mfpg_odometer *read = &ledger->odometer;
     if (isfinite(ledger->epsilon_replace))
-        printf("%-12s one record inside a client is protected at the replace number: epsilon %s\n", "replace",
-            cli_text_up(ledger->epsilon_replace, epsilon));
+        printf("%-12s one record inside a client is protected at the epsilon for replace: epsilon %s\n",
+            "replace", cli_text_up(ledger->epsilon_replace, epsilon));
     if (read->index >= 0)
         printf("%-12s at most epsilon %s at delta %s (%s)\n", "odometer", cli_text_up(read->epsilon, epsilon),
             cli_text_up(ledger->odometer_delta, delta), MFPG_ODOMETER_NOTE);
@@ -219,7 +219,7 @@ static mfpg_status account(cli_call *call) {
     return ask(call, 0);
 }
 
-/* No line of the examples is longer than a line of the help, which would break it. */
+/* A line of the examples must not be longer than a line of the help, which would break it. */
 const cli_command command_account = {
     .list_of = account_options,
     .begin = begin_account,

@@ -1,4 +1,4 @@
-/* mfpg audit: attacks what a configuration promises, and prints what the attack proved. */
+/* mfpg audit attacks what a configuration promises and prints what the attack proved. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@ typedef struct settings {
     mfpg_audit_options audit;
     int inverts; /* instead of canaries */
     mfpg_inversion_options inversion;
-    char *scores; /* IN,OUT, instead of a configuration; NULL: there is one */
+    char *scores; /* IN,OUT, used instead of a configuration; NULL: a configuration is given */
     mfpg_score_options score;
     char *out; /* NULL: nothing is written */
 } settings;
 
-/* What is done with the options: facts of them. */
+/* The kinds of audit, as facts that decide which options apply. */
 enum {
     RANKS = 1 << MFPG_AUDIT_RANKS,
     FEW = 1 << MFPG_AUDIT_FEW_RUNS,
@@ -97,13 +97,13 @@ static void *begin(mfpg_context *ctx) {
     return made;
 }
 
-/* One option decides what the others may be. */
+/* The method of the audit determines which values of the other options are valid. */
 static mfpg_status check_options(cli_call *call, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
     uint64_t facts = chosen->scores ? SCORES : chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
     for (ptrdiff_t i = 0; i < list.count; i++)
         if (call->given[i] && options[i].facts && !(options[i].facts & facts))
-            return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it counts %s only",
+            return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it applies %s only",
                 options[i].name, options[i].used);
     if (!call->given[RUNS]) o->runs = mfpg_audit_options_for(o->method).runs;
     if (o->method == MFPG_AUDIT_RANKS && (o->runs < 20 || o->runs % 2 != 0))
@@ -130,7 +130,8 @@ static void show_runs(void *user, int64_t done, int64_t total) {
     cli_progress_show(&w->bar, done, total, w->text, 0);
 }
 
-/* Few runs: the client of which most is proved so far. A user who has seen enough interrupts. */
+/* Few runs: shows the client about which most is proved so far, so that a user who has seen enough can
+ * interrupt. */
 static void show_proof(void *user, int64_t runs, const mfpg_audit_client *client) {
     watching *w = user;
     const mfpg_audit_client *best = client;
@@ -140,7 +141,8 @@ static void show_proof(void *user, int64_t runs, const mfpg_audit_client *client
     snprintf(w->text, sizeof w->text, "runs, mu %.3g proved of %.3g", best->mu_lower, best->mu);
 }
 
-/* ---- printing: down what is proved, up what is promised, so that what is printed holds as well ---- */
+/* ---- printing: what is proved is rounded down and what is promised is rounded up, so that the printed
+ * numbers are valid too ---- */
 
 static const char *proved(double value, char text[CLI_TEXT_SIZE]) {
     if (isnan(value)) return "-";
@@ -191,12 +193,13 @@ static void print_runs(const mfpg_audit_options *o, const mfpg_audit_plan *plan)
     else
         printf("\n%lld run%s with many canaries%s, seed", (long long)plan->runs, plan->runs == 1 ? "" : "s",
             plan->stopped ? ", stopped there" : "");
-    printf(" %llu. Everything proved holds together with probability %.6g", (unsigned long long)o->seed,
+    printf(" %llu. All proved bounds hold together with probability %.6g", (unsigned long long)o->seed,
         o->confidence);
     printf(" (of one client: %.6g).\n", plan->client_confidence);
     if (plan->pooled)
         printf("together: the clients' canaries as one sample, next to what the promises say of %s.\n",
-            plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean chance of a right guess" : "the worst of them");
+            plan->method == MFPG_AUDIT_FEW_RUNS ? "the mean probability of a correct guess"
+                                                : "the worst of them");
 }
 
 static void print_audit(const settings *chosen, const mfpg_experiment *experiment,
@@ -207,8 +210,8 @@ static void print_audit(const settings *chosen, const mfpg_experiment *experimen
         print_client(mfpg_experiment_client_name(experiment, k), &client[k]);
     if (plan->pooled) print_client("together", &plan->together);
     print_runs(&chosen->audit, plan);
-    printf("direct: epsilon by error rates alone, without any assumption; the other one is what the proved "
-           "mu means for Gaussian noise.\n");
+    printf("direct: epsilon by error rates alone, without any assumption; the other epsilon follows "
+           "from the proved mu for Gaussian noise.\n");
     if (chosen->out) printf("\nWritten to %s/audit.json\n", chosen->out);
 }
 
@@ -251,7 +254,7 @@ static mfpg_status attack(cli_call *call, settings *chosen, const mfpg_experimen
     return status;
 }
 
-/* ---- --inversion: examples rebuilt from one update, at levels of noise ---- */
+/* ---- --inversion: examples rebuilt from one update, at several levels of noise ---- */
 
 static void show_parts(void *user, int64_t done, int64_t total) {
     cli_progress_show(user, done, total, "parts", 0);
@@ -364,10 +367,11 @@ static void print_scores(const mfpg_score_bounds *b) {
            "%g:\n\n",
         (long long)b->inside, (long long)b->outside, b->auc, b->delta);
     printf("%-12s %10s  if\n", "bound", "epsilon");
-    printf("%-12s %10s  every score is of a run of its own, and the noise is Gaussian (mu %s proved)\n",
+    printf("%-12s %10s  every score comes from a separate run, and the noise is Gaussian (mu %s proved)\n",
         "ranks", proved(b->epsilon_lower, text[0]), proved(b->mu_lower, text[1]));
-    printf("%-12s %10s  every score is of a run of its own (%lld of %lld false positives, %lld of %lld false "
-           "negatives)\n",
+    printf(
+        "%-12s %10s  every score comes from a separate run (%lld of %lld false positives, %lld of %lld false "
+        "negatives)\n",
         "error rates", proved(b->epsilon_lower_direct, text[2]), (long long)b->false_positives,
         (long long)b->tested_outside, (long long)b->false_negatives, (long long)b->tested_inside);
     printf(
@@ -406,8 +410,8 @@ static mfpg_status audit_scores(cli_call *call, settings *chosen) {
 
 /* ---- the command ---- */
 
-/* The configuration that is named, or that of a run, next to which the answer is then written: unless arguments make it another
- * configuration. */
+/* Opens the named configuration, or that of a run. In the second case the result is written into the run's
+ * folder, unless arguments change the configuration. */
 static mfpg_status open_config(cli_call *call, settings *chosen, mfpg_config **out) {
     char *name = call->argument[0];
     if (!name) return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "no configuration; try: mfpg audit clinics");

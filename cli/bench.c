@@ -15,7 +15,7 @@ static void show_cells(void *user, int64_t done, int64_t total) {
     if (done == total) cli_progress_end(user); /* the tables follow */
 }
 
-/* The figures of the suites; of a task that was not run there is no script. */
+/* The figures of the suites; if a task was not run, its script does not exist. */
 static const struct {
     const char *suite, *script;
 } figures[] = {{"figures", "figure1.gp"}, {"figures", "figure2.gp"}, {"figures", "figure3.gp"},

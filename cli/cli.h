@@ -1,4 +1,5 @@
-/* What the commands share: how a command is described and called, messages, JSON, the terminal, signals, run folders. */
+/* What the commands share: their descriptions and how they are called, messages, JSON, the terminal,
+ * signals, run folders. */
 #ifndef MFPG_CLI_H
 #define MFPG_CLI_H
 
@@ -27,7 +28,7 @@ typedef struct cli_call {
     int arguments;
     char **assignment; /* KEY=VALUE, of a command that takes them */
     int assignments;
-    int code; /* the exit code if no call fails; CLI_DONE unless the command writes another one */
+    int code; /* the exit code if no call fails; CLI_DONE unless the command sets another one */
 } cli_call;
 
 /* A command of commands.def. Its help, manual page and completion come from this table too. What an argument may be is said by
@@ -46,8 +47,8 @@ typedef struct cli_command {
     const char *forms;  /* the arguments, one form a line; KEY=VALUE in it: such arguments are kept apart */
     int least, most;    /* number of arguments */
     const char *needed; /* the message for too few */
-    const char *limit;  /* the end of the message for too many: "one file at a time" */
-    const char *doc;    /* of the help; what follows after \v comes after the options */
+    const char *limit;  /* the end of the message about too many arguments: "one file at a time" */
+    const char *doc;    /* text of the help; what follows \v is printed after the options */
     mfpg_status (*run)(cli_call *call);
 } cli_command;
 
@@ -55,7 +56,8 @@ typedef struct cli_command {
 #include "commands.def"
 #undef COMMAND
 
-/* Lines of a command's list; the struct that they fill is called settings. What follows the help are further members. */
+/* Lines of a command's list; the struct that they fill is called settings. The arguments after the help are
+ * further members. */
 #define CLI_FIELD(member)                                                                                    \
     .offset = offsetof(settings, member),                                                                    \
     .field = _Generic(((settings *)0)->member,                                                               \
@@ -76,18 +78,18 @@ typedef struct cli_command {
     (&(const mfpg_options){.option = (const mfpg_option[]){__VA_ARGS__},                                     \
         .count = (ptrdiff_t)(sizeof((const mfpg_option[]){__VA_ARGS__}) / sizeof(mfpg_option))})
 
-/* Name, help and table of commands.def; NULL past the end or for an unknown name. */
+/* Return name, help and table of commands.def; NULL past the end or for an unknown name. */
 const char *cli_command_name(ptrdiff_t index);
 const char *cli_command_help(ptrdiff_t index);
 const cli_command *cli_command_find(const char *name, const char **help);
 
-/* The options of the command's own list, and after them those that it has in common with others; NULL past the end. */
+/* Returns the options of the command's own list, followed by the common options; NULL past the end. */
 const mfpg_option *cli_command_option(const cli_command *command, ptrdiff_t index);
 
-/* The title of the option's group: "" for none, NULL for an option in common. */
+/* Returns the title of the option's group: "" for none, NULL for a common option. */
 const char *cli_command_section(const cli_command *command, ptrdiff_t index);
 
-/* A file of cli/pages, which the program carries within itself. */
+/* A file of cli/pages, which is embedded in the program. */
 typedef struct cli_embedded {
     const char *name, *bytes; /* with a closing 0 */
     size_t size;
@@ -97,33 +99,33 @@ extern const cli_embedded cli_pages[];
 /* The text of the page of that name. */
 const char *cli_page(const char *name);
 
-/* Reads the command line, runs the command and returns the exit code. A wrong line ends the program with CLI_WRONG_INPUT, what is
- * allowed, and the nearest name. */
+/* Reads the command line, runs the command and returns the exit code. An invalid line ends the program with
+ * CLI_WRONG_INPUT, what is allowed, and the nearest name. */
 int cli_run(const char *name, const cli_command *command, int argc, char **argv);
 
-/* The configuration that the first argument names, with what KEY=VALUE changes. */
+/* Opens the configuration that the first argument names, with the changes of KEY=VALUE. */
 mfpg_status cli_open_config(cli_call *call, mfpg_config **out);
 mfpg_status cli_assign(cli_call *call, mfpg_config *config);
 
 /* ---- messages ---- */
 
-/* What the exit codes mean, in rising order; NULL past the end. */
+/* Returns the meaning of the exit codes, in ascending order; NULL past the end. */
 const char *cli_exit_meaning(ptrdiff_t index, int *code);
 
 /* The exit code of a status. */
 int cli_exit_code(mfpg_status status);
 
-/* A context whose warnings go to stderr; exits with CLI_FAILED if there is none to be had. threads 0: all. */
+/* Creates a context whose warnings go to stderr; exits with CLI_FAILED if that fails. threads 0: all. */
 mfpg_context *cli_context(int threads);
 
-/* One line to stderr, as warnings of the library are printed. */
+/* Prints one line to stderr in the form of the library's warnings. */
 void cli_warn(const char *text);
 
 /* Prints "mfpg NAME: " and the message to stderr; the name may be "". */
 void cli_error(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints the context's message if the status is an error, and flushes stdout. Returns the exit code: CLI_FAILED with a message if
- * what was printed did not arrive (a full disk). */
+/* Prints the context's message if the status is an error, and flushes stdout. Returns the exit code; it is
+ * CLI_FAILED, with a message, if the output could not be written (a full disk). */
 int cli_finish(const cli_call *call, mfpg_status status);
 
 /* ---- numbers and JSON ---- */
@@ -131,7 +133,7 @@ int cli_finish(const cli_call *call, mfpg_status status);
 /* Reads the whole of text as a finite decimal number (no hexadecimal, no nan, no inf); 1 on success. */
 int cli_parse_number(const char *text, double *value);
 
-/* The value, or what holds if it is NAN (not given). */
+/* Returns the value, or the default if it is NAN (not given). */
 double cli_or(double value, double fallback);
 
 /* Six digits, rounded up, so that what is printed is a bound as well; a value above six digits by less than 1e-12 of itself
@@ -154,7 +156,7 @@ json_t *cli_json_text(const char *text);
 json_t *cli_json(const char *fields, ...);
 json_t *cli_json_add(json_t *object, const char *fields, ...);
 
-/* An array of count values made by one, or of numbers; NULL if memory runs out. */
+/* Returns an array of count values, made by a function or from numbers; NULL if memory runs out. */
 json_t *cli_json_array(ptrdiff_t count, json_t *(*one)(const void *user, ptrdiff_t index), const void *user);
 json_t *cli_json_numbers(const double *values, ptrdiff_t count);
 
@@ -163,18 +165,19 @@ mfpg_status cli_json_print(json_t *object);
 
 /* ---- the terminal ---- */
 
-/* 1 if the stream is a terminal that obeys escape sequences. */
+/* Returns 1 if the stream is a terminal that supports escape sequences. */
 int cli_terminal(FILE *stream);
 
-/* 1 if the stream may carry colours: a terminal, unless NO_COLOR is set (no-color.org). */
+/* Returns 1 if the stream may carry colours: a terminal, unless NO_COLOR is set (no-color.org). */
 int cli_colours(FILE *stream);
 
-/* What begins a colour on the stream and what ends it; "" if it carries none. */
+/* Return what begins and what ends a colour on the stream; "" if it carries none. */
 typedef enum cli_colour { CLI_RED, CLI_YELLOW, CLI_BOLD } cli_colour;
 const char *cli_colour_begin(FILE *stream, cli_colour which);
 const char *cli_colour_end(FILE *stream);
 
-/* How long work shows its progress on stderr: a bar with the time left on a terminal, one quiet line a step elsewhere. */
+/* How long work shows its progress on stderr: on a terminal by a bar with the remaining time, elsewhere by
+ * one line per step. */
 typedef struct cli_progress {
     double begun; /* seconds of a monotonic clock */
     int terminal; /* stderr is one */
@@ -183,31 +186,33 @@ typedef struct cli_progress {
 
 cli_progress cli_progress_start(void);
 
-/* Shows that done of total steps are over, and a text. Off a terminal the line is printed if line is 1. */
+/* Shows that done of total steps are complete, and a text. Without a terminal the line is printed only if
+ * line is 1. */
 void cli_progress_show(cli_progress *bar, int64_t done, int64_t total, const char *text, int line);
 
-/* Ends the line of the bar, so that other messages begin on a new one. */
+/* Ends the line of the bar, so that other messages begin on a new line. */
 void cli_progress_end(cli_progress *bar);
 
-/* ---- signals that ask the program to end: SIGINT, SIGTERM and SIGHUP ---- */
+/* ---- signals that request the end of the program: SIGINT, SIGTERM and SIGHUP ---- */
 
-/* From now on they end the program at once, with the exit code of an interruption and a line that says so, which begins with
- * title. Signals that are ignored stay so. */
+/* After this call these signals end the program at once, with the exit code of an interruption and a line
+ * that says so and begins with title. Signals that are ignored remain ignored. */
 void cli_interrupt_ends(const char *title);
 
 /* From now on they, and SIGUSR1, set a flag that long work looks at; a second signal ends the program at once. Batch systems
  * announce the end of the time by SIGUSR1, which mpirun hands on without ending the processes a second later. */
 const volatile int *cli_interrupt_watch(void);
 
-/* ---- processes: group.c, one alone, or group_mpi.c ---- */
+/* ---- processes: group.c for a single process, or group_mpi.c ---- */
 
-/* Called once, before anything is printed; all processes but the first fall silent. */
+/* Called once before anything is printed; all processes except the first become silent. */
 void cli_group_start(int *argc, char ***argv);
 
 /* NULL: this process is alone. */
 const mfpg_group *cli_group(void);
 
-/* Only the first process works on from here; the others end with CLI_DONE. For commands that share no work. */
+/* Only the first process continues after this call; the others end with CLI_DONE. For commands that are not
+ * distributed. */
 void cli_group_leave(void);
 
 /* ---- folders ---- */
@@ -217,24 +222,25 @@ enum { CLI_PATH_SIZE = 4200 };
 /* 1 if the name is a folder. */
 int cli_is_folder(const char *name);
 
-/* 1 if the name is a folder with the config.yaml of a run in it, or with a sweep's folder seed-N. */
+/* Returns 1 if the name is a folder that contains the config.yaml of a run or a sweep's folder seed-N. */
 int cli_is_run_folder(const char *name);
 
-/* The configuration of the run in the folder; refused if it is a sweep, which has several. */
+/* Opens the configuration of the run in the folder; refuses a sweep, which has several. */
 mfpg_status cli_config_of_run(cli_call *call, const char *folder, mfpg_config **out);
 
 /* A run folder may come from anywhere: refused if writing the file into it would follow a symbolic link. */
 mfpg_status cli_may_write_into_run(cli_call *call, const char *folder, const char *name);
 
-/* Refused unless files can be written into the folder, or into the nearest folder above it that exists. Asked before long work,
- * whose result would be lost. */
+/* Fails unless files can be written into the folder, or into the nearest existing folder above it. Called
+ * before long work, whose result would otherwise be lost. */
 mfpg_status cli_may_write_folder(cli_call *call, const char *folder);
 
-/* Warns of each checkpoint that the folder of a run, or of a sweep, still has: one line with its path. */
+/* Warns of each checkpoint that remains in the folder of a run or of a sweep: one line with its path. */
 void cli_warn_of_checkpoints(const char *folder);
 
-/* Runs gnuplot on the scripts of a folder, names ending with NULL, in that folder. Returns 1 if all were drawn, or 0 with a
- * message to stderr if gnuplot is not installed or failed: the command does not fail if a figure is missing. */
+/* Runs gnuplot in a folder on its scripts, a list of names ending with NULL. Returns 1 if all were drawn.
+ * Returns 0 with a message to stderr if gnuplot is not installed or failed; a missing figure does not make
+ * the command fail. */
 int cli_draw(const cli_call *call, const char *folder, const char *const *names);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct settings {
     int json, help;
 } settings;
 
-/* In common; --threads is the first because not every command has it, and argp has the last two of its own. */
+/* The common options; --threads is first because not every command has it, and the last two are argp's own. */
 static const mfpg_option common[] = {
     CLI_WHOLE("threads", 't', 1, 1024, threads,
         "Threads (default: all the machine's); results do not depend on it"),
@@ -33,7 +33,7 @@ static const mfpg_options *list_of(const cli_command *command) {
     return command->list ? command->list : command->list_of ? command->list_of() : &none;
 }
 
-/* The number among the options in common; below 0 for one of the command's own. */
+/* Returns the index among the common options; below 0 for one of the command's own. */
 static ptrdiff_t common_index(const cli_command *command, ptrdiff_t index) {
     ptrdiff_t beyond = index - list_of(command)->count;
     return beyond < 0 ? -1 : beyond + (command->threads != CLI_OPTION_THREADS);
@@ -98,7 +98,8 @@ typedef struct parsing {
     char *given;
 } parsing;
 
-/* The key of the configuration that a word means, whole or its last part, with - for _; NULL for none. */
+/* Returns the key of the configuration that a word means, as a whole or by its last part, with - for _; NULL
+ * for none. */
 static const char *key_of(const char *word) {
     const mfpg_options *keys = mfpg_config_options();
     for (ptrdiff_t i = 0; i < keys->count; i++) {
@@ -115,7 +116,7 @@ static int takes_keys(const cli_command *command) {
     return command->forms && strstr(command->forms, "KEY=VALUE") != NULL;
 }
 
-/* The first argument that is not KEY=VALUE is the configuration, all others are KEY=VALUE. */
+/* The first argument that is not KEY=VALUE is the configuration; all others are KEY=VALUE. */
 static mfpg_status take_argument(parsing *p, char *text) {
     cli_call *call = p->call;
     int keys = takes_keys(p->command);
@@ -168,7 +169,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     exit(cli_exit_code(status));
 }
 
-/* getopt takes every beginning of a name, and says of one that it cannot complete what is wrong with it. */
+/* getopt accepts every prefix of a name, and reports what is wrong with one that it cannot complete. */
 static int begins_a_name(const cli_command *command, const char *word) {
     const mfpg_option *option;
     for (ptrdiff_t i = 0; (option = cli_command_option(command, i)); i++)
@@ -176,7 +177,8 @@ static int begins_a_name(const cli_command *command, const char *word) {
     return 0;
 }
 
-/* Refuses unknown options with the nearest name. Keys of the configuration are often given as options of other programs are. */
+/* Refuses unknown options and suggests the nearest name. Users often write keys of the configuration as
+ * options. */
 static void check_names(const parsing *p, int argc, char **argv) {
     const char *names[MOST_OPTIONS], *command = p->call->name;
     const mfpg_option *option;

@@ -20,7 +20,7 @@ enum { WORD_SIZE = 64, NAME_SIZE = 256 };
 typedef struct fragment {
     mfpg_context *ctx;
     const char *text; /* "" for nothing */
-    const char *list; /* the complete entries before it if a list is typed, "a,b,"; else "" */
+    const char *list; /* if a list is typed, its complete entries, "a,b,"; otherwise "" */
 } fragment;
 
 /* Prints a word and its help if the word begins with what was typed; suffix ("", "=") follows the word. */
@@ -44,7 +44,7 @@ static void offer_examples(const fragment *typed) {
     mfpg_examples_list(typed->ctx, offer_example, &copy);
 }
 
-/* The runs below ./runs by name, which is where `mfpg run` puts them; others are found as folders. */
+/* Lists the runs below ./runs by name, where `mfpg run` puts them; other runs are completed as folders. */
 static void offer_runs(const fragment *typed) {
     DIR *runs = opendir("runs");
     struct dirent *item;
@@ -105,7 +105,8 @@ static void offer_kind(const fragment *typed, const char *name) {
     }
 }
 
-/* The parts of a placeholder (cli.h): words, in lower case, are offered as they are, and what there is of each kind. */
+/* Handles the parts of a placeholder (cli.h): words in lower case are offered unchanged, and for each kind
+ * what exists. */
 static void offer_placeholder(mfpg_context *ctx, const char *placeholder, const char *text) {
     char part[WORD_SIZE], before[1024] = "";
     const char *end = strstr(placeholder, ",..."), *comma = end ? strrchr(text, ',') : NULL;
@@ -150,7 +151,8 @@ typedef struct line {
     int count;
 } line;
 
-/* The option of a word "--name" or "--name=value", whose name may be cut short; NULL for any other. */
+/* Returns the option of a word "--name" or "--name=value", whose name may be abbreviated; NULL for any other
+ * word. */
 static const mfpg_option *option_of(const line *typed, const char *word) {
     size_t length = strcspn(word, "= \n");
     const mfpg_option *option, *begun = NULL;
@@ -177,7 +179,7 @@ static int is_given(const line *typed, const mfpg_option *wanted) {
     return 0;
 }
 
-/* Those that are not given yet. Options without help are for scripts. */
+/* Offers the options that are not given yet. Options without help are for scripts. */
 static void offer_options(const line *typed, const char *word) {
     const fragment begun = {.ctx = typed->ctx, .text = word, .list = ""};
     const mfpg_option *option;
@@ -191,7 +193,7 @@ static void offer_options(const line *typed, const char *word) {
 
 /* ---- arguments without an option: the forms of the command ---- */
 
-/* How many such arguments come before the last word; KEY=VALUE pairs are no part of the order. */
+/* Counts such arguments before the last word; KEY=VALUE pairs do not count. */
 static int count_arguments(const line *typed, int pairs_count) {
     int count = 0, options_end = 0;
     for (int i = 0; i < typed->count - 1; i++) {
@@ -234,7 +236,7 @@ static void offer_form(const line *typed, const char *form, const char *word) {
     }
 }
 
-/* A form (a line) that begins with an option counts if that is given. */
+/* A form (a line) that begins with an option applies only if that option is given. */
 static void offer_arguments(const line *typed, const char *word) {
     for (const char *form = typed->command->forms; form;
          form = strchr(form, '\n'), form = form ? form + 1 : NULL) {

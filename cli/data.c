@@ -1,4 +1,4 @@
-/* mfpg data check: what a data file is, before it is trained on. */
+/* mfpg data check describes a data file before it is used for training. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static json_t *finding_json(const void *report, ptrdiff_t index) {
     return cli_json("kind:s setting:s count:i line:i", odd->kind, odd->setting, odd->count, odd->line);
 }
 
-/* "line 3: ", or "row 3: " for arrays, or nothing. */
+/* Writes "line 3: ", or "row 3: " for arrays, or nothing. */
 static const char *odd_place(const mfpg_data_report *report, const mfpg_oddity *odd, char place[40]) {
     int text = !(mfpg_reader_facts(report->format) & MFPG_READER_ARRAYS);
     place[0] = 0;
@@ -79,7 +79,7 @@ static json_t *report_json(const mfpg_data_report *r) {
 
 /* ---- for people ---- */
 
-/* At most width characters of a UTF-8 text, padded with blanks. */
+/* Prints at most width characters of a UTF-8 text, padded with blanks. */
 static void print_padded(const char *text, int width) {
     int used = 0;
     for (; *text && used < width; used++) {
@@ -95,7 +95,7 @@ static void print_missing(const mfpg_column_report *column) {
             column->mark[m].text[0] ? column->mark[m].text : "empty");
 }
 
-/* Appends to a text if it fits whole; returns 1 if it did. */
+/* Appends to a text only if it fits completely; returns 1 if it did. */
 static int append(char *text, size_t room, const char *separator, const char *more) {
     size_t used = strlen(text);
     if (used + strlen(separator) + strlen(more) >= room) return 0;
@@ -103,7 +103,7 @@ static int append(char *text, size_t room, const char *separator, const char *mo
     return 1;
 }
 
-/* The range of numbers, or the commonest texts. */
+/* Prints the range of numbers, or the most frequent texts. */
 static void print_content(const mfpg_column_report *column) {
     char content[CONTENT_WIDTH - 4] = "", whole[CONTENT_WIDTH + 1];
     ptrdiff_t shown = 0;
@@ -169,10 +169,12 @@ static void print_label(const mfpg_data_report *report) {
         printf(" %8lld\n", (long long)report->class_rows[c].rows);
     }
     if (report->classes > MOST_CLASSES) printf("             ... (all: --json)\n");
-    printf("majority   %.4f, the accuracy of always answering the commonest class\n", report->majority_rate);
+    printf("majority   %.4f, the accuracy of always predicting the most frequent class\n",
+        report->majority_rate);
 }
 
-/* A name may hold anything: bytes that a terminal would obey, or that are not UTF-8, are shown as \xNN. */
+/* A name may contain anything: bytes that would control a terminal, or that are not UTF-8, are shown as
+ * \xNN. */
 static void print_name(const char *name) {
     json_t *text = json_string(name);
     int utf8 = text != NULL;

@@ -1,4 +1,4 @@
-/* Figures drawn by gnuplot, if it is installed. */
+/* Draws figures with gnuplot, if it is installed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,7 +10,7 @@
 
 extern char **environ;
 
-/* gnuplot in the folder; what it prints goes to stderr. Returns 0, or what posix_spawnp says. */
+/* Runs gnuplot in the folder, with its output on stderr. Returns 0, or the error of posix_spawnp. */
 static int start(const char *folder, const char *script, pid_t *child) {
     char *arguments[] = {"gnuplot", "-d", (char *)script, NULL};
     posix_spawn_file_actions_t actions;

@@ -1,4 +1,4 @@
-/* mfpg eval: a trained model on a data file. */
+/* mfpg eval evaluates a trained model on a data file. */
 #include <math.h>
 
 #include "mfpg/experiment.h"

@@ -1,4 +1,4 @@
-/* The processes that an MPI launcher started. Written to MPI-3.1. */
+/* The processes that an MPI launcher started. Written for MPI-3.1. */
 #include <fcntl.h>
 #include <limits.h>
 #include <mpi.h>
@@ -8,9 +8,7 @@
 
 #include "cli.h"
 
-enum {
-    NUMBERS = 1 << 20
-}; /* a message: counts of MPI are ints, and buffers of the transport have their limits */
+enum { NUMBERS = 1 << 20 }; /* size of a message: MPI counts are ints, and transports limit their buffers */
 #define NUMBERS_VARIABLE "MFPG_MPI_NUMBERS"
 
 static int sum(void *user, int64_t *numbers, ptrdiff_t count) {
@@ -22,7 +20,7 @@ static int sum(void *user, int64_t *numbers, ptrdiff_t count) {
 
 static mfpg_group group = {.sum = sum, .most = NUMBERS}; /* as global as MPI itself */
 
-/* Numbers a message from the environment, for networks that want smaller or allow larger ones. */
+/* Reads the numbers per message from the environment, for networks that require fewer or allow more. */
 static void read_environment(void) {
     const char *text = getenv(NUMBERS_VARIABLE);
     char *end;
@@ -36,7 +34,8 @@ static void read_environment(void) {
     exit(CLI_WRONG_INPUT);
 }
 
-/* Whatever way the program ends, the launcher hears of it in order: a process that vanished would be an error. */
+/* However the program ends, MPI is finalised, because the launcher reports a process that disappears as an
+ * error. */
 static void finish(void) {
     int finalized = 0;
     MPI_Finalized(&finalized);

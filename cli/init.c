@@ -1,4 +1,4 @@
-/* mfpg init: a commented configuration, or with --json the table of keys. */
+/* mfpg init writes a commented configuration or, with --json, the table of keys. */
 #include "cli.h"
 
 static json_t *word_json(const void *key, ptrdiff_t index) {

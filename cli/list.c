@@ -1,4 +1,4 @@
-/* mfpg list: what is built in, from the tables of the library. */
+/* mfpg list prints the built-in kinds, from the tables of the library. */
 #include <string.h>
 
 #include "mfpg/accountant.h"
@@ -38,7 +38,7 @@ static const struct kind {
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* Where a list goes: lines to stdout, or objects into the array. */
+/* The destination of a list: lines on stdout, or objects in the array. */
 typedef struct listing {
     json_t *array;
     int width;
@@ -65,7 +65,7 @@ static mfpg_status put_fields(listing *to) {
     return status;
 }
 
-/* The fields are many and listed only if they are asked for. */
+/* There are many fields, so they are listed only on request. */
 static int is_fields(const char *title) {
     return strcmp(title, "fields") == 0;
 }

@@ -1,4 +1,4 @@
-/* Long work: how it shows its progress, and the signals that ask it to end. */
+/* How long work shows its progress, and the signals that request its end. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -59,7 +59,7 @@ void cli_progress_end(cli_progress *bar) {
 
 /* ---- signals ---- */
 
-/* A signal handler can reach nothing else than variables of the file. */
+/* A signal handler can only use variables of the file. */
 static volatile int requested;
 static char last_words[128];
 static size_t last_length;
@@ -77,7 +77,8 @@ static void end(int signal_number) {
     _exit(CLI_INTERRUPTED);
 }
 
-/* A terminal that is closed ends the program as Ctrl-C does, but a run under nohup goes on: what is ignored stays so. */
+/* Closing the terminal ends the program as Ctrl-C does, but a run under nohup continues: ignored signals
+ * remain ignored. */
 static void handle(int number, const struct sigaction *action) {
     struct sigaction before;
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)

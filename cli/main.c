@@ -1,4 +1,4 @@
-/* mfpg COMMAND: finds the command in commands.def and hands over. */
+/* mfpg COMMAND finds the command in commands.def and calls it. */
 #include <argp.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ static void print_help(FILE *out) {
         fprintf(out, "  %-12d %s\n", code, meaning);
 }
 
-/* The version in the first line, then what was built and what it runs with. */
+/* Prints the version in the first line, then what was built and the libraries in use. */
 static mfpg_status print_version(int json) {
     json_t *facts = json ? cli_json("version:s", mfpg_version()) : NULL;
     if (!json) printf("mfpg %s\n", mfpg_version());
@@ -91,8 +91,8 @@ static void guard_streams(void) {
     do opened = open("/dev/null", O_RDONLY);
     while (opened >= 0 && opened <= STDERR_FILENO);
     if (opened > STDERR_FILENO) close(opened);
-    signal(SIGPIPE, SIG_IGN); /* a reader that leaves early ends no training */
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is reported as a full disk is */
+    signal(SIGPIPE, SIG_IGN); /* a reader that ends early does not end training */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is reported like a full disk */
 }
 
 static int is_one_of(const char *word, const char *const *words) {
@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
         print_help(stderr);
         return CLI_WRONG_INPUT;
     }
-    if (argc == 3 && strcmp(argv[1], "help") == 0) { /* "mfpg help run" and "mfpg run -h" are understood */
+    if (argc == 3 && strcmp(argv[1], "help") == 0) { /* "mfpg help run" and "mfpg run -h" are accepted */
         argv[1] = argv[2];
         argv[2] = help;
     }

@@ -1,4 +1,4 @@
-/* mfpg man: manual pages in the language of man(7), from the tables of commands, options and keys. */
+/* mfpg man writes manual pages in the language of man(7), from the tables of commands, options and keys. */
 #include <ctype.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 
 /* ---- words ---- */
 
-/* Text of which nothing is taken for a request or an escape. In the first column a dot or a quote would begin a request. */
+/* Prints text in which nothing is interpreted as a request or an escape. In the first column a dot or a
+ * quote would begin a request. */
 static void put_text(const char *text, size_t length) {
     int first = 1;
     for (const char *at = text; at < text + length; at++) {
@@ -51,7 +52,7 @@ static void begin_page(const char *name, const char *section, const char *help) 
     put_line(help);
 }
 
-/* ---- prose of argp: paragraphs, and examples that are indented by two blanks ---- */
+/* ---- texts of argp: paragraphs, and examples that are indented by two blanks ---- */
 
 /* The start of a paragraph's last sentence if it is one word and a colon, as "Examples:", which becomes a heading; else its length. */
 static size_t find_heading(const char *text, size_t length) {
@@ -81,7 +82,7 @@ static void put_heading(const char *text, size_t length) {
     putchar('\n');
 }
 
-/* Text after a heading; between two paragraphs there is a request. */
+/* Prints text after a heading; between two paragraphs there is a request. */
 static void put_prose(const char *text, size_t length) {
     for (int begun = 0; length > 0;) {
         const char *end = memmem(text, length, "\n\n", 2);
@@ -105,7 +106,7 @@ static void put_prose(const char *text, size_t length) {
 
 /* ---- the page of a command ---- */
 
-/* Those of every command at the end. Options without help are for scripts. */
+/* The common options come last. Options without help are for scripts. */
 static void put_options(const cli_command *command) {
     const mfpg_option *option;
     const char *last = "";
@@ -168,7 +169,7 @@ static void put_command(const char *command, const char *help, const cli_command
 
 /* ---- the pages of the program and of the configuration: pages/ ---- */
 
-/* The text of a page, with tables in the place of its line @TABLES@. */
+/* Prints the text of a page, with tables in place of the line @TABLES@. */
 static void put_page(const char *name, void (*put_tables)(void)) {
     static const char mark[] = "@TABLES@\n";
     const char *text = cli_page(name), *tables = strstr(text, mark);

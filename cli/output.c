@@ -37,7 +37,7 @@ int cli_exit_code(mfpg_status status) {
     return CLI_FAILED;
 }
 
-/* A file that is read twice need not warn twice. */
+/* If a file is read twice, its warnings are printed once. */
 static void print_warning(void *user, const char *text) {
     static char last[1024];
     (void)user;
@@ -155,7 +155,7 @@ json_t *cli_json_numbers(const double *values, ptrdiff_t count) {
     return cli_json_array(count, number_at, values);
 }
 
-/* The next value of the list as its kind says. */
+/* Adds the next value of the list according to its kind. */
 static json_t *next_value(char kind, va_list *args) {
     switch (kind) {
     case 'n': return cli_json_number(va_arg(*args, double));

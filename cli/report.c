@@ -1,4 +1,4 @@
-/* mfpg report: a page of one or several runs. */
+/* mfpg report writes a page for one or several runs. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* mfpg run: trains one federation, or one a seed, and prints what each client was promised. */
+/* mfpg run trains one federation, or one per seed, and prints what was promised to each client. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ static void show_round(void *user, const mfpg_round_report *report, int64_t roun
     cli_progress_show(&shown->bar, report->round, rounds, text, !shown->quiet);
 }
 
-/* The game before the first round, to stderr: on a terminal all of it, else one line; and what makes it worthless. */
+/* Prints the game before the first round to stderr, completely on a terminal and otherwise in one line, with
+ * the warnings about it. */
 static mfpg_status show_game(mfpg_context *ctx, const mfpg_experiment *experiment, int terminal) {
     mfpg_solution solution;
     mfpg_status status = MFPG_OK;
@@ -73,7 +74,7 @@ static mfpg_status show_game(mfpg_context *ctx, const mfpg_experiment *experimen
 
 /* ---- folders ---- */
 
-/* Where a run's files go, and what of it was made for this run. */
+/* Where a run's files go, and which of the folders were created for this run. */
 typedef struct target {
     char folder[CLI_PATH_SIZE];
     int made_folder, made_runs;
@@ -90,8 +91,8 @@ static void name_folder(const mfpg_config *config, int number, char folder[CLI_P
     snprintf(folder, CLI_PATH_SIZE, "runs/%s%s", name, suffix);
 }
 
-/* --out, or runs/NAME with the first number that is free, made at once so that no other run takes it too. A folder that
- * cannot be made is left to the run, which says why. */
+/* Uses --out, or runs/NAME with the first free number, created at once so that no other run takes it. If a
+ * folder cannot be created, the run reports the reason. */
 static void choose_folder(const settings *chosen, const mfpg_config *config, target *to) {
     int number = 1;
     if (chosen->out) {
@@ -105,7 +106,7 @@ static void choose_folder(const settings *chosen, const mfpg_config *config, tar
     } while (!to->made_folder && errno == EEXIST);
 }
 
-/* Removes folders that nothing was written into; others stay, since rmdir takes empty ones only. */
+/* Removes folders into which nothing was written; others remain, because rmdir removes only empty folders. */
 static void remove_empty_folders(const target *to) {
     if (to->made_folder) rmdir(to->folder);
     if (to->made_runs) rmdir("runs");
@@ -128,7 +129,7 @@ static mfpg_status print_run(cli_call *call, const mfpg_experiment *experiment, 
     return status;
 }
 
-/* A new experiment, or the one that was interrupted in the folder. */
+/* Creates a new experiment, or continues the one that was interrupted in the folder. */
 static mfpg_status open_experiment(
     cli_call *call, const mfpg_config *config, const char *folder, mfpg_experiment **out) {
     const settings *chosen = call->options;
@@ -141,13 +142,13 @@ static mfpg_status open_experiment(
     return status;
 }
 
-/* 1 in the process that makes folders and prints. */
+/* Returns 1 in the process that creates folders and prints. */
 static int speaks(void) {
     const mfpg_group *group = cli_group();
     return !group || group->rank == 0;
 }
 
-/* One run; of a sweep it prints nothing but, the first time, the game. result NULL: no sweep. */
+/* Makes one run; in a sweep it prints only the game, and only the first time. result NULL: no sweep. */
 static mfpg_status run_once(
     cli_call *call, const mfpg_config *config, const char *folder, int first, outcome *result) {
     display shown = {.bar = cli_progress_start(), .quiet = result != NULL};
@@ -171,13 +172,13 @@ static mfpg_status run_once(
     return status;
 }
 
-/* ---- sweeps: what their runs are worth together ---- */
+/* ---- sweeps: summary of their runs ---- */
 
 typedef struct average {
     double mean, error;
 } average;
 
-/* Of the numbers at that offset in the results. */
+/* Summarises the numbers at that offset in the results. */
 static average average_of(const outcome *results, ptrdiff_t count, size_t offset) {
     double sum = 0.0, squares = 0.0;
     for (ptrdiff_t i = 0; i < count; i++) sum += *(const double *)((const char *)&results[i] + offset);
@@ -283,7 +284,8 @@ static mfpg_status train(cli_call *call) {
 
 /* ---- --resume ---- */
 
-/* Of runs/NAME, runs/NAME-2, ... the one that holds a checkpoint; refused if none does or several do. */
+/* Finds the folder of runs/NAME, runs/NAME-2, ... that holds a checkpoint; refused if none does or several
+ * do. */
 static mfpg_status find_folder(cli_call *call, const mfpg_config *config, char folder[CLI_PATH_SIZE]) {
     char one[CLI_PATH_SIZE], file[CLI_PATH_SIZE + 16];
     folder[0] = 0;
@@ -305,7 +307,7 @@ static mfpg_status find_folder(cli_call *call, const mfpg_config *config, char f
                            one, one);
 }
 
-/* The configuration that is named, or that of the run, and the folder of the interrupted run. */
+/* Finds the named configuration, or that of the run, and the folder of the interrupted run. */
 static mfpg_status find_interrupted(cli_call *call, mfpg_config **config, char folder[CLI_PATH_SIZE]) {
     const char *out = ((const settings *)call->options)->out, *name = call->argument[0];
     const char *named = name && cli_is_folder(name) ? name : out;
@@ -328,7 +330,7 @@ static mfpg_status find_interrupted(cli_call *call, mfpg_config **config, char f
     return MFPG_OK;
 }
 
-/* The first process alone looks at folders; the others learn from it what goes on. */
+/* Only the first process reads folders; it tells the others which run is continued. */
 static mfpg_status resume(cli_call *call) {
     mfpg_config *config = NULL;
     char folder[CLI_PATH_SIZE] = "";

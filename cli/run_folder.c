@@ -1,4 +1,4 @@
-/* Run folders in the place of a configuration, and what is written into folders. */
+/* Run folders given in place of a configuration, and files written into folders. */
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int has_config(const char *folder) {
     return path_in(folder, "config.yaml", path) && access(path, F_OK) == 0;
 }
 
-/* The folder of one run of a sweep; 0 if there is none. */
+/* Finds the folder of one run of a sweep; returns 0 if there is none. */
 static int find_seed(const char *folder, char found[CLI_PATH_SIZE]) {
     DIR *directory = opendir(folder);
     int is_sweep = 0;

@@ -1,4 +1,5 @@
-/* mfpg solve: the equilibrium of a game with its certificate, without training; and studies of such games. */
+/* mfpg solve computes the equilibrium of a game with its certificate, without training; it also runs studies
+ * of such games. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 /* ---- the answer: one JSON object, or words for people ---- */
 
-/* A longer list of actions is given by quantiles, unless a file was asked for. */
+/* A long list of actions is printed by quantiles, unless a file was requested. */
 enum { MOST_LISTED = 1000, QUANTILES = 101 };
 
 void solve_warn(const mfpg_solution *solution) {
@@ -65,7 +66,7 @@ static json_t *name_json(const void *solution, ptrdiff_t client) {
     return cli_json_text(s->name(s->name_user, client));
 }
 
-/* Keys that are there only if they say something. */
+/* Adds keys only if they have content. */
 static json_t *add_extras(mfpg_context *ctx, json_t *object, const mfpg_solution *solution, int quantiles) {
     const mfpg_equilibrium *q = solution->equilibrium;
     const mfpg_priced *priced = solution->priced;
@@ -108,7 +109,7 @@ static json_t *answer_json(mfpg_context *ctx, const mfpg_solution *solution, int
     return add_extras(ctx, object, solution, quantiles);
 }
 
-/* Prints the solution with what else was asked for. */
+/* Prints the solution with everything else that was requested. */
 static mfpg_status print_answer(cli_call *call, const mfpg_solution *solution) {
     const char *out = ((const mfpg_solve_request *)call->options)->out;
     const mfpg_equilibrium *q = solution->equilibrium;
@@ -208,7 +209,7 @@ static mfpg_status solve_configuration(cli_call *call, const mfpg_solve_request 
 
 /* ---- a game by options ---- */
 
-/* An option that nothing reads is refused before the game is looked at. */
+/* An option that nothing reads is refused before the game is examined. */
 mfpg_status solve_pose(cli_call *call, const mfpg_solve_request *asked, mfpg_posed_game *out) {
     mfpg_status status = mfpg_solve_check(call->ctx, asked, MFPG_SOLVE_GAME);
     return status == MFPG_OK ? mfpg_game_pose(call->ctx, &asked->game, out) : status;

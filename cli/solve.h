@@ -10,14 +10,15 @@
 /* What makes a game worthless, to stderr. */
 void solve_warn(const mfpg_solution *solution);
 
-/* mfpg_game_pose of the options of a request, all of which the cost reads. */
+/* Calls mfpg_game_pose for the options of a request, after checking that the cost reads all of them. */
 mfpg_status solve_pose(cli_call *call, const mfpg_solve_request *asked, mfpg_posed_game *out);
 
-/* Names and help of studies.def; NULL past the end. */
+/* Return names and help of studies.def; NULL past the end. */
 const char *solve_name_of_study(ptrdiff_t index);
 const char *solve_help_of_study(ptrdiff_t index);
 
-/* The study reads the options that were given, and a configuration is named only if it takes one. */
+/* Checks that the study reads the given options, and that a configuration is named only if the study uses
+ * one. */
 #define STUDY(name, reader, help) mfpg_status solve_study_##name(cli_call *call);
 #include "studies.def"
 #undef STUDY

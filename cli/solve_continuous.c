@@ -8,7 +8,7 @@
 
 #include "solve.h"
 
-/* A model with the arrays that it borrows, and what was found. */
+/* A model with the arrays that it borrows, and its results. */
 typedef struct problem {
     mfpg_pde_model model;
     mfpg_pde_options options;
@@ -20,7 +20,7 @@ typedef struct problem {
 
 /* ---- from options to a model ---- */
 
-/* Options of the other shape, and a seed if nothing is drawn, would have no effect. */
+/* Refuses options without effect: those of the other shape, and a seed if nothing is drawn. */
 static mfpg_status refuse_strangers(cli_call *call, const mfpg_solve_request *asked, int double_well) {
     const struct {
         const char *name;
@@ -124,13 +124,14 @@ static mfpg_status read_problem(cli_call *call, const mfpg_solve_request *asked,
     return status == MFPG_OK ? read_grid(call, asked, &out->options) : status;
 }
 
-/* ---- what is printed of a type ---- */
+/* ---- the printed results of a type ---- */
 
 typedef struct type_answer {
     double weight, share;
-    double control_start, control_mean, control_end; /* means over the law; the middle one also over time */
+    /* means over the law; control_mean is also a mean over time */
+    double control_start, control_mean, control_end;
     const mfpg_pde_moments *first, *last;
-    mfpg_pde_exact exact; /* at the horizon; its curvature and control at the start */
+    mfpg_pde_exact exact; /* exact values: at the horizon; curvature and control at the start */
     double curvature;     /* V_xx at the start, at the middle node */
     int has_exact;
 } type_answer;
@@ -244,7 +245,7 @@ static void print_printed_form(const problem *answer) {
         "mass as printed", least, most);
 }
 
-/* A number that shows only how sums were rounded is printed as a bound; the JSON holds it as it is. */
+/* A number that shows only rounding errors is printed as a bound; the JSON holds the number itself. */
 static const char *printed(double value, double rounding, char text[24]) {
     snprintf(text, 24, value < rounding ? "below %.0e" : "%.1e", value < rounding ? rounding : value);
     return text;

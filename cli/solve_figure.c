@@ -13,12 +13,12 @@ static void print_heading(const mfpg_figure *of, int width, const char *label) {
     putchar('\n');
 }
 
-/* The list of numbers at that offset of the panels. */
+/* Returns the list of numbers at that offset of the panels. */
 static const double *list_at(const mfpg_panels *panels, size_t offset) {
     return *(double *const *)((const char *)panels + offset);
 }
 
-/* Few of the betas: the file has all. Values and their errors are lists of the panels. */
+/* Prints only a few of the betas; the file has all. Values and their errors are lists of the panels. */
 static void print_sweep(const mfpg_figure *of, const char *title, size_t values, size_t errors) {
     ptrdiff_t every = (of->beta_count + ROWS - 2) / (ROWS - 1);
     printf("\n%s\n\n", title);

@@ -1,4 +1,4 @@
-/* mfpg solve --study limit: how N players near the mean field. */
+/* mfpg solve --study limit: the distance of N players from the mean field. */
 #include <math.h>
 
 #include "reproduction/studies.h"
@@ -18,7 +18,7 @@ typedef struct limit_request {
 
 /* ---- options ---- */
 
-/* Without --cost the study takes the example of theory S3.3, of which options then change one number each. */
+/* Without --cost the study uses the example of theory S3.3, in which each option changes one number. */
 static mfpg_solve_request with_example(const mfpg_solve_request *asked) {
     mfpg_solve_request example = *asked;
     if (asked->game.cost) return example;
@@ -45,7 +45,7 @@ static mfpg_status read_request(cli_call *call, const mfpg_solve_request *asked,
     out->types = asked->game.beta.text ? asked->game.beta.text : "0.5:1.5";
     mfpg_status status = read_game(call, *asked, &out->game);
     if (status != MFPG_OK) return status;
-    if (ladder->value) { /* too many are refused by the study, which reads none of them then */
+    if (ladder->value) { /* if there are too many, the study refuses them and reads none */
         out->options.rungs = ladder->count;
         out->options.population = out->population;
         for (ptrdiff_t i = 0; i < ladder->count && i < MOST_RUNGS; i++)

@@ -1,4 +1,5 @@
-/* mfpg solve --study output: the game of perturbed models, whose point without perturbation is no equilibrium. */
+/* mfpg solve --study output: the game of perturbed models, whose point without perturbation is not an
+ * equilibrium. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +9,8 @@
 
 enum { ROWS_A_FEATURE = 6, PROFILES = 100, INSTANCES = 2 };
 
-/* Two instances: all clients' losses are least at the same model, and they are not. */
+/* Two instances: in the first, all clients' losses are smallest at the same model; in the second they are
+ * not. */
 static const struct {
     const char *name, *says;
     double noise, apart;
@@ -45,7 +47,7 @@ static mfpg_status read_request(cli_call *call, output_request *out) {
 
 /* ---- words ---- */
 
-/* Numbers that are rounding and nothing else are printed as 0. */
+/* Numbers that consist only of rounding errors are printed as 0. */
 static double rounded(double value) {
     return fabs(value) < 1e-12 ? 0 : value;
 }

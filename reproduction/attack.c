@@ -1,6 +1,6 @@
-/* Suite attack: the paper's certificates and ours, both under attack. First the counterexample to the paper's bound of its entropic
- * methods, round by round (theory S1: everything in it is Gaussian, so that the exact total variation is known); then the settings
- * of the paper's own table. */
+/* Suite attack: the paper's certificates and ours, both attacked. First comes the counterexample to the
+ * paper's bound of its entropic methods, round by round (theory S1: everything in it is Gaussian, so the
+ * exact total variation is known); then the settings of the paper's own table. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { METHODS = sizeof methods / sizeof methods[0] };
 static const int lengths[] = {10, 30, 50, 100, 300, 1000};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-/* A run of the network costs a thousand times one of the others. */
+/* A run of the network costs a thousand times as much as one of the others. */
 enum { EXAMPLE_RUNS = 4000, TABLE_RUNS = 20000, IMAGE_RUNS = 1000 };
 
 /* ---- cells ---- */
@@ -46,8 +46,9 @@ static mfpg_status plan_example(mfpg_context *ctx, const bench_plan *plan, bench
     return MFPG_OK;
 }
 
-/* The paper's bound of the entropic methods is one of last models, one of five clients exchanged; its projection, of which it does
- * not give the strength, is left out: it could only hide something. The others' epsilon is one of every update. */
+/* The paper's bound of the entropic methods is on last models, with one of five clients exchanged. Its
+ * projection, whose strength the paper does not give, is left out: it could only hide something. The epsilon
+ * of the other methods is about every update. */
 static mfpg_status plan_table(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
     int images = strcmp(plan->task, "images") == 0;
     for (int m = 0; m < METHODS; m++)
@@ -98,7 +99,7 @@ mfpg_status bench_attack_run(mfpg_context *ctx, const mfpg_experiment *experimen
     return status;
 }
 
-/* ---- what is exact, and what is claimed ---- */
+/* ---- the exact value, and the claim ---- */
 
 #define STEP     0.1
 #define STRENGTH 2.0
@@ -126,7 +127,7 @@ static double distance_of(double mu) {
 
 /* ---- tables ---- */
 
-/* What is claimed in a setting: a total variation, or an epsilon. */
+/* The claim in a setting: a total variation, or an epsilon. */
 typedef struct attack_claim {
     const char *printed;    /* in the paper's table; NULL: nothing */
     double formula;         /* by the paper's formula, here */
@@ -158,7 +159,7 @@ static const char *verdict_of(const bench_cell *c) {
     return c->attack.broken > 0 ? "BROKEN" : "stands";
 }
 
-/* Which proof, if any, exceeds what is claimed. */
+/* Returns which proof, if any, exceeds the claim. */
 static const char *refutation(double claimed, double proved, double proved_gaussian) {
     return proved > claimed            ? "refuted"
            : proved_gaussian > claimed ? "refuted (Gaussian noise)"
@@ -189,7 +190,7 @@ static void print_example(const bench_cell *cells, ptrdiff_t count, FILE *out) {
     fprintf(out, "\n");
 }
 
-/* A number that the paper prints, and what became of it. */
+/* A number printed in the paper, and whether it was refuted. */
 static void print_printed(const char *text, double proved, double proved_gaussian, FILE *out) {
     char *end;
     double claimed = text ? strtod(text, &end) : 0.0;
@@ -237,7 +238,7 @@ static void print(const bench_cell *cells, ptrdiff_t count, FILE *out) {
 
 /* ---- files: the tables as CSV, and the gnuplot scripts that draw them ---- */
 
-enum { CURVE = 121 }; /* points of the exact curve and of the paper's, from 1 to 1000 rounds */
+enum { CURVE = 121 }; /* number of points of the exact curve and of the paper's, from 1 to 1000 rounds */
 
 static mfpg_status write_example(
     mfpg_context *ctx, const char *folder, const bench_cell *cells, ptrdiff_t count) {

@@ -1,4 +1,4 @@
-/* Runs the cells of the chosen suites in parallel, one thread a cell, and prints them in their order. */
+/* Runs the cells of the chosen suites in parallel, one thread per cell, and prints them in their order. */
 #include "bench.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static mfpg_status read_clients(mfpg_context *ctx, const mfpg_experiment *experi
     return MFPG_OK;
 }
 
-/* Accuracy is that on the common test set, if there is one, whatever rows the loss is of. */
+/* Accuracy is that on the common test set, if there is one, whichever rows the loss uses. */
 static mfpg_status read_results(mfpg_context *ctx, const mfpg_experiment *experiment, bench_cell *cell) {
     mfpg_round_report last = mfpg_experiment_last_round(experiment);
     mfpg_client_record first;
@@ -148,7 +148,7 @@ static mfpg_status choose(mfpg_context *ctx, const char *what, const char *list,
     return MFPG_OK;
 }
 
-/* One task of a suite. Images that are not there are an error where somebody asked for them. */
+/* Plans one task of a suite. Missing images are an error only if the user asked for them. */
 static mfpg_status plan_task(mfpg_context *ctx, const bench_suite *suite, const char *task,
     const mfpg_bench_options *options, bench_list *list) {
     bench_plan plan = {.task = task, .seeds = suite->seeds, .runs = options->runs};
@@ -189,7 +189,8 @@ static mfpg_status plan_suites(
     return status;
 }
 
-/* A folder that cannot be written to is found before hours of work, and so are earlier results that will be replaced. */
+/* Checks, before hours of work, that the folder can be written to, and which earlier results will be
+ * replaced. */
 static mfpg_status open_folder(mfpg_context *ctx, const char *folder) {
     char path[4200];
     snprintf(path, sizeof path, "%s/full_benchmark.csv", folder);

@@ -10,15 +10,16 @@
 
 typedef struct mfpg_bench_options {
     const char *suites; /* names of suites.def, separated by commas */
-    const char
-        *tasks; /* quadratic, logistic, images, separated by commas; NULL: what each suite runs by itself */
+    /* quadratic, logistic, images, separated by commas; NULL: the tasks that each suite runs by default */
+    const char *tasks;
     const char *images; /* folder of the image task, in the format of MNIST; NULL: Debian's Fashion-MNIST */
     int64_t seeds;      /* draws of every cell; 0: each suite's own number */
     int64_t runs;       /* suite attack: runs of each pattern, even, from 20; 0: the suite's own number */
-    const char *folder; /* where full_benchmark.csv goes; made if need be. NULL: nothing is written */
-    const volatile int *stop; /* not 0: no further cell is begun. NULL: never */
+    const char *folder; /* folder for full_benchmark.csv, created if needed. NULL: nothing is written */
+    const volatile int *stop; /* if it is not 0, no further cell is begun. NULL: never checked */
     void (*progress)(
-        void *user, int64_t done, int64_t total); /* after each cell, from one thread at a time; or NULL */
+        /* called after each cell, by one thread at a time; may be NULL */
+        void *user, int64_t done, int64_t total);
     void *progress_user;
 } mfpg_bench_options;
 

@@ -1,4 +1,4 @@
-/* Propagation of chaos: particles against the law of the forward equation (transport_and_pde 4b). */
+/* Propagation of chaos: particles compared with the law of the forward equation (transport_and_pde 4b). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ mfpg_pde_model mfpg_chaos_model(void) {
 
 /* ---- the law ---- */
 
-/* What the particles are measured against, and what they play. */
+/* The law with which the particles are compared, and the controls that they play. */
 typedef struct chaos_law {
     mfpg_pde_solution *solution;
     double *path; /* steps + 1: the mean */
@@ -74,7 +74,8 @@ static mfpg_status solve_law(
         (*out)->residual, (*out)->iterations);
 }
 
-/* Twice the finer less the coarser: the scheme is of first order in time (transport_and_pde 4.6). */
+/* Extrapolates: twice the finer result minus the coarser one, because the scheme is of first order in time
+ * (transport_and_pde 4.6). */
 static void extrapolate(const mfpg_pde_model *model, const mfpg_pde_solution *finer, chaos_law *law) {
     const mfpg_pde_solution *coarser = law->solution;
     for (ptrdiff_t n = 0; n <= coarser->steps; n++) {

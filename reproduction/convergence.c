@@ -63,7 +63,7 @@ void mfpg_convergence_clear(mfpg_convergence *convergence) {
     *convergence = (mfpg_convergence){0};
 }
 
-/* The error of the mean of squares, carried through the root. */
+/* The error of the mean of squares, propagated through the root. */
 void mfpg_root_mean_square(const double *x, ptrdiff_t count, double *value, double *standard_error) {
     double sum = 0.0, spread = 0.0, n = (double)count;
     for (ptrdiff_t i = 0; i < count; i++) sum += x[i] * x[i];
@@ -105,8 +105,8 @@ const char *mfpg_verdict_name(mfpg_verdict verdict) {
     return names[verdict];
 }
 
-/* Two standard errors on either side: inside what theory allows, apart from it, or neither. A fit whose error is not known
- * decides nothing. */
+/* Compares the interval of two standard errors with what theory allows: inside, apart, or neither. A fit
+ * whose error is not known decides nothing. */
 static mfpg_verdict judge(const mfpg_slope *fit) {
     double low = fit->slope - 2.0 * fit->standard_error, high = fit->slope + 2.0 * fit->standard_error;
     double least = fit->expected - fit->window, most = fit->expected + fit->window;

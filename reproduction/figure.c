@@ -1,5 +1,5 @@
-/* The paper's equilibrium figure (fig:exp4) under every reading of its formulas (reproduction 3), and which of its
- * statements hold where. */
+/* The paper's equilibrium figure (fig:exp4) under every reading of its formulas (reproduction 3), and which
+ * of the paper's statements hold under which reading. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "mfpg/random.h"
 #include "readings.h"
 
-/* Streams of the study, beside those of the limit, which are numbered by population. */
+/* Streams of the study; those of the limit study are numbered by population instead. */
 enum { STREAM_GRADIENT = 1 << 28, STREAM_SETTING = 1 << 29 };
 
 mfpg_figure_options mfpg_figure_options_default(void) {
@@ -80,7 +80,7 @@ static mfpg_status check_reading(mfpg_context *ctx, const mfpg_reading *reading)
 
 /* ---- one draw of one reading ---- */
 
-/* What every draw leaves; arrays of draws x their width. */
+/* The results of every draw; arrays of draws x their width. */
 typedef struct reading_study {
     const mfpg_reading *reading;
     const mfpg_figure_options *options;
@@ -98,7 +98,7 @@ static ptrdiff_t statement_count(void) {
     return count;
 }
 
-/* The G_k of a draw, and their mean. */
+/* Computes the G_k of a draw, and their mean. */
 static double draw_gradients(const reading_study *study, ptrdiff_t draw, double *gradient) {
     ptrdiff_t clients = study->options->clients;
     double centre = study->reading->bound.gradient_norm, spread = study->reading->gradient_spread, sum = 0.0;
@@ -117,7 +117,7 @@ static void fill(double *array, ptrdiff_t count, double value) {
     for (ptrdiff_t k = 0; k < count; k++) array[k] = value;
 }
 
-/* Along the sweep everybody has the same beta. */
+/* Along the sweep all clients have the same beta. */
 static mfpg_status sweep(mfpg_context *ctx, const reading_study *study, ptrdiff_t draw, reading_crowd *crowd,
     double *beta, reading_evidence *evidence) {
     ptrdiff_t points = study->options->beta_count, first = draw * points;
@@ -185,7 +185,7 @@ static mfpg_status study_draw(mfpg_context *ctx, ptrdiff_t draw, int worker, voi
 
 /* ---- what the draws say together ---- */
 
-/* Mean and standard error of draws numbers that stand `stride` apart. */
+/* Computes mean and standard error of `draws` numbers that are `stride` apart. */
 static double average(const double *first, ptrdiff_t draws, ptrdiff_t stride, double *error) {
     double sum = 0.0, squares = 0.0, n = (double)draws;
     for (ptrdiff_t i = 0; i < draws; i++) sum += first[i * stride];
@@ -343,7 +343,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Every constant of both forms, and a set of five strengths, from 16 uniform numbers. */
+/* Sets every constant of both forms, and a set of five strengths, from 16 uniform numbers. */
 static void draw_setting(const double *u, mfpg_reading *reading, double *beta, double *action) {
     reading->loss = ratio_between(u[0], 1e-4, 1e2);
     reading->offset = ratio_between(u[1], 1e-4, 1.0);

@@ -1,6 +1,7 @@
-/* Suite figures: the data of the paper's five figures, with the gnuplot scripts that draw them beside the CSV files.
- * Figures 1 to 3 are the paper's runs round by round; 4 is the equilibrium under several readings of the best response; 5
- * sweeps privacy, once by each method's own number as the paper does, once by what is certified. */
+/* Suite figures: the data of the paper's five figures, with the gnuplot scripts next to the CSV files.
+ * Figures 1 to 3 are the paper's runs round by round; figure 4 is the equilibrium under several readings of
+ * the best response; figure 5 varies privacy, once by each method's own number as the paper does, once by
+ * what is certified. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static int figure_of(const char *task) {
     return strcmp(task, "quadratic") == 0 ? 1 : strcmp(task, "logistic") == 0 ? 2 : 3;
 }
 
-/* The paper's settings, looked at after every round. */
+/* The paper's settings, evaluated after every round. */
 static mfpg_status plan_rounds(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
     for (int m = 0; m < METHODS; m++)
         for (int64_t seed = 1; seed <= plan->seeds; seed++) {
@@ -42,8 +43,9 @@ static int is_game(const char *method) {
     return strcmp(method, "mapg-dp") == 0 || strcmp(method, "mfpg") == 0;
 }
 
-/* A budget for two methods, a strength for the others, called by the same letter: labels can be learnt, all else is the
- * paper's. A game is offered that action alone, so that its number is the same kind of number. */
+/* The number is a budget for two methods and a strength for the others, under the same letter. Labels are
+ * learnable; all else is as in the paper. A game is given only that action, so its number is of the same
+ * kind. */
 static mfpg_status plan_own_numbers(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
     for (int m = 0; m < METHODS; m++)
         for (int i = 0; i < POINTS; i++)
@@ -78,7 +80,7 @@ static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *l
     return status == MFPG_OK ? plan_certified(ctx, plan, list) : status;
 }
 
-/* ---- groups: the seeds of one point, which stand together ---- */
+/* ---- groups: the seeds of one point, which are consecutive ---- */
 
 static int same_group(const bench_cell *a, const bench_cell *b) {
     return a->figure == b->figure && strcmp(a->method, b->method) == 0 && a->swept == b->swept &&
@@ -168,7 +170,7 @@ static int has_figure(int figure, const bench_cell *cells, ptrdiff_t count) {
     return figure == EQUILIBRIUM; /* nothing is trained for it */
 }
 
-/* A figure whose task was not run goes, with its pictures, if an earlier run left it there. */
+/* If a figure's task was not run, the figure that an earlier run left is removed with its pictures. */
 static mfpg_status write_figure(
     mfpg_context *ctx, const char *folder, int figure, const bench_cell *cells, ptrdiff_t count) {
     char name[32], table[40], script[40];

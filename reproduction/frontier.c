@@ -13,7 +13,7 @@ typedef struct setting {
     int clients, rows; /* rows a client */
     const char *unit, *view;
     double target;
-    int rounds, batch; /* expected rows of a client's batch; 0: all of them */
+    int rounds, batch; /* batch: expected rows of a client's batch; 0: all of them */
     double step, clip;
 } setting;
 
@@ -29,8 +29,8 @@ static int is_entropic(int method) {
     return strcmp(methods[method], "mfep") == 0 || strcmp(methods[method], "mfpg") == 0;
 }
 
-/* Where only the last model is seen, rounds are forgotten by decay: Gaussian steps have none, and stand in the average
- * view as they are. */
+/* If only the last model is seen, earlier rounds are forgotten through decay. Gaussian steps have no decay
+ * and are shown in the average view. */
 static int is_final(const setting *s) {
     return strcmp(s->view, "final") == 0;
 }
@@ -39,16 +39,16 @@ static int takes(const setting *s, int method) {
     return !is_final(s) || is_entropic(method);
 }
 
-/* How many of the first methods a setting takes. */
+/* Number of the first methods that a setting uses. */
 static int taken(const setting *s, int first) {
     int count = 0;
     for (int m = 0; m < first; m++) count += takes(s, m);
     return count;
 }
 
-/* A new draw a seed, planted labels, 2000 test rows for all; |x|^2 <= 20 is what a curvature of 5.25 = (20 + 1)/4
- * declares. Of a network no curvature is known: 1 is declared. With a target epsilon only ratios between clients count,
- * and they do not depend on it. */
+/* Each seed has a new draw, planted labels, and 2000 test rows for all. |x|^2 <= 20 is what a curvature of
+ * 5.25 = (20 + 1)/4 declares. For a network no curvature is known, and 1 is declared. With a target epsilon
+ * only ratios between clients matter, and these do not depend on it. */
 static void set_task(bench_cell *cell, const setting *s, const bench_images *images) {
     if (strcmp(s->task, "images") == 0) {
         bench_set_images(cell, images, s->clients, s->clients * s->rows);
@@ -77,12 +77,12 @@ static bench_cell *add_cell(const setting *s, const char *suite, int method, int
     if (s->batch > 0) bench_set(cell, "train.batch.size=%d", s->batch);
     bench_set(cell, entropic ? "entropic.step=%g" : "train.learning_rate=%g", s->step);
     if (entropic) bench_set(cell, "entropic.scale=sensitivity");
-    /* rows are shortened, so that the smoothness (16 + 1)/4 is a bound and not a hope */
+    /* rows are shortened, so the smoothness (16 + 1)/4 is a true bound */
     if (is_final(s)) bench_set_all(cell, "privacy.assume=glm data.norm=4 evaluate=none");
     return cell;
 }
 
-/* The setting of the logistic task, unit example, view local, whose target is nearest by ratio. */
+/* Returns the setting of the logistic task, unit example, view local, whose target is nearest by ratio. */
 static setting nearest_setting(double target) {
     const setting *found = NULL;
     for (int i = 0; i < SETTINGS; i++) {
@@ -115,7 +115,7 @@ static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *l
     return MFPG_OK;
 }
 
-/* ---- tables: the cells of a task stand as setting x method x seed ---- */
+/* ---- tables: the cells of a task are ordered by setting, method, seed ---- */
 
 static double accuracy_of(const bench_cell *c) {
     return c->accuracy;
@@ -126,7 +126,7 @@ static int same_panel(const setting *a, const setting *b) {
            strcmp(a->unit, b->unit) == 0 && strcmp(a->view, b->view) == 0;
 }
 
-/* The number of settings first .. that make one panel. */
+/* Returns the number of settings, from `first` on, that form one panel. */
 static int panel_size(int first) {
     int count = 0;
     while (first + count < SETTINGS && same_panel(&settings[first], &settings[first + count])) count++;
@@ -182,7 +182,7 @@ static void print_panel(
     print_settings(panel, count, out);
 }
 
-/* What each client of the games was promised in the first panel; it does not depend on the draw. */
+/* Prints what was promised to each client of the games in the first panel; it does not depend on the draw. */
 static void print_clients(const bench_cell *cells, ptrdiff_t seeds, FILE *out) {
     fprintf(out, "#### Each client's own epsilon in the games (unit example, view local)\n\n"
                  "| method | target | epsilon of clients 0 to 7, preference rising |\n|---|---|---|\n");
@@ -210,16 +210,18 @@ static void print_introduction(const char *task, ptrdiff_t seeds, FILE *out) {
         "Adjacency\nzero-out, delta 1e-05%s. In the games (mapg-dp, mfpg) the largest epsilon of a client is "
         "the "
         "target.\n\n",
-        images ? "" : ", accountant gdp where no other is named");
+        images ? "" : ", accountant gdp unless another is named");
 }
 
-/* ---- privacy as the rounds go on (theory S1, S2.3): one noised chain with the paper's constants, from formulas alone ---- */
+/* ---- privacy as rounds continue (theory S1, S2.3): one noised chain with the paper's constants, from
+ * formulas alone ---- */
 
 #define STRENGTH 2.0 /* alpha e = 2 exceeds lambda + G = 1.01, the paper's own condition */
 #define STEP     0.1
 #define DELTA    1e-5
 
-/* One step of a client's clipped gradient, zero-out, of a generalised linear model with smoothness 1, in weight units. */
+/* Returns one step of a client's clipped gradient, zero-out, for a generalised linear model with smoothness
+ * 1, in weight units. */
 static void one_step(mfpg_release *out) {
     const mfpg_paper_bound paper = mfpg_accountant_options_default().paper;
     const mfpg_hidden_assumption assumption = {.kind = MFPG_HIDDEN_GLM,
@@ -237,7 +239,8 @@ static void one_step(mfpg_release *out) {
         NULL, &assumption, STEP, STRENGTH * paper.alpha, paper.variance_penalty, 2, &out->hidden_contraction);
 }
 
-/* epsilon of that many steps where only the last state is seen, or every one; infinity where memory runs out. */
+/* Returns epsilon of that many steps if only the last state, or every state, is seen; infinity if memory
+ * runs out. */
 static double epsilon_of(mfpg_view view, const mfpg_release *step, int64_t rounds) {
     mfpg_accountant_options options = mfpg_accountant_options_default();
     mfpg_accountant *accountant = NULL;
@@ -250,8 +253,8 @@ static double epsilon_of(mfpg_view view, const mfpg_release *step, int64_t round
     return status == MFPG_OK ? epsilon : (double)INFINITY;
 }
 
-/* The total variation distance of the two last models, which is delta at epsilon 0, where the loss is linear and one of
- * the clients turns from nothing to a gradient of norm 1: theory S1.2 with h = 0, in closed form. */
+/* Returns the total variation distance of the two last models (delta at epsilon 0) if the loss is linear and
+ * one client's gradient changes from zero to norm 1: theory S1.2 with h = 0, in closed form. */
 static double exact_distance(double rounds) {
     double kappa = STRENGTH * mfpg_accountant_options_default().paper.alpha, a = 1.0 - STEP * kappa;
     double gap = STEP * (1.0 - pow(a, rounds)) / (1.0 - a);
@@ -281,7 +284,7 @@ static void print_rounds(FILE *out) {
     fprintf(out, "\n");
 }
 
-/* The cells of one task, which begin with those of its first setting. Returns their number. */
+/* Finds the cells of one task, which begin with those of its first setting. Returns their number. */
 static ptrdiff_t print_task(const bench_cell *cells, ptrdiff_t count, FILE *out) {
     int first = 0, end;
     ptrdiff_t seeds = 0;
@@ -309,7 +312,7 @@ static void print(const bench_cell *cells, ptrdiff_t count, FILE *out) {
 const bench_suite bench_suite_frontier = {
     .name = "frontier",
     .help = "accuracy against certified epsilon for the four cells, unit example and client, view local, "
-            "average and final; images where they are asked for",
+            "average and final; images only on request",
     .seeds = 20,
     .image_seeds = 5,
     .images_on_request = 1,

@@ -1,4 +1,4 @@
-/* How the equilibrium of N players nears that of the limit (theory S3.3, S3.5; transport_and_pde 4b). */
+/* How the equilibrium of N players approaches that of the limit (theory S3.3, S3.5; transport_and_pde 4b). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "mfpg/random.h"
 #include "convergence.h"
 
-/* The limit's answers to the types of a rung come from at least this share of the law's own types. */
+/* The limit's answers to the types of a rung use at least this share of the law's own types. */
 enum { POLICY_SHARE = 16 };
 
 enum { EVEN_MEAN, EVEN_LARGEST, EXPLOIT_MEAN, EXPLOIT_MAX, PLAYERS, SAMPLING, WHOLE, LINES };
@@ -78,7 +78,8 @@ static mfpg_status check(mfpg_context *ctx, const mfpg_game *game, const mfpg_li
 
 /* ---- the law's equilibrium ---- */
 
-/* The game of so many clients with those preferences, alike in everything else. No study asks for an optimum. */
+/* Returns the game of so many clients with those preferences and otherwise equal numbers. No study needs the
+ * optimum. */
 static mfpg_game game_of(
     const mfpg_game *alike, mfpg_players players, const double *preference, ptrdiff_t clients) {
     mfpg_game game = *alike;
@@ -95,7 +96,7 @@ static void space_evenly(const mfpg_population *law, ptrdiff_t clients, double *
         preference[k] = mfpg_population_quantile(law, ((double)k + 0.5) / (double)clients);
 }
 
-/* The limit's equilibrium where `types` mid-quantiles of the law are the types. */
+/* Computes the limit's equilibrium for `types` mid-quantiles of the law. */
 static mfpg_status solve_law(mfpg_context *ctx, const mfpg_game *alike, const mfpg_population *law,
     ptrdiff_t types, mfpg_equilibrium *out) {
     double *preference = reproduction_alloc(types, sizeof *preference);
@@ -107,16 +108,16 @@ static mfpg_status solve_law(mfpg_context *ctx, const mfpg_game *alike, const mf
     return status;
 }
 
-/* What is left of an error where doubling the types changed `before`, and doubling them again `last`: the rest of the
- * geometric series that the changes have begun, twice, since it is an estimate. Laws with long tails converge slowly, and
- * a series that does not fall says nothing. */
+/* Estimates the remaining error if doubling the types changed the result by `before`, and doubling again by
+ * `last`: twice the rest of the geometric series that these changes begin, because it is only an estimate.
+ * Laws with long tails converge slowly, and a series that does not decrease gives no estimate. */
 static double remaining_error(double before, double last, double rounding) {
     if (last <= rounding) return last + rounding;
     double ratio = last / before;
     return ratio < 1.0 ? 2.0 * last * fmax(1.0, ratio / (1.0 - ratio)) + rounding : (double)INFINITY;
 }
 
-/* The mean action of the law's limit, and how well it is known. */
+/* The mean action of the law's limit, and its accuracy. */
 static mfpg_status find_limit(
     mfpg_context *ctx, const mfpg_game *game, const mfpg_limit_options *options, mfpg_convergence *out) {
     double mean[3];
@@ -139,11 +140,11 @@ typedef struct limit_study {
     const mfpg_game *game;
     const mfpg_limit_options *options;
     mfpg_convergence *out;
-    double *gap[LINES]; /* rungs x repeats each; the random lines alone have one */
+    double *gap[LINES]; /* rungs x repeats each; only the random lines have more than one repeat */
 } limit_study;
 
-/* The limit's answer to each of the N mid-quantiles. They are among those of an odd multiple of N: number k of N is number
- * r k + (r - 1)/2 of r N. */
+/* Computes the limit's answer to each of the N mid-quantiles. These are among the mid-quantiles of an odd
+ * multiple of N: number k of N is number r k + (r - 1)/2 of r N. */
 static mfpg_status find_policy(
     mfpg_context *ctx, const limit_study *study, ptrdiff_t clients, double *policy) {
     ptrdiff_t multiple = study->options->law_types / POLICY_SHARE / clients | 1;
@@ -161,7 +162,7 @@ static double largest_difference(const double *x, const double *y, ptrdiff_t cou
     return largest;
 }
 
-/* Where gains are as small as the rounding of the costs that they are differences of, they are no numbers to fit. */
+/* If gains are as small as the rounding of the costs from which they are computed, they cannot be fitted. */
 static double above_rounding(double gain, double cost) {
     return gain > 0x1p-42 * fabs(cost) ? gain : (double)NAN;
 }
@@ -241,7 +242,8 @@ static mfpg_status study_one(mfpg_context *ctx, ptrdiff_t index, int worker, voi
 
 /* ---- slopes ---- */
 
-/* From where on sampling outweighs the players' weight threefold, so that the sum of both has the slope of sampling. */
+/* From this rung on the sampling error is three times the players' weight, so that the sum of both has the
+ * slope of sampling. */
 static ptrdiff_t sampling_rules_from(const mfpg_convergence *out) {
     ptrdiff_t first = out->rungs;
     while (first > 0 && 3.0 * out->line[PLAYERS].value[first - 1] <= out->line[SAMPLING].value[first - 1])

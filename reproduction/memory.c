@@ -1,4 +1,4 @@
-/* A file of its own, so that tests can put an allocation that fails in its place. */
+/* A separate file, so that tests can replace it by an allocation that fails. */
 #include <stdint.h>
 #include <stdlib.h>
 

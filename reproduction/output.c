@@ -1,4 +1,5 @@
-/* The game of perturbed models (paper app:proof:kkt): the point with no perturbation, and why it is no equilibrium. */
+/* The game of perturbed models (paper app:proof:kkt): the point without perturbation, and why it is not an
+ * equilibrium. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,8 @@ typedef struct profile {
     double *model, *perturbation; /* clients x dimension each: w_k and v_k */
 } profile;
 
-/* What client k pays where it plays w_k + dw, v_k + dv and the others stay: evaluated from the definition. */
+/* Returns what client k pays if it plays w_k + dw, v_k + dv and the others do not change, evaluated from the
+ * definition. */
 static double cost_at(
     const mfpg_output_game *game, const profile *played, ptrdiff_t k, const double *dw, const double *dv) {
     ptrdiff_t d = game->dimension;
@@ -90,7 +92,7 @@ static double cost_at(
     return loss_at(&client, mean) - client.beta * size;
 }
 
-/* v_k + t u, w_k - t u: what is sent stays, and so does W. */
+/* Moves along v_k + t u, w_k - t u, which leaves what is sent, and so W, unchanged. */
 static double deviate(
     const mfpg_output_game *game, const profile *played, ptrdiff_t k, double t, const double *u) {
     double dw[MOST_DIMENSION], dv[MOST_DIMENSION];
@@ -171,7 +173,7 @@ static void follow_deviation(const mfpg_output_game *game, const profile *played
     }
 }
 
-/* Least squares of the clients first .. end - 1; MFPG_ERR_INPUT where it is not unique. */
+/* Solves least squares for the clients first .. end - 1; MFPG_ERR_INPUT if the solution is not unique. */
 static mfpg_status fit_model(
     mfpg_context *ctx, const mfpg_output_game *game, ptrdiff_t first, ptrdiff_t end, double *model) {
     double moments[MOST_DIMENSION * MOST_DIMENSION] = {0};
@@ -186,7 +188,7 @@ static mfpg_status fit_model(
         (end - first) * game->rows, game->dimension);
 }
 
-/* Whether the client gains at profiles drawn at random, none of which can then be an equilibrium. */
+/* Tests whether the client gains at random profiles, none of which can then be an equilibrium. */
 static void try_profiles(
     const mfpg_output_game *game, profile *played, uint64_t seed, const double *u, mfpg_output_report *out) {
     const double far = 1e3, zero[MOST_DIMENSION] = {0};
@@ -254,7 +256,7 @@ void mfpg_output_instance(const mfpg_output_game *shape, double noise, double ap
     mfpg_stream_gaussian(&common, 0, d, truth);
     for (ptrdiff_t k = 0; k < shape->clients; k++) {
         mfpg_stream stream = mfpg_stream_open(&key, MFPG_PURPOSE_TEST, STREAM_INSTANCE, (uint64_t)k);
-        mfpg_stream_gaussian(&stream, 0, d + 1, row); /* the first vector moves the client's own model */
+        mfpg_stream_gaussian(&stream, 0, d + 1, row); /* the first vector changes the client's own model */
         memcpy(own, row, (size_t)d * sizeof *own);
         for (ptrdiff_t i = 0; i < shape->rows; i++) {
             mfpg_stream_gaussian(&stream, (uint64_t)i + 1, d + 1, row);

@@ -1,4 +1,5 @@
-/* Suite paper: the settings of the paper's experiments as its text determines them, beside what its table prints. */
+/* Suite paper: the settings of the paper's experiments as far as its text determines them, next to what its
+ * table prints. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
-/* Client unit, zero-out, local view, clip 1, eta .01, tau .1, lambda .01, start at zero are the defaults. */
+/* Client unit, zero-out, local view, clip 1, eta .01, tau .1, lambda .01 and start at zero are the defaults. */
 static const char *task_settings(const char *task) {
     if (strcmp(task, "images") == 0) return "train.rounds=20 evaluate=train evaluate_every=20";
     if (strcmp(task, "quadratic") == 0)
@@ -19,8 +20,8 @@ static const char *task_settings(const char *task) {
            "data.test_rows=2000 evaluate=train train.rounds=15";
 }
 
-/* The regulariser of the Sinkhorn projection is not in the paper; these values suit its losses. Of the network's tensors
- * the cap of 512 entries would leave the biases alone; it goes without. */
+/* The paper does not give the regulariser of the Sinkhorn projection; these values suit its losses. For the
+ * network, the cap of 512 entries would project only the biases, so no cap is set. */
 static const char *projection(const char *task) {
     if (strcmp(task, "images") == 0) return "";
     return strcmp(task, "quadratic") == 0 ? "entropic.transport.regularisation=10 entropic.transport.cap=512"
@@ -98,7 +99,7 @@ static double paper_delta_of(const bench_cell *c) {
     return c->paper_delta;
 }
 
-/* "69.63 ± 2.12" for what varies over seeds, four digits for what a formula gives. */
+/* Prints "69.63 ± 2.12" for what varies over seeds, and four digits for the result of a formula. */
 static void print_ours(const bench_cell *group, ptrdiff_t count, metric which, FILE *out) {
     static double (*const column[])(const bench_cell *) = {
         loss_of, accuracy_of, paper_epsilon_of, paper_delta_of};
@@ -113,7 +114,7 @@ static void print_ours(const bench_cell *group, ptrdiff_t count, metric which, F
         fprintf(out, which == LOSS ? " ± %.2f" : " ± %.3f", m.error);
 }
 
-/* The cells of a task and method, which stand together. */
+/* Finds the cells of a task and method, which are consecutive. */
 static const bench_cell *find_group(
     const bench_cell *cells, ptrdiff_t count, const char *task, const char *method, ptrdiff_t *size) {
     const bench_cell *first = NULL;

@@ -3,7 +3,7 @@
 
 #include "readings.h"
 
-/* More noise is more private, and a smaller budget is more noise. */
+/* More noise is more private, and a smaller budget means more noise. */
 static int prefers_small(const mfpg_reading *reading) {
     return reading->privacy_form == MFPG_READING_PRIVACY_BUDGET;
 }
@@ -14,7 +14,8 @@ double mfpg_reading_own_cost(
     return mfpg_reading_cost(reading, e, mean, moved ? beta : 0.0, gradient_norm);
 }
 
-/* The number of the single action of the reading's least cost against the mean; of several, the more private one. */
+/* Returns the index of the action with the reading's least cost against the mean; if several, the more
+ * private one. */
 static int reply(const mfpg_reading *reading, double mean, double beta, double gradient_norm) {
     int best = 0;
     double least = INFINITY;
@@ -69,8 +70,8 @@ static void solve_uncoupled(const reading_crowd *crowd, reading_solution *out) {
     }
 }
 
-/* Clients that tie have the same two actions to mix, so a split of them does as well as mixing where it is a whole number
- * of clients. */
+/* Clients that tie mix the same two actions, so dividing the clients between the two is equivalent to mixing
+ * if the share is a whole number of clients. */
 static int must_mix(const mfpg_equilibrium *solved) {
     double upper = 0.0;
     for (ptrdiff_t i = 0; i < solved->mixing_count; i++) upper += solved->mixing[i].weight;
@@ -116,7 +117,7 @@ mfpg_status mfpg_reading_solve(mfpg_context *ctx, const reading_crowd *crowd, re
     return MFPG_OK;
 }
 
-/* The mean of everybody's answers to that mean. */
+/* Returns the mean of all clients' answers to that mean. */
 static double answer_all(const reading_crowd *crowd, double mean) {
     ptrdiff_t count[MFPG_READING_ACTIONS] = {0};
     double next = 0.0;
@@ -126,8 +127,9 @@ static double answer_all(const reading_crowd *crowd, double mean) {
     return next / (double)crowd->clients;
 }
 
-/* The answers depend on the mean alone: all is at rest as soon as a mean is followed by itself. Answers fall as the mean
- * rises (interaction >= 0), so a mean that has not settled after 1000 rounds goes round and round. */
+/* The answers depend on the mean alone, so the process has settled as soon as a mean is followed by itself.
+ * Answers fall as the mean rises (interaction >= 0), so a mean that has not settled after 1000 rounds is in
+ * a cycle. */
 double mfpg_reading_iterations(const reading_crowd *crowd) {
     enum { MOST = 1000 };
     double worst = 0.0;

@@ -1,4 +1,5 @@
-/* What the paper's best response may mean (reproduction 3), and the constants with which each reading is drawn. */
+/* The possible meanings of the paper's best response (reproduction 3), and the constants with which each
+ * reading is drawn. */
 #include <math.h>
 
 #include "readings.h"
@@ -40,8 +41,7 @@ static const mfpg_reading readings[] = {
         .bound = QUADRATIC,
         .rounds = 10},
     {.name = "envelope",
-        .says =
-            "L/(e + c) + beta delta(e; G_k), delta replaced by C_d/sqrt(N)/(K + 1) where it does not fall",
+        .says = "L/(e + c) + beta delta(e; G_k), delta replaced by C_d/sqrt(N)/(K + 1) if it does not fall",
         .loss_form = MFPG_READING_LOSS_INVERSE,
         .privacy_form = MFPG_READING_PRIVACY_BOUND,
         .loss = 0.1,
@@ -67,7 +67,7 @@ static const mfpg_reading readings[] = {
         .bound = QUADRATIC,
         .rounds = 10},
     {.name = "coupled",
-        .says = "c e (1 + mean) + beta B/e: the same where the others' noise makes one's own costlier "
+        .says = "c e (1 + mean) + beta B/e: the same if the others' noise makes one's own costlier "
                 "(interaction)",
         .loss_form = MFPG_READING_LOSS_PROPORTIONAL,
         .privacy_form = MFPG_READING_PRIVACY_RECIPROCAL,

@@ -1,4 +1,5 @@
-/* One reading of the paper's best response, played by a population: who plays what, and what can be said of it. */
+/* One reading of the paper's best response, played by a population: who plays what, and the properties of
+ * the result. */
 #ifndef MFPG_REPRODUCTION_READINGS_H
 #define MFPG_REPRODUCTION_READINGS_H
 
@@ -7,10 +8,11 @@
 
 enum { MFPG_MOST_BETAS = 1000 }; /* of the sweep */
 
-/* Eq. (dpbound) of the reading with that gradient norm. */
+/* Evaluates eq. (dpbound) of the reading with that gradient norm. */
 double mfpg_reading_delta(const mfpg_reading *reading, double strength, double gradient_norm);
 
-/* mfpg_reading_cost without what the own action does not move, which would only hide the rest in rounding. */
+/* Returns mfpg_reading_cost without the terms that the own action does not move; these would only lose
+ * digits to rounding. */
 double mfpg_reading_own_cost(
     const mfpg_reading *reading, double e, double mean, double beta, double gradient_norm);
 
@@ -20,7 +22,8 @@ typedef struct reading_crowd {
     const double *beta, *gradient; /* clients each */
 } reading_crowd;
 
-/* The mean-field equilibrium, exactly: by enumeration where nothing couples, else by the sweep of cost interaction. */
+/* Computes the mean-field equilibrium exactly: by enumeration if nothing couples the clients, otherwise by
+ * the sweep of cost interaction. */
 typedef struct reading_solution {
     double mean;
     double privacy;                     /* mean over clients of the privacy term */
@@ -32,20 +35,20 @@ typedef struct reading_solution {
 
 mfpg_status mfpg_reading_solve(mfpg_context *ctx, const reading_crowd *crowd, reading_solution *out);
 
-/* Everybody answers the mean, the mean becomes that of the answers, and so on, from each of the actions as the first mean:
- * the most rounds that it takes until no answer changes; INFINITY where it never ends. */
+/* Repeats that all clients answer the mean and the mean becomes that of the answers, starting from each of
+ * the actions. Returns the largest number of rounds until no answer changes; INFINITY if it never stops. */
 double mfpg_reading_iterations(const reading_crowd *crowd);
 
-/* What the statements are judged by, for one draw. */
+/* The numbers by which the statements are judged, for one draw. */
 typedef struct reading_evidence {
     const mfpg_reading *reading;
     const mfpg_figure_options *options;
     const double *mean, *delta, *at_mean, *privacy; /* beta_count, along the sweep */
     reading_solution spread;                        /* the population of the histogram */
     double gradient;                                /* mean G_k */
-    double
-        sharper_change; /* change of the mean action where curvature, and with it the loss, is four times */
-    double iterations;  /* the most of any population */
+    /* change of the mean action if curvature, and with it the loss, is multiplied by four */
+    double sharper_change;
+    double iterations;           /* the most of any population */
     ptrdiff_t mixed_populations; /* in which clients must mix */
 } reading_evidence;
 
@@ -54,7 +57,7 @@ typedef struct reading_answer {
     double number;
 } reading_answer;
 
-/* The answer to statement number `index` of statements.def. */
+/* Returns the answer to statement number `index` of statements.def. */
 reading_answer mfpg_statement_judge(ptrdiff_t index, const reading_evidence *evidence);
 
 #endif

@@ -1,5 +1,5 @@
-/* The paper's statements about its equilibrium, judged by what a reading's solutions are. Every judge can answer either
- * way; none knows the name of the reading. */
+/* Judges the paper's statements about its equilibrium by a reading's solutions. Every judge can decide
+ * either way; none depends on the name of the reading. */
 #include <math.h>
 
 #include "readings.h"
@@ -33,15 +33,15 @@ static int has_bound(const reading_evidence *of) {
            of->reading->privacy_form == MFPG_READING_PRIVACY_BOUND_AT_MEAN;
 }
 
-/* How a quantity moves along the sweep: by its largest rise between neighbours where it rises anywhere, else by its last
- * less its first value. Negative where it falls as a whole and nowhere rises. */
+/* Returns how a quantity changes along the sweep: its largest rise between neighbours if it rises anywhere,
+ * otherwise its last minus its first value. It is negative if the quantity falls overall and rises nowhere. */
 static double movement(const double *value, ptrdiff_t count) {
     double rise = 0.0;
     for (ptrdiff_t i = 1; i < count; i++) rise = fmax(rise, value[i] - value[i - 1]);
     return rise > 0.0 ? rise : value[count - 1] - value[0];
 }
 
-/* The same for positive numbers by factors; below 1 where it falls. */
+/* Returns the same for positive numbers as a factor; below 1 if the quantity falls. */
 static double factor(const double *value, ptrdiff_t count) {
     double rise = 1.0;
     for (ptrdiff_t i = 1; i < count; i++) rise = fmax(rise, value[i] / value[i - 1]);
@@ -68,7 +68,7 @@ static reading_answer judge_privacy_falls(const reading_evidence *of) {
     return answer(moved < 1.0, moved);
 }
 
-/* Stillness: a budget, and less a strength. More noise is a stillness that falls. */
+/* Stillness is a budget, or minus a strength, so more noise means that stillness falls. */
 static reading_answer judge_noise_grows(const reading_evidence *of) {
     double stillness[MFPG_MOST_BETAS];
     ptrdiff_t count = of->options->beta_count;
@@ -97,8 +97,8 @@ static reading_answer judge_pure_equilibrium(const reading_evidence *of) {
     return answer(of->mixed_populations == 0, (double)of->mixed_populations);
 }
 
-/* The exponential has a Lipschitz constant of K tau alpha/2 times itself, so between neighbouring doubles a continuous
- * delta moves by rounding only. */
+/* The exponential has a Lipschitz constant of K tau alpha/2 times itself, so between neighbouring doubles a
+ * continuous delta changes only by rounding. */
 static reading_answer judge_delta_continuous(const reading_evidence *of) {
     if (!has_bound(of)) return no_question();
     const mfpg_paper_bound *bound = &of->reading->bound;
@@ -116,7 +116,7 @@ static reading_answer judge_activation(const reading_evidence *of) {
     return answer(rate > 0.0, rate);
 }
 
-/* The theorem is stated at the mean; its proof is about each client's own strength. */
+/* The theorem is stated at the mean, but its proof uses each client's own strength. */
 static reading_answer judge_every_client(const reading_evidence *of) {
     if (is_budget(of)) return no_question();
     double at_mean = mfpg_reading_delta(of->reading, of->spread.mean, of->gradient), largest = 0.0;
@@ -126,7 +126,7 @@ static reading_answer judge_every_client(const reading_evidence *of) {
     return answer(largest <= at_mean * (1.0 + 1e-12), largest / at_mean); /* the mean is rounded */
 }
 
-/* Of a loss that is proportional to the strength the factor is the curvature: theory S3.3, eq. (epsstar). */
+/* If a loss is proportional to the strength, the factor is the curvature: theory S3.3, eq. (epsstar). */
 static reading_answer judge_falls_with_curvature(const reading_evidence *of) {
     if (of->reading->loss_form != MFPG_READING_LOSS_PROPORTIONAL) return no_question();
     return answer(of->sharper_change < 0.0, of->sharper_change);
@@ -138,7 +138,8 @@ static reading_answer judge_sharp_more_noise(const reading_evidence *of) {
     return answer(noise > 0.0, noise);
 }
 
-/* The closed form belongs to a loss that grows with the strength against the exponential of eq. (dpbound). */
+/* The closed form belongs to a loss that grows with the strength, combined with the exponential of eq.
+ * (dpbound). */
 static int has_closed_form(const reading_evidence *of) {
     return of->reading->loss_form == MFPG_READING_LOSS_PROPORTIONAL &&
            of->reading->privacy_form == MFPG_READING_PRIVACY_BOUND && !of->reading->bound.envelope;

@@ -1,6 +1,6 @@
-/** Studies: what is said about the games, measured. The limit of many clients, the paper's equilibrium figure under every
- *  reading of its formulas, and the game in which clients perturb the model that they send. No verdict is written down
- *  anywhere: each is computed from numbers that stand beside it. */
+/** Studies measure statements about the games: the limit of many clients, the paper's equilibrium figure
+ *  under every reading of its formulas, and the game in which clients perturb the model that they send. No
+ *  verdict is hard-coded: each is computed from the numbers next to it. */
 #ifndef MFPG_REPRODUCTION_STUDIES_H
 #define MFPG_REPRODUCTION_STUDIES_H
 
@@ -37,19 +37,20 @@ mfpg_slope mfpg_slope_fit(
 
 /** One quantity along the ladder of populations. */
 typedef struct mfpg_convergence_line {
-    const char *name, *says; /* what it is, and what theory says of it */
-    ptrdiff_t repeats;       /* random draws at every population; 0 where nothing is random */
-    double *value;           /* rungs; a root mean square where repeats > 0 */
-    double *standard_error;  /* rungs; of value over the repeats, 0 without */
+    const char *name, *says; /* name of the line, and what theory says about it */
+    ptrdiff_t repeats;       /* random draws at every population; 0 if nothing is random */
+    double *value;           /* one per rung; a root mean square if repeats > 0 */
+    double *standard_error;  /* one per rung: of value over the repeats, 0 if there are none */
     ptrdiff_t first;         /* the slope is fitted from this rung on */
-    double floor; /* and to no value below this: what it is measured against is not known better; 0: none */
+    /* values below this are not fitted, because the reference is not known more accurately; 0: none */
+    double floor;
     mfpg_slope slope;
 } mfpg_convergence_line;
 
 typedef struct mfpg_convergence {
     ptrdiff_t rungs;
     ptrdiff_t *population; /* rungs, ascending */
-    double limit;          /* what the quantities tend to; mean action of the limit's equilibrium */
+    double limit;          /* mean action of the limit's equilibrium, to which the quantities tend */
     double limit_error;    /* by how much that may be off */
     ptrdiff_t line_count;
     mfpg_convergence_line *line;
@@ -57,20 +58,22 @@ typedef struct mfpg_convergence {
 
 void mfpg_convergence_clear(mfpg_convergence *convergence);
 
-/** The CSV file FOLDER/NAME (folder NULL: name is its path), whole or absent: line,population,repeats,value,standard_error,fitted (1 where the slope is fitted to it). */
+/** Writes the CSV file FOLDER/NAME (folder NULL: name is its path), completely or not at all:
+ *  line,population,repeats,value,standard_error,fitted (1 if the slope is fitted to it). */
 mfpg_status mfpg_convergence_write(mfpg_context *ctx, const mfpg_convergence *const *convergence,
     ptrdiff_t count, const char *folder, const char *name);
 
 typedef struct mfpg_limit_options {
-    mfpg_population types;       /* uniform (LOW:HIGH too) or lognormal: a law with a spread */
+    mfpg_population types;       /* uniform (also LOW:HIGH) or lognormal: a law with positive spread */
     const ptrdiff_t *population; /* ascending, each in 2 .. 1000000 */
     ptrdiff_t rungs;             /* 3 .. 64 */
     ptrdiff_t repeats;           /* 2 .. 100000 draws of random types at every population */
     uint64_t seed;
-    ptrdiff_t law_types; /* 1024 .. 2^24 mid-quantiles stand for the law where its limit is computed */
+    ptrdiff_t law_types; /* 1024 .. 2^24 mid-quantiles represent the law when its limit is computed */
 } mfpg_limit_options;
 
-/** Populations 16, 32, ..., 16384, 200 repeats, seed 1; types uniform on [0.025, 0.075]; 2^18 for the law. */
+/** Returns the defaults: populations 16, 32, ..., 16384, 200 repeats, seed 1; types uniform on [0.025,
+ *  0.075]; 2^18 for the law. */
 mfpg_limit_options mfpg_limit_options_default(void);
 
 /** How the N-player equilibrium nears the mean-field one of the law of types. Two populations stand for the law: its
@@ -93,18 +96,19 @@ mfpg_status mfpg_study_limit(
     mfpg_context *ctx, const mfpg_game *game, const mfpg_limit_options *options, mfpg_convergence *out);
 
 typedef struct mfpg_chaos_options {
-    const ptrdiff_t *population; /* of particles; ascending, each in 2 .. 1000000 */
+    const ptrdiff_t *population; /* numbers of particles; ascending, each in 2 .. 1000000 */
     ptrdiff_t rungs;             /* 3 .. 64 */
     ptrdiff_t repeats;           /* 2 .. 100000 runs at every population */
     uint64_t seed;
-    mfpg_pde_options grid; /* of the law; the particles take its steps of time */
+    mfpg_pde_options grid; /* grid of the law; the particles use its steps of time */
 } mfpg_chaos_options;
 
-/** 16, 32, ..., 4096 particles, 100 repeats, seed 1; 401 nodes on [-4, 4], 100 steps. */
+/** Returns the defaults: 16, 32, ..., 4096 particles, 100 repeats, seed 1; 401 nodes on [-4, 4], 100 steps. */
 mfpg_chaos_options mfpg_chaos_options_default(void);
 
-/** Three types (weights 0.5, 1 and 1.5) in a double well, attracted to the mean of all: a drift that is not linear, so that
- *  the law of one particle does depend on the others' number. Its arrays live as long as the program. */
+/** Returns a model with three types (weights 0.5, 1 and 1.5) in a double well, attracted to the mean of all.
+ *  Its drift is not linear, so the law of one particle does depend on the number of the others. Its arrays
+ *  live as long as the program. */
 mfpg_pde_model mfpg_chaos_model(void);
 
 /** Propagation of chaos: N particles who feel their own mean, each playing the equilibrium's control, against the moments of
@@ -123,22 +127,23 @@ mfpg_status mfpg_study_chaos(
 /* ---- the paper's equilibrium figure ---- */
 
 enum { MFPG_READING_ACTIONS = 5 };
-/** The paper's set of strengths: 0.1, 0.3, 0.5, 1, 2. */
+/** Returns the paper's set of strengths: 0.1, 0.3, 0.5, 1, 2. */
 extern const double mfpg_reading_action[MFPG_READING_ACTIONS];
 
 typedef enum mfpg_reading_loss {
     MFPG_READING_LOSS_INVERSE = 0, /* L/(e + c), eq. (br) */
-    MFPG_READING_LOSS_PROPORTIONAL /* L e (1 + zeta s), s the mean action */
+    MFPG_READING_LOSS_PROPORTIONAL /* L e (1 + zeta s), where s is the mean action */
 } mfpg_reading_loss;
 
 typedef enum mfpg_reading_privacy {
-    MFPG_READING_PRIVACY_BOUND = 0,     /* eq. (dpbound) at the client's own strength */
-    MFPG_READING_PRIVACY_BOUND_AT_MEAN, /* eq. (dpbound) at the mean strength, as the text under eq. (br) says */
-    MFPG_READING_PRIVACY_BUDGET,        /* e itself: a budget that leaks more the larger it is */
-    MFPG_READING_PRIVACY_RECIPROCAL     /* B/e, the cost of a sound accountant */
+    MFPG_READING_PRIVACY_BOUND = 0, /* eq. (dpbound) at the client's own strength */
+    /* eq. (dpbound) at the mean strength, as the text below eq. (br) says */
+    MFPG_READING_PRIVACY_BOUND_AT_MEAN,
+    MFPG_READING_PRIVACY_BUDGET,    /* e itself: a budget, which leaks more if it is larger */
+    MFPG_READING_PRIVACY_RECIPROCAL /* B/e, the cost of a sound accountant */
 } mfpg_reading_privacy;
 
-/** What the formulas may mean: client k pays loss + beta_k privacy. */
+/** A meaning of the formulas: client k pays loss + beta_k privacy. */
 typedef struct mfpg_reading {
     const char *name, *says;
     mfpg_reading_loss loss_form;
@@ -147,22 +152,22 @@ typedef struct mfpg_reading {
     double offset;          /* c >= 0; inverse */
     double interaction;     /* zeta >= 0; proportional */
     double privacy_scale;   /* B > 0; reciprocal */
-    mfpg_paper_bound bound; /* of eq. (dpbound), with its clamp and envelope; G is its gradient_norm */
-    double gradient_spread; /* G_k uniform on G (1 +- spread), in [0, 1) */
+    mfpg_paper_bound bound; /* eq. (dpbound) with its clamp and envelope; G is its gradient_norm */
+    double gradient_spread; /* spread of G_k, in [0, 1): each G_k is uniform on G (1 +- spread) */
     double rounds;          /* K */
 } mfpg_reading;
 
-/** The readings of the study, in their order; NULL past the end. */
+/** Returns the readings of the study, in their order; NULL past the end. */
 const mfpg_reading *mfpg_reading_get(ptrdiff_t index);
 
-/** What client of preference beta and gradient norm G_k pays for action e where the mean action is `mean`, and its
- *  privacy term alone, without beta. */
+/** Return what a client of preference beta and gradient norm G_k pays for action e if the mean action is
+ *  `mean`, and its privacy term alone, without beta. */
 double mfpg_reading_cost(
     const mfpg_reading *reading, double e, double mean, double beta, double gradient_norm);
 double mfpg_reading_privacy_term(const mfpg_reading *reading, double e, double mean, double gradient_norm);
 
-/** The paper's closed form of the control, eq. (epsstar): e0 + log(beta theta C_d/sqrt(N)/M)/theta with theta = alpha K
- *  tau/2 and e0 = (lambda + G)/alpha, held in [low, high]; `high` where M <= 0. */
+/** Returns the paper's closed form of the control, eq. (epsstar): e0 + log(beta theta C_d/sqrt(N)/M)/theta
+ *  with theta = alpha K tau/2 and e0 = (lambda + G)/alpha, clamped to [low, high]; `high` if M <= 0. */
 double mfpg_reading_closed_form(const mfpg_reading *reading, double beta, double m, double low, double high);
 
 typedef struct mfpg_figure_options {
@@ -170,19 +175,21 @@ typedef struct mfpg_figure_options {
     double beta_low, beta_high;     /* the sweep, in equal ratios: every client has that beta */
     ptrdiff_t beta_count;           /* 2 .. 1000 */
     double spread_low, spread_high; /* the histogram: beta_k evenly spaced, ends included */
-    ptrdiff_t draws;                /* 1 .. 100000 draws of the G_k where a reading spreads them */
+    ptrdiff_t draws;                /* 1 .. 100000 draws of the G_k if a reading spreads them */
     ptrdiff_t settings;             /* 1 .. 10000000 random settings of the enumeration */
     uint64_t seed;
 } mfpg_figure_options;
 
-/** 20 clients, beta 0.1 .. 10 at 25 points, beta_k in [0.5, 1.5], 200 draws, 20000 settings, seed 1. */
+/** Returns the defaults: 20 clients, beta 0.1 .. 10 at 25 points, beta_k in [0.5, 1.5], 200 draws, 20000
+ *  settings, seed 1. */
 mfpg_figure_options mfpg_figure_options_default(void);
 
 typedef struct mfpg_finding {
     mfpg_verdict verdict;
     double share; /* of the draws in which it holds */
-    double
-        number; /* what mfpg_statement.number says, mean over the draws; NAN where the question does not arise */
+    /* the quantity described by mfpg_statement.number, mean over the draws; NAN if the statement does not
+     * apply */
+    double number;
 } mfpg_finding;
 
 typedef struct mfpg_statement {
@@ -192,15 +199,15 @@ typedef struct mfpg_statement {
 /** statements.def; NULL past the end. */
 const mfpg_statement *mfpg_statement_get(ptrdiff_t index);
 
-/** One reading's three panels. Values are means over the draws, with standard errors (0 with one draw). */
+/** The three panels of one reading. Values are means over the draws, with standard errors (0 with one draw). */
 typedef struct mfpg_panels {
     mfpg_reading reading;
     ptrdiff_t draws;
     double *mean, *mean_error; /* beta_count: mean action */
     double *delta,
-        *delta_error; /* beta_count: eq. (dpbound) at each client's own action, mean; certifies nothing */
-    double *at_mean,
-        *at_mean_error; /* beta_count: eq. (dpbound) at the mean action, as the paper's accountant has it */
+        *delta_error; /* beta_count: eq. (dpbound) at each client's own action, mean; it certifies nothing */
+    /* beta_count: eq. (dpbound) at the mean action, as the paper's accountant computes it */
+    double *at_mean, *at_mean_error;
     double *privacy, *privacy_error; /* beta_count: the reading's own privacy term, mean over clients */
     double count[MFPG_READING_ACTIONS], count_error[MFPG_READING_ACTIONS]; /* clients at each action */
     double spread_mean, spread_mean_error;                                 /* mean action of the histogram */
@@ -208,7 +215,7 @@ typedef struct mfpg_panels {
     mfpg_finding *finding;                                                 /* of every statement */
 } mfpg_panels;
 
-/** How often the largest action of the set is the single best one, over random settings. */
+/** How often the largest action of the set is the only best one, over random settings. */
 typedef struct mfpg_corner {
     const char *reading;
     ptrdiff_t settings, at_largest;
@@ -230,9 +237,9 @@ void mfpg_figure_clear(mfpg_figure *figure);
 mfpg_status mfpg_study_figure(mfpg_context *ctx, const mfpg_reading *readings, ptrdiff_t count,
     const mfpg_figure_options *options, mfpg_figure *out);
 
-/** The CSV file FOLDER/NAME (folder NULL: name is its path) of the panels, whole or absent: panel,reading,x,value,
- *  standard_error. Panels mean, delta, delta_at_mean and
- *  privacy have a row for every beta x, histogram one for every action x. */
+/** Writes the CSV file FOLDER/NAME (folder NULL: name is its path) of the panels, completely or not at all:
+ *  panel,reading,x,value,standard_error. Panels mean, delta, delta_at_mean and privacy have a row for every
+ *  beta x, histogram has one for every action x. */
 mfpg_status mfpg_figure_write(
     mfpg_context *ctx, const mfpg_figure *figure, const char *folder, const char *name);
 
@@ -242,8 +249,9 @@ mfpg_status mfpg_study_corner(
 
 /* ---- the game of perturbed models ---- */
 
-/** Client k sends w_k + v_k and pays (1/2n) |X_k W - y_k|^2 - beta_k |v_k|^2, W the mean of what is sent (the paper's
- *  v_k is delta_k). It chooses both. Arrays are borrowed, row-major, one client after the other. */
+/** Client k sends w_k + v_k and pays (1/2n) |X_k W - y_k|^2 - beta_k |v_k|^2, where W is the mean of what is
+ *  sent (the paper's v_k is delta_k). It chooses both w_k and v_k. Arrays are borrowed, row-major, one client
+ *  after the other. */
 typedef struct mfpg_output_game {
     ptrdiff_t clients, rows, dimension; /* clients >= 1, rows >= 1, dimension 1 .. 64 */
     const double *features;             /* clients x rows x dimension */
@@ -253,26 +261,31 @@ typedef struct mfpg_output_game {
 
 enum { MFPG_OUTPUT_STEPS = 7 };
 
-/** What one client can do at the paper's point: all v = 0, W the least-squares model of all clients' rows. */
+/** What one client can gain at the paper's point: all v = 0, and W is the least-squares model of all clients'
+ *  rows. */
 typedef struct mfpg_output_report {
     ptrdiff_t client;
-    double
-        stationarity; /* largest |gradient| of any client's loss in W: 0 (to rounding) iff that point meets KKT */
-    double cost;      /* of the client there */
-    /* v_k = t u, w_k less t u, u a unit vector: W stays. Cost at t = 1, 10, ..., 10^6 */
+    /* largest |gradient| of any client's loss in W: 0 (up to rounding) if and only if that point satisfies
+     * KKT */
+    double stationarity;
+    double cost; /* of the client there */
+    /* v_k = t u, w_k minus t u, with a unit vector u, which leaves W unchanged; the cost at t = 1, 10, ...,
+     * 10^6 */
     double step[MFPG_OUTPUT_STEPS], deviation[MFPG_OUTPUT_STEPS];
     double deviation_error;     /* largest |deviation - (cost - beta t^2)| relative to the latter */
     double direction_curvature; /* second derivative along that unit direction of (w_k, v_k) */
     double least_curvature;     /* smallest eigenvalue of the Hessian in (w_k, v_k) */
-    double perturb_curvature;   /* smallest eigenvalue of the Hessian in v_k alone, w_k held */
+    double perturb_curvature;   /* smallest eigenvalue of the Hessian in v_k alone, with w_k fixed */
     double refit_gain;          /* what the client gains by changing w_k alone */
-    ptrdiff_t profiles,
-        improved; /* random profiles of all clients, and those that the deviation t = 10^3 improves */
+    /* number of random profiles of all clients, and of those that the deviation t = 10^3 improves */
+    ptrdiff_t profiles, improved;
     mfpg_verdict kkt, minimum,
-        nash; /* the point meets KKT; no direction curves down; nobody gains by deviating */
+        nash; /* the point satisfies KKT; no direction has negative curvature; no client gains by deviating */
 } mfpg_output_report;
 
-/** @return MFPG_OK with out filled, MFPG_ERR_DOMAIN for what is out of range or not finite, MFPG_ERR_INPUT where the
+/** Analyses the point.
+ *  @return MFPG_OK with out filled, MFPG_ERR_DOMAIN for numbers out of range or not finite, MFPG_ERR_INPUT if
+ *  the
  *  least-squares model is not unique, MFPG_ERR_MEMORY. */
 mfpg_status mfpg_study_output(mfpg_context *ctx, const mfpg_output_game *game, ptrdiff_t client,
     ptrdiff_t profiles, uint64_t seed, mfpg_output_report *out);

@@ -17,6 +17,6 @@ void reproduction_remove_figure(const char *folder, const char *name) {
     for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++) {
         char path[4200];
         int length = snprintf(path, sizeof path, "%s/%s.%s", folder, name, extensions[i]);
-        if (length < (int)sizeof path) unlink(path); /* a file that does not exist is gone already */
+        if (length < (int)sizeof path) unlink(path); /* a file that does not exist counts as removed */
     }
 }

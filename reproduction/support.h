@@ -8,7 +8,7 @@
  * not enough. Free it with free(). */
 void *reproduction_alloc(ptrdiff_t count, size_t size);
 
-/* A file that the program carries within itself (cmake/embed.cmake). */
+/* A file that is embedded in the program (cmake/embed.cmake). */
 typedef struct reproduction_script {
     const char *name; /* NULL: the end of the list */
     const char *bytes;
@@ -17,7 +17,7 @@ typedef struct reproduction_script {
 
 extern const reproduction_script reproduction_scripts[];
 
-/* Writes the script of that name, which has to be in the list, into a folder, whole or absent. */
+/* Writes the script of that name, which must be in the list, into a folder, completely or not at all. */
 mfpg_status reproduction_write_script(mfpg_context *ctx, const char *folder, const char *name);
 
 /* Removes a figure that an earlier run has left: its table, its script and its pictures. */

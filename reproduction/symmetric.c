@@ -27,7 +27,7 @@ int mfpg_symmetric_solve(ptrdiff_t n, double *a, double *b) {
     return 1;
 }
 
-/* The rotation of rows and columns p and q that makes entry (p, q) zero. */
+/* Applies the rotation of rows and columns p and q that makes entry (p, q) zero. */
 static void rotate(ptrdiff_t n, double *a, ptrdiff_t p, ptrdiff_t q) {
     double off = a[p * n + q], theta = (a[q * n + q] - a[p * n + p]) / (2.0 * off);
     double t = copysign(1.0, theta) / (fabs(theta) + hypot(theta, 1.0));
@@ -50,7 +50,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sweeps converge quadratically; 30 are many more than are ever needed. */
+/* Sweeps converge quadratically, so 30 are far more than needed. */
 void mfpg_symmetric_eigenvalues(ptrdiff_t n, double *a, double *value) {
     for (int sweep = 0; sweep < 30; sweep++) {
         double off = 0.0, whole = 0.0;

@@ -1,5 +1,6 @@
-/** The configuration of a federation as an object: every key of one list (path, type, range, unit, default, help), read from
- *  YAML and from KEY=VALUE arguments, checked, and written back whole. */
+/** The configuration of a federation as an object. One list defines every key (path, type, range, unit,
+ *  default, help). Keys are read from YAML and from KEY=VALUE arguments, checked, and written back
+ *  completely. */
 #ifndef MFPG_CONFIG_H
 #define MFPG_CONFIG_H
 
@@ -13,52 +14,54 @@
 #include "option.h"
 #include "release.h"
 
-/** Name and help of the methods of methods.def in order; NULL past the end. A method is a mechanism, the players of its game and
- *  the accountant that the paper gives it. Threads: safe. */
+/** Returns the name and help of a method of methods.def, in order; NULL past the end. A method names a
+ *  mechanism, the players of its game and the accountant that the paper uses for it. Threads: safe. */
 const char *mfpg_method_name(ptrdiff_t index);
 const char *mfpg_method_help(ptrdiff_t index);
 
-/** Every key, in the order in which a configuration is written. Threads: safe. */
+/** Returns the list of all keys, in the order in which a configuration is written. Threads: safe. */
 const mfpg_options *mfpg_config_options(void);
 
-/** Number of the key with that path, or -1; "data.categories.NAME" is found for any NAME. */
+/** Returns the index of the key with that path, or -1; "data.categories.NAME" is found for any NAME. */
 ptrdiff_t mfpg_config_key_find(const char *path);
 
-/** Prints the list for a terminal: grouped, one key a line with default, what is allowed and help. */
+/** Prints the list of keys for a terminal: grouped, with one key per line, its default, what is allowed and
+ *  its help. */
 mfpg_status mfpg_config_keys_print(mfpg_context *ctx, FILE *out);
 
 /* ---- making a configuration ---- */
 
 typedef struct mfpg_config mfpg_config;
 
-/** All defaults (the paper's); paths are relative to the working folder. */
+/** Creates a configuration with all defaults (the paper's); paths are relative to the working folder. */
 mfpg_status mfpg_config_create(mfpg_context *ctx, mfpg_config **out);
 
 /** Reads a YAML file over the defaults. MFPG_ERR_INPUT: "FILE:LINE: key.path: what was found; what is allowed".
  *  Limits: 1 MiB, 16 levels, no anchors, no tags, one document. */
 mfpg_status mfpg_config_load(mfpg_context *ctx, const char *path, mfpg_config **out);
 
-/** The same from memory. origin is the name of the text in messages; directory is what paths are relative to (NULL: the working
- *  folder). */
+/** Reads YAML from memory in the same way. origin is the name of the text in messages; directory is the
+ *  folder to which paths are relative (NULL: the working folder). */
 mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t length, const char *origin,
     const char *directory, mfpg_config **out);
 
-/** A file, or else the example of that name (mfpg_examples_list). */
+/** Opens a file or, if no such file exists, the example of that name (mfpg_examples_list). */
 mfpg_status mfpg_config_open(mfpg_context *ctx, const char *name, mfpg_config **out);
 
 /** Frees a configuration; NULL is fine. */
 void mfpg_config_destroy(mfpg_config *config);
 
-/** Applies one argument "key.path=VALUE". VALUE is taken literally, or as YAML if it begins with one of [ { " '. A value takes the
- *  place of whatever excludes it: method=none that of a method mapping, game.actions.min that of a list. Errors name the
- *  argument; the configuration is then unchanged. */
+/** Applies one argument "key.path=VALUE". VALUE is taken literally, or as YAML if it begins with one of [ { "
+ *  '. A value replaces the values that it excludes: method=none replaces a method mapping, game.actions.min
+ *  replaces a list. Errors name the argument and leave the configuration unchanged. */
 mfpg_status mfpg_config_set(mfpg_context *ctx, mfpg_config *config, const char *argument);
 
-/** The same for a key that takes a name of a file or folder. */
+/** Does the same for a key whose value is the name of a file or folder. */
 mfpg_status mfpg_config_set_path(mfpg_context *ctx, mfpg_config *config, const char *key, const char *name);
 
-/** The rules that span keys (both ends of an interval, what a partition needs, controls of game and mechanism ...); call it
- *  after the last mfpg_config_set. Keys that were given a value of their own but do not count are named in one warning. */
+/** Checks the rules that involve several keys (both ends of an interval, what a partition needs, controls of
+ *  game and mechanism ...). Call it after the last mfpg_config_set. Keys that were given a value of their own
+ *  but have no effect are named in one warning. */
 mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config);
 
 /** Recognises "seed=A..B", whole numbers with A <= B: *sweep is 1 and first and last are set; 0 for any other argument.
@@ -66,13 +69,14 @@ mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config);
 mfpg_status mfpg_config_sweep(
     mfpg_context *ctx, const char *argument, int *sweep, int64_t *first, int64_t *last);
 
-/* ---- asking; a path that is not in the list is a fault of the caller: asserted, then answered as "nothing" ---- */
+/* ---- reading values: a path that is not in the list is a caller's mistake; it is asserted, and otherwise
+ * treated as not set ---- */
 
-/** The number, or NAN if nothing or a word is set. */
+/** Returns the number, or NAN if a word or nothing is set. */
 double mfpg_config_number(const mfpg_config *config, const char *path);
 
-/** The word, text or path (joined with the folder it is relative to), or NULL if nothing or a number is set. Valid until the
- *  configuration changes. */
+/** Returns the word, text or path (joined with the folder to which it is relative), or NULL if a number or
+ *  nothing is set. The result is valid until the configuration changes. */
 const char *mfpg_config_text(const mfpg_config *config, const char *path);
 
 /** 1 if the key holds that word. */
@@ -80,18 +84,20 @@ int mfpg_config_is(const mfpg_config *config, const char *path, const char *word
 
 /* ---- writing ---- */
 
-/** Writes the whole configuration as YAML that loads again to the same run: resolved values with "# auto: WHY", paths
- *  absolute, keys that do not count as comments at the end; the same bytes for the same configuration. */
+/** Writes the whole configuration as YAML that loads again to the same run: resolved values are marked "#
+ *  auto: WHY", paths are absolute, and keys without effect are comments at the end. The same configuration
+ *  gives the same bytes. */
 mfpg_status mfpg_config_write(mfpg_context *ctx, const mfpg_config *config, FILE *out);
 
-/** Writes a commented configuration that runs as it is: every key with help, unit, range and default. */
+/** Writes a commented configuration that can be run unchanged: every key with its help, unit, range and
+ *  default. */
 mfpg_status mfpg_config_template(mfpg_context *ctx, FILE *out);
 
-/** The same into a new file; MFPG_ERR_INPUT if the file exists. Never leaves half a file. */
+/** Does the same into a new file; MFPG_ERR_INPUT if the file exists. A failure leaves no partial file. */
 mfpg_status mfpg_config_template_save(mfpg_context *ctx, const char *path);
 
-/** Calls visit once for each example, NAME.yaml in $MFPG_EXAMPLES, in the installed folder or in the source tree, sorted by name;
- *  help is its first comment line or "". Stops at a failure. */
+/** Calls visit once for each example, in order of name. An example is NAME.yaml in $MFPG_EXAMPLES, in the
+ *  installed folder or in the source tree; its help is its first comment line or "". Stops at a failure. */
 mfpg_status mfpg_examples_list(mfpg_context *ctx,
     mfpg_status (*visit)(void *user, const char *name, const char *help, const char *path), void *user);
 

@@ -1,6 +1,7 @@
-/** Privacy filters (theory S4): a budget that is fixed beforehand, and the sum of what was spent of it. A step and its cost
- *  may be chosen after looking at what earlier steps released. Every step is one mechanism that is mu-GDP (a Gaussian
- *  release, or one of mfpg_release_mu); mu itself must be a function of public or released quantities only. */
+/** Privacy filters (theory S4): a budget that is fixed beforehand, and a sum of what was spent of it. A step
+ *  and its cost may be chosen after looking at what earlier steps released. Every step is one mechanism that
+ *  is mu-GDP (a Gaussian release, or one priced by mfpg_release_mu); mu itself must depend only on public or
+ *  released quantities. */
 #ifndef MFPG_FILTER_H
 #define MFPG_FILTER_H
 
@@ -9,44 +10,51 @@
 #include "context.h"
 
 typedef enum mfpg_filter_kind {
-    /** No filter of its own: the run's accountant is asked. Sound only if noise, rates and the choice of who takes part are
-     *  public and fixed before the run, so that what is composed in the end is a fixed schedule. */
+    /** No filter: the run's accountant enforces the budget. This is sound only if noise, rates and the choice
+     *  of participating clients are public and fixed before the run, so that the composed releases are a
+     *  fixed schedule. */
     MFPG_FILTER_ACCOUNTANT = 0,
-    /** Go on while sum mu_t^2, the next step included, is at most mu^2: the whole is mu-GDP (Smith, Thakurta 2022). */
+    /** Admits a step while sum mu_t^2, including this step, is at most mu^2: the whole is then mu-GDP (Smith,
+     *  Thakurta 2022). */
     MFPG_FILTER_GDP,
-    /** Go on while sum mu_t^2/2 is at most rho: the whole is rho-zCDP, which is a filter for every Renyi order at once
-     *  (Feldman, Zrnic 2021). Also for steps that are rho_t-zCDP and nothing better: they count as mu = sqrt(2 rho_t). */
+    /** Admits a step while sum mu_t^2/2, including this step, is at most rho: the whole is then rho-zCDP.
+     *  This is a filter for every Renyi order at once (Feldman, Zrnic 2021). It also accepts steps that are
+     *  only known to be rho_t-zCDP: they count as mu = sqrt(2 rho_t). */
     MFPG_FILTER_ZCDP
 } mfpg_filter_kind;
 
-/** One filter; a plain value that may be copied. Its fields belong to the functions below. */
+/** One filter, a plain value that may be copied. Only the functions below may change its fields. */
 typedef struct mfpg_filter {
     mfpg_filter_kind kind;
-    double budget; /* mu or rho, never above what epsilon and delta allow */
+    double budget; /* mu or rho; never more than epsilon and delta allow */
     double high, low,
-        over; /* the sum of mu_t^2 is at most high + low + over; over is what rounding may have lost */
+        over; /* the sum of mu_t^2 is at most high + low + over, where `over` bounds the loss by rounding */
 } mfpg_filter;
 
-/** The largest budget that is (epsilon, delta)-DP, rounded down; nothing is spent yet. epsilon > 0 (+INFINITY: no limit)
- *  and delta in (0,1), else MFPG_ERR_DOMAIN, as for MFPG_FILTER_ACCOUNTANT, which is not a filter. */
+/** Starts a filter with the largest budget that is (epsilon, delta)-DP, rounded down, and nothing spent.
+ *  epsilon must be > 0 (+INFINITY: no limit) and delta in (0,1); otherwise, and for MFPG_FILTER_ACCOUNTANT,
+ *  which is not a filter, the result is MFPG_ERR_DOMAIN. */
 mfpg_status mfpg_filter_start(
     mfpg_context *ctx, mfpg_filter_kind kind, double epsilon, double delta, mfpg_filter *out);
 
-/** 1 if one more step of this mu >= 0 stays within the budget, the exact boundary included: rounding never admits one
- *  too many. 0 also for NaN, a negative number and, but for an infinite budget, +INFINITY. */
+/** Returns 1 if one more step of this mu >= 0 stays within the budget or reaches it exactly; rounding never
+ *  admits a step too many. Returns 0 for NaN, for a negative number and, unless the budget is infinite, for
+ *  +INFINITY. */
 int mfpg_filter_admits(const mfpg_filter *filter, double mu);
 
-/** Charges a step that is admitted and returns 1; returns 0 and changes nothing for any other. Charge before releasing. */
+/** Charges a step that the budget admits and returns 1; for any other step it returns 0 and changes nothing.
+ *  Call it before releasing. */
 int mfpg_filter_spend(mfpg_filter *filter, double mu);
 
-/** rho-zCDP to epsilon at delta, the best order taken, rounded up; +INFINITY if there is none. */
+/** Converts rho-zCDP to epsilon at delta with the best order, rounded up; +INFINITY if no order gives a
+ *  bound. */
 double mfpg_zcdp_epsilon(double rho, double delta);
 
-/** What has been spent so far, for display, however the steps were chosen: of the GDP filters of budget mu_i^2 = 2 rho_i,
- *  rho_i = 2^i/128, each at delta/2^(i+1), the first that is not exceeded. "At most epsilon at delta" is then true at every
- *  moment, and nothing sharper is claimed. */
+/** What has been spent so far, for display; valid however the steps were chosen. It is the first of the GDP
+ *  filters of budget mu_i^2 = 2 rho_i, rho_i = 2^i/128, each at delta/2^(i+1), that is not exceeded. "At most
+ *  epsilon at delta" is then true at every moment; a smaller number would not be justified. */
 typedef struct mfpg_odometer {
-    int64_t index; /* i; -1 if nothing can be said, and epsilon is +INFINITY */
+    int64_t index; /* i; -1 if no filter applies, and epsilon is then +INFINITY */
     double rho;    /* rho_i */
     double delta;  /* of that filter: delta / 2^(i+1) */
     double epsilon;

@@ -1,4 +1,4 @@
-/** Games posed by options: what `mfpg solve --cost NAME` makes of its options, as a call. */
+/** Builds games from options: what `mfpg solve --cost NAME` makes of its options, as a call. */
 #ifndef MFPG_POSED_GAME_H
 #define MFPG_POSED_GAME_H
 
@@ -8,14 +8,14 @@
 #include "game.h"
 #include "option.h"
 
-/** The options of the same names. Numbers are NaN and texts NULL if they are not given; then the default counts that the
- *  help of the command names. Borrowed. */
+/** The options of the same names. Numbers that are not given are NaN and texts are NULL; the default in the
+ *  help of the command then applies. Borrowed. */
 typedef struct mfpg_game_options {
     const char *cost; /* name in costs.def */
-    int players;      /* 0: finite; 1, and -1 (not given): mean-field */
+    int players;      /* 0: finite; 1, or -1 if not given: mean-field */
     double population;
-    mfpg_numbers
-        beta; /* "B", "B,B,...", "LOW:HIGH", "uniform:LOW:HIGH", "lognormal:MEDIAN:SD"; or one number a client */
+    /* "B", "B,B,...", "LOW:HIGH", "uniform:LOW:HIGH", "lognormal:MEDIAN:SD", or one number per client */
+    mfpg_numbers beta;
     const char *beta_file, *column;
     mfpg_numbers weights; /* one a client */
     mfpg_numbers actions; /* "A,B,...", "LOW:HIGH", "continuous"; or an ascending grid */
@@ -24,14 +24,15 @@ typedef struct mfpg_game_options {
     const char *loss_table; /* a file */
     double offset, gradient_norm, variance_penalty, rounds;
     int no_optimum;
-    int price; /* 1: the corrective price will be asked for, which needs the optimum */
+    int price; /* 1: the corrective price will be requested, which requires the optimum */
 } mfpg_game_options;
 
 /** Of which nothing is given. */
 mfpg_game_options mfpg_game_options_none(void);
 
-/** Everything that `mfpg solve` takes: the options of a game, and those of studies. Numbers are NaN, words -1, texts NULL
- *  and flags 0 if they are not given. Filled by mfpg_option_set with mfpg_solve_options(). */
+/** Everything that `mfpg solve` accepts: the options of a game and those of studies. If an option is not
+ *  given, its number is NaN, its word -1, its text NULL and its flag 0. Filled by mfpg_option_set with
+ *  mfpg_solve_options(). */
 typedef struct mfpg_solve_request {
     mfpg_game_options game;
     char *out, *study;
@@ -48,7 +49,7 @@ typedef struct mfpg_solve_request {
 /** The options of `mfpg solve`. Threads: safe. */
 const mfpg_options *mfpg_solve_options(void);
 
-/** Who reads options: a game by options, a game of a configuration, or a study. */
+/** Who reads the options: a game from options, a game of a configuration, or a study. */
 typedef enum mfpg_solve_reader {
     MFPG_SOLVE_GAME = 0,
     MFPG_SOLVE_CONFIGURATION,
@@ -59,33 +60,37 @@ typedef enum mfpg_solve_reader {
     MFPG_SOLVE_OUTPUT
 } mfpg_solve_reader;
 
-/** MFPG_ERR_INPUT with the first option that was given and that this reader, or the cost that was named, does not read, and
- *  with those who do. A game whose cost is missing or unknown is refused by mfpg_game_pose. */
+/** Checks that this reader, or the given cost, reads every option that was given. Otherwise fails with
+ *  MFPG_ERR_INPUT, naming the first option that is not read and the readers that do read it. A game whose
+ *  cost is missing or unknown is refused by mfpg_game_pose instead. */
 mfpg_status mfpg_solve_check(mfpg_context *ctx, const mfpg_solve_request *request, mfpg_solve_reader reader);
 
 /** A game with the arrays that it borrows. */
 typedef struct mfpg_posed_game {
     mfpg_game game;
-    double *preference, *weight, *grid, *loss_table; /* owned; NULL: none, or the caller's own are borrowed */
-    int named_population; /* 1: population was given, so that the limit of many clients can be played among these too */
+    /* owned; NULL if there is none or the caller's array is borrowed */
+    double *preference, *weight, *grid, *loss_table;
+    /* 1: a population was given, so that the limit of many clients can also be played by these finitely many
+     * clients */
+    int named_population;
 } mfpg_posed_game;
 
-/** From options to a game, with everything checked that does not need the solver. Whether the cost reads an option is not
- *  looked at.
+/** Builds a game from options and checks everything that does not need the solver. It does not check whether
+ *  the cost reads an option.
  *  @param[out] out  borrows the numbers of the options; free with mfpg_posed_game_clear; set on success only
- *  @return MFPG_OK; MFPG_ERR_INPUT with the option, as the command line writes it, and what is allowed; MFPG_ERR_DOMAIN,
- *  MFPG_ERR_IO of files, MFPG_ERR_MEMORY */
+ *  @return MFPG_OK; MFPG_ERR_INPUT with the option, as the command line writes it, and what is allowed;
+ *  MFPG_ERR_DOMAIN; MFPG_ERR_IO for files; MFPG_ERR_MEMORY */
 mfpg_status mfpg_game_pose(mfpg_context *ctx, const mfpg_game_options *options, mfpg_posed_game *out);
 void mfpg_posed_game_clear(mfpg_posed_game *posed);
 
-/** The part of it that reads a set of actions, with the text that counts if none are given.
- *  @param[out] grid  owned if the text lists actions, else NULL; free it in any case */
+/** Reads a set of actions only; the text is the default that applies if no actions are given.
+ *  @param[out] grid  owned if the text lists actions, otherwise NULL; free it in any case */
 mfpg_status mfpg_actions_read(mfpg_context *ctx, const mfpg_numbers *actions, const char *fallback,
     mfpg_action_set *out, double **grid);
 
-/** The numbers of a list "A,B,...", every one finite and above 0, or with_zero from 0.
- *  @param[in]  option  whose they are, for messages; words: what is allowed
- *  @param[out] values  count numbers; borrowed, or *owned, which is to be freed in any case */
+/** Reads the numbers of a list "A,B,...". Each must be finite and above 0 (with_zero: at least 0).
+ *  @param[in]  option  name of the option, for messages; words: what is allowed
+ *  @param[out] values  count numbers; borrowed, or equal to *owned, which must be freed in any case */
 mfpg_status mfpg_numbers_read(mfpg_context *ctx, const char *option, const mfpg_numbers *numbers,
     int with_zero, const char *words, const double **values, ptrdiff_t *count, double **owned);
 

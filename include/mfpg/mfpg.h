@@ -1,4 +1,5 @@
-/** Everything: privacy games in federated learning, from randomness and data to whole experiments. */
+/** Includes every public header: privacy games in federated learning, from randomness and data to whole
+ *  experiments. */
 #ifndef MFPG_H
 #define MFPG_H
 

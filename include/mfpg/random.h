@@ -25,13 +25,14 @@
 
 #include "status.h"
 
-/** A master key. seeded is 1 if it came from a seed: reproducible, and therefore not private. */
+/** A master key. seeded is 1 if it came from a seed: results are then reproducible and therefore not private. */
 typedef struct mfpg_key {
     unsigned char bytes[32];
     int seeded;
 } mfpg_key;
 
-/** What a stream is for; streams of different purposes are independent. Values are part of the stream's definition. */
+/** The use of a stream; streams of different purposes are independent. The values are part of the stream's
+ *  definition. */
 typedef enum mfpg_purpose {
     MFPG_PURPOSE_NOISE = 1,     /* privacy noise of a client's updates */
     MFPG_PURPOSE_BATCH = 2,     /* the examples of a Poisson batch */
@@ -42,35 +43,39 @@ typedef enum mfpg_purpose {
     MFPG_PURPOSE_SYNTHETIC = 7, /* synthetic data */
     MFPG_PURPOSE_MIXING = 8,    /* the action of a client that mixes two */
     MFPG_PURPOSE_RECORDS = 9,   /* noise of a client's records: vector number step x rows + row */
-    MFPG_PURPOSE_MEASURE = 10,  /* noise of what a client measures in a round: loss and gradient norm */
+    MFPG_PURPOSE_MEASURE = 10,  /* noise of a client's measurements in a round: loss and gradient norm */
     MFPG_PURPOSE_CHOICE = 11,   /* a client's choice of action by the exponential mechanism */
-    MFPG_PURPOSE_PARTICLE = 12, /* particles of a mean-field flow: a vector a step, number 0 the start */
-    MFPG_PURPOSE_AUDIT = 13,    /* audits: keys of their runs, arms, signs, coins and ties */
-    MFPG_PURPOSE_TEST = 99      /* tests and studies */
+    /* particles of a mean-field flow: one vector per step, number 0 is the start */
+    MFPG_PURPOSE_PARTICLE = 12,
+    MFPG_PURPOSE_AUDIT = 13, /* audits: keys of their runs, arms, signs, coins and ties */
+    MFPG_PURPOSE_TEST = 99   /* tests and studies */
 } mfpg_purpose;
 
-/** A stream: plain data, copy freely. Draws do not change it. Streams of the same key, purpose and round differ in
- *  their client alone, so a loop over clients may open one and set the number. */
+/** A stream is plain data and can be copied freely; draws do not change it. Streams of the same key, purpose
+ *  and round differ only in their client, so a loop over clients may open one and set the number. */
 typedef struct mfpg_stream {
     unsigned char key[32];
     uint64_t client;
 } mfpg_stream;
 
-/** The key of a seed: BLAKE2b of a constant and the seed. Reproducible, not private. Threads: safe. */
+/** Returns the key of a seed: BLAKE2b of a constant and the seed. It is reproducible and not private.
+ *  Threads: safe. */
 mfpg_key mfpg_key_from_seed(uint64_t seed);
 
-/** A key from the operating system; the only kind fit for a real release. MFPG_ERR_IO if there is none.
+/** Gets a key from the operating system; no other key may be used for a real release. MFPG_ERR_IO if the
+ *  system provides none.
  *  *out is set only on success. Threads: safe. */
 mfpg_status mfpg_key_from_system(mfpg_key *out);
 
 /** Opens the stream of (key, purpose, round, client). Threads: safe. Never fails. */
 mfpg_stream mfpg_stream_open(const mfpg_key *key, mfpg_purpose purpose, uint64_t round, uint64_t client);
 
-/** Uniform doubles number first .. first+n-1 of the stream, each (k + 1/2) 2^-52 in (0,1), exactly, from the top 52
- *  bits k of 8 little-endian bytes of key stream; eight a block. */
+/** Computes uniform doubles number first .. first+n-1 of the stream. Each is exactly (k + 1/2) 2^-52 in
+ *  (0,1), where k is the top 52 bits of 8 little-endian bytes of the key stream; a block gives eight. */
 void mfpg_stream_uniform(const mfpg_stream *stream, uint64_t first, ptrdiff_t n, double *out);
 
-/** Standard normal vector number `vector` of length n into out. A stream serves one length only. */
+/** Writes the standard normal vector number `vector`, of length n, into out. All vectors of a stream must
+ *  have one length. */
 void mfpg_stream_gaussian(const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float *out);
 
 #endif

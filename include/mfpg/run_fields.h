@@ -1,5 +1,5 @@
-/** The records of a run: what rounds.csv, free_energy.csv, transport.csv, clients.csv, summary.json and Python tell of each
- *  round and each client, with the tables of their fields. */
+/** The records of a run: what rounds.csv, free_energy.csv, transport.csv, clients.csv, summary.json and
+ *  Python contain for each round and each client, and the tables of their fields. */
 #ifndef MFPG_RUN_FIELDS_H
 #define MFPG_RUN_FIELDS_H
 
@@ -9,7 +9,7 @@
 #include "federation.h"
 #include "fields.h"
 
-/** Sinkhorn projections: those of a round, or of all rounds. Without projections there are no ratios and no errors. */
+/** Sinkhorn projections of a round, or of all rounds. Without projections, ratios and errors do not exist. */
 typedef struct mfpg_transport_record {
     int64_t projections;
     double variance_ratio_min, variance_ratio_mean, variance_ratio_max;
@@ -19,7 +19,7 @@ typedef struct mfpg_transport_record {
     const char *warning, *note; /* warning: NULL if there is none */
 } mfpg_transport_record;
 
-/** A round. The notes say what covers the numbers of each file. */
+/** A round. The notes state what covers the numbers of each file. */
 typedef struct mfpg_round_record {
     mfpg_round_report report;
     mfpg_transport_record transport;
@@ -29,7 +29,7 @@ typedef struct mfpg_round_record {
 /** particles: what was noised. */
 mfpg_round_record mfpg_round_record_of(const mfpg_round_report *report, mfpg_particles particles);
 
-/** Places of a round's fields; in JSON: the projections in summary.json. */
+/** `places` of a round's fields; in JSON they are the projections in summary.json. */
 enum {
     MFPG_ROUND_CSV = 1 << 8,      /* rounds.csv */
     MFPG_ENERGY_CSV = 1 << 9,     /* free_energy.csv */
@@ -49,12 +49,12 @@ extern const mfpg_fields mfpg_promise_fields;
 /** A client at the end of a run. */
 typedef struct mfpg_client_record {
     int64_t client;   /* from 0 */
-    const char *name; /* borrowed from the data, like the words below from their tables */
+    const char *name; /* borrowed from the data; the words below are borrowed from their tables */
     ptrdiff_t rows, dropped_rows;
-    double preference; /* as it was configured; NAN without a game */
+    double preference; /* the configured preference; NAN without a game */
     mfpg_client_report report;
     mfpg_promise_record promised;
-    int64_t stopped_before; /* the round that its budget did not allow; -1: none */
+    int64_t stopped_before; /* the round that its budget did not allow; -1 if there is none */
     int certificate;        /* 1: its epsilon is finite */
     const char *promise;    /* in words; NULL: nobody asked */
 } mfpg_client_record;

@@ -218,7 +218,7 @@ class ScoreBounds:
     auc: float
     """Share of pairs in which the member's score is larger: no proof."""
     mu_lower: float
-    """By ranks, if every score is of a run of its own."""
+    """By ranks, if every score comes from a separate run."""
     epsilon_lower: float
     """What mu_lower means at delta for Gaussian noise, in nats."""
     threshold: float
@@ -228,7 +228,7 @@ class ScoreBounds:
     false_negatives: int
     tested_inside: int
     epsilon_lower_direct: float
-    """By these error rates, if every score is of a run of its own, without any other assumption."""
+    """By these error rates, if every score comes from a separate run, without any other assumption."""
     guesses: int
     correct: int
     epsilon_lower_one_run: float

@@ -123,7 +123,7 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
             scale "sensitivity" (default "absolute") the strength counts in units of S^2, S = clip, or 2 clip for adjacency
             "replace".
     unit: "client": the promise is about the whole client. One of its records may change the whole update, so that a record is
-        protected at the number for adjacency "replace". "example": the promise is about one example. `update` then holds the
+        protected at the epsilon for adjacency "replace". "example": the promise is about one example. `update` then holds the
         updates of single examples: every array has a leading axis of examples, the arrays of one example together are one vector
         that is clipped by itself, and what comes back, without that axis, is their sum divided by `rows`, noised once. One
         example moves it by at most the sensitivity clip/rows; the sum is one of integers, exact.

@@ -1,4 +1,5 @@
-/* The front of every accountant: names, checks, and the rule that a record that failed is never forgotten. */
+/* The common front of all accountants: names, checks, and the rule that a failed record has permanent
+ * effect. */
 #include "accounting.h"
 
 #include <math.h>
@@ -23,7 +24,8 @@ struct mfpg_accountant {
     const mfpg_accountant_ops *ops;
     mfpg_promise promise;
     int recorded; /* at least one release */
-    int poisoned; /* something was released that could not be recorded: no bound is known any more */
+    /* 1: something was released that could not be recorded, so that no bound is known any more */
+    int poisoned;
     max_align_t state[];
 };
 
@@ -124,7 +126,8 @@ mfpg_status mfpg_accountant_record_times(
     if (fault)
         status = mfpg_fail(ctx, MFPG_ERR_DOMAIN, "round %lld, client %lld: %s", round, client, fault);
     else if (release->particles !=
-             ops->particles) /* a certificate of one kind says nothing of the other (theory S5.4) */
+             /* a certificate of one kind of particles says nothing about the other (theory S5.4) */
+             ops->particles)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
             "round %lld, client %lld: the particles of this release are %s; accountant %s knows %s only",
             round, client, mfpg_particles_name(release->particles), ops->name,
@@ -145,7 +148,7 @@ mfpg_status mfpg_accountant_record(
     return mfpg_accountant_record_times(ctx, accountant, release, 1);
 }
 
-/* Every answer of an accountant comes through here. */
+/* Every answer of an accountant passes through this function. */
 static mfpg_status ask(
     mfpg_context *ctx, const mfpg_accountant *accountant, const mfpg_question *asked, mfpg_bounds *out) {
     const mfpg_accountant_ops *ops = accountant->ops;
@@ -223,7 +226,7 @@ double mfpg_accountant_renyi(const mfpg_accountant *accountant, double order) {
     return answer >= 0.0 ? answer : (double)INFINITY;
 }
 
-/* An accountant that has recorded the same; NULL without memory. */
+/* Returns a copy of the accountant with everything it recorded; NULL if memory is exhausted. */
 static mfpg_accountant *copy_of(const mfpg_accountant *accountant) {
     const mfpg_accountant_ops *ops = accountant->ops;
     mfpg_accountant *copy = mfpg_alloc(1, sizeof *copy + ops->state_size);

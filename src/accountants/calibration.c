@@ -1,5 +1,5 @@
-/* The number of a schedule that meets a target: a bracket around it, shrunk on the accountant's upper end, of which the side
- * that was seen to meet the target is returned. */
+/* Finds the number with which a schedule meets a target. A bracket around it is shrunk by evaluating the
+ * accountant's upper end, and the side that was found to meet the target is returned. */
 #include "accounting.h"
 
 #include <float.h>
@@ -32,7 +32,7 @@ double mfpg_strength_noise(double strength, double step) {
     return noise > 0.0 ? nextafter(nextafter(noise, 0.0), 0.0) : 0.0;
 }
 
-/* ---- a schedule with one number put in ---- */
+/* ---- a schedule in which one number is replaced ---- */
 
 #define MOST_STEPS 9007199254740992.0 /* 2^53 */
 
@@ -41,7 +41,7 @@ typedef struct search {
     const mfpg_calibration_options *asked;
     double epsilon; /* of the last position */
     int evaluations;
-    mfpg_status status; /* of the first evaluation that failed; none is tried after it */
+    mfpg_status status; /* status of the first evaluation that failed; no further evaluation is made */
 } search;
 
 static mfpg_release with_value(const mfpg_calibration_options *asked, double value) {
@@ -59,7 +59,8 @@ static mfpg_release with_value(const mfpg_calibration_options *asked, double val
     return release;
 }
 
-/* An accountant that has recorded the schedule; of a step count below 1 the unknown release is left out. */
+/* Creates an accountant that has recorded the schedule; for a step count below 1 the unknown release is left
+ * out. */
 static mfpg_status accountant_with(
     mfpg_context *ctx, const mfpg_calibration_options *asked, double value, mfpg_accountant **out) {
     mfpg_accountant *made = NULL;
@@ -88,7 +89,8 @@ static mfpg_status evaluate(search *s, double value) {
 
 /* ---- positions: the cost falls as they grow ---- */
 
-/* Noise and strength by their logarithms, a rate by less its logarithm, steps by less their number. */
+/* Noise and strength are searched by their logarithms, a rate by minus its logarithm, and steps by minus
+ * their number. */
 static double value_at(mfpg_solve solve, double position) {
     if (solve == MFPG_SOLVE_STEPS) return -position;
     return exp(solve == MFPG_SOLVE_RATE ? -position : position);
@@ -99,7 +101,8 @@ static double position_of(mfpg_solve solve, double value) {
     return solve == MFPG_SOLVE_RATE ? -log(value) : log(value);
 }
 
-/* log(epsilon / target), of which the sign is exact; only the sign is left of it if the target is 0 or infinite. */
+/* Returns log(epsilon / target), whose sign is exact. If the target is 0 or infinite, only the sign is
+ * meaningful. */
 static double excess(double position, const void *arg) {
     search *s = (search *)(size_t)arg;
     if (s->status == MFPG_OK) s->status = evaluate(s, value_at(s->asked->solve, position));
@@ -112,7 +115,7 @@ static double excess(double position, const void *arg) {
 
 /* ---- a first guess ---- */
 
-/* The rate that counts: sampling does if the unit is the example and the accountant credits it. */
+/* Returns the sampling rate if the unit is the example and the accountant credits sampling, and otherwise 1. */
 static double credited_rate(const mfpg_calibration_options *asked, const mfpg_release *release) {
     int credits = asked->options && asked->options->promise.unit == MFPG_UNIT_EXAMPLE &&
                   (mfpg_accountant_facts(asked->accountant) & MFPG_ACCOUNTANT_CREDITS_SAMPLING);
@@ -125,15 +128,16 @@ static double moved(const mfpg_calibration_options *asked, const mfpg_release *r
     return replace ? 2.0 * release->sensitivity : release->sensitivity;
 }
 
-/* mu^2 of a step over the square of its rate: 1/z^2 at rate 1, in the limit of many sampled steps exp(1/z^2) - 1 (Bu, Dong,
- * Long and Su 2020). Finite, so that guesses are numbers. */
+/* Returns mu^2 of a step divided by the square of its rate: 1/z^2 at rate 1, and in the limit of many
+ * sampled steps exp(1/z^2) - 1 (Bu, Dong, Long and Su 2020). The result is kept finite so that guesses are
+ * numbers. */
 static double price_of_noise(const mfpg_calibration_options *asked, const mfpg_release *release) {
     double reach = moved(asked, release) / release->noise_sd, square = reach * reach;
     double price = credited_rate(asked, release) < 1.0 ? expm1(square) : square;
     return fmin(price, 1e200);
 }
 
-/* What the target leaves for the unknown release. */
+/* Returns the mu^2 that the target leaves for the unknown release. */
 static double mu2_left(const mfpg_calibration_options *asked) {
     double mu = mfpg_gdp_mu(asked->epsilon, asked->delta), all = mu * mu, left = all;
     for (ptrdiff_t i = 0; i < asked->count; i++) {
@@ -145,7 +149,7 @@ static double mu2_left(const mfpg_calibration_options *asked) {
     return left > 0.01 * all ? left : 0.01 * all;
 }
 
-/* The value by the central limit theorem, which is exact if nothing is sampled; *exact says so. */
+/* Returns a value by the central limit theorem, which is exact without sampling; *exact tells whether it is. */
 static double guess(const mfpg_calibration_options *asked, int *exact) {
     const mfpg_release *release = &asked->schedule[asked->unknown];
     double left = mu2_left(asked), rate = credited_rate(asked, release), steps = (double)release->steps;
@@ -169,14 +173,14 @@ static double guess(const mfpg_calibration_options *asked, int *exact) {
 /* ---- the search ---- */
 
 #define FARTHEST  300.0 /* of logarithms: e^300 */
-#define TOLERANCE 1e-7  /* of logarithms: a tenth of what is promised */
+#define TOLERANCE 1e-7  /* tolerance of logarithms: a tenth of what the header promises */
 
 static mfpg_crossing_options search_options(const mfpg_calibration_options *asked) {
     int exact;
     double value = guess(asked, &exact);
     mfpg_crossing_options options = {
         .low = -FARTHEST, .high = FARTHEST, .tolerance = TOLERANCE, .first_step = 0.05, .growth = 4.0};
-    if (exact) { /* then the guess is off by rounding alone */
+    if (exact) { /* then only rounding separates the guess from the solution */
         options.tolerance = 1e-11;
         options.first_step = 5e-12;
         options.growth = 32.0;
@@ -210,7 +214,7 @@ static mfpg_status fail_unreachable(search *s) {
         least[s->asked->solve], mfpg_number_format(s->epsilon, found), s->asked->accountant);
 }
 
-/* What was found, asked once more, with both ends. */
+/* Evaluates the result once more, with both ends, and reports it. */
 static mfpg_status report(search *s, double value, mfpg_calibration *out) {
     mfpg_calibration made = {.value = value};
     mfpg_accountant *accountant = NULL;
@@ -237,7 +241,7 @@ static mfpg_status solve(search *s, mfpg_calibration *out) {
     double value = value_at(what, crossing.inside);
     int always = crossing.kind == MFPG_CROSSING_ALWAYS;
     if (always && (what == MFPG_SOLVE_NOISE ||
-                      what == MFPG_SOLVE_STRENGTH)) { /* then noise 0 may meet the target too */
+                      what == MFPG_SOLVE_STRENGTH)) { /* in this case noise 0 may meet the target too */
         s->status = evaluate(s, 0.0);
         if (s->status != MFPG_OK) return s->status;
         if (s->epsilon <= s->asked->epsilon) value = 0.0;

@@ -1,6 +1,6 @@
-/* By how much one step multiplies distances, and when it may be said at all (theory S2.4). The bracket of the step
- * x - tau [g + kappa x + lambda P x], P the projection onto vectors of mean zero, adds kappa to kappa + lambda to what
- * the clipped gradient g does. */
+/* By which factor one step multiplies distances, and under which conditions a factor can be stated (theory
+ * S2.4). Around the step x - tau [g + kappa x + lambda P x], with P the projection onto vectors of mean
+ * zero, the bracket adds between kappa and kappa + lambda to the slope of the clipped gradient g. */
 #include <float.h>
 #include <math.h>
 
@@ -18,14 +18,15 @@ typedef struct step_map {
     double tau, kappa, lambda;
 } step_map;
 
-/* g is a monotone map with slopes from least to most: the eigenvalues of the bracket lie between the two sums. */
+/* For a monotone map g with slopes from `least` to `most`: the eigenvalues of the bracket lie between the
+ * two sums. */
 static double monotone(const step_map *s, double least, double most) {
     double slow = s->tau * (least + s->kappa), fast = s->tau * (most + s->kappa + s->lambda);
     return fmax(fabs(1.0 - slow), fabs(1.0 - fast)) + 8.0 * DBL_EPSILON * (1.0 + slow + fast);
 }
 
-/* g is M-Lipschitz and its symmetrised Jacobian at least -M/8, which is what clipping the gradient of a convex
- * function can do: with A, B positive semidefinite, AB + BA >= -|A| |B| / 4. */
+/* For a map g that is M-Lipschitz and whose symmetrised Jacobian is at least -M/8, which is the worst effect
+ * of clipping the gradient of a convex function: for A, B positive semidefinite, AB + BA >= -|A| |B| / 4. */
 static double clipped_convex(const step_map *s, double smoothness) {
     double largest = s->tau * (smoothness + s->kappa + s->lambda);
     double pull = 2.0 * s->tau * (s->kappa - smoothness / 8.0);
@@ -63,7 +64,7 @@ static mfpg_status check_numbers(
     return dimension >= 1 ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%td parameters", dimension);
 }
 
-/* 1 if some gradient may really be clipped. */
+/* Returns 1 if the clip may change some gradient. */
 static int clip_acts(const mfpg_hidden_assumption *a) {
     return a->clipping != MFPG_CLIPPING_NONE && !isfinite(a->projection_radius);
 }
@@ -85,12 +86,12 @@ static mfpg_status check_case(
     return MFPG_OK;
 }
 
-/* Every formula that applies is an upper bound: the smallest is taken. */
+/* Every formula that applies gives an upper bound, so the smallest one is used. */
 static double smallest(const mfpg_hidden_assumption *a, const step_map *s, int acts, ptrdiff_t dimension) {
     double smoothness = a->smoothness, any = lipschitz(s, smoothness);
     if (a->kind == MFPG_HIDDEN_NONCONVEX) return any;
     if (!acts) return fmin(any, monotone(s, a->strong_convexity, smoothness));
-    /* A clipped scalar derivative still rises, with a slope from 0 to M. */
+    /* A clipped scalar derivative is still increasing, with a slope between 0 and M. */
     if (a->kind == MFPG_HIDDEN_GLM || dimension == 1) return fmin(any, monotone(s, 0.0, smoothness));
     return fmin(any, clipped_convex(s, smoothness));
 }

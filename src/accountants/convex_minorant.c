@@ -1,9 +1,10 @@
-/* Theory S2.3. Of the gap between two runs a_k is paid at step k, at the price (a_k/s_k)^2, and what is unpaid goes on
- * through the next map: z <- c z + Delta - a, with z 0 at the end. With w_k the product of all later c, everything is
- * measured at the end: the bill grows by w_k Delta_k (the "gap" of a step), and a payment is cheap if w_k^2 s_k^2 (its
- * "noise") is large. The cheapest payments follow the greatest convex minorant of the bill over the noise, which
- * pooling of neighbours finds: a step whose gap a unit of noise exceeds that of the next one leaves the excess to it. Only
- * positive numbers are added, so that nothing cancels. */
+/* Theory S2.3. Each step pays a_k of the gap between two runs, at the price (a_k/s_k)^2, and the unpaid rest
+ * passes through the next map: z <- c z + Delta - a, with z 0 at the end. Let w_k be the product of all
+ * later c. Measured at the end, step k increases the bill by w_k Delta_k (its "gap"), and a payment is cheap
+ * if w_k^2 s_k^2 (its "noise") is large. The cheapest payments follow the greatest convex minorant of the
+ * bill as a function of the noise. Pooling of neighbours computes it: if a step has more gap per unit of
+ * noise than the next step, it passes the excess on to that step. Only positive numbers are added, so there
+ * is no cancellation. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,31 +14,34 @@
 #include "accounting.h"
 #include "numerics/special/geometric.h"
 
-#define SPAN 150.0 /* logarithms of w in one window: w^2 stays far inside the doubles */
+/* range of the logarithms of w in one window, so that w^2 stays far inside the range of doubles */
+#define SPAN 150.0
 
-enum { MOST_SINGLE = 65536 }; /* steps with c > 1 that are taken one by one */
+enum { MOST_SINGLE = 65536 }; /* number of steps with c > 1 that are treated one by one */
 
 typedef struct block {
     double gap, noise;
 } block;
 
-/* The runs of steps, and those that a window holds: `times` steps of run `first` and all later runs. */
+/* The runs of equal steps, and the part of them in a window: the last `times` steps of run `first` and all
+ * later runs. */
 typedef struct window {
     const mfpg_hidden_step *step;
     ptrdiff_t count, first;
     int64_t times;
-    double *level; /* count: log w of the last step of each run */
-    double top;    /* the largest log w in the window, which is scaled to 0 */
-    double travel; /* sum of the steps' |log c|, which rounding is measured by */
+    double *level; /* one per run: log w of its last step */
+    double top;    /* the largest log w in the window; it is scaled to 0 */
+    double travel; /* sum of |log c| over the steps, from which the rounding error is bounded */
     block *stack;  /* slopes ascend */
     ptrdiff_t depth, pushed;
     double paid; /* mu^2 of what was cut off */
-    double unit; /* the largest noise, which lengths are measured in */
+    double unit; /* the largest noise, which is the unit of length */
 } window;
 
-/* ---- the window: from the end backwards, as far as all w are comparable ---- */
+/* ---- the window: it extends backwards from the end as long as all w are comparable ---- */
 
-/* How many last steps of a run with log w from `level` on, rising or falling by |slope|, stay within SPAN of the rest. */
+/* Returns how many of a run's last steps, whose log w starts at `level` and rises or falls by |slope| per
+ * step, stay within SPAN of the rest. */
 static int64_t fitting(const mfpg_hidden_step *run, double level, double slope, double low, double high) {
     double below = level - (high - SPAN), above = low + SPAN - level, room = slope < 0.0 ? below : above;
     if (below < 0.0 || above < 0.0) return 0;
@@ -68,7 +72,7 @@ static void choose_window(window *w) {
     w->top = high;
 }
 
-/* What is unpaid at the beginning of the window, if nothing was paid before. */
+/* Returns the unpaid gap at the beginning of the window if nothing was paid before it. */
 static double gap_before(const window *w, double start_gap) {
     double z = start_gap;
     for (ptrdiff_t i = 0; i <= w->first; i++) {
@@ -86,7 +90,7 @@ static double squared_ratio(double a, double b) {
     return b > 0.0 ? a / b * (a / b) : (double)INFINITY;
 }
 
-/* mu^2 of n steps that are paid in full, the first of them with the gap before it. */
+/* Returns mu^2 of n steps that are paid in full, the first one including the gap before it. */
 static double in_full(const mfpg_hidden_step *run, double n, double gap) {
     if (n == 0.0) return 0.0;
     double carried = gap > 0.0 && run->contraction > 0.0 ? run->contraction * gap : 0.0;
@@ -110,7 +114,7 @@ static double slope_of(const block *b) {
     return b->noise > 0.0 ? b->gap / b->noise : (double)INFINITY;
 }
 
-/* The stack has room for every run and MOST_SINGLE steps. */
+/* Pushes a step; the stack has room for every run and MOST_SINGLE steps. */
 static void push(window *w, double gap, double noise) {
     block b = {gap, noise};
     w->pushed++;
@@ -131,7 +135,8 @@ static double price(window *w) {
     return sum;
 }
 
-/* Within a run with c <= 1 the bill over the noise is concave, so that the minorant touches it at the ends only. */
+/* Within a run with c <= 1 the bill is a concave function of the noise, so the minorant touches it only at
+ * the ends. */
 static void push_run(window *w, ptrdiff_t i, double n, double gap) {
     const mfpg_hidden_step *run = &w->step[i];
     double c = run->contraction, last = exp(w->level[i] - w->top), sd = run->noise_sd / w->unit;
@@ -140,7 +145,7 @@ static void push_run(window *w, ptrdiff_t i, double n, double gap) {
     push(w, owed, last * last * mfpg_geometric_sum_squares(c, n) * (sd * sd));
 }
 
-/* With c > 1 it is convex: every step counts. */
+/* With c > 1 the bill is convex, so every step matters. */
 static void push_singly(window *w, ptrdiff_t i, double n, double gap) {
     const mfpg_hidden_step *run = &w->step[i];
     double slope = mfpg_log_ratio(run->contraction), sd = run->noise_sd / w->unit;
@@ -151,7 +156,7 @@ static void push_singly(window *w, ptrdiff_t i, double n, double gap) {
     }
 }
 
-/* mu^2 of a window that begins with that gap. */
+/* Returns mu^2 of a window that begins with that gap. */
 static double solve(window *w, double gap) {
     ptrdiff_t left = MOST_SINGLE;
     w->depth = 0;
@@ -164,14 +169,15 @@ static double solve(window *w, double gap) {
         } else if (n <= (double)left) {
             left -= (ptrdiff_t)n;
             push_singly(w, i, n, before);
-        } else { /* settle all that is owed so far, then these steps: dear, but never too little */
+            /* pay everything owed so far and then these steps in full: expensive, but never too little */
+        } else {
             w->paid += price(w) + in_full(&w->step[i], n, before);
         }
     }
     return w->paid + price(w);
 }
 
-/* Room for the runs, and for the steps that may be taken one by one. */
+/* Allocates room for the runs and for the steps that may be treated one by one. */
 static int allocate(window *w) {
     ptrdiff_t singles = 0;
     for (ptrdiff_t i = 0; i < w->count && singles < MOST_SINGLE; i++)
@@ -182,13 +188,14 @@ static int allocate(window *w) {
     return w->level && w->stack;
 }
 
-/* The root, raised by what rounding can have cost: the logarithms lose some units of their way, sums one unit a term. */
+/* Returns the root, increased by a bound on the rounding errors: the logarithms lose some units of their
+ * total change, sums one unit per term. */
 static double root_raised(const window *w, double square) {
     double units = 64.0 + 2.0 * (double)w->pushed + 16.0 * w->travel;
     return sqrt(square) * (1.0 + units * DBL_EPSILON);
 }
 
-/* mu of count >= 1 runs whose numbers were checked. 0 if memory runs out. */
+/* Computes mu of count >= 1 runs whose numbers were checked. Returns 0 if memory runs out. */
 static int minorant_mu(const mfpg_hidden_step *step, ptrdiff_t count, double start_gap, double *mu) {
     window w = {.step = step, .count = count};
     for (ptrdiff_t i = 0; i < count; i++) w.unit = fmax(w.unit, step[i].noise_sd);
@@ -197,8 +204,9 @@ static int minorant_mu(const mfpg_hidden_step *step, ptrdiff_t count, double sta
     *mu = (double)INFINITY;
     if (enough) {
         choose_window(&w);
-        /* Steps before the window weigh nothing at the end (what they owe is carried on), or far more than all that
-         * follows (they are paid in full): both are allowed, the smaller is taken. */
+        /* Steps before the window either have negligible weight at the end (their gap is carried on) or far
+         * more weight than all that follow (they are paid in full). Both are valid bounds, and the smaller
+         * one is used. */
         double carried = gap_before(&w, start_gap), best = (double)INFINITY;
         if (isfinite(carried)) best = solve(&w, carried);
         if (w.first > 0 || w.times < step[0].times) {
@@ -237,14 +245,15 @@ mfpg_status mfpg_hidden_mu(
         const char *fault = fault_of(&step[i]);
         if (fault) return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "step %td of a hidden state: %s", i, fault);
     }
-    if (count == 0) { /* the start itself is what is seen */
+    if (count == 0) { /* no step was made, so the start itself is seen */
         *mu = start_gap == 0.0 ? 0.0 : (double)INFINITY;
         return MFPG_OK;
     }
     return minorant_mu(step, count, start_gap, mu) ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
-/* The last `times` of the steps, begun with the whole diameter between the runs. +INFINITY without memory. */
+/* Returns mu of the last `times` steps, which begin with the whole diameter between the runs; +INFINITY if
+ * memory is exhausted. */
 static double mu_of_last(const mfpg_hidden_step *step, double diameter, int64_t times) {
     mfpg_hidden_step last = *step;
     double mu = (double)INFINITY;
@@ -253,7 +262,8 @@ static double mu_of_last(const mfpg_hidden_step *step, double diameter, int64_t 
     return mu;
 }
 
-/* Every number of last steps gives a bound; the best is looked for among powers of two, then between its neighbours. */
+/* Any number of last steps gives a valid bound. The best number is searched among powers of two and then
+ * between the neighbours of the best power. */
 static double best_restart(const mfpg_hidden_step *step, double diameter) {
     int64_t best = 1;
     double least = mu_of_last(step, diameter, 1);

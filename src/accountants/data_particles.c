@@ -1,7 +1,8 @@
-/* Records as particles: each is pushed through a noised map once, and all that comes later reads the noised record only
- * (theory S5.2, S5.3). Two neighbouring clients differ by S at the start, hence by at most c S after the first map,
- * and the noise blurs that: mu = c S/s, once, for any number of rounds, all of which may be seen. Every record() is
- * a fresh push of the raw records; pushes compose like any Gaussian mechanism. */
+/* Records as particles. Each record is mapped and noised once, and everything later reads only the noised
+ * record (theory S5.2, S5.3). Two neighbouring clients differ by S at the start and so by at most c S after
+ * the first map, to which the noise is added: mu = c S/s. This is paid once, for any number of rounds, all
+ * of which may be seen. Every record() is a new release of the raw records; releases compose like any
+ * Gaussian mechanisms. */
 #include <float.h>
 #include <math.h>
 
@@ -15,12 +16,14 @@ double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacenc
     return divide_up(multiply_up(release->contraction, distance), release->noise_sd);
 }
 
-/* Beyond this, shares come near the end of the doubles; the loss falls with the steps, so that of fewer bounds it. */
+/* Beyond this exponent the shares approach the limits of doubles. The loss falls with the number of steps,
+ * so the bound for fewer steps is used. */
 #define LARGEST_EXPONENT 600.0
 
-/* c^(2K) (1-c^2)/(1-c^(2K)) = (1-c)(1+c)/expm1(-2K ln c), which is S2.3 with a gap at the start only, also for c > 1.
- * 1 - c is exact from 1/2 to 2, and log1p and expm1 keep c near 1 from cancelling. Beside a dozen roundings, the
- * exponent carries at most four, which expm1 magnifies by at most 1 + exponent above 0, and not at all below. */
+/* Computes c^(2K) (1-c^2)/(1-c^(2K)) = (1-c)(1+c)/expm1(-2K ln c), which is S2.3 with a gap at the start
+ * only, also for c > 1. 1 - c is exact from 1/2 to 2, and log1p and expm1 avoid cancellation for c near 1.
+ * There are about a dozen roundings in addition to those of the exponent. It carries at most four, which
+ * expm1 magnifies by at most 1 + exponent above 0, and not at all below. */
 static double share_after(double c, int64_t steps) {
     if (c == 1.0) return 1.0 / (double)steps * (1.0 + 4.0 * DBL_EPSILON);
     double exponent = fmin(-2.0 * (double)steps * log1p(c - 1.0), LARGEST_EXPONENT);
@@ -36,7 +39,8 @@ double mfpg_data_exogenous_mu(double distance, double noise_sd, double contracti
     double alone = divide_up(distance, noise_sd);
     double latest = multiply_up(alone, root_up(share_after(contraction, steps)));
     return fmin(
-        latest, multiply_up(contraction, alone)); /* what the first map leaves bounds all that follow */
+        /* the share after the first map is an upper bound for all later ones */
+        latest, multiply_up(contraction, alone));
 }
 
 static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {

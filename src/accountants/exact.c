@@ -1,14 +1,15 @@
-/* The composition itself, enclosed: epsilon and delta of sampled and unsampled Gaussian steps between two ends that are a
- * requested width apart (exact/laplace.c), while every other accountant has one bound of unknown slack. The upper end is
+/* The composition enclosed between two ends: epsilon and delta of sampled and unsampled Gaussian steps, with
+ * a requested width (exact/laplace.c). Other accountants give one bound of unknown slack. The upper end is
  * the certificate.
  *
- * zero-out is the larger of removing and adding, for any contribution of norm at most 1 and any dimension. replace with
- * sampling is neither at twice the sensitivity (the answer is that of pld, which composes a curve of its own); without it,
- * it is. If an enclosure is not to be had, the upper end is the smallest of Chernoff's bound, Gaussian DP without credit
- * and rdp, and the lower end what is known, at worst 0: a gap wider than asked says so.
+ * zero-out is the larger of removing and adding, for any contribution of norm at most 1 and any dimension.
+ * replace without sampling has twice the sensitivity. replace with sampling is not of this form: its answer
+ * is that of pld, which composes a separate curve. If an enclosure cannot be computed, the upper end is the
+ * smallest of Chernoff's bound, Gaussian DP without credit and rdp, and the lower end is what is known, in
+ * the worst case 0; the wide gap then shows this.
  *
- * What was recorded is released exactly so only in the local view: elsewhere a last step hides behind noise that was
- * counted with care (theory S2.2), and the lower end is 0. */
+ * The records are exactly what was released only in the local view. In other views a last step is hidden by
+ * noise that was counted cautiously (theory S2.2), so the lower end is 0. */
 #include <float.h>
 #include <math.h>
 
@@ -41,7 +42,7 @@ static mfpg_bounds of_direction(
                             : laplace_epsilon(&sum, asked->given, exact->width);
 }
 
-/* Removing first: adding usually has the smaller epsilon, which a few moments show. */
+/* Removing comes first, because adding usually has the smaller epsilon, and a few moments show that. */
 static mfpg_bounds of_both(const sampled_sum *exact, const mfpg_question *asked) {
     mfpg_bounds remove = of_direction(exact, asked, LOSS_REMOVE);
     const loss_sum sum = sum_of(exact, LOSS_ADD);
@@ -50,8 +51,8 @@ static mfpg_bounds of_both(const sampled_sum *exact, const mfpg_question *asked)
     return (mfpg_bounds){fmax(remove.lower, add.lower), fmax(remove.upper, add.upper)};
 }
 
-/* What the enclosures say. Under replace the other record may be one whose contribution is 0, so that zero-out is a lower
- * end. */
+/* Returns the enclosure. Under replace the other record may be one whose contribution is 0, so zero-out
+ * gives a lower end. */
 static mfpg_bounds enclosed(const sampled_sum *exact, const mfpg_question *asked) {
     switch (asked->adjacency) {
     case MFPG_ADJACENCY_ADD: return of_direction(exact, asked, LOSS_ADD);
@@ -67,15 +68,15 @@ static int is_wide(const sampled_sum *exact, const mfpg_question *asked, mfpg_bo
     return isinf(bounds.upper) || !(bounds.upper - bounds.lower <= exact->width * unit);
 }
 
-/* reach and mu were rounded up by less than 1e-15 of themselves, which moves neither answer by more than this: epsilon by as
- * small a part of itself, and log delta by the slope c of its curve times that. */
+/* Lowers the lower end: reach and mu were rounded up by a relative 1e-15 at most. This changes epsilon by at
+ * most the same relative amount, and log delta by the slope c of its curve times that. */
 static double lowered(const sampled_sum *exact, const mfpg_question *asked, double lower) {
     double less =
         asked->for_delta ? lower * (1.0 - 1e-11 * (1.0 + asked->given)) : lower - 1e-12 * (1.0 + lower);
     return exact->loose || exact->sampled.dropped_bits >= 0 ? 0.0 : fmax(0.0, less);
 }
 
-/* Few moments often show that epsilon is small enough. */
+/* Returns 1 if a few moments already show that epsilon is small enough. */
 static int is_enough_by_moments(const sampled_sum *exact, const mfpg_question *asked) {
     if (asked->for_delta || !(asked->enough > 0.0) || asked->adjacency == MFPG_ADJACENCY_REPLACE) return 0;
     const loss_sum remove = sum_of(exact, LOSS_REMOVE), add = sum_of(exact, LOSS_ADD);
@@ -83,7 +84,7 @@ static int is_enough_by_moments(const sampled_sum *exact, const mfpg_question *a
            laplace_chernoff(&add, asked->given) <= asked->enough;
 }
 
-/* The answer of another accountant to the same question about the same steps. */
+/* Asks another accountant the same question about the same steps. */
 static mfpg_status ask_other(mfpg_context *ctx, const mfpg_accountant_ops *other, const sampled_sum *exact,
     const mfpg_question *asked, double *out) {
     sampled_sum coarse;
@@ -98,7 +99,7 @@ static mfpg_status ask_other(mfpg_context *ctx, const mfpg_accountant_ops *other
     return status;
 }
 
-/* Without sampling the curve is that of one Gaussian mechanism, which bounds it with sampling as well. */
+/* Without sampling the curve is that of one Gaussian mechanism, which is also an upper bound with sampling. */
 static mfpg_status answer(
     mfpg_context *ctx, const void *state, const mfpg_question *asked, mfpg_bounds *out) {
     const sampled_sum *exact = state;

@@ -1,4 +1,5 @@
-/* Filters: the sum of mu_t^2 against a budget, decided as if there were no rounding (theory S4). */
+/* Filters compare the sum of mu_t^2 with a budget; the decision is the same as without any rounding (theory
+ * S4). */
 #include "accounting.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 #include "renyi.h"
 #include "upward.h"
 
-/* Squares of numbers below this lose bits to underflow: a step is taken up to it, a budget down to 0. */
+/* Squares of smaller numbers lose bits to underflow: a smaller step is rounded up to this number, a smaller
+ * budget down to 0. */
 #define SMALLEST 1e-120
 
 static const struct {
@@ -62,7 +64,8 @@ double mfpg_zcdp_rho(double epsilon, double delta) {
 
 /* ---- the sum ---- */
 
-/* Adds mu^2 to high + low exactly but for the last bits of low, which go into over if they are positive. */
+/* Adds mu^2 to high + low exactly except for the last bits of low; if these are positive, they are added to
+ * over. */
 static void add_square(mfpg_filter *filter, double mu) {
     if (mu == 0.0) return;
     double term = fmax(mu, SMALLEST), square = term * term, lost, cut, rest;
@@ -77,8 +80,8 @@ static void add_square(mfpg_filter *filter, double mu) {
     filter->over = add_up(add_up(filter->over, fmax(cut, 0.0)), fmax(rest, 0.0));
 }
 
-/* The sum is at most the square of the budget. Once the two large parts are subtracted only the sign of
- * what is left matters, and a sum of two doubles always has the right one. */
+/* Returns 1 if the sum is at most the square of the budget. After the two large parts are subtracted only
+ * the sign of the rest matters, and a sum of two doubles always has the correct sign. */
 static int fits(const mfpg_filter *filter) {
     double limit = filter->budget, most, tail = 0.0, lost;
     if (isinf(limit)) return 1;
@@ -139,12 +142,14 @@ mfpg_status mfpg_filter_start(
     return mfpg_filter_start_budget(ctx, kind, budget, out);
 }
 
-/* ---- the odometer: one of a ladder of filters, all fixed beforehand, that has not been exceeded yet ---- */
+/* ---- the odometer: the first of a sequence of filters, all fixed beforehand, that has not been exceeded
+ * ---- */
 
 enum { FIRST_RHO_BITS = 7, MOST = 1000 }; /* rho_0 = 2^-7; delta / 2^MOST is near the smallest double */
 
-/* Every filter fails with probability at most delta_i, and those add up to less than delta. So with all but that probability
- * none of them is wrong, neither the one that is read off, which depends on what was spent, nor any other. */
+/* Every filter fails with probability at most delta_i, and these add up to less than delta. With the
+ * remaining probability none of them fails, so the one that is read off, which depends on what was spent,
+ * does not fail either. */
 mfpg_odometer mfpg_odometer_read(double mu, double delta) {
     const mfpg_odometer nothing = {.index = -1, .epsilon = (double)INFINITY};
     if (!(mu >= 0.0 && isfinite(mu) && delta > 0.0 && delta < 1.0)) return nothing;

@@ -1,13 +1,14 @@
-/* Gaussian differential privacy: every release is a Gaussian mechanism, and those compose exactly, mu^2 adding up
- * (theory S2.1, S2.2), for any loss, any clip and any order. Examples that were sampled count as if all had been
- * used: that is sound for every sampling scheme and both adjacencies, and claims no amplification. */
+/* Gaussian differential privacy. Every release is a Gaussian mechanism, and these compose exactly by adding
+ * mu^2 (theory S2.1, S2.2), for any loss, any clip and any order. Sampled examples count as if all had been
+ * used: this is valid for every sampling scheme and both adjacencies, and claims no amplification. */
 #include "gdp.h"
 
 #include <math.h>
 
 #include "release_check.h"
 
-/* One round of S2.2: the early local steps are blurred by the client's own noise, the last by what the view grants. */
+/* One round of S2.2: the client's own noise protects the early local steps; the noise that the view grants
+ * protects the last one. */
 double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency) {
     if (mfpg_release_fault(release) || release->particles != MFPG_PARTICLES_PARAMETERS)
         return (double)INFINITY;
@@ -24,8 +25,8 @@ double gdp_mu_under(double mu, mfpg_adjacency own, mfpg_adjacency asked) {
     return own == MFPG_ADJACENCY_REPLACE ? 0.5 * mu : 2.0 * mu;
 }
 
-/* The two conversions round up by what 2e-12 of mu makes of them (or, of delta, by 1e-12 of it, which is less than what
- * 1e-12 of mu makes of it). */
+/* The two conversions round up by the effect of a relative 2e-12 of mu (or delta by a relative 1e-12, which
+ * is less than the effect of 1e-12 of mu). */
 void gdp_answer(double mu, int loose, const mfpg_question *asked, mfpg_bounds *out) {
     double (*convert)(double mu, double given) = asked->for_delta ? mfpg_gdp_delta : mfpg_gdp_epsilon;
     out->upper = convert(mu, asked->given);

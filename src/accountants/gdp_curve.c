@@ -1,8 +1,8 @@
-/* delta(epsilon) of a mu-GDP mechanism and its two inverses (theory S2.1), as bounds that hold.
+/* delta(epsilon) of a mu-GDP mechanism and its two inverses (theory S2.1), as valid bounds.
  *
- * With x = epsilon/mu - mu/2 and b = x + mu the two normal densities satisfy phi(x) = e^epsilon phi(b), so that
- *     delta = Phi(-x) - e^epsilon Phi(-b) = phi(x) (R(x) - R(b)),   R(t) = Phi(-t)/phi(t) (Mills ratio):
- * no exponential of epsilon is left to overflow, and what remains is one benign difference. */
+ * With x = epsilon/mu - mu/2 and b = x + mu the two normal densities satisfy phi(x) = e^epsilon phi(b), so
+ * delta = Phi(-x) - e^epsilon Phi(-b) = phi(x) (R(x) - R(b)),   R(t) = Phi(-t)/phi(t) (Mills ratio).
+ * This form has no exponential of epsilon that could overflow, and only one well-conditioned difference. */
 #include <float.h>
 #include <math.h>
 
@@ -12,21 +12,22 @@
 #include "numerics/special/roots.h"
 
 enum { GRID_BITS = 41 };
-#define SMALL_MU   0.0625  /* below: R(x) - R(b) as an integral, as the difference would cancel */
+/* below this mu, R(x) - R(b) is computed as an integral, because the difference would cancel */
+#define SMALL_MU   0.0625
 #define BEYOND     39.0    /* phi(39) is below every double */
 #define CLOSE      0x1p-45 /* relative distance between the two ends of an accepted root */
 #define CALIBRATED 0x1p-43 /* relative distance that a calibrated mu keeps from the grid */
 
 typedef struct curve_point {
     double delta;      /* not below the true value */
-    double complement; /* not above 1 - delta; of full relative accuracy if delta is near 1 */
+    double complement; /* not above 1 - delta; it has full relative accuracy if delta is near 1 */
     double density;    /* phi(x), the derivative of delta in mu */
     double tail;       /* phi(x) R(b), minus the derivative of delta in epsilon */
 } curve_point;
 
-/* R(x) - R(b), the integral of 1 - t R(t) over [x, x + mu], by Gauss-Legendre with 5 nodes: for mu <= 1/16 the rule's
- * error, 4e-13 mu^10 times the tenth derivative (at most 4000 times the function), is far below one rounding. Rounded
- * up by the stated error of the integrand. */
+/* Computes R(x) - R(b), the integral of 1 - t R(t) over [x, x + mu], by Gauss-Legendre with 5 nodes. For mu
+ * <= 1/16 the rule's error, 4e-13 mu^10 times the tenth derivative (at most 4000 times the function), is far
+ * below one rounding. The result is rounded up by the stated error of the integrand. */
 static double mills_drop(double x, double mu) {
     static const double node[5] = {
         0.04691007703066800360, 0.23076534494715845448, 0.5, 0.76923465505284154552, 0.95308992296933199640};
@@ -40,9 +41,10 @@ static double mills_drop(double x, double mu) {
     return mu * sum;
 }
 
-/* The safety margin. x is exact to 3 units of 2^-53 relative: its quotient is corrected by the exact remainder, and
- * if epsilon/mu and mu/2 cancel, their difference is exact. That moves phi(x) by 3 x^2 units; phi and R carry at
- * most MFPG_NORMAL_ERROR = 16 units each, and a handful of roundings and the quadrature are covered by a third 16. */
+/* Returns the safety margin. x is accurate to 3 units of 2^-53 relative: its quotient is corrected by the
+ * exact remainder, and if epsilon/mu and mu/2 cancel, their difference is exact. That changes phi(x) by 3
+ * x^2 units. phi and R carry at most MFPG_NORMAL_ERROR = 16 units each; a third 16 units cover the few
+ * remaining roundings and the quadrature. */
 static double margin(double x) {
     return MFPG_NORMAL_ERROR * (3.0 + 0.25 * x * x);
 }
@@ -91,8 +93,8 @@ static curve_point point_at(const question *asked, double unknown) {
     return asked->for_mu ? curve_at(unknown, asked->epsilon) : curve_at(asked->mu, unknown);
 }
 
-/* log(delta(epsilon)/target), or for targets above 1/2 the same sign from the complements, which are then the numbers
- * that are known accurately. */
+/* Returns log(delta(epsilon)/target). For targets above 1/2 it computes the same sign from the complements,
+ * which are then the accurate numbers. */
 static double excess(double unknown, const void *arg) {
     const question *asked = arg;
     curve_point point = point_at(asked, unknown);
@@ -100,12 +102,12 @@ static double excess(double unknown, const void *arg) {
                               : log(point.delta / asked->delta);
 }
 
-/* An upper bound of the normal quantile of 1 - delta: Phi(-z) <= exp(-z^2/2)/2. */
+/* Returns an upper bound of the normal quantile of 1 - delta: Phi(-z) <= exp(-z^2/2)/2. */
 static double quantile_bound(double delta) {
     return delta < 0.5 ? sqrt(-2.0 * log(2.0 * delta)) : 0.0;
 }
 
-/* Newton's method, of mu in its logarithm; only a guess, which the caller brackets. */
+/* Newton's method (for mu, in its logarithm). The result is only a guess, which the caller brackets. */
 static double guess_from(const question *asked, double start) {
     double x = start;
     for (int i = 0; i < 40; i++) {
@@ -119,8 +121,8 @@ static double guess_from(const question *asked, double start) {
     return x;
 }
 
-/* mu to 41 bits. epsilon(mu) moves by at least as many parts of itself as mu, and is computed to far fewer than one
- * in 2^41: asked on this grid, a larger mu can never be given a smaller epsilon by rounding. */
+/* Rounds mu to 41 bits. The relative change of epsilon(mu) is at least that of mu, and its relative error is
+ * far below 2^-41. On this grid, therefore, rounding can never give a larger mu a smaller epsilon. */
 static double on_grid(double mu, double (*to_integer)(double)) {
     int exponent;
     double mantissa = frexp(mu, &exponent);
@@ -155,9 +157,9 @@ static double largest_mu(const question *asked) {
     return root.converged ? root.low : 0.0;
 }
 
-/* The answer lies a little below the grid of mfpg_gdp_epsilon: noise of sd S/mu, accounted for step by step, comes
- * back as a mu that is off by a few roundings and is still taken up to the same grid point, hence to at most the
- * epsilon asked for. A calibration never overshoots. */
+/* The result lies a little below the grid of mfpg_gdp_epsilon. If noise of sd S/mu is accounted step by
+ * step, the resulting mu differs by a few roundings and is still rounded up to the same grid point, so its
+ * epsilon is at most the requested one. A calibration therefore never exceeds its target. */
 double mfpg_gdp_mu(double epsilon, double delta) {
     if (!(epsilon >= 0.0 && delta > 0.0 && delta < 1.0)) return 0.0;
     if (isinf(epsilon)) return (double)INFINITY;

@@ -1,6 +1,6 @@
-/* What the last state alone reveals (theory S2.3): Gaussian DP whose parameter follows the greatest convex minorant. A
- * release says what its round does to the hidden state; if it says nothing, or the promise is about another view, the
- * round and all before it count as seen, and compose. */
+/* What the last state alone reveals (theory S2.3): Gaussian DP whose parameter follows from the greatest
+ * convex minorant. A release states the effect of its round on the hidden state. If it does not, or the
+ * promise is about another view, this round and all earlier ones count as seen, and compose. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,11 @@
 
 typedef struct hidden_state {
     mfpg_adjacency adjacency;
-    int credit;            /* the promise is about the last state alone */
-    square_sum seen;       /* mu^2 of all up to the last round that says nothing */
-    square_sum later;      /* mu^2 of the rounds after it, if they were seen too */
-    mfpg_hidden_step *run; /* count: those rounds as hidden ones, equal neighbours together */
+    int credit;       /* 1: the promise is about the last state alone */
+    square_sum seen;  /* mu^2 of all releases up to the last round that states no effect */
+    square_sum later; /* mu^2 of the later rounds, if they were seen too */
+    /* count entries: the later rounds as hidden ones; equal neighbours share an entry */
+    mfpg_hidden_step *run;
     ptrdiff_t count, room;
 } hidden_state;
 
@@ -75,8 +76,8 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     return append(ctx, h, &step);
 }
 
-/* The smaller of what the rounds cost hidden, and what they cost if they were all seen; the latter if memory runs out,
- * which the status tells. */
+/* Computes the smaller of the cost of the rounds when hidden and their cost when all are seen. If memory
+ * runs out it is the latter, and the status says so. */
 static mfpg_status find_mu(const hidden_state *h, double *mu) {
     square_sum all = h->seen, some = h->seen;
     double hidden;

@@ -1,6 +1,6 @@
-/* The paper's bound of the entropic methods, equation (dpbound): the strength is called epsilon, and delta is said to
- * fall exponentially with the rounds. It does not (theory S1: the true delta tends to a positive constant); the number
- * reproduces a column of the paper and certifies nothing. */
+/* The paper's bound for the entropic methods, equation (dpbound): the strength is called epsilon, and delta
+ * is claimed to fall exponentially with the rounds. The claim is false (theory S1: the true delta tends to a
+ * positive constant); the number reproduces a column of the paper and certifies nothing. */
 #include <math.h>
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
-/* The paper's accountant of the Gaussian methods: Renyi order 2 with the classic conversion, T/z^2 + ln(1/delta) for
- * T steps of noise multiplier z. It knows neither view nor adjacency nor sampling, can never print less than
- * ln(1/delta) (theory S0, errata 12), and certifies nothing. */
+/* The paper's accountant for the Gaussian methods: Renyi order 2 with the classic conversion, T/z^2 +
+ * ln(1/delta) for T steps of noise multiplier z. It ignores view, adjacency and sampling, can never give
+ * less than ln(1/delta) (theory S0, errata 12), and certifies nothing. */
 #include <math.h>
 
 #include "accountant_ops.h"
@@ -18,7 +18,7 @@ static mfpg_status record(mfpg_context *ctx, void *state, const mfpg_release *re
     return MFPG_OK;
 }
 
-/* Its delta is the target that it is given; it has none of its own. */
+/* Its delta is the given target; it computes none. */
 static mfpg_status answer(
     mfpg_context *ctx, const void *state, const mfpg_question *asked, mfpg_bounds *out) {
     (void)ctx;

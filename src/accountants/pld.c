@@ -12,7 +12,7 @@
 #include "pld/pld.h"
 #include "sampled/sampled_steps.h"
 
-/* The answer is never above that of rdp, which is quick and has the same state. */
+/* The answer is never above that of rdp, which is fast and uses the same state. */
 static mfpg_status answer(
     mfpg_context *ctx, const void *state, const mfpg_question *asked, mfpg_bounds *out) {
     const sampled_sum *sum = state;
@@ -34,8 +34,8 @@ static double renyi(const void *state, double order) {
     return mfpg_accountant_rdp.renyi(state, order);
 }
 
-/* The same steps, and no more of those that are not sampled: then the two are answered on the same grid. Of different steps
- * grids differ, and with them the last digits of answers. */
+/* Returns 1 for the same sampled steps and at least as many without sampling; the two answers then use the
+ * same grid. With different steps the grids differ, and with them the last digits of answers. */
 static int covers(const void *state, const void *less) {
     const sampled_sum *a = state, *b = less;
     if (b->sampled.used == 0) return sampled_sum_covers(a, b);

@@ -1,8 +1,9 @@
-/* Renyi differential privacy with credit for Poisson-sampled examples. Divergences add up over adaptive composition at every
- * order (Mironov 2017, proposition 1), and an answer minimises over the order.
+/* Renyi differential privacy with credit for Poisson-sampled examples. Divergences add up over adaptive
+ * composition at every order (Mironov 2017, proposition 1), and an answer minimises over the order.
  *
- * zero-out: the larger of adding and removing (mfpg_sampled_gaussian_rdp). replace: changing one example is removing it and
- * adding another; the answer is the smallest of that (below) and of no credit at all with twice the sensitivity. */
+ * zero-out: the larger of adding and removing (mfpg_sampled_gaussian_rdp). replace: changing one example
+ * means removing it and adding another; the answer is the smaller of that (below) and of no credit at all
+ * with twice the sensitivity. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -32,8 +33,8 @@ static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_o
 
 /* ---- divergences ---- */
 
-/* One step under replace. Twice the sensitivity without credit; or the weak triangle inequality (Mironov 2017,
- * proposition 11, p = 2) over the data without the example: (a-1/2)/(a-1) D_2a(P, Q) + D_(2a-1)(Q, R). */
+/* One step under replace: twice the sensitivity without credit; or the weak triangle inequality (Mironov
+ * 2017, proposition 11, p = 2) over the data without the example: (a-1/2)/(a-1) D_2a(P, Q) + D_(2a-1)(Q, R). */
 static double replaced(const sampled_step *kind, double order) {
     double plain = 2.0 * order * kind->reach * kind->reach, c = order - 1.0;
     if (c == 0.0) return plain;
@@ -81,9 +82,10 @@ static double log_delta_at_order(double order, const void *arg) {
     return isinf(sum) || order <= 1.0 ? (double)INFINITY : mfpg_rdp_log_delta(sum, order, asked->given);
 }
 
-/* Replace from the guarantee (e, d) of zero-out: (2 e, (1 + exp e) d). With d the conversion at one order, (1 + exp e) d
- * <= delta reads e (order - 2) >= level + log(1 + exp(-e)). The right side falls as e grows: put there, what is too small
- * gives an e that is large enough, and what is large enough one that is too small. */
+/* Replace follows from the guarantee (e, d) of zero-out as (2 e, (1 + exp e) d). With d from the conversion
+ * at one order, (1 + exp e) d <= delta means e (order - 2) >= level + log(1 + exp(-e)). The right side
+ * decreases in e, so evaluating it at a value that is too small gives a valid e, and at a value that is
+ * large enough gives one that is too small. */
 static double group_epsilon_at_order(double order, const void *arg) {
     const question *asked = arg;
     if (!(order > 2.0) || asked->given == 0.0) return (double)INFINITY;
@@ -106,7 +108,7 @@ static double group_log_delta_at_order(double order, const void *arg) {
     return half + log1p(exp(-half)) * ROUNDED_UP + mfpg_rdp_log_delta(sum, order, half);
 }
 
-/* The smallest over the orders that may be used, or one that is at most enough. */
+/* Returns the smallest value over the allowed orders, or the first one that is at most `enough`. */
 static double smallest(const question *asked, route at_order, double enough) {
     const sampled_sum *rdp = asked->rdp;
     double best = (double)INFINITY;
@@ -116,14 +118,14 @@ static double smallest(const question *asked, route at_order, double enough) {
     return best;
 }
 
-/* The group's route is one for replace, unless divergences were asked for by name. */
+/* The group's route applies to replace, unless orders were given explicitly. */
 static double best_route(const question *asked, route own, route group, double enough) {
     double best = smallest(asked, own, enough);
     if (asked->adjacency != MFPG_ADJACENCY_REPLACE || asked->rdp->orders || best <= enough) return best;
     return fmin(best, smallest(asked, group, enough));
 }
 
-/* The divergence nearest to the order 1, which bounds the total variation distance best. */
+/* Returns a bound from the divergence nearest to order 1, which bounds the total variation distance best. */
 static double distance(const sampled_sum *rdp, mfpg_adjacency adjacency) {
     double order = MFPG_FIRST_ORDER;
     for (ptrdiff_t i = 0; i < rdp->order_count; i++)
@@ -133,7 +135,8 @@ static double distance(const sampled_sum *rdp, mfpg_adjacency adjacency) {
     return fmin(one, 2.0 * mfpg_rdp_distance(divergence(rdp, MFPG_ADJACENCY_ZERO_OUT, order)));
 }
 
-/* Without a list of orders Gaussian DP answers as well: exactly if nothing is sampled, and always soundly. */
+/* Without a list of orders the answer of Gaussian DP is used too: it is exact without sampling, and always
+ * valid. */
 static double answer_epsilon(const sampled_sum *rdp, mfpg_adjacency adjacency, double delta, double enough) {
     const question asked = {rdp, adjacency, delta};
     double plain = (double)INFINITY;

@@ -39,8 +39,8 @@ static const char *number_fault(const mfpg_release *release) {
     return is_share(release->sampling_rate) ? NULL : "sampling_rate is not in [0, 1]";
 }
 
-/* A clip bounds the presence of what it clips: a whole update that was clipped once hides how much of it is one
- * record's. */
+/* A clip bounds the presence of what it clips: a whole update that was clipped once hides how much of it
+ * comes from one record. */
 static const char *clip_fault(const mfpg_release *release) {
     if (release->unit != MFPG_UNIT_CLIENT && release->unit != MFPG_UNIT_EXAMPLE) return "unit is unknown";
     if (!(release->clipped >= MFPG_CLIPPED_UPDATE && release->clipped <= MFPG_CLIPPED_MEASUREMENTS))
@@ -58,8 +58,8 @@ static const char *grid_fault(const mfpg_release *release) {
     return release->noise_sd > 0.0 ? NULL : "there is a grid, but no noise";
 }
 
-/* Records are noised in one push that no view hides and no coin keeps out (theory S5.2); what a round does to a hidden
- * state is known of parameters only. */
+/* Records are noised in one release that no view hides and no sampling leaves out (theory S5.2); the effect
+ * of a round on a hidden state is known for parameters only. */
 static const char *particles_fault(const mfpg_release *release) {
     double c = release->contraction;
     if (release->particles == MFPG_PARTICLES_PARAMETERS)
@@ -86,8 +86,9 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";
 }
 
-/* What is wrong with the grid of what leaves: of a client's own release if it is seen by itself, else of its share of the
- * sum. A grid that is too fine is not one that noise was drawn on: every float lies on it. */
+/* Returns what is wrong with the grid of the release: the client's own grid if its release is seen
+ * separately, otherwise the grid of its share of the sum. A grid that is too fine cannot be the one on which
+ * noise was drawn, because every float lies on it. */
 static const char *promised_grid_fault(const mfpg_promise *promise, const mfpg_release *release) {
     int alone = promise->view == MFPG_VIEW_LOCAL || release->particles == MFPG_PARTICLES_DATA ||
                 mfpg_release_is_choice(release);
@@ -102,6 +103,6 @@ const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release 
     if (release->unit == promise->unit) return promised_grid_fault(promise, release);
     return release->unit == MFPG_UNIT_CLIENT
                ? "its unit is client, that of the promise example: a client's promise is not an "
-                 "example's; one record of it is protected at the replace number"
+                 "example's; one record of it is protected at the epsilon for replace"
                : "its unit is example, that of the promise client: an example's promise is not a client's";
 }

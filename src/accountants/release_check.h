@@ -1,16 +1,18 @@
-/* Is this something that can be accounted for? Accountants and ledgers ask before they take it. */
+/* Checks whether a release can be accounted for. Accountants and ledgers call this before they accept it. */
 #ifndef MFPG_ACCOUNTANTS_RELEASE_CHECK_H
 #define MFPG_ACCOUNTANTS_RELEASE_CHECK_H
 
 #include "mfpg/release.h"
 
-/* NULL for a sound release, else what is wrong with it ("noise_sd is not a finite number >= 0"). */
+/* Returns NULL for a valid release, and otherwise what is wrong with it ("noise_sd is not a finite number >=
+ * 0"). */
 const char *mfpg_release_fault(const mfpg_release *release);
 
-/* The same of a sound release under that promise: another unit, or a grid that does not fit its noise. */
+/* Returns the same for a valid release under that promise: another unit, or a grid that does not fit its
+ * noise. */
 const char *mfpg_promised_fault(const mfpg_promise *promise, const mfpg_release *release);
 
-/* The same of a promise: is it made of known names? */
+/* Returns what is wrong with a promise whose names are unknown; NULL if they are known. */
 const char *mfpg_promise_fault(const mfpg_promise *promise);
 
 #endif

@@ -5,15 +5,15 @@
 
 /* ---- at one order ---- */
 
-/* Each formula is a handful of terms, every one of them correct to a few units of DBL_EPSILON: the sum of their sizes
- * times 8 DBL_EPSILON is more than all roundings together. */
+/* Each formula has a handful of terms, each correct to a few units of DBL_EPSILON, so 8 DBL_EPSILON times
+ * the sum of their sizes exceeds all rounding errors together. */
 #define ROUNDINGS (8.0 * DBL_EPSILON)
 
 static int out_of_range(double rdp, double order, double delta) {
     return !(rdp >= 0.0 && order > 1.0 && delta >= 0.0 && delta < 1.0);
 }
 
-/* At most sqrt(KL/2) (Pinsker) and sqrt(1 - exp(-KL)) (Bretagnolle, Huber), and KL <= rdp. */
+/* Returns the smaller of sqrt(KL/2) (Pinsker) and sqrt(1 - exp(-KL)) (Bretagnolle, Huber), where KL <= rdp. */
 double mfpg_rdp_distance(double rdp) {
     return fmin(1.0, fmin(sqrt(0.5 * rdp), sqrt(-expm1(-rdp))) * (1.0 + ROUNDINGS));
 }
@@ -66,7 +66,7 @@ static double order_at(int place) {
     return 1.0 + exp2((double)place / OCTAVE);
 }
 
-/* 1 if the place is better than the best, which it then becomes. */
+/* Returns 1 if the place is better than the best so far, which it then replaces. */
 static int try(search *s, int place) {
     if (place < FIRST || place > LAST) return 0;
     double value = s->bound(order_at(place), s->arg);
@@ -76,7 +76,7 @@ static int try(search *s, int place) {
     return 1;
 }
 
-/* Steps of an octave downhill, then half of it, and so on down to neighbours. */
+/* Goes downhill in steps of an octave, then of half an octave, and so on down to neighbours. */
 double mfpg_order_search(double (*bound)(double order, const void *arg), const void *arg, double enough) {
     search s = {.bound = bound, .arg = arg, .enough = enough, .best = (double)INFINITY, .at = BEGIN};
     try(&s, BEGIN);

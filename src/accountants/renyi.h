@@ -1,21 +1,21 @@
-/* From Renyi divergences to (epsilon, delta) (theory S2.1), at one order and at the best one. */
+/* Converts Renyi divergences to (epsilon, delta) (theory S2.1), at one order and at the best order. */
 #ifndef MFPG_ACCOUNTANTS_RENYI_H
 #define MFPG_ACCOUNTANTS_RENYI_H
 
-/* epsilon at delta from a Renyi epsilon at one order > 1: tight, and the classic rdp + ln(1/delta)/(order-1). NaN or a
- * value out of range gives +INFINITY. */
+/* Returns epsilon at delta from a Renyi epsilon at one order > 1; the second function is the classic
+ * conversion rdp + ln(1/delta)/(order-1). NaN or a value out of range gives +INFINITY. */
 double mfpg_rdp_epsilon(double rdp, double order, double delta);
 double mfpg_rdp_epsilon_classic(double rdp, double order, double delta);
 
-/* The tight relation solved for delta at epsilon >= 0, rounded up, at most 1. */
+/* Returns delta at epsilon >= 0 from the tight relation, rounded up, at most 1. */
 double mfpg_rdp_delta(double rdp, double order, double epsilon);
 
-/* The same before it is cut off at 1, as a search over orders wants it: log of
- * exp((order-1) (rdp - epsilon)) (1 - 1/order)^order / (order-1), rounded up; it may be positive. rdp >= 0, order > 1 and
- * finite, epsilon >= 0 and finite. */
+/* Returns the logarithm of the same before it is limited to 1, which a search over orders needs: log of
+ * exp((order-1) (rdp - epsilon)) (1 - 1/order)^order / (order-1), rounded up; it may be positive. rdp >= 0,
+ * order > 1 and finite, epsilon >= 0 and finite. */
 double mfpg_rdp_log_delta(double rdp, double order, double epsilon);
 
-/* A bound of the total variation distance, which is the delta at epsilon 0; 1 at most. */
+/* Returns an upper bound of the total variation distance, which is the delta at epsilon 0; at most 1. */
 double mfpg_rdp_distance(double rdp);
 
 /* The smallest value of bound(order, arg) on a fixed lattice of orders from 1 + 2^-16 to 1 + 2^15, 128 to an octave of

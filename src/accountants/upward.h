@@ -1,4 +1,4 @@
-/* Single operations rounded up, and sums of squares in twice the precision of a double. */
+/* Single operations that round up, and sums of squares with twice the precision of a double. */
 #ifndef MFPG_ACCOUNTANTS_UPWARD_H
 #define MFPG_ACCOUNTANTS_UPWARD_H
 
@@ -8,9 +8,10 @@
 
 /* ---- operations rounded up ---- */
 
-/* The result is never below the exact value, and equal to it if that is a double. The error of each operation is computed
- * exactly (by fma, or Knuth's two-sum) and only its sign is used. Arguments are >= 0 (of add_up they may have any sign);
- * results below 1e-290 may still be rounded to nearest, as their error is no longer a double. */
+/* The result is never below the exact value, and equals it if that is a double. The error of each operation
+ * is computed exactly (by fma, or Knuth's two-sum) and only its sign is used. Arguments must be >= 0 (those
+ * of add_up may have any sign). Results below 1e-290 may still be rounded to nearest, because their error is
+ * no longer a double. */
 static inline double raised_if(int too_small, double value) {
     return too_small ? nextafter(value, (double)INFINITY) : value;
 }
@@ -31,7 +32,7 @@ static inline double multiply_up(double a, double b) {
     return raised_if(fma(a, b, -product) > 0.0, product);
 }
 
-/* 0 for a = 0, else +INFINITY for b = 0 (also for its negative twin). */
+/* Returns 0 for a = 0, and otherwise +INFINITY for b = 0 (also for -0). */
 static inline double divide_up(double a, double b) {
     if (a == 0.0 || b == 0.0) return a == 0.0 ? 0.0 : (double)INFINITY;
     double quotient = a / b;
@@ -43,10 +44,11 @@ static inline double root_up(double a) {
     return raised_if(fma(root, root, -a) < 0.0, root);
 }
 
-/* ---- sums of squares, so precise that neither the number of terms nor their order shows in the first 100 bits ---- */
+/* ---- sums of squares, precise enough that neither the number of terms nor their order affects the first
+ * 100 bits ---- */
 
 typedef struct square_sum {
-    double high, low; /* their exact sum is the value; high alone if it is infinite */
+    double high, low; /* the value is their exact sum; high alone if it is infinite */
 } square_sum;
 
 static inline void square_sum_merge(square_sum *sum, const square_sum *more) {
@@ -66,7 +68,7 @@ static inline void square_sum_add(square_sum *sum, double term) {
     square_sum_merge(sum, &square);
 }
 
-/* The same for times >= 1 equal terms: doubling adds a sum to itself. */
+/* Does the same for times >= 1 equal terms, by doubling. */
 static inline void square_sum_add_times(square_sum *sum, double term, int64_t times) {
     square_sum power = {0};
     square_sum_add(&power, term);
@@ -78,7 +80,7 @@ static inline void square_sum_add_times(square_sum *sum, double term, int64_t ti
     }
 }
 
-/* Root of the sum, not below it (up to 2^-100). */
+/* Returns the root of the sum, not below it (up to 2^-100). */
 static inline double square_sum_root_up(const square_sum *sum) {
     if (!(sum->high > 0.0 && isfinite(sum->high))) return sum->high;
     double root = sqrt(sum->high), left = fma(-root, root, sum->high) + sum->low;

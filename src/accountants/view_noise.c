@@ -1,12 +1,12 @@
-/* The release is the client's own chain plus a constant plus the last noise of everybody in the sum who keeps it secret
- * (theory S2.2). */
+/* The release consists of the client's own steps, a constant, and the last noise of all clients in the sum
+ * that keep it secret (theory S2.2). */
 #include "view_noise.h"
 
 #include <float.h>
 #include <math.h>
 
-/* p_j sd_j, the client's noise in the average; 0 for what protects nobody: colluders, records (the sum does not hold their
- * noise), and NaN and infinite numbers. */
+/* Returns p_j sd_j, the client's noise in the average. It is 0 for noise that protects no other client: that
+ * of colluders, of records (the sum does not contain it), and NaN or infinite numbers. */
 static double hidden_noise(const mfpg_release *release, const unsigned char *colluder) {
     double noise = release->weight * release->noise_sd;
     if (release->particles != MFPG_PARTICLES_PARAMETERS) return 0.0;
@@ -36,7 +36,8 @@ void mfpg_view_rank(mfpg_view_noise *view, const mfpg_release *release) {
     }
 }
 
-/* Three sums: of everybody, without the largest term, without the second largest. Subtracting would cancel. */
+/* Keeps three sums: over all clients, without the largest term, and without the second largest. Subtracting
+ * terms would cancel. */
 void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release) {
     double noise = hidden_noise(release, view->colluder);
     square_sum_add(&view->all, noise);
@@ -46,12 +47,13 @@ void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release) {
 
 double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *release) {
     if (!view->sums || hidden_noise(release, view->colluder) == 0.0)
-        return release->noise_sd; /* nothing beyond the local view is claimed */
-    /* The worst observer of a client is the other participant whose own noise is largest: it can subtract it. */
+        return release->noise_sd; /* nothing is claimed beyond the local view */
+    /* The worst observer of a client is the other participant with the largest noise, because it can
+     * subtract that noise. */
     const square_sum *sum = &view->all;
     if (view->participants)
         sum = release->client == view->first ? &view->without_second : &view->without_first;
-    /* Rounded down by eight units for the products, the root and the quotient. */
+    /* The result is rounded down by eight units for the products, the root and the quotient. */
     double whole = sqrt(sum->high) / release->weight * (1.0 - 8.0 * DBL_EPSILON);
     return whole > release->noise_sd ? fmin(whole, DBL_MAX) : release->noise_sd;
 }

@@ -1,4 +1,4 @@
-/* An answer: by its part, and what it is worth. */
+/* Answers a question by calling the right part, and decides whether the answer is a certificate. */
 #include <stdlib.h>
 
 #include "account_request.h"
@@ -12,8 +12,8 @@ static mfpg_status answer_by_kind(mfpg_context *ctx, const mfpg_question *q, mfp
     return account_schedule(ctx, q, out);
 }
 
-/* An infinite epsilon, or a delta of 1, promises nothing, whatever it assumes. And an answer that is finite although mu is
- * not credits sampling, which has none. */
+/* An infinite epsilon or a delta of 1 promises nothing, whatever is assumed. A finite answer without a
+ * finite mu credits sampling, for which mu does not exist. */
 static void judge(mfpg_answer *answer) {
     answer->certificate = answer->certifies && isfinite(answer->epsilon) && answer->delta < 1;
     if (isinf(answer->mu) && answer->certificate) answer->mu = (double)NAN;

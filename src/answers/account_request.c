@@ -1,4 +1,4 @@
-/* The options of mfpg account and mfpg calibrate, what follows from them, and what an answer says of itself. */
+/* The options of mfpg account and mfpg calibrate, their consequences, and the description in an answer. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

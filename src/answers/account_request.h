@@ -1,4 +1,4 @@
-/* What the parts of an answer (mfpg/account.h) share: the question, and what follows from single options of it. */
+/* What the parts of an answer (mfpg/account.h) share: the question, and functions of single options of it. */
 #ifndef MFPG_ANSWERS_ACCOUNT_REQUEST_H
 #define MFPG_ANSWERS_ACCOUNT_REQUEST_H
 
@@ -9,7 +9,7 @@
 
 /* ---- what was asked ---- */
 
-/* Numbers are NaN, words -1 (but for view and assume) and texts NULL if they were not given. */
+/* If an option was not given, its number is NaN, its word -1 (except for view and assume) and its text NULL. */
 struct mfpg_question {
     mfpg_question_kind kind;
     double noise_multiplier, sampling_rate, steps, mu, strength, step;
@@ -37,7 +37,7 @@ static inline double account_or(double value, double fallback) {
     return isnan(value) ? fallback : value;
 }
 
-/* 1 if the noise has a strength. */
+/* Returns 1 if the noise is given as a strength. */
 static inline int account_is_entropic(const mfpg_question *q) {
     return account_given(q->strength) || q->mechanism == ACCOUNT_ENTROPIC;
 }
@@ -47,17 +47,17 @@ static inline double account_clip(const mfpg_question *q) {
     return account_or(q->clip, 1);
 }
 
-/* The distance of neighbours: the sensitivity that was given, or what follows from the norm bound. */
+/* Returns the distance of neighbours: the given sensitivity, or the one that follows from the norm bound. */
 static inline double account_distance(const mfpg_question *q) {
     return account_or(q->sensitivity, (q->adjacency == ACCOUNT_REPLACE ? 2 : 1) * account_clip(q));
 }
 
-/* A multiplier is over the clip; with a sensitivity it is the sd itself. */
+/* A multiplier is relative to the clip; if a sensitivity is given, it is the sd itself. */
 static inline double account_noise_sd(const mfpg_question *q, double multiplier) {
     return multiplier * (account_given(q->sensitivity) ? 1 : account_clip(q));
 }
 
-/* Delta, or 1e-5 if neither delta nor epsilon is given. */
+/* Returns delta, or 1e-5 if neither delta nor epsilon is given. */
 static inline double account_delta(const mfpg_question *q) {
     return account_or(q->delta, 1e-5);
 }
@@ -67,27 +67,30 @@ mfpg_status account_check(mfpg_context *ctx, const mfpg_question *q);
 
 mfpg_adjacency account_adjacency(const mfpg_question *q);
 
-/* The options of the accountant that prices the schedule. The unit is whatever the sampling rate draws, which accountants
- * call an example. */
+/* Returns the options of the accountant that prices the schedule. The unit is whatever the sampling rate
+ * draws, which accountants call an example. */
 mfpg_accountant_options account_accountant_options(const mfpg_question *q);
 
-/* Fills what an answer says of itself: its accountant, adjacency (none if a sensitivity was given), unit and view. */
+/* Fills in the description of an answer: its accountant, adjacency (none if a sensitivity was given), unit
+ * and view. */
 void account_describe(
     const mfpg_question *q, const char *accountant, mfpg_unit unit, mfpg_view view, mfpg_answer *out);
 
-/* Epsilon or delta, whichever is asked for, of what is mu-GDP, with the lower end 0. */
+/* Fills in the requested epsilon or delta of something that is mu-GDP, with the lower end 0. */
 void account_fill_gdp(const mfpg_question *q, double mu, mfpg_answer *out);
 
-/* Adds a text to the assumptions. An answer that lacks one for want of memory says so: assumptions is -1 from then on. */
+/* Adds a text to the assumptions. If memory runs out and an assumption is lost, assumptions becomes -1
+ * permanently, which shows that they are incomplete. */
 void account_assume(mfpg_answer *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What holds for noised records however they were noised. */
+/* Adds the assumptions that apply to all noised records. */
 void account_assume_records(mfpg_answer *answer);
 
-/* How far a contribution moves a release, and what an absent one does. */
+/* Adds the assumptions on how far a contribution moves a release, and on what an absent one does. */
 void account_assume_contribution(mfpg_answer *answer, const mfpg_question *q);
 
-/* The parts of an answer by what is asked; each fills out, which is zeroed and cleared by the caller in any case. */
+/* The parts of an answer, one for each kind of question. Each fills out, which the caller has zeroed and
+ * will clear in any case. */
 mfpg_status account_schedule(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
 mfpg_status account_records(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);
 mfpg_status account_last_state(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out);

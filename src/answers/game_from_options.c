@@ -1,4 +1,4 @@
-/* From the options of mfpg solve to a game. */
+/* Turns the options of mfpg solve into a game. */
 #include "mfpg/game_from_options.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@
 #include "loss_table_file.h"
 #include "mfpg/preference_law.h"
 
-/* Of a mean field whose population is not given: enough quantiles for three digits, and solved at once. */
+/* Number of clients that represent a mean field whose population is not given: enough quantiles for three
+ * digits, and fast to solve. */
 enum { STAND_INS = 1000 };
 
 static int is_given(double value) {
@@ -49,7 +50,7 @@ static mfpg_status read_cost(mfpg_context *ctx, const mfpg_game_options *o, mfpg
     return mfpg_fail_in(ctx, mfpg_names_unknown(ctx, "cost", o->cost, names, count), "--cost");
 }
 
-/* The constants that options and game have under one name. */
+/* The constants that have the same name in options and game. */
 #define SAME(member)                                                                                         \
     { offsetof(mfpg_game_options, member), offsetof(mfpg_game, member) }
 static const struct {
@@ -58,7 +59,7 @@ static const struct {
     SAME(prior_variance), SAME(step), SAME(optimum_norm2), SAME(interaction), SAME(loss), SAME(offset),
     SAME(gradient_norm), SAME(variance_penalty), SAME(rounds)};
 
-/* omega is as in a configuration: 0 in the pure public good of the N-player Gaussian game. */
+/* omega is set as in a configuration: 0 in the pure public good of the N-player Gaussian game. */
 static void set_constants(const mfpg_game_options *o, mfpg_game *game) {
     int public_good = has_fact(game, MFPG_COST_PUBLIC_GOOD) && game->players == MFPG_PLAYERS_FINITE;
     game->personalisation = public_good ? 0.0 : 0.5;
@@ -171,7 +172,7 @@ static mfpg_status read_loss_table(mfpg_context *ctx, const mfpg_game_options *o
     if (!o->loss_table) return MFPG_OK;
     if (is_given(o->loss))
         return mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "--loss and --loss-table exclude each other: the table stands for L e");
+            ctx, MFPG_ERR_INPUT, "--loss and --loss-table exclude each other: the table replaces L e");
     mfpg_status status = mfpg_loss_table_read(ctx, o->loss_table, &made->game, &made->loss_table);
     made->game.loss_table = made->loss_table;
     return status;
@@ -212,7 +213,7 @@ static mfpg_status fill_clients(
     return status == MFPG_OK ? MFPG_OK : mfpg_fail_in(ctx, status, "--beta");
 }
 
-/* One preference a client, as the caller has them; the solver checks each. */
+/* Borrows one preference per client from the caller; the solver checks each. */
 static mfpg_status borrow_clients(mfpg_context *ctx, const mfpg_game_options *o, mfpg_game *game) {
     game->preference = o->beta.value;
     game->clients = o->beta.count;

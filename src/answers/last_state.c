@@ -1,10 +1,11 @@
-/* The entropic flow if nothing but its last state is seen (theory S2.3, S2.4). */
+/* The entropic flow if only its last state is seen (theory S2.3, S2.4). */
 #include "base/error.h"
 #include "mfpg/hidden_state.h"
 #include "account_request.h"
 
-/* A sensitivity that is given may be that of a gradient that is never clipped; case convex and nonconvex are about clips,
- * and case glm says what is clipped, unless a strong convexity says that there is none. */
+/* A given sensitivity may be that of a gradient that is never clipped. The cases convex and nonconvex are
+ * about clipped gradients. Case glm states what is clipped, unless strong convexity is given, which means
+ * that nothing is clipped. */
 static mfpg_clipping clipping_of(const mfpg_question *q) {
     int unclipped = account_given(q->sensitivity) &&
                     (q->assume == MFPG_HIDDEN_QUADRATIC || account_or(q->strong_convexity, 0) > 0);
@@ -12,7 +13,7 @@ static mfpg_clipping clipping_of(const mfpg_question *q) {
     return q->assume == MFPG_HIDDEN_GLM ? MFPG_CLIPPING_EXAMPLE : MFPG_CLIPPING_VECTOR;
 }
 
-/* One step in the units of the gradient: moved by at most S, blurred by sqrt(2 e/tau). */
+/* Fills in one step in the units of the gradient: moved by at most S, with noise sqrt(2 e/tau). */
 static mfpg_status fill_step(mfpg_context *ctx, const mfpg_question *q, mfpg_hidden_step *out) {
     const mfpg_hidden_assumption assumption = {.kind = (mfpg_hidden_case)q->assume,
         .strong_convexity = account_or(q->strong_convexity, 0),

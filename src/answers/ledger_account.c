@@ -1,4 +1,5 @@
-/* What every client of a run, or of several together, really spent, by an accountant of its own (theory S2.1, S2.2). */
+/* Computes what every client of a run, or of several runs together, really spent, with one accountant per
+ * client (theory S2.1, S2.2). */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,16 @@ typedef struct account_file {
 typedef struct account_files {
     account_file *file; /* count >= 1 */
     ptrdiff_t count;
-    mfpg_ledger_header all; /* the promise that they share; clients: the most of any; seeded if one is */
+    /* the promise that the ledgers share; clients is the largest number of any, seeded is 1 if one of them
+     * is */
+    mfpg_ledger_header all;
 } account_files;
 
 /* ---- summary.json next to a ledger: the names of the clients, and where the ledger ended ---- */
 
-enum { MOST_BYTES = 1 << 30 }; /* of a summary; a million clients take less */
+enum { MOST_BYTES = 1 << 30 }; /* maximum size of a summary; a million clients take less */
 
-/* FILE, or FOLDER/ledger if a folder was named; NULL if memory runs out. */
+/* Returns FILE, or FOLDER/ledger if a folder was named; NULL if memory runs out. */
 static char *ledger_path(const char *named) {
     struct stat info;
     int folder = stat(named, &info) == 0 && S_ISDIR(info.st_mode);
@@ -44,7 +47,7 @@ static char *summary_path(const char *ledger) {
     return path;
 }
 
-/* 1 if a summary says nothing of the ledger's end, or says it as a run does. */
+/* Returns 1 if a summary says nothing about the ledger's end, or names it in the form that a run writes. */
 static int names_end_of_ledger(const json_t *summary) {
     const json_t *ledger = json_object_get(summary, "ledger");
     return !ledger || json_is_null(ledger) ||
@@ -76,13 +79,14 @@ static mfpg_status read_summary(mfpg_context *ctx, const char *path, json_t **ou
     return status;
 }
 
-/* *out NULL if there is no summary. A broken one confirms nothing. */
+/* Sets *out to NULL if there is no summary. A damaged summary confirms nothing. */
 static mfpg_status read_summary_of(mfpg_context *ctx, const char *ledger, json_t **out) {
     struct stat info;
     char *path = summary_path(ledger);
     *out = NULL;
     if (!path) return mfpg_fail_memory(ctx);
-    int missing = stat(path, &info) != 0; /* a folder that is closed keeps its ledger to itself as well */
+    /* a folder that cannot be read does not give access to its ledger either */
+    int missing = stat(path, &info) != 0;
     mfpg_status status = missing ? MFPG_OK : read_summary(ctx, path, out);
     free(path);
     return status;
@@ -98,8 +102,8 @@ static const char *name_in(const json_t *summary, int64_t client) {
     return json_string_value(json_object_get(row, "name"));
 }
 
-/* Lines that are missing at the end of a ledger leave a chain without a fault; the run's summary knows where it ended.
- * *confirmed: 1 if it names this end, 0 if it names none. */
+/* If lines are missing at the end of a ledger, its chain is still valid, but the run's summary knows where
+ * it ended. *confirmed: 1 if the summary names this end, 0 if it names none. */
 static mfpg_status check_end(
     mfpg_context *ctx, const char *path, const json_t *summary, const mfpg_ledger_end *end, int *confirmed) {
     const json_t *ledger = json_object_get(summary, "ledger"), *lines = json_object_get(ledger, "lines");
@@ -155,7 +159,7 @@ static mfpg_status check_promise(mfpg_context *ctx, const account_file *a, const
     return MFPG_OK;
 }
 
-/* Clients are known by their numbers; if both runs name them, the names agree. */
+/* Clients are identified by their numbers; if both runs name them, the names must agree. */
 static mfpg_status check_names(mfpg_context *ctx, const account_file *a, const account_file *b) {
     for (int64_t k = 0; a->summary && b->summary && k < a->header.clients && k < b->header.clients; k++) {
         const char *first = name_in(a->summary, k), *second = name_in(b->summary, k);
@@ -194,8 +198,8 @@ static mfpg_status add_file(mfpg_context *ctx, account_files *files, const accou
     return status;
 }
 
-/* Reads every ledger once, with a visit of each line. MFPG_ERR_INPUT if a file is named twice, or two of them differ in what they
- * promise, or name another client by the same number. clear_files in any case. */
+/* Reads every ledger once and visits each line. Fails with MFPG_ERR_INPUT if a file is named twice, or if
+ * two files make different promises or give one number different client names. Call clear_files in any case. */
 static mfpg_status open_files(
     mfpg_context *ctx, const mfpg_question *q, account_visit visit, void *user, account_files *out) {
     out->file = mfpg_alloc(q->ledger.count, sizeof *out->file);
@@ -218,7 +222,8 @@ static void clear_files(account_files *files) {
     *files = (account_files){0};
 }
 
-/* Reads them again, one after the other, and fills out, as many, with where they end and whether a summary says so. */
+/* Reads the ledgers again, one after the other, and records in out where each ends and whether a summary
+ * confirms it. */
 static mfpg_status read_files(
     mfpg_context *ctx, const account_files *files, account_visit visit, void *user, mfpg_ledger_file *out) {
     for (ptrdiff_t i = 0; i < files->count; i++) {
@@ -233,7 +238,7 @@ static mfpg_status read_files(
     return MFPG_OK;
 }
 
-/* The name of a client, or NULL. */
+/* Returns the name of a client, or NULL. */
 static const char *client_name(const account_files *files, int64_t client) {
     const char *name = NULL;
     for (ptrdiff_t i = 0; i < files->count && !name; i++) name = name_in(files->file[i].summary, client);
@@ -252,14 +257,14 @@ typedef struct pricing {
     mfpg_adjacency adjacency;
     double contraction;           /* the largest of a release */
     int sampled;                  /* 1: some release sampled its examples */
-    int adaptive;                 /* 1: some release is a choice of action */
-    int floats;                   /* 1: some release was noised off a grid */
-    mfpg_accountant **accountant; /* header.clients; made before the releases are read */
+    int adaptive;                 /* 1: some release is a choice of an action */
+    int floats;                   /* 1: some release has noise that is not on a grid */
+    mfpg_accountant **accountant; /* header.clients accountants; created before the releases are read */
 } pricing;
 
 /* ---- before the releases are recorded ---- */
 
-/* What a ledger is priced by has to be a guarantee. */
+/* Checks that the accountant that prices a ledger gives a guarantee. */
 static mfpg_status check_certifies(mfpg_context *ctx, const char *name) {
     mfpg_accountant *probe = NULL;
     mfpg_status status = name ? mfpg_accountant_create(ctx, name, NULL, &probe) : MFPG_OK;
@@ -309,7 +314,7 @@ static mfpg_status allocate(pricing *all) {
     return MFPG_OK;
 }
 
-/* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). */
+/* A certificate of parameters says nothing about records, and vice versa (theory S5.4). */
 static mfpg_status check_particles(const pricing *all) {
     mfpg_particles known = mfpg_accountant_particles(all->accountant[0]);
     if (known == all->header.particles) return MFPG_OK;
@@ -334,7 +339,8 @@ static mfpg_status prepare(pricing *all) {
 /* ---- the releases ---- */
 
 static void count_release(mfpg_ledger_client *client, const mfpg_release *release) {
-    if (mfpg_release_is_choice(release)) return; /* paid for, but no step of training */
+    /* a choice of action costs privacy but is not a step of training */
+    if (mfpg_release_is_choice(release)) return;
     client->lowest_rate = fmin(client->lowest_rate, release->sampling_rate);
     client->highest_rate = fmax(client->highest_rate, release->sampling_rate);
     client->steps += release->steps < INT64_MAX - client->steps ? release->steps : INT64_MAX - client->steps;
@@ -354,7 +360,7 @@ static mfpg_status visit(void *user, const mfpg_release *release, int64_t first,
 
 /* ---- the price ---- */
 
-/* The number that was not given; that of the client before if both released the same. */
+/* Computes the number that was not given; it is copied from the previous client if both released the same. */
 static mfpg_status ask(pricing *all, int64_t k) {
     mfpg_ledger_client *client = &all->ledger->client[k];
     const mfpg_ledger_client *before = client - 1;
@@ -372,7 +378,7 @@ static mfpg_status ask(pricing *all, int64_t k) {
                : mfpg_accountant_epsilon(all->ctx, own, client->delta, &client->epsilon);
 }
 
-/* Most first; delta if epsilon is the same for all, then mu. */
+/* Sorts by spending, largest first: by delta if epsilon is the same for all, then by mu. */
 static int by_spending(const void *a, const void *b) {
     const mfpg_ledger_client *x = a, *y = b;
     if (x->epsilon != y->epsilon) return x->epsilon < y->epsilon ? 1 : -1;
@@ -398,12 +404,12 @@ static int are_alike(const mfpg_ledger_account *ledger) {
     return ledger->clients > 1;
 }
 
-/* Sorts the clients, and asks again, of the one that spent most, for both ends. */
+/* Sorts the clients and computes both ends for the one that spent most. */
 static mfpg_status ask_largest(pricing *all) {
     mfpg_ledger_account *ledger = all->ledger;
     mfpg_bounds ends;
     qsort(ledger->client, (size_t)ledger->clients, sizeof *ledger->client, by_spending);
-    for (int64_t i = 0; i < ledger->clients; i++) /* sampling is credited, which has no mu */
+    for (int64_t i = 0; i < ledger->clients; i++) /* sampling is credited, so mu does not exist */
         if (isinf(ledger->client[i].mu) && isfinite(ledger->client[i].epsilon))
             ledger->client[i].mu = (double)NAN;
     const mfpg_ledger_client *most = ledger->client;
@@ -416,7 +422,8 @@ static mfpg_status ask_largest(pricing *all) {
     return status;
 }
 
-/* The clip bounds a whole client: a record inside one is hidden as well as a client that is replaced. */
+/* The clip bounds a whole client, so a record inside a client is protected as well as a client that is
+ * replaced. */
 static mfpg_status ask_record(pricing *all) {
     mfpg_ledger_account *ledger = all->ledger;
     const mfpg_ledger_client *most = ledger->client;

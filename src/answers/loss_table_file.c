@@ -1,4 +1,4 @@
-/* A loss table from a file: what a client loses by each action of the game's grid. */
+/* Reads a loss table from a file: what a client loses by each action of the game's grid. */
 #include "loss_table_file.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "data/readers.h"
 #include "games/game_internal.h"
 
-/* The columns of the file that are read; control is -1 if there is none. */
+/* The columns that are read; control is -1 if it is absent. */
 typedef struct columns {
     ptrdiff_t action, loss, control;
 } columns;
@@ -45,7 +45,7 @@ static int is_text(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, con
     return text.length == strlen(word) && memcmp(text.at, word, text.length) == 0;
 }
 
-/* Every row is in order, whether its action is one of the game's or not. */
+/* Checks every row, whether or not its action is one of the game's. */
 static mfpg_status check_rows(
     mfpg_context *ctx, const mfpg_table *table, const columns *at, mfpg_control control) {
     const char *word = control == MFPG_CONTROL_BUDGET ? "budget" : "strength";

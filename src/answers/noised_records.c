@@ -1,10 +1,10 @@
-/* Records that are clipped and noised once (theory S5.2, S5.3). */
+/* Prices records that are clipped and noised once (theory S5.2, S5.3). */
 #include "base/error.h"
 #include "mechanisms/mechanism_ops.h"
 #include "mfpg/mechanism.h"
 #include "account_request.h"
 
-/* A push as it is priced: how far two neighbours lie apart, the first map, the noise. */
+/* The numbers that price a release of records: the distance of two neighbours, the first map, the noise. */
 typedef struct record_push {
     double distance, contraction, noise_sd, steps;
 } record_push;
@@ -76,7 +76,7 @@ static mfpg_status check_promise(mfpg_context *ctx, const mfpg_question *q) {
     return MFPG_OK;
 }
 
-/* An accountant that is named must exist and know records, although the answer is computed without it. */
+/* An accountant that is named must exist and accept records, although the answer is computed without it. */
 static mfpg_status check_accountant(mfpg_context *ctx, const char *name) {
     mfpg_accountant *accountant = NULL;
     mfpg_status status = mfpg_accountant_create(ctx, name, NULL, &accountant);

@@ -1,4 +1,5 @@
-/* Which options go together. What does not is refused, not ignored: nobody should believe that it did something. */
+/* Which options may be combined. Contradicting options are refused instead of ignored, so that nobody
+ * assumes that an ignored option had an effect. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,8 +7,8 @@
 #include "base/error.h"
 #include "options/value.h"
 
-/* If it holds, none of the options may be given, or without options it is a fault by itself. The message names the option that is
- * given between its two parts. */
+/* If the condition holds, none of the options may be given; a rule without options is a fault whenever its
+ * condition holds. The message names the given option between its two parts. */
 typedef struct rule {
     int holds;
     const char *options; /* names between blanks; NULL: none */
@@ -16,7 +17,7 @@ typedef struct rule {
 
 #define EXCLUDE " exclude each other; give one"
 
-/* The first of the named options that was given, or "". */
+/* Finds the first of the named options that was given, or "". */
 static void find_given(const mfpg_question *q, const char *names, char out[64]) {
     const mfpg_options *list = mfpg_question_options(q->kind);
     for (int length; *names; names += length + (names[length] == ' ')) {

@@ -1,4 +1,4 @@
-/* A schedule of releases: what it costs, or the number with which it meets a target. */
+/* Prices a schedule of releases, or finds the number with which it meets a target. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,16 +8,16 @@
 #include "base/number.h"
 
 typedef struct schedule {
-    mfpg_release *release; /* count; those that release anything, and the unknown one. Owned */
+    mfpg_release *release; /* count releases: those that release anything, and the unknown one; owned */
     ptrdiff_t count;
-    ptrdiff_t unknown; /* calibrate: the release with the number that is to be found */
+    ptrdiff_t unknown; /* calibrate: index of the release that contains the unknown number */
     mfpg_solve solve;
-    double rate;       /* the smallest of all; 0 if it is the one to be found */
+    double rate;       /* the smallest sampling rate; 0 if the rate is the unknown number */
     int several_rates; /* of blocks */
 } schedule;
 
-/* Adds equal steps, of which nothing is kept if nothing is released, unless they hold the unknown. The norm bound cancels
- * from noise over sensitivity, so that the clip counts as 1. */
+/* Adds equal steps. Steps that release nothing are dropped unless they contain the unknown. The norm bound
+ * cancels in noise over sensitivity, so the clip is set to 1. */
 static void add(schedule *to, double sensitivity, double sd, double rate, double steps, int unknown) {
     to->rate = fmin(to->rate, rate);
     if ((steps == 0 || rate == 0) && !unknown) return;
@@ -37,10 +37,10 @@ static void add(schedule *to, double sensitivity, double sd, double rate, double
 
 typedef struct block {
     double rate, noise, steps;
-    int unknown; /* the field that is written ?, or -1 */
+    int unknown; /* the field that is given as ?, or -1 */
 } block;
 
-/* One block "q:z:t" at text, up to a comma or the end; the length read, or 0. */
+/* Reads one block "q:z:t" at text, up to a comma or the end; returns the length read, or 0. */
 static size_t read_block(const char *text, int calibrate, block *out) {
     double *const field[] = {&out->rate, &out->noise, &out->steps};
     const char *at = text;
@@ -89,8 +89,8 @@ static mfpg_status read_blocks(mfpg_context *ctx, const mfpg_question *q, schedu
 
 /* ---- one kind of step ---- */
 
-/* A step of the flow moves the state by at most tau S and blurs it with sd sqrt(2 e tau) (theory S2.2): in units of
- * the gradient S and sqrt(2 e / tau), rounded down. */
+/* A step of the flow moves the state by at most tau S and adds noise of sd sqrt(2 e tau) (theory S2.2): in
+ * units of the gradient, S and sqrt(2 e / tau), rounded down. */
 static void add_entropic(const mfpg_question *q, schedule *out) {
     double strength = account_or(q->strength, 1);
     add(out, account_or(q->sensitivity, account_clip(q)),
@@ -120,7 +120,7 @@ static void add_steps(const mfpg_question *q, schedule *out) {
     if (q->solve == ACCOUNT_RATE) out->rate = 0;
 }
 
-/* A number that is not known counts as 1. */
+/* The unknown number is set to 1. */
 static mfpg_status read_schedule(mfpg_context *ctx, const mfpg_question *q, schedule *out) {
     *out = (schedule){.unknown = -1, .rate = 1, .several_rates = q->blocks != NULL};
     ptrdiff_t room = 1;
@@ -155,7 +155,7 @@ static void assume(mfpg_answer *answer, const mfpg_question *q, const schedule *
             "sampling rate %g is not credited: accounted as if everything took part in every step", s->rate);
 }
 
-/* If the composition cannot be enclosed as closely as asked, the answer says so. */
+/* Adds a note if the composition cannot be enclosed as tightly as requested. */
 static void assume_width(mfpg_answer *out, const mfpg_question *q, double width) {
     double unit = account_given(q->epsilon) ? out->upper : fmax(1, out->upper);
     if (!(mfpg_accountant_facts(out->accountant) & MFPG_ACCOUNTANT_TAKES_WIDTH) || isinf(out->upper)) return;
@@ -166,7 +166,7 @@ static void assume_width(mfpg_answer *out, const mfpg_question *q, double width)
 
 /* ---- what it costs ---- */
 
-/* The ends of the number that is asked for; of a formula that certifies nothing, the number alone. */
+/* Computes the ends of the requested number; for a formula that certifies nothing, only the number. */
 static mfpg_status ask(
     mfpg_context *ctx, const mfpg_question *q, const mfpg_accountant *accountant, mfpg_answer *out) {
     int wants_delta = account_given(q->epsilon);
@@ -208,11 +208,11 @@ static mfpg_status price(mfpg_context *ctx, const mfpg_question *q, const schedu
     if (status == MFPG_OK) status = ask_all(ctx, q, accountant, out);
     mfpg_accountant_destroy(accountant);
     if (out->certifies && q->view != MFPG_VIEW_LOCAL)
-        out->lower = 0; /* of the steps, if each were seen; what that view hides may be worth more */
+        out->lower = 0; /* this is the cost if each step were seen; what the view hides may lower it */
     return status;
 }
 
-/* ---- the number that is missing in it ---- */
+/* ---- the unknown number of a schedule ---- */
 
 const char *mfpg_solve_name(mfpg_solve solve) {
     switch (solve) {
@@ -268,7 +268,7 @@ static mfpg_status calibrate(mfpg_context *ctx, const mfpg_question *q, const sc
 
 /* ---- the answer ---- */
 
-/* The accountant that was named, or the one that fits. */
+/* Returns the accountant that was named, or the default for this schedule. */
 static const char *accountant_name(const mfpg_question *q, int sampled) {
     if (q->accountant) return q->accountant;
     if (q->order.value) return mfpg_accountant_with(MFPG_ACCOUNTANT_TAKES_ORDERS);

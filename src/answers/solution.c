@@ -13,10 +13,10 @@ const char *mfpg_solution_control(const mfpg_solution *solution) {
     return solution->equilibrium->control == MFPG_CONTROL_BUDGET ? "budget" : "strength";
 }
 
-/* ---- the solution among its own clients ---- */
+/* ---- the solution played by its finitely many clients ---- */
 
-/* Of m clients that mix alike, the first round(weight m) play the upper action: the profile of pure actions whose mean is
- * nearest to that of the solution. */
+/* Of m identical clients that mix, the first round(weight m) play the upper action. This is the profile of
+ * pure actions whose mean is nearest to that of the solution. */
 static void purify(const mfpg_equilibrium *solution, double *action) {
     const mfpg_mixing *mix = solution->mixing;
     for (ptrdiff_t i = 0, end; i < solution->mixing_count; i = end) {
@@ -97,7 +97,7 @@ void mfpg_priced_clear(mfpg_priced *priced) {
 
 /* ---- quantiles ---- */
 
-/* 1 if no value is below the one before, or for sign -1 none above. */
+/* Returns 1 if no value is below the previous one (sign -1: above it). */
 static int is_sorted(const double *values, ptrdiff_t count, double sign) {
     for (ptrdiff_t i = 1; i < count; i++)
         if (sign * values[i] < sign * values[i - 1]) return 0;

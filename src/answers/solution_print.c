@@ -1,4 +1,4 @@
-/* A solution for people: what it is worth in sentences, and a table. */
+/* Prints a solution for people: the certificate in sentences, and a table. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "games/game_internal.h"
 #include "mfpg/solution.h"
 
-/* Three digits, rounded up: what nobody can gain more than. */
+/* Writes three digits, rounded up: an upper bound on what any client can gain. */
 static const char *up(double value, char out[MFPG_NUMBER_SIZE]) {
     snprintf(out, MFPG_NUMBER_SIZE, "%.3g", value);
     double shown = 0.0;
@@ -23,10 +23,10 @@ static int among_finite(const mfpg_solution *solution) {
     return solution->game->players == MFPG_PLAYERS_FINITE;
 }
 
-/* Gains below this share of what a client pays are differences of two costs' last digits. */
+/* Gains below this share of what a client pays are rounding differences of two costs. */
 static const double ROUNDING = 1e-15;
 
-/* "can gain anything", "can gain more than 0.01 (a client pays 3 on average)" */
+/* Writes "can gain anything" or "can gain more than 0.01 (a client pays 3 on average)". */
 static void gain_text(const mfpg_equilibrium *q, char *text, size_t size) {
     char bound[MFPG_NUMBER_SIZE];
     double pays = q->cost / (double)q->clients;
@@ -34,7 +34,7 @@ static void gain_text(const mfpg_equilibrium *q, char *text, size_t size) {
         snprintf(text, size, "can gain anything");
     else if (isfinite(pays) && q->exploitability_max <= ROUNDING * fabs(pays))
         snprintf(text, size,
-            "can gain anything beyond rounding (1e-15 of the %.4g that a client pays on average)", pays);
+            "can gain more than rounding errors (1e-15 of the %.4g that a client pays on average)", pays);
     else if (isfinite(pays))
         snprintf(text, size, "can gain more than %s (a client pays %.4g on average)",
             up(q->exploitability_max, bound), pays);
@@ -77,25 +77,26 @@ void mfpg_solution_line(const mfpg_solution *solution, char *text, size_t size) 
         certificate, anarchy);
 }
 
-/* ---- what makes a solution worthless ---- */
+/* ---- reasons why a solution may be useless ---- */
 
 static int has_fact(const mfpg_solution *solution, int fact) {
     return (mfpg_cost_facts(solution->game->cost) & fact) != 0;
 }
 
-/* Only the average carries a client's own noise, by its weight 1/N (theory S3.1 ii, S3.2). */
+/* Only the average contains a client's own noise, with its weight 1/N (theory S3.1 ii, S3.2). */
 static int is_public_good(const mfpg_solution *solution) {
     return has_fact(solution, MFPG_COST_PUBLIC_GOOD) && solution->game->personalisation == 0.0 &&
            solution->game->clients > 1;
 }
 
-/* Q/(A q^2) of theory S3.2 with equal weights: what a client's noise costs all together, in what it costs its owner. */
+/* Returns Q/(A q^2) of theory S3.2 with equal weights: the total cost of a client's noise, as a multiple of
+ * the cost to the client itself. */
 static double felt_by_all(const mfpg_game *game) {
     double n = (double)game->clients, omega = game->personalisation, own = omega + (1.0 - omega) / n;
     return 1.0 + (1.0 - omega) * (1.0 - omega) * (n - 1.0) / (n * n) / (own * own);
 }
 
-/* A choice: budgets are then at most 0.57 of the optimum's, felt^(-1/(p+2)). */
+/* A threshold chosen by judgement: budgets are then at most 0.57 of the optimum's, felt^(-1/(p+2)). */
 static const double HARDLY_FELT = 10.0;
 
 static int warn_of_little_personalisation(const mfpg_solution *solution, char *text, size_t size) {
@@ -115,8 +116,8 @@ static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t
     if (!is_public_good(solution)) return 0;
     if (!among_finite(solution))
         snprintf(text, size,
-            "free riding: with personalisation 0 nobody in a large crowd feels its own noise, so that all "
-            "take the smallest budget there is, whatever their preferences");
+            "free riding: with personalisation 0 no client in a large federation feels its own noise, so "
+            "all choose the smallest allowed budget, whatever their preferences");
     else
         snprintf(text, size,
             "free riding: with personalisation 0 a client feels only its share, 1/%td, of its own noise (a "
@@ -127,11 +128,11 @@ static int warn_of_public_good(const mfpg_solution *solution, char *text, size_t
     return 1;
 }
 
-/* As the number of clients grows, what a client adds to the common loss vanishes like 1/N, and its strength tends to
- * sqrt(beta B/c) (theory S3.3). */
+/* As the number of clients grows, a client's contribution to the common loss vanishes like 1/N, and its
+ * strength tends to sqrt(beta B/c) (theory S3.3). */
 static const double FAR_FROM_LIMIT = 10.0;
 
-/* The least factor by which a client's strength would still grow. */
+/* Returns the least factor by which a client's strength would still grow. */
 static double growth_left(const mfpg_solution *solution) {
     const mfpg_game *game = solution->game;
     double least = (double)INFINITY;
@@ -156,20 +157,20 @@ static int warn_of_small_own_cost(const mfpg_solution *solution, char *text, siz
     return 1;
 }
 
-/* Theory S3.1 (i): with interaction below 0 the others' noise can turn the price of one's own. */
+/* Theory S3.1 (i): with interaction below 0, the others' noise can make a client's own noise profitable. */
 static int warn_of_gain_by_noise(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
     double price = 1.0 + game->interaction * solution->equilibrium->mean_action;
     if (!has_fact(solution, MFPG_COST_READS_INTERACTION) || price > 0.0) return 0;
     snprintf(text, size,
-        "where the clients settle, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
+        "at the equilibrium, a unit of strength costs its owner own cost x (1 + interaction x mean) = "
         "own cost x %.4g: own noise is a gain there, which no model of a loss has; interaction above %.4g "
         "would keep it one",
         price, -1.0 / solution->equilibrium->mean_action);
     return 1;
 }
 
-/* Theory S3.3: stable iff step x (curvature + mean strength / prior variance) < 2. */
+/* Theory S3.3: the model is stable iff step x (curvature + mean strength / prior variance) < 2. */
 static int warn_of_divergence(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
     const mfpg_equilibrium *q = solution->equilibrium;
@@ -190,7 +191,7 @@ static int warn_of_literal_cost(const mfpg_solution *solution, char *text, size_
     return 1;
 }
 
-/* Everybody at the most private end of a bounded set, unless another warning says so already. */
+/* Warns if all clients play the most private end of a bounded set, unless another warning already covers it. */
 static int warn_of_corner(const mfpg_solution *solution, char *text, size_t size) {
     const mfpg_game *game = solution->game;
     const mfpg_equilibrium *q = solution->equilibrium;
@@ -276,7 +277,7 @@ typedef struct column {
     const double *value; /* clients */
 } column;
 
-/* The columns that there are. Returns how many. */
+/* Lists the columns that apply and returns their number. */
 static int list_columns(const mfpg_solution *s, column out[MOST_COLUMNS]) {
     int count = 2;
     out[0] = (column){"preference", s->game->preference};
@@ -340,7 +341,7 @@ static mfpg_status print_quantiles(mfpg_context *ctx, const mfpg_solution *s, FI
 
 enum { MOST_FIXED_POINTS = 8 }; /* that are printed */
 
-/* Which equilibria there are, and by which rule it is this one. */
+/* Prints whether the equilibrium is unique, and the rule by which it was selected. */
 static void print_uniqueness(const mfpg_equilibrium *q, FILE *out) {
     if (q->unique == 1) {
         fprintf(out, "It is the only equilibrium.\n");
@@ -363,17 +364,18 @@ static void print_certificate(const mfpg_solution *s, FILE *out) {
     char text[MFPG_MESSAGE_SIZE];
     mfpg_solution_certificate(s, text, sizeof text);
     fprintf(out, "Mean %s %.6g.\nCertificate: %s.\n", mfpg_solution_control(s), q->mean_action, text);
-    const char *shared = q->mixing_count > 0 ? ", those that mix shared out among their two actions" : "";
+    const char *shared = q->mixing_count > 0 ? " (those that mix are divided between their two actions)" : "";
     if (s->finite_max == 0.0)
-        fprintf(
-            out, "  Nor can any, where these %td clients play it among themselves%s.\n", q->clients, shared);
+        fprintf(out, "  The same holds if these %td clients play the game among themselves%s.\n", q->clients,
+            shared);
     else if (!isnan(s->finite_max))
         fprintf(out,
-            "  Where these %td clients play it among themselves%s, one can gain at most %.3g, and %.3g on "
-            "average.\n",
+            "  If these %td clients play the game among themselves%s, one of them can gain at most %.3g, and "
+            "%.3g on average.\n",
             q->clients, shared, s->finite_max, s->finite_mean);
     if (q->consistency_gap > 0.0)
-        fprintf(out, "  The mean that was answered and the mean of the answers differ by %.3g.\n",
+        fprintf(out,
+            "  The mean to which clients responded and the mean of their responses differ by %.3g.\n",
             q->consistency_gap);
     if (!q->converged) return;
     print_uniqueness(q, out);

@@ -1,4 +1,4 @@
-/* The list of options of mfpg solve, and who reads which. */
+/* The list of options of mfpg solve, and which reader reads which option. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "options/columns.h"
 #include "options/value.h"
 
-/* Memory is taken for every client: of more none fits. */
+/* Memory is needed for every client, and more clients than this do not fit. */
 #define POPULATION_MAX 200000000
 
-/* Readers, as bits of mfpg_solve_reader; and costs. */
+/* Readers, as bits of mfpg_solve_reader, and costs. */
 #define GAME          (1 << MFPG_SOLVE_GAME)
 #define CONFIGURATION (1 << MFPG_SOLVE_CONFIGURATION)
 #define COSTS         (1 << MFPG_SOLVE_COSTS)
@@ -67,7 +67,7 @@ mfpg_game_options mfpg_game_options_none(void) {
 
 /* ---- who reads which ---- */
 
-/* The bit of the cost that was named; of all if none was, or none has that name. */
+/* Returns the bit of the named cost, or all bits if no cost or an unknown one was named. */
 static uint64_t costs_of(const char *cost) {
     const char *name;
     for (ptrdiff_t i = 0; cost && (name = mfpg_cost_name(i)); i++)
@@ -75,7 +75,8 @@ static uint64_t costs_of(const char *cost) {
     return ~UINT64_C(0);
 }
 
-/* "; it is read by: a b": costs if it is the cost that does not read it, else studies; "" if nobody does. */
+/* Writes "; it is read by: a b" with costs (if it is the cost that does not read the option) or with
+ * studies; "" if nothing reads it. */
 static void name_readers(const mfpg_option *option, int by_cost, char *out, size_t size) {
     size_t used = 0;
     const char *name;
@@ -109,7 +110,7 @@ static mfpg_status refuse(
 mfpg_status mfpg_solve_check(mfpg_context *ctx, const mfpg_solve_request *request, mfpg_solve_reader reader) {
     uint64_t costs = costs_of(request->game.cost);
     if (reader == MFPG_SOLVE_GAME && costs == ~UINT64_C(0))
-        return MFPG_OK; /* without a cost there is no game */
+        return MFPG_OK; /* without a cost no game is solved */
     for (ptrdiff_t i = 0; i < mfpg_solve_options()->count; i++)
         if (mfpg_option_is_given(&options[i], request) &&
             !mfpg_option_counts(&options[i], UINT64_C(1) << reader, costs))

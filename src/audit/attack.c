@@ -1,5 +1,5 @@
-/* Scores: the likelihood ratio of the two arms, along the canary's direction, given everything else that the attacker knows. The
- * noise is Gaussian and known, so that no better score exists (Neyman and Pearson). */
+/* Scores are the likelihood ratio of the two arms along the canary's direction, given everything else that
+ * the attacker knows. The noise is Gaussian and known, so no score is better (Neyman and Pearson). */
 #include <math.h>
 
 #include "audit_game.h"
@@ -12,7 +12,7 @@ double mfpg_audit_value(const mfpg_audit_game *game, int sign, int arm) {
     return (double)(sign * (is_replace(game) ? 2 * arm - 1 : arm));
 }
 
-/* What is sent half way between the arms. */
+/* Returns the value half way between those of the two arms. */
 static double middle(const mfpg_audit_game *game, int sign) {
     return is_replace(game) ? 0.0 : 0.5 * sign;
 }
@@ -22,7 +22,7 @@ typedef struct one_round {
     const mfpg_audit_game *game;
     const mfpg_audit_law *law;            /* clients */
     double before, after;                 /* <w, v> */
-    const double *local, *weight, *value; /* clients; local and value may be NULL */
+    const double *local, *weight, *value; /* arrays of one number per client; local and value may be NULL */
 } one_round;
 
 static one_round round_of(const mfpg_audit_game *game, const mfpg_transcript *s, int64_t t) {
@@ -36,7 +36,7 @@ static one_round round_of(const mfpg_audit_game *game, const mfpg_transcript *s,
         .value = s->value ? s->value + at : NULL};
 }
 
-/* By how much of its whole clip client j moves along v if it sends that value. */
+/* Returns how far client j moves along v if it sends that value, as a multiple of its whole clip. */
 static double moves(const one_round *r, ptrdiff_t j, double value) {
     if (!r->game->input) return value;
     ptrdiff_t rows = r->game->data->client[j].train.rows;
@@ -48,19 +48,22 @@ static double sent(const one_round *r, ptrdiff_t j) {
     return r->value ? moves(r, j, r->value[j]) : 0.0;
 }
 
-/* E<u_j, v> if j moves by that. */
+/* Returns E<u_j, v> if j moves by that amount. */
 static double expected(const one_round *r, ptrdiff_t j, double moved) {
     return r->law[j].keep * r->before + moved * r->law[j].gap * r->law[j].rate;
 }
 
-/* One release: how far it is from the middle of the two arms, in units of its noise, and how far each arm is from there. */
+/* One release: its distance from the middle of the two arms in units of its noise, and the distance of each
+ * arm from there. */
 typedef struct look {
     double beyond, shift;
-    double rate;  /* the canary was drawn with this probability; 1: surely */
-    double grain; /* nearer to an arm than this is on it: as exactly as floats hold a release without noise */
+    double rate; /* the probability that the canary was drawn; 1: always */
+    /* a release at most this far from an arm counts as equal to it: the precision of floats without noise */
+    double grain;
 } look;
 
-/* The grain: weights are about as large as the model is along v, in units of the noise; 2^-24 for each rounding. */
+/* The grain: weights are about as large as the model along v, in units of the noise; 2^-24 for each
+ * rounding. */
 static look look_with(const one_round *r, ptrdiff_t k, double beyond, double shift, double sd) {
     double grain = 0x1p-22 * (1.0 + fabs(r->before / sd) + fabs(shift));
     return (look){beyond, shift, r->law[k].rate, grain};
@@ -73,7 +76,8 @@ static look look_at_update(const one_round *r, ptrdiff_t k) {
     return look_with(r, k, (r->local[k] - law->keep * r->before) / sd, law->gap / sd, sd);
 }
 
-/* The participant i != k that knows most of the sum's noise; -1 if participants do not observe it. */
+/* Returns the participant i != k that knows the largest part of the sum's noise; -1 if participants do not
+ * observe it. */
 static ptrdiff_t observer(const one_round *r, ptrdiff_t k) {
     ptrdiff_t best = -1;
     double most = 0.0;
@@ -86,7 +90,8 @@ static ptrdiff_t observer(const one_round *r, ptrdiff_t k) {
     return best;
 }
 
-/* View average: the new global model, less what is known of the others; colluders and the observer know their own update. */
+/* View average: the new global model minus what is known of the others; colluders and the observer know
+ * their own update. */
 static look look_at_average(const one_round *r, ptrdiff_t k) {
     const double *weight = r->weight;
     const unsigned char *colluder = r->game->federation->colluder;
@@ -107,13 +112,14 @@ static look look_at(const one_round *r, ptrdiff_t k) {
                                                                 : look_at_average(r, k);
 }
 
-/* log of (1 - q) + q exp(shift z - shift^2/2): the density of N(shift, 1), drawn with probability q, over that of N(0, 1). */
+/* Returns the log of (1 - q) + q exp(shift z - shift^2/2): the density of N(shift, 1), drawn with
+ * probability q, divided by that of N(0, 1). */
 static double mixture(double q, double z, double shift) {
     double tilt = shift * z - 0.5 * shift * shift, large = fmax(tilt, 0.0);
     return large + log((1.0 - q) * exp(-large) + q * exp(tilt - large));
 }
 
-/* log likelihood ratio of arm 1 over arm 0. Without sampling it is linear in what is seen. */
+/* Returns the log likelihood ratio of arm 1 over arm 0. Without sampling it is linear in what is seen. */
 static double ratio(const mfpg_audit_game *game, look l, int sign, int one_step) {
     double z = sign * l.beyond;
     int replace = is_replace(game);
@@ -124,8 +130,9 @@ static double ratio(const mfpg_audit_game *game, look l, int sign, int one_step)
     return mixture(l.rate, z, l.shift) - (replace ? mixture(l.rate, z, -l.shift) : 0.0);
 }
 
-/* 1 if a release without noise, as its digits show, is on arm 1, -1 on arm 0, 0 on neither. Noise on a grid is on one in a round
- * of forty: digits tell it apart. */
+/* Returns 1 if a release without noise, as its digits show, equals arm 1, -1 if it equals arm 0, and
+ * otherwise 0. Noise on a grid equals an arm by chance in one of about forty rounds; the digits tell the two
+ * cases apart. */
 static int arm_without_noise(const mfpg_audit_game *game, look l, int sign, mfpg_digits_kind digits) {
     double z = sign * l.beyond;
     if (l.rate < 1.0 || (digits != MFPG_DIGITS_FLOATS && digits != MFPG_DIGITS_STILL)) return 0;
@@ -137,7 +144,8 @@ double mfpg_attack_round(const mfpg_audit_game *game, const mfpg_transcript *s, 
     return ratio(game, look_at(&r, k), 1, game->law[k].one_step);
 }
 
-/* View final: the last model alone, less its mean half way between the arms, which follows the same recursion as the model. */
+/* View final: the last model alone, minus its mean half way between the arms, which follows the same
+ * recursion as the model. */
 static double score_last(
     const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
     double mean = s->global[0];
@@ -155,8 +163,9 @@ static double score_last(
     return s->global[s->rounds] - mean;
 }
 
-/* The sum of the log likelihood ratios, which has a deviation of mu. A round whose noise was left out says more than any sum of
- * noisy ones can: it counts six deviations. An honest round is on the grid, with entries that moved, and never seems to be one. */
+/* The sum of the log likelihood ratios, whose deviation is mu. A round whose noise was left out is stronger
+ * evidence than any sum of noisy rounds, so it counts as six deviations. A correct round is on the grid with
+ * entries that moved, so it is never mistaken for one without noise. */
 double mfpg_attack_score(
     const mfpg_audit_game *game, const mfpg_transcript *s, const signed char *sign, ptrdiff_t k) {
     double sum = 0.0, square = 0.0, apart = mfpg_audit_value(game, 1, 1) - mfpg_audit_value(game, 1, 0);
@@ -198,7 +207,8 @@ double mfpg_attack_cross(const mfpg_audit_game *game, const mfpg_transcript *s, 
     return sum;
 }
 
-/* The arms are as far apart as the model makes them. Several local steps are taken for as many of the first. */
+/* The distance of the arms is determined by the model. If there are several local steps, all are treated
+ * like the first. */
 double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k) {
     double sum = 0.0;
     if (game->federation->promise.view == MFPG_VIEW_FINAL) return s->global[s->rounds];
@@ -217,15 +227,15 @@ double mfpg_attack_input(const mfpg_audit_game *game, const mfpg_transcript *s, 
     return sum;
 }
 
-/* The first round that shows client k's records; -1 if it never took part. */
+/* Returns the first round that shows client k's records; -1 if it never took part. */
 static int64_t first_look(const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k) {
     for (int64_t t = 0; t < s->rounds; t++)
         if (s->weight[t * game->clients + k] > 0.0) return t;
     return -1;
 }
 
-/* A record is noised once, so that the first round that shows it says all there is. All rounds, and other records, say more only
- * of noise that was drawn again, or used twice. */
+/* A record is noised once, so the first round that shows it contains all the information. All rounds, and
+ * other records, add information only if noise was drawn again or used twice. */
 double mfpg_attack_records(
     const mfpg_audit_game *game, const mfpg_transcript *s, ptrdiff_t k, ptrdiff_t series) {
     const mfpg_audit_law *law = &game->law[k];

@@ -10,7 +10,7 @@
 /* ---- error rates of one threshold, fixed beforehand ---- */
 
 typedef struct rates {
-    double false_positive, false_negative; /* not exceeded, both together, but with probability alpha */
+    double false_positive, false_negative; /* with probability 1 - alpha, neither rate is exceeded */
 } rates;
 
 static int errors_fit(const mfpg_error_counts *c, double alpha) {
@@ -47,8 +47,8 @@ double mfpg_bound_tv(const mfpg_error_counts *counts, double alpha) {
     return mfpg_below(1.0 - r.false_positive - r.false_negative, 1.0);
 }
 
-/* A guess of a fair coin is right with probability at most Phi(mu/2). If the arms are balanced rather than drawn, unequal
- * rates of success only lighten the tail of the binomial law (Hoeffding 1956). */
+/* A guess of a fair coin is correct with probability at most Phi(mu/2). If the arms are balanced rather than
+ * drawn, unequal success rates only make the tail of the binomial law lighter (Hoeffding 1956). */
 double mfpg_bound_mu_accuracy(int64_t correct, int64_t runs, double alpha) {
     double a = mfpg_normal_quantile(mfpg_proportion_lower(correct, runs, alpha));
     return mfpg_below(2.0 * a, fabs(a));
@@ -56,8 +56,9 @@ double mfpg_bound_mu_accuracy(int64_t correct, int64_t runs, double alpha) {
 
 /* ---- ranks: the share of pairs of runs that a score puts into the right order ---- */
 
-/* Under mu-GDP a score, mapped by the distribution function of arm 0 to N(0,1), is in arm 1 stochastically below N(mu,1);
- * the share of pairs depends on ranks only and grows with arm 1, so its law is below that of the exact shift. */
+/* Under mu-GDP a score, mapped by the distribution function of arm 0 to N(0,1), is stochastically below
+ * N(mu,1) in arm 1. The share of pairs depends on ranks only and grows with arm 1, so its law is below that
+ * of the exact shift. */
 typedef struct ranks {
     double auc, n0, n1, z, log_alpha;
 } ranks;
@@ -75,7 +76,7 @@ static double separation_excess(double mu, const void *arg) {
     return r->log_alpha - log(mfpg_rank_separation(mu, r->n0, r->n1));
 }
 
-/* The first mu that is not refuted, walking up from 0: nothing beyond it proves anything. */
+/* Returns the first mu, going up from 0, that is not refuted; refuted values beyond it prove nothing. */
 static double first_root(mfpg_scalar_function f, const ranks *r) {
     const double stride = 0.125, most = 64.0;
     if (!(f(0.0, r) > 0.0)) return 0.0;
@@ -107,8 +108,9 @@ static int fits(int64_t canaries, int64_t guesses, int64_t correct) {
     return canaries >= 1 && guesses >= 1 && guesses <= canaries && correct >= 0 && correct <= guesses;
 }
 
-/* Steinke, Nasr and Jagielski 2023, theorem 5.2: under pure DP the number of right guesses is below Bin(r, q), q the chance of
- * a randomised response; delta moves it by i with a probability of at most 2 m delta / i. */
+/* Steinke, Nasr and Jagielski 2023, theorem 5.2: under pure DP the number of correct guesses is
+ * stochastically below Bin(r, q), where q is the success probability of a randomised response; delta moves
+ * it by i with a probability of at most 2 m delta / i. */
 double mfpg_bound_one_run_pvalue(
     int64_t canaries, int64_t guesses, int64_t correct, double epsilon, double delta) {
     if (!fits(canaries, guesses, correct) || !(epsilon >= 0.0) || !(delta >= 0.0 && delta <= 1.0)) return 1.0;
@@ -130,7 +132,7 @@ static double epsilon_excess(double epsilon, const void *arg) {
            log(mfpg_bound_one_run_pvalue(canaries, r->guesses, r->correct, epsilon, r->delta));
 }
 
-/* The largest refuted number on [0, most], of a test that refutes fewer the larger it is. */
+/* Returns the largest refuted number on [0, most], for a test that refutes large numbers less often. */
 static double largest_refuted(mfpg_scalar_function excess, const run *r, double most) {
     if (!(excess(0.0, r) >= 0.0)) return 0.0;
     if (excess(most, r) >= 0.0) return most;
@@ -145,8 +147,9 @@ double mfpg_bound_one_run_epsilon(
     return mfpg_below(largest_refuted(epsilon_excess, &r, 50.0), 1.0);
 }
 
-/* Mahloujifar, Melis and Chaudhuri 2024: the tail probability alpha forces mass on fewer right guesses, step by step by the
- * trade-off curve of mu. Positive if that mass exceeds what there is. */
+/* Mahloujifar, Melis and Chaudhuri 2024: the tail probability alpha forces probability mass on fewer correct
+ * guesses, step by step through the trade-off curve of mu. Returns a positive number if that mass exceeds
+ * the total. */
 static double mu_excess(double mu, const void *arg) {
     const run *r = arg;
     double m = r->canaries, guesses = (double)r->guesses, w = (double)r->correct;
@@ -171,13 +174,15 @@ typedef struct confident {
     double mu, share;
 } confident;
 
-/* Scores are drawn from N(+-mu/2, 1) by their coin. Positive if more than the share of them is further from 0 than the threshold. */
+/* Scores are drawn from N(+-mu/2, 1) by their coin. Returns a positive number if more than the share of them
+ * is further from 0 than the threshold. */
 static double beyond(double threshold, const void *arg) {
     const confident *c = arg;
     return mfpg_normal_cdf(0.5 * c->mu - threshold) + mfpg_normal_cdf(-0.5 * c->mu - threshold) - c->share;
 }
 
-/* How many of the most confident guesses are right half of the time: a binomial's median is next to its mean. */
+/* Returns how many of the most confident guesses are correct in half of all runs: a binomial's median is
+ * next to its mean. */
 static int64_t median_correct(int64_t canaries, int64_t guesses, double mu) {
     const confident c = {mu, (double)guesses / (double)canaries};
     double most = 0.5 * mu + 40.0;
@@ -210,9 +215,10 @@ int64_t mfpg_bound_one_run_guesses(int64_t canaries, double mu, double alpha) {
 static const double stake[] = {.02, .05, .1, .2, .4, .6, .8, .9, .95, .99};
 enum { STAKES = sizeof stake / sizeof stake[0] };
 
-/* Under mu-GDP a run's share of right guesses is at most rate = Phi(mu/2) in expectation, for any past and however the
- * canaries disturb each other, so that 1 + (g/rate)(share - rate) multiplies to a supermartingale for every g in (0,1).
- * The wealth is their mean; it reaches 1/alpha with probability at most alpha (Ville 1939). */
+/* Under mu-GDP a run's share of correct guesses has expectation at most rate = Phi(mu/2), for any past and
+ * however the canaries affect each other. So the products of 1 + (g/rate)(share - rate) are a
+ * supermartingale for every g in (0,1). The wealth is their mean; it reaches 1/alpha with probability at
+ * most alpha (Ville 1939). */
 double mfpg_bound_bet_log_wealth(const double *share, ptrdiff_t runs, double rate) {
     if (!(rate > 0.0 && rate < 1.0) || runs < 0) return (double)NAN;
     double log_wealth[STAKES], most = -(double)INFINITY, sum = 0.0;
@@ -234,7 +240,7 @@ typedef struct bets {
     double wanted; /* log of the wealth that refutes */
 } bets;
 
-/* Positive if the success rate is refuted; every factor falls as the rate rises. */
+/* Returns a positive number if the success rate is refuted; every factor falls as the rate rises. */
 static double bet_excess(double rate, const void *arg) {
     const bets *b = arg;
     return mfpg_bound_bet_log_wealth(b->share, b->runs, rate) - b->wanted;
@@ -250,8 +256,8 @@ double mfpg_bound_rate_bet(const double *share, ptrdiff_t runs, double alpha) {
     return rate > 0.5 ? rate : 0.0;
 }
 
-/* A fair coin is guessed rightly with probability at most Phi(mu/2) under mu-GDP, (1 + TV)/2 in any case, and
- * (e^epsilon + delta)/(e^epsilon + 1) under (epsilon, delta)-DP. */
+/* A fair coin is guessed correctly with probability at most Phi(mu/2) under mu-GDP, (1 + TV)/2 in any case,
+ * and (e^epsilon + delta)/(e^epsilon + 1) under (epsilon, delta)-DP. */
 double mfpg_bound_rate_mu(double rate) {
     if (!(rate > 0.5 && rate < 1.0)) return 0.0;
     double a = mfpg_normal_quantile(rate);

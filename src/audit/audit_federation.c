@@ -1,4 +1,4 @@
-/* The front of audits: options, laws and promises, and the table of what is found. */
+/* The entry point of audits: options, laws and promises, and the table of results. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +86,8 @@ static mfpg_status client_law(
             mechanism, release.noise_sd, rows, mechanism->options.local_steps, &law->gap, &law->variance);
         return MFPG_OK;
     }
-    /* One step is x - rate (decay x + penalty (x - mean x)) + displacement + noise. The direction has mean 0, but for a single
-     * parameter, which is its own mean. */
+    /* One step is x - rate (decay x + penalty (x - mean x)) + displacement + noise. The direction has mean
+     * 0, except for a single parameter, which is its own mean. */
     double decay = 0.0, penalty = 0.0, gap = 0.0, variance = 0.0, power = 1.0;
     if (mechanism->ops->pull) mechanism->ops->pull(mechanism, &release, &decay, &penalty);
     if (mfpg_model_parameters(game->model) == 1) penalty = 0.0;
@@ -109,10 +109,11 @@ mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg
     mfpg_status status = MFPG_OK;
     if (game->federation->acting)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "game.update: each-round: actions that answer to what was released cannot be audited");
+            "game.update: each-round: actions that depend on earlier releases cannot be audited");
     if (game->federation->promise.view != MFPG_VIEW_LOCAL && !mfpg_server_is_plain(&game->federation->server))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "server.optimiser: in view %s an attack reads the average from the global model; allowed: sgd with "
+            "server.optimiser: in view %s an attack reads the average from the global model; allowed: sgd "
+            "with "
             "server.learning_rate 1",
             mfpg_view_name(game->federation->promise.view));
     for (ptrdiff_t k = 0; k < game->clients && status == MFPG_OK; k++) {
@@ -124,9 +125,9 @@ mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg
 
 /* ---- what the federation promises ---- */
 
-/* One minus the area under the trade-off curve that epsilon at every delta implies, rounded up. At x the curve is at least
- * 1 - delta - e^epsilon x and e^-epsilon (1 - delta - x) for every pair; it is convex, so that the midpoint rule does not exceed
- * its area. */
+/* Computes one minus the area under the trade-off curve that epsilon at every delta implies, rounded up. At
+ * x the curve is at least 1 - delta - e^epsilon x and e^-epsilon (1 - delta - x) for every pair; it is
+ * convex, so the midpoint rule does not exceed its area. */
 static mfpg_status area_cap(mfpg_context *ctx, const mfpg_accountant *accountant, double *cap) {
     enum { LEVELS = 48, CELLS = 1000 };
     double epsilon[LEVELS], delta[LEVELS], area = 0.0;
@@ -155,7 +156,8 @@ static mfpg_status promise_client(
     const mfpg_promise *asked = &federation->options.promise;
     mfpg_status status = mfpg_federation_client(ctx, federation, k, &report);
     if (status != MFPG_OK) return status;
-    /* The paper's bound for its entropic methods is one of total variation between last models; the other one is of epsilon. */
+    /* The paper's bound for its entropic methods is on the total variation between last models; its other
+     * bound is on epsilon. */
     int bounds_distance =
         asked->view == MFPG_VIEW_FINAL &&
         (mfpg_accountant_facts(federation->options.paper_accountant) & MFPG_ACCOUNTANT_BOUNDS_DISTANCE);
@@ -168,7 +170,7 @@ static mfpg_status promise_client(
         .distance = report.distance,
         .paper_delta = bounds_distance ? report.paper_delta : (double)NAN};
     if (!isnan(report.mu)) return MFPG_OK;
-    /* Without a mu, the curve itself is what was promised. */
+    /* Without a mu, the trade-off curve itself is the promise. */
     account_cursor cursor = {0};
     const account_pair *accounts = mfpg_federation_accounts(ctx, federation, k, &cursor);
     status = accounts ? area_cap(ctx, accounts->certificate, &promise->auc_cap) : mfpg_fail_memory(ctx);
@@ -176,7 +178,7 @@ static mfpg_status promise_client(
     return status;
 }
 
-/* One run of what would be trained, with its own accountants; the data do not matter. */
+/* Computes the promises by one run with its own accountants; they do not depend on the data. */
 static mfpg_status find_promises(mfpg_context *ctx, const mfpg_audit_game *game,
     const mfpg_federation_options *options, mfpg_audit_promise *promise) {
     mfpg_federation_options own = *options;
@@ -205,8 +207,8 @@ static mfpg_status find_promises(mfpg_context *ctx, const mfpg_audit_game *game,
 
 /* ---- the audit ---- */
 
-/* What runs of an audit leave out: metrics, the paper's columns, and accountants that cost more than the run, unless it
- * stops by them. */
+/* What runs of an audit omit: metrics, the paper's columns, and accountants that cost more than the run,
+ * unless the run stops by them. */
 static mfpg_federation_options quick(const mfpg_federation_options *options) {
     mfpg_federation_options o = *options;
     o.evaluate = MFPG_EVALUATE_NONE;
@@ -264,7 +266,7 @@ mfpg_status mfpg_audit_federation(mfpg_context *ctx, const mfpg_audit_options *o
     return status;
 }
 
-/* ---- the table of what is found: each key of audit.json is named here alone ---- */
+/* ---- the table of results: only this table names the keys of audit.json ---- */
 
 #define AUDIT(name, kind, places, member, help)                                                              \
     { name, MFPG_FIELD_##kind, places, offsetof(mfpg_audit_record, member), help }

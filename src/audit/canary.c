@@ -10,7 +10,8 @@
 
 /* ---- the directions ---- */
 
-/* A coin for each pair of entries (the finaliser of splitmix64): no pattern that noise could share. */
+/* Returns a coin for each pair of entries (the finaliser of splitmix64), so that the pattern is unlike any
+ * pattern of the noise. */
 static int coin(uint64_t pair) {
     uint64_t z = pair + 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,7 +24,7 @@ static double sign_of(ptrdiff_t i, ptrdiff_t n) {
     return ((int)(i & 1) ^ coin((uint64_t)i / 2)) ? 1.0 : -1.0;
 }
 
-/* How many entries a direction has: whole pairs. */
+/* Returns how many entries a direction has: whole pairs. */
 static ptrdiff_t length_of(ptrdiff_t n, ptrdiff_t directions) {
     return n == 1 ? 1 : n / (2 * directions) * 2;
 }
@@ -59,7 +60,8 @@ static ptrdiff_t workspace(const mfpg_model *model, ptrdiff_t rows) {
     return rows; /* each example's gradient along v */
 }
 
-/* The features of an example: size, direction, number of directions. Floats hold whole numbers up to 2^24. */
+/* The features of an example: size, direction, number of directions. Floats represent whole numbers up to
+ * 2^24 exactly. */
 enum { SIZE, DIRECTION, DIRECTIONS, FEATURES };
 
 static const float *features_of(const mfpg_batch *batch, ptrdiff_t i) {
@@ -73,7 +75,7 @@ static void backward(const mfpg_model *model, const float *w, const mfpg_batch *
         work[i] = -features_of(batch, i)[SIZE] * batch->data->y[mfpg_batch_row(batch, i)];
 }
 
-/* v as floats is longer than 1 by at most 2^-24. */
+/* The norm of v in floats exceeds 1 by at most 2^-24. */
 static int64_t clip(
     const mfpg_model *model, const mfpg_batch *batch, double bound, double scale, float *work) {
     (void)model;
@@ -106,7 +108,8 @@ static void accumulate(
     }
 }
 
-/* Along its direction a row has entries of one size, which is rounded towards zero to whole units: the sum is exact. */
+/* Along its direction a row has entries of one size, which is rounded towards zero to whole units, so the
+ * sum is exact. */
 static int64_t add_clipped(const mfpg_model *model, const mfpg_batch *batch, const mfpg_blocks *blocks,
     double bound, double unit, int fresh, float *work, int64_t *sum) {
     ptrdiff_t n = model->parameters, i = 0;
@@ -149,7 +152,7 @@ static const mfpg_model_ops linear_loss = {
     .accumulate = accumulate,
     .predict = predict,
 };
-/* A loss of a set that is the sum over its rows is clipped after the sum: the same canary. */
+/* If the loss of a set is the sum over its rows, it is clipped after the sum: the same canary. */
 static const mfpg_model_ops linear_loss_summed = {
     .name = "linear-loss",
     .help = "a loss that is linear in the parameters",
@@ -195,7 +198,7 @@ void mfpg_canary_data_clear(mfpg_canary_data *canaries) {
     *canaries = (mfpg_canary_data){0};
 }
 
-/* As many rows as each client has, all zeros. */
+/* Creates data with as many rows as each client has, all zeros. */
 static mfpg_status create_data(
     mfpg_context *ctx, const mfpg_federated_data *like, ptrdiff_t features, mfpg_canary_data *out) {
     mfpg_canary_data made = {.data = {.clients = like->clients,
@@ -223,8 +226,8 @@ static mfpg_status create_data(
 
 /* ---- gradients ---- */
 
-/* The unit of privacy is a client, whose gradient is a mean (or sum) over its rows, or one row. Poisson batches leave rows
- * out: then every row of a client carries the canary. */
+/* The unit of privacy is a client, whose gradient is a mean (or sum) over its rows, or one row. Poisson
+ * batches omit rows, so every row of a client then carries the canary. */
 mfpg_status mfpg_canary_data_create(mfpg_context *ctx, const mfpg_federated_data *like,
     const mfpg_mechanism *const *mechanism, double excess, ptrdiff_t each, ptrdiff_t directions,
     mfpg_canary_data *out) {
@@ -252,7 +255,7 @@ void mfpg_canary_set(mfpg_canary_data *canaries, ptrdiff_t k, double value) {
     for (ptrdiff_t i = 0; i < canaries->hot[k]; i++) canaries->data.client[k].train.y[i] = (float)value;
 }
 
-/* One row carries the canary, or all if the unit is a client. */
+/* One row carries the canary, or all rows if the unit is a client. */
 static void set_hot(const mfpg_mechanism *const *mechanism, mfpg_canary_data *out) {
     for (ptrdiff_t k = 0; k < out->data.clients; k++)
         out->hot[k] =
@@ -261,14 +264,15 @@ static void set_hot(const mfpg_mechanism *const *mechanism, mfpg_canary_data *ou
 
 /* ---- rows ---- */
 
-/* The norm of the gradient above which the clip holds it: an update is clipped after all its steps. */
+/* Returns the norm above which the clip shortens the gradient: an update is clipped after all its steps. */
 static double clip_of(const mfpg_mechanism *mechanism) {
     const mfpg_mechanism_options *o = &mechanism->options;
     if (!mfpg_mechanism_clips_update(mechanism)) return o->clip;
     return o->clip / (mechanism->ops->rate(o) * (double)o->local_steps);
 }
 
-/* A logistic residual is 1/2 at the start and fades like exp(-margin): |x~| exp(-|x~| spread) is largest at 1/spread. */
+/* A logistic residual is 1/2 at the start and fades like exp(-margin), so |x~| exp(-|x~| spread) is largest
+ * at 1/spread. */
 static void choose_size(
     mfpg_input_canary *input, const mfpg_model *model, const mfpg_mechanism *mechanism, double spread) {
     double clip = clip_of(mechanism), bias = input->glm->bias ? 1.0 : 0.0;
@@ -276,7 +280,7 @@ static void choose_size(
         double size = spread > 0.0 ? 1.0 / spread : (double)INFINITY;
         input->norm = fmax(fmin(fmax(size, 4.0 * clip), 20.0 * clip), 2.0 * bias);
         input->label[1] = 1.0F;
-    } else { /* a residual is margin - label, and does not fade */
+    } else { /* a linear residual is margin - label, and does not fade */
         input->norm = 2.0;
         input->label[1] = (float)(10.0 * (clip / input->norm + spread * input->norm));
         input->label[0] = -input->label[1];
@@ -388,8 +392,9 @@ double mfpg_record_look_beside(const mfpg_canary_data *canaries, ptrdiff_t k, co
     return mfpg_canary_project(noised->features, noised->x + other * noised->features);
 }
 
-/* A step of the flow along v, on which the loss has no gradient (the start is zero), is read off the mechanism's own map. What
- * the record moves others by through their mean is left out of what is looked at: 1/rows of the variance penalty. */
+/* A step of the flow along v, on which the loss has no gradient (the start is zero), is computed with the
+ * mechanism's own map. The record's effect on the others through their mean, 1/rows of the variance penalty,
+ * is left out of the observation. */
 void mfpg_record_law(const mfpg_mechanism *mechanism, double noise_sd, ptrdiff_t rows, int64_t steps,
     double *gap, double *variance) {
     int all = mechanism->options.promise.unit == MFPG_UNIT_CLIENT;

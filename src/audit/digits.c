@@ -1,5 +1,6 @@
-/* What the last digits of a release say. Noise on the public grid leaves w + grid k for whole numbers k, which are all possible whatever
- * the data are. A release on no grid has noise in floats, or none; then some numbers are impossible under one of two inputs. */
+/* What the last digits of a release reveal. Noise on the public grid gives w + grid k for whole numbers k,
+ * all of which are possible whatever the data are. A release off the grid has noise in floats, or none; some
+ * numbers are then impossible under one of the two inputs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,17 @@
 #include "base/memory.h"
 #include "mechanisms/mechanism_ops.h"
 
-/* Noise on a grid of a quarter of its deviation rounds to zero with a chance of 0.0995, in all of so many entries once in 10^8. */
+/* Noise on a grid of a quarter of its deviation rounds to zero with probability 0.0995; for this many
+ * entries at once, about once in 10^8. */
 enum { ENOUGH_ENTRIES = 8 };
 
-/* The nearest point of the grid around w, in steps. */
+/* Returns the nearest point of the grid around w, in steps. */
 static double steps_between(double inverse, double w, float u) {
     return rint(((double)u - w) * inverse);
 }
 
-/* 1 if u is float(w + grid k) for a whole number k, or within `slack` of the two numbers' size of it. */
+/* Returns 1 if u is float(w + grid k) for a whole number k, or differs from it by at most `slack` times the
+ * size of the two numbers. */
 static int is_on_grid(double grid, double k, double slack, double w, float u) {
     double point = w + grid * k;
     return (float)point == u || fabs(point - (double)u) <= slack * (fabs(w) + fabs((double)u));
@@ -41,13 +44,15 @@ mfpg_digits_kind mfpg_digits_of_sum(ptrdiff_t n, double grid, const float *w, co
 
 /* ---- which input is possible ---- */
 
-/* Entries that are looked at: each is impossible under the wrong input with a chance of about a quarter. */
+/* Number of entries that are examined: under the wrong input each is impossible with probability about 1/4. */
 enum { MOST_ENTRIES = 512 };
 
-/* Floats around the expected one that are tried: of the noise, for the rounding of the sum; of the clipped entry, for that of the clip. */
+/* Number of floats around the expected one that are tried: of the noise, for the rounding of the sum; of the
+ * clipped entry, for the rounding of the clip. */
 enum { NOISE_NEIGHBOURS = 3, ENTRY_NEIGHBOURS = 4 };
 
-/* 1 if u is float(x + sd z) for a float z. Rounding is monotone, so that the floats around (u - x)/sd are the only ones to try. */
+/* Returns 1 if u is float(x + sd z) for a float z. Rounding is monotone, so only the floats around (u -
+ * x)/sd need to be tried. */
 static int is_float_noise(double x, double sd, float u) {
     float z = (float)(((double)u - x) / sd);
     for (int i = 0; i < NOISE_NEIGHBOURS; i++) z = nextafterf(z, -HUGE_VALF);
@@ -56,8 +61,9 @@ static int is_float_noise(double x, double sd, float u) {
     return 0;
 }
 
-/* How many entries of direction j have a possible output in u if each moved by `entry` (of its sign): by noise in floats, and by noise on a
- * grid around the private number instead of the public one. The second is rare under a wrong input, so that the two may be added. */
+/* Counts the entries of direction j that have a possible output in u if each moved by `entry` (with its
+ * sign): by noise in floats, and by noise on a grid around the private number instead of the public one. The
+ * second is rare under a wrong input, so the two counts may be added. */
 static ptrdiff_t count_possible(const mfpg_release *release, ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j,
     double entry, const float *start, const float *u) {
     ptrdiff_t first = mfpg_canary_first(n, directions, j), end = mfpg_canary_first(n, directions, j + 1);
@@ -73,7 +79,7 @@ static ptrdiff_t count_possible(const mfpg_release *release, ptrdiff_t n, ptrdif
     return possible;
 }
 
-/* The same for the float near `entry` that explains most. */
+/* Returns the same count for the float near `entry` that explains most. */
 static ptrdiff_t most_possible(const mfpg_release *release, ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j,
     double entry, const float *start, const float *u) {
     ptrdiff_t most = 0;
@@ -87,7 +93,8 @@ static ptrdiff_t most_possible(const mfpg_release *release, ptrdiff_t n, ptrdiff
     return most;
 }
 
-/* The value in {-1, 0, 1} of the canary along direction j that explains the most entries; MFPG_SHOWS_NONE if two explain as many. */
+/* Returns the value in {-1, 0, 1} of the canary along direction j that explains the most entries;
+ * MFPG_SHOWS_NONE if two explain equally many. */
 static signed char most_likely(const mfpg_audit_law *law, ptrdiff_t n, ptrdiff_t directions, ptrdiff_t j,
     const float *start, const float *u) {
     const mfpg_release *release = &law->release;
@@ -106,13 +113,14 @@ static signed char most_likely(const mfpg_audit_law *law, ptrdiff_t n, ptrdiff_t
 
 /* ---- a release ---- */
 
-/* What the digits of u show, which starts at the model `start`. Input canaries are no known sum, several steps and drawn batches neither. */
+/* Computes what the digits of u, which starts at the model `start`, reveal. They reveal nothing for input
+ * canaries, whose sum is not known, for several steps, and for drawn batches. */
 static void read_digits(
     const mfpg_audit_game *game, ptrdiff_t k, const float *start, const float *u, mfpg_transcript *s) {
     const mfpg_audit_law *law = &game->law[k];
     ptrdiff_t n = mfpg_model_parameters(game->model), plane = (ptrdiff_t)game->rounds * game->clients,
               at = (ptrdiff_t)s->rounds * game->clients + k;
-    /* Of several local steps each rounds the weights to floats once more. */
+    /* With several local steps, each rounds the weights to floats once more. */
     s->digits[at] = kind_of(n, law->release.grid, (double)(law->release.steps - 1) * 0x1p-23, start, u);
     if (s->digits[at] != MFPG_DIGITS_FLOATS || game->input || law->release.steps > 1 || law->rate < 1.0)
         return;
@@ -121,7 +129,7 @@ static void read_digits(
             most_likely(law, n, s->directions, mfpg_plane_direction(s, k, j), start, u);
 }
 
-/* If the state is projected, or multiplied between several steps, the end is on no grid. */
+/* If the state is projected, or multiplied between several steps, the result is on no grid. */
 mfpg_status mfpg_digits_of_update(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t k, const float *w,
     const float *u, mfpg_transcript *s) {
     const mfpg_mechanism *mechanism = game->mechanism[k];

@@ -1,4 +1,5 @@
-/* Audits by few runs, or one, with many canaries in each: along directions that share no entry, each with its own fair coin. */
+/* Audits with few runs, or one, and many canaries in each: along directions that share no entry, each with
+ * its own fair coin. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +11,16 @@
 #include "audit_bounds.h"
 #include "numerics/special/normal.h"
 
-/* Streams of (AUDIT, use x 8): those of many runs with one canary use numbers below. */
+/* Streams of (AUDIT, use x 8); audits of many runs with one canary use smaller numbers. */
 enum { USE_KEY = 8, USE_COIN, USE_SIGN };
 
-enum { MOST_CANARIES = 1000, WATCHED = 20 }; /* WATCHED: how often few runs report what is proved so far */
+/* WATCHED: how many times few runs report what is proved so far */
+enum { MOST_CANARIES = 1000, WATCHED = 20 };
 
-/* A round whose digits show the input says more than any sum of noisy scores. */
+/* The score of a round whose digits reveal the input: larger than any sum of noisy scores. */
 #define SURELY 1e6
 
-/* What a run showed of one client's canaries. */
+/* What a run reveals of one client's canaries. */
 typedef struct run_score {
     int32_t right, canaries;
     int32_t count[2]; /* by the coin */
@@ -28,17 +30,18 @@ typedef struct run_score {
 typedef struct audit {
     const mfpg_audit_game *game;
     mfpg_key key;
-    int by_client;                /* one canary a client, and all of them together are one sample */
+    int by_client;                /* one canary per client, and all of them together are one sample */
     ptrdiff_t *of;                /* clients: canaries of each */
     ptrdiff_t each;               /* the most of a client */
     ptrdiff_t directions, planes; /* of the transcript */
     int alternates;
     signed char *sign;   /* rounds: alternating; then rounds: constant */
     mfpg_player *player; /* players */
-    double *score;       /* players x clients x each: of a run */
+    double *score;       /* players x clients x each: scores of a run */
     int players;
     run_score *found; /* runs x clients */
-    double *share;    /* (clients + 1) x runs: of right guesses; the last row is of all together */
+    /* (clients + 1) x runs: share of correct guesses; the last row is for all clients together */
+    double *share;
     int64_t runs, first, done;
     double alpha, alpha_together; /* of one client; of all together */
     mfpg_audit_client *client, together;
@@ -79,8 +82,8 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
 
 /* ---- before the first run ---- */
 
-/* How many canaries there are, and where they point. In view local a client's update is seen by itself, so that clients may share a
- * direction. */
+/* Chooses how many canaries there are and their directions. In view local each client's update is seen
+ * separately, so clients may share a direction. */
 static mfpg_status place_canaries(mfpg_context *ctx, audit *a) {
     const mfpg_audit_game *g = a->game;
     const mfpg_promise *promise = &g->federation->promise;
@@ -88,8 +91,8 @@ static mfpg_status place_canaries(mfpg_context *ctx, audit *a) {
               asked = (ptrdiff_t)g->options->canaries;
     int local = promise->view == MFPG_VIEW_LOCAL;
     a->by_client = promise->unit == MFPG_UNIT_CLIENT;
-    /* One run is one output for all guesses: canaries of several clients are not distinguished by what only some observers
-     * know. */
+    /* All guesses are made from the output of one run, so the attacker must treat the canaries of all
+     * clients alike. Knowledge that only some observers have is therefore not used. */
     int known = (g->federation->participants || g->federation->colluder) &&
                 !(a->by_client && g->options->method == MFPG_AUDIT_ONE_RUN);
     ptrdiff_t wanted = !a->by_client ? asked : local ? 0 : g->clients;
@@ -132,7 +135,8 @@ static mfpg_audit_pattern pattern_of(const audit *a) {
     return a->runs == 1 ? MFPG_PATTERN_ALTERNATING : MFPG_PATTERN_BOTH;
 }
 
-/* What all promises say of the canaries taken together: in few runs of the mean chance, in one run of the worst. */
+/* Returns the promise for the canaries of all clients taken together: for few runs from the mean
+ * probability, for one run from the worst promise. */
 static mfpg_audit_promise promise_together(const audit *a, const mfpg_audit_promise *promise) {
     mfpg_audit_promise all = {.round_mu = NAN, .auc_cap = NAN, .paper_delta = NAN};
     ptrdiff_t clients = a->game->clients;
@@ -144,7 +148,7 @@ static mfpg_audit_promise promise_together(const audit *a, const mfpg_audit_prom
         all.epsilon = fmax(all.epsilon, own->epsilon);
         all.distance = fmax(all.distance, own->distance);
         unknown |= isnan(own->mu);
-        /* the chance of a right guess that the promise admits */
+        /* the probability of a correct guess that the promise allows */
         double own_rate = 0.5 + 0.5 * own->distance;
         if (!isnan(own->mu)) own_rate = fmin(own_rate, mfpg_normal_cdf(0.5 * own->mu) * (1.0 + 1e-14));
         rate += own_rate / (double)clients;
@@ -180,8 +184,8 @@ static void give_values(const audit *a, mfpg_player *p, int64_t run) {
     }
 }
 
-/* What the transcript shows along the direction of canary i of client k. Other canaries of the client do nothing there;
- * what other clients do the attacker knows, unless their canaries are guessed as well. */
+/* Returns what the transcript shows along the direction of canary i of client k. The client's other canaries
+ * have no effect there. The attacker knows what other clients do, unless their canaries are guessed as well. */
 static mfpg_transcript along(const audit *a, const mfpg_player *p, ptrdiff_t k, ptrdiff_t i) {
     mfpg_transcript s = p->transcript;
     ptrdiff_t plane = (ptrdiff_t)a->game->rounds * a->game->clients;
@@ -217,7 +221,7 @@ static mfpg_status score_run(mfpg_context *ctx, const audit *a, int worker, int6
     return MFPG_OK;
 }
 
-/* Run number first + index: a task. */
+/* A task: run number first + index. */
 static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     audit *a = arg;
     int64_t run = a->first + index;
@@ -231,7 +235,7 @@ static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void
 
 /* ---- few runs ---- */
 
-/* A Gaussian fitted to all scores so far: no proof. */
+/* Fits a Gaussian to all scores so far; this proves nothing. */
 static double estimate(const audit *a, ptrdiff_t k) {
     double count[2] = {0, 0}, sum[2] = {0, 0}, squares[2] = {0, 0}, within = 0.0;
     for (int64_t r = 0; r < a->done; r++) {
@@ -248,7 +252,7 @@ static double estimate(const audit *a, ptrdiff_t k) {
     return fmax((sum[1] / count[1] - sum[0] / count[0]) / sd, 0.0);
 }
 
-/* Client `index`, or after the last one all together. */
+/* Judges client `index` or, after the last client, all clients together. */
 static mfpg_status judge_runs(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     audit *a = arg;
     ptrdiff_t clients = a->game->clients;
@@ -305,7 +309,7 @@ typedef struct guess {
     ptrdiff_t index;
 } guess;
 
-/* The most confident first, and of equal ones the first. */
+/* Orders by confidence, largest first; equal ones keep their order. */
 static int by_confidence(const void *a, const void *b) {
     const guess *x = a, *y = b;
     double p = fabs(x->score), q = fabs(y->score);
@@ -313,7 +317,7 @@ static int by_confidence(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The canaries [first, first + count) of the run, as one sample. */
+/* Judges the canaries [first, first + count) of the run as one sample. */
 static mfpg_status judge_sample(mfpg_context *ctx, const audit *a, ptrdiff_t first, ptrdiff_t count,
     double alpha, mfpg_audit_client *client) {
     const mfpg_player *p = &a->player[0];
@@ -330,7 +334,7 @@ static mfpg_status judge_sample(mfpg_context *ctx, const audit *a, ptrdiff_t fir
     return MFPG_OK;
 }
 
-/* Played by the calling thread, so that the clients of the one run share the threads. */
+/* Runs in the calling thread, so that the clients of the one run share the threads. */
 static mfpg_status one_run(mfpg_context *ctx, audit *a) {
     const mfpg_audit_options *o = a->game->options;
     mfpg_status status = MFPG_OK;
@@ -382,8 +386,8 @@ mfpg_status mfpg_audit_run_many(mfpg_context *ctx, const mfpg_audit_game *game,
         const mfpg_stream signs = stream_of(&a, USE_SIGN, 0);
         memset(a.sign, 1, (size_t)(2 * game->rounds));
         mfpg_audit_signs(&signs, game->rounds, a.sign);
-        /* With one canary a client, half of alpha is for all together, and in one run all of it: there one of each proves
-         * nothing. */
+        /* With one canary per client, half of alpha is for all clients together; in one run, all of it,
+         * because there one canary per client proves nothing. */
         double alpha = 1.0 - game->options->confidence;
         a.alpha_together = !a.by_client                                   ? 0.0
                            : game->options->method == MFPG_AUDIT_FEW_RUNS ? 0.5 * alpha

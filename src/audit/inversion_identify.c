@@ -1,8 +1,10 @@
-/* Which of some candidates was the client's? One of them, drawn by lot, is in a batch whose other examples are known; the
- * attacker guesses the one whose clipped gradient is nearest to what it sees, which is the likeliest under Gaussian noise.
+/* Identification: one of some candidates, drawn at random, is in a batch whose other examples are known. The
+ * attacker guesses the candidate whose clipped gradient is nearest to what it sees, which is the most likely
+ * one under Gaussian noise.
  *
- * Of M candidates no attacker is right more often than Phi(Phi^-1(1/M) + mu), mu that of zero-out: against the run without the
- * candidate every guess is a test of level 1/M on average, and the trade-off curve is convex (cf. Hayes, Mahloujifar and Balle 2023). */
+ * With M candidates no attacker is correct more often than Phi(Phi^-1(1/M) + mu), where mu is that of
+ * zero-out. The reason: against the run without the candidate, every guess is a test of level 1/M on
+ * average, and the trade-off curve is convex (cf. Hayes, Mahloujifar and Balle 2023). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +25,16 @@ typedef struct identification {
     int level;
     mfpg_inversion_release release;
     ptrdiff_t candidates, parameters, batch, work_size;
-    float *clean;  /* candidates x parameters: the gradient of the batch with each, without noise */
+    float *clean;  /* candidates x parameters: the gradient of the batch with each candidate, without noise */
     double *half;  /* candidates: half its square */
-    float *x, *y;  /* batch x features and batch of every worker */
+    float *x, *y;  /* batch x features numbers, and batch labels, for every worker */
     float *seen;   /* TOGETHER x parameters of every worker */
     double *score; /* TOGETHER x candidates of every worker */
     float *work;   /* work_size of every worker */
-    int32_t *rank; /* trials: of the truth, 1 the best */
+    int32_t *rank; /* one per trial: the rank of the true candidate, 1 is best */
 } identification;
 
-/* The worker's batch: the known examples and candidate c in the first place. */
+/* Returns the worker's batch: candidate c in the first place and then the known examples. */
 static mfpg_dataset batch_with(const identification *d, ptrdiff_t c, int worker) {
     const mfpg_inversion_subject *s = d->subject;
     ptrdiff_t features = s->features;
@@ -60,7 +62,8 @@ static ptrdiff_t truth_of(const identification *d, ptrdiff_t trial) {
     return (ptrdiff_t)mfpg_stream_below(&lots, (uint64_t)trial, (uint64_t)d->candidates);
 }
 
-/* Candidates that look better than the truth count before it; equal ones share it, those of smaller number before. */
+/* Candidates that score better than the true one are ranked before it; among equal scores, those of smaller
+ * number are. */
 static int32_t rank_of(const identification *d, ptrdiff_t truth, const double *score) {
     int32_t rank = 1;
     for (ptrdiff_t c = 0; c < d->candidates; c++)
@@ -68,7 +71,8 @@ static int32_t rank_of(const identification *d, ptrdiff_t truth, const double *s
     return rank;
 }
 
-/* Trials number index x TOGETHER and following: all of them look at a candidate while it is in the cache. */
+/* Makes trial number index x TOGETHER and the following ones: all of them score a candidate while it is in
+ * the cache. */
 static mfpg_status guess(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     identification *d = arg;
     ptrdiff_t n = d->parameters, first = index * TOGETHER,

@@ -1,6 +1,7 @@
-/* Examples from the first layer's gradient, row by row: the row of unit i is sum_b d_ib x_b, its bias's entry sum_b d_ib. With one
- * example all rows say the same. With more, a row whose unit is active for one of them alone gives it away, and two such rows
- * agree, which mixtures do not: agreement is how the attacker finds them. */
+/* Reads examples from the first layer's gradient, row by row: the row of unit i is sum_b d_ib x_b, its
+ * bias's entry sum_b d_ib. With one example all rows give the same result. With several examples, a row
+ * whose unit is active for only one of them reveals that example, and two such rows agree, while mixtures do
+ * not: the attacker finds them by their agreement. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 
 /* ---- one example ---- */
 
-/* With d the back-propagated error, dW = d x' and db = d for all layers above; under noise of standard deviation s in every
- * entry both are estimates. */
+/* With d the back-propagated error, dW = d x' and db = d for all layers above. With noise of standard
+ * deviation s in every entry, both are estimates. */
 static double dot(ptrdiff_t n, const double *x, const double *y) {
     double sum = 0.0;
     for (ptrdiff_t i = 0; i < n; i++) sum += x[i] * y[i];
@@ -33,7 +34,8 @@ void mfpg_invert_least_squares(
     for (ptrdiff_t i = 0; i < rows; i++) add(inputs, db[i] / signal, dw + i * inputs, x);
 }
 
-/* One power iteration on A'A, A = [dw | db], from the unit vector (x, last), which becomes one again; work = A (x, last). Returns |A (x, last)|. */
+/* Makes one power iteration on A'A, A = [dw | db], from the unit vector (x, last), and normalises it again;
+ * work = A (x, last). Returns |A (x, last)|. */
 static double iterate(ptrdiff_t rows, ptrdiff_t inputs, const double *dw, const double *db, double *x,
     double *last, double *work) {
     for (ptrdiff_t i = 0; i < rows; i++) work[i] = dot(inputs, dw + i * inputs, x) + db[i] * *last;
@@ -69,9 +71,11 @@ double mfpg_invert_singular(
 
 /* ---- batches ---- */
 
-enum { MOST_ROWS = 256 }; /* that are compared with each other: the heaviest */
+/* number of rows that are compared with each other: those with the largest bias entries */
+enum { MOST_ROWS = 256 };
 
-/* Doubles: dw, db, a vector of rows; then of the compared ones estimates, distances and the nearest. */
+/* Space in doubles: dw, db and a vector of rows; then, for the compared rows, estimates, distances and
+ * nearest rows. */
 ptrdiff_t mfpg_inversion_rows_workspace(const mfpg_inversion_subject *subject) {
     ptrdiff_t units = subject->layer.units, inputs = subject->layer.inputs;
     ptrdiff_t rows = units < MOST_ROWS ? units : MOST_ROWS;
@@ -87,8 +91,8 @@ static void read_layer(const mfpg_layer *layer, const float *gradient, double *d
     }
 }
 
-/* The leading vector of a noised matrix says something of the signal if its value exceeds that of the noise alone,
- * s (sqrt(rows) + sqrt(columns)) (Benaych-Georges and Nadakuditi 2012). */
+/* The leading vector of a matrix with noise is informative if its value exceeds that of the noise alone, s
+ * (sqrt(rows) + sqrt(columns)) (Benaych-Georges and Nadakuditi 2012). */
 static void one_example(
     const mfpg_layer *layer, double sd, const double *dw, const double *db, double *x, double *work) {
     double edge = sd * (sqrt((double)layer->units) + sqrt((double)layer->inputs + 1.0));
@@ -96,7 +100,8 @@ static void one_example(
     if (!(value > edge)) mfpg_invert_least_squares(layer->units, layer->inputs, dw, db, x);
 }
 
-/* Rows by the size of their biases' entries, the largest first, those that exceed the noise. Returns how many. */
+/* Sorts rows by the size of their bias entries, largest first, and keeps those that exceed the noise.
+ * Returns their number. */
 static ptrdiff_t heavy_rows(const mfpg_layer *layer, double sd, const double *db, ptrdiff_t list[MOST_ROWS]) {
     ptrdiff_t count = 0;
     double largest = 0.0;
@@ -106,14 +111,15 @@ static ptrdiff_t heavy_rows(const mfpg_layer *layer, double sd, const double *db
         double weight = fabs(db[u]);
         if (!(weight > least)) continue;
         if (count == MOST_ROWS && !(weight > fabs(db[list[count - 1]]))) continue;
-        ptrdiff_t at = count < MOST_ROWS ? count++ : count - 1; /* the last place is free, or given up */
+        /* the last place is free, or its row is replaced */
+        ptrdiff_t at = count < MOST_ROWS ? count++ : count - 1;
         for (; at > 0 && weight > fabs(db[list[at - 1]]); at--) list[at] = list[at - 1];
         list[at] = u;
     }
     return count;
 }
 
-/* Mean square differences of all pairs of estimates, and of each the nearest other. */
+/* Computes mean square differences of all pairs of estimates, and for each estimate the nearest other one. */
 static void compare(
     ptrdiff_t rows, ptrdiff_t inputs, const double *estimate, double *distance, double *nearest) {
     for (ptrdiff_t a = 0; a < rows; a++) nearest[a] = (double)INFINITY;
@@ -132,7 +138,8 @@ static void compare(
     }
 }
 
-/* The rows that agree best, then those that agree best among the rest; least squares over each group. Returns how many groups. */
+/* Groups the rows that agree best, then those that agree best among the rest, with least squares over each
+ * group. Returns the number of groups. */
 static ptrdiff_t group_rows(const mfpg_layer *layer, double scale, const double *dw, const double *db,
     const ptrdiff_t *list, ptrdiff_t rows, const double *distance, double *nearest, ptrdiff_t batch,
     double *x) {
@@ -196,8 +203,8 @@ ptrdiff_t mfpg_inversion_exclusive_rows(const mfpg_inversion_subject *subject, c
     return exclusive;
 }
 
-/* Of softmax and cross-entropy the biases' gradient is p - e_label, the last entries: negative at the label alone. Of logistic
- * regression it is p - y, the last entry. */
+/* With softmax and cross-entropy the last entries, the biases' gradient, are p - e_label, which is negative
+ * only at the label. With logistic regression the last entry is p - y. */
 float mfpg_inversion_label(const mfpg_inversion_subject *subject, const float *gradient) {
     ptrdiff_t classes = subject->model->classes, label = 0;
     if (classes == 0) return NAN;

@@ -1,10 +1,11 @@
-/* Gradient inversion by optimisation (Geiping et al. 2020): examples whose gradient has the direction of the one that was seen,
- * 1 - cos(g(x), g*) + weight TV(x), by signs of gradients with Adam's moments, inside the box. The clip changes the length of g
- * alone, which the cosine does not see.
+/* Gradient inversion by optimisation (Geiping et al. 2020): finds examples whose gradient has the direction
+ * of the observed one. It minimises 1 - cos(g(x), g*) + weight TV(x) by signs of gradients with Adam's
+ * moments, inside the box. The clip changes only the length of g, which the cosine ignores.
  *
- * No second derivatives: with r = d(objective)/dg, grad_x <g(x), r> is the derivative of grad_x L along r in the weights, a central
- * difference of two more back-propagations. And grad_x L of one example is W'd with W the first layer's weights and d its back-propagated error, the gradient
- * of that layer's biases. */
+ * No second derivatives are needed. With r = d(objective)/dg, grad_x <g(x), r> is the derivative of grad_x L
+ * along r in the weights, a central difference of two more back-propagations. And grad_x L of one example is
+ * W'd, where W are the first layer's weights and d its back-propagated error, the gradient of that layer's
+ * biases. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "numerics/linalg/product.h"
 
 static const double SMOOTHNESS = 1e-3; /* weight of the total variation */
-/* of the difference, |h r|: far above the rounding of floats, far below the distance of a kink */
+/* size of the difference, |h r|: far above the rounding of floats, far below the distance of a kink */
 static const double REACH = 1e-3;
 static const double FIRST_STEP = 0.1;
 
@@ -27,12 +28,12 @@ typedef struct search {
     double seen_norm;
     float *x;                       /* size: in the box [0, 1] */
     float *raw;                     /* features: one example in its own units, or its slope */
-    float *sum, *one, *direction;   /* parameters: g, the gradient of one example, r */
-    float *ahead, *behind;          /* parameters: w + h r, w - h r */
+    float *sum, *one, *direction;   /* one per parameter: g, the gradient of one example, r */
+    float *ahead, *behind;          /* one per parameter: w + h r, w - h r */
     float *slope, *moment, *square; /* size */
     float *best;                    /* size */
     float *model_work;
-    double factor[64]; /* what each example's gradient was multiplied by */
+    double factor[64]; /* the factor that multiplied each example's gradient */
 } search;
 
 ptrdiff_t mfpg_inversion_optimise_workspace(const mfpg_inversion_subject *subject) {
@@ -57,7 +58,7 @@ static void lay_out(search *s, float *work) {
     s->model_work = s->raw + s->subject->features;
 }
 
-/* The gradient of example b alone at weights w. */
+/* Computes the gradient of example b alone at weights w. */
 static void example_gradient(search *s, ptrdiff_t b, const float *w) {
     const mfpg_inversion_subject *u = s->subject;
     float y = s->label[b];
@@ -67,7 +68,7 @@ static void example_gradient(search *s, ptrdiff_t b, const float *w) {
     mfpg_model_gradient(u->model, w, &data, NULL, 0, 1.0, s->one, s->model_work);
 }
 
-/* sum = g(x), and the factors of the examples' gradients in it. */
+/* Sets sum = g(x), and the factors of the examples' gradients in it. */
 static void whole_gradient(search *s) {
     ptrdiff_t n = s->subject->parameters;
     memset(s->sum, 0, (size_t)n * sizeof *s->sum);
@@ -97,7 +98,8 @@ double mfpg_total_variation(
     return sum;
 }
 
-/* out += by W'd, d the gradient of the first layer's biases in s->one, W its weights in w. */
+/* Adds by W'd to out, where d is the gradient of the first layer's biases in s->one, and W are its weights
+ * in w. */
 static void add_back(const search *s, const float *w, float by, float *out) {
     const mfpg_layer *layer = &s->subject->layer;
     const mfpg_matrix error = {s->one + layer->biases, layer->units, 1};
@@ -106,8 +108,9 @@ static void add_back(const search *s, const float *w, float by, float *out) {
     mfpg_vector_axpy(layer->inputs, by, s->raw, out);
 }
 
-/* slope of example b += grad_x <factor g_b(x), r>, r the direction. A gradient that is clipped has the length of the clip whatever x: only
- * what is across it counts, r - <r, g_b> g_b / |g_b|^2. (Of a single example r has no other part.) */
+/* Adds grad_x <factor g_b(x), r> to the slope of example b, where r is the direction. A clipped gradient has
+ * the length of the clip whatever x is, so only the component orthogonal to it matters, r - <r, g_b> g_b /
+ * |g_b|^2. (For a single example r has no other component.) */
 static void add_slope(search *s, ptrdiff_t b) {
     const mfpg_inversion_subject *u = s->subject;
     ptrdiff_t n = u->parameters;
@@ -132,7 +135,7 @@ static void add_slope(search *s, ptrdiff_t b) {
     add_back(s, s->behind, -by, s->slope + b * u->features);
 }
 
-/* The objective at x, and its slope. */
+/* Returns the objective at x and computes its slope. */
 static double evaluate(search *s) {
     ptrdiff_t n = s->subject->parameters;
     whole_gradient(s);
@@ -153,7 +156,7 @@ static double evaluate(search *s) {
     return objective;
 }
 
-/* Adam's step on the signs of the slope (Kingma and Ba 2015), then the box. */
+/* Takes Adam's step on the signs of the slope (Kingma and Ba 2015) and projects onto the box. */
 static void descend(search *s, int iteration, double size) {
     const float keep1 = 0.9F, keep2 = 0.999F;
     double unbias1 = 1.0 - pow(0.9, iteration + 1.0), unbias2 = 1.0 - pow(0.999, iteration + 1.0);

@@ -1,4 +1,5 @@
-/* The study: both attacks on every batch at every level of noise, how near their pictures come, and the guesses among candidates. */
+/* The study: both attacks on every batch at every level of noise, the similarity of their pictures, and the
+ * guesses among candidates. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ struct mfpg_inversion {
     /* features each, in [0, 1] */
     float *original; /* examples */
     float *mean;     /* one */
-    float *found[2]; /* levels x examples: by the closed form; by optimisation, NULL if it was left out */
+    /* levels x examples found by the closed form and by optimisation; NULL if that attack was skipped */
+    float *found[2];
 };
 
 /* What one worker needs. */
@@ -37,7 +39,7 @@ typedef struct study {
     ptrdiff_t batches;
     worker *worker;
     mfpg_inversion *result;
-    mfpg_likeness *likeness[2];        /* levels x examples: of what was found */
+    mfpg_likeness *likeness[2];        /* levels x examples: similarity of what was found */
     double *norm, *factor, *exclusive; /* examples, examples, batches */
     double *room;                      /* examples */
     mfpg_inversion_clock clock;
@@ -116,7 +118,7 @@ static mfpg_status allocate(mfpg_context *ctx, study *s) {
     return status;
 }
 
-/* ---- how near a picture comes to another ---- */
+/* ---- similarity of two pictures ---- */
 
 enum { WINDOW = 11 };
 static const double WINDOW_SD = 1.5;
@@ -193,7 +195,7 @@ double mfpg_picture_pearson(ptrdiff_t n, const double *x, const double *y) {
     return product > 0.0 ? fmax(-1.0, fmin(xy / product, 1.0)) : 0.0;
 }
 
-/* From the box of the features to [0, 1]; what is outside is cut. NaN becomes 0. */
+/* Maps from the box of the features to [0, 1]; values outside are clamped. NaN becomes 0. */
 static double in_box(const mfpg_inversion_subject *s, double value) {
     double unit = (value - s->low) / (s->high - s->low);
     return unit > 0.0 ? fmin(unit, 1.0) : 0.0;
@@ -210,8 +212,8 @@ static void unit_row(const mfpg_inversion_subject *s, const float *row, double *
     for (ptrdiff_t j = 0; j < s->features; j++) out[j] = in_box(s, (double)row[j]);
 }
 
-/* Batches are found in any order: every example is compared with what the cheapest assignment gives it. w->found is in
- * the box [0, 1]; kind is that of the attack. */
+/* Examples of a batch are found in any order, so every example is compared with the one that the cheapest
+ * assignment gives it. w->found is in the box [0, 1]; kind is that of the attack. */
 static mfpg_status match(mfpg_context *ctx, const study *s, worker *w, int kind, int level, ptrdiff_t first) {
     const mfpg_inversion_subject *subject = s->subject;
     ptrdiff_t batch = subject->options->batch, features = subject->features;
@@ -273,7 +275,8 @@ static mfpg_status attack(mfpg_context *ctx, ptrdiff_t index, int worker_number,
 
 /* ---- the attacked step ---- */
 
-/* Norm of each example's gradient, what the clip makes of it (client: of the batch's), and rows of one example alone. */
+/* Computes the norm of each example's gradient, the factor of the clip (unit client: that of the batch), and
+ * the rows that belong to one example alone. */
 static mfpg_status look_at(mfpg_context *ctx, ptrdiff_t index, int worker_number, void *arg) {
     study *s = arg;
     worker *w = &s->worker[worker_number];
@@ -328,7 +331,8 @@ static mfpg_likeness_pair likeness_pair(ptrdiff_t count, const mfpg_likeness *of
         .best = {range[0].most, range[1].most, range[2].most}};
 }
 
-/* The mean of what is known besides the victims, and a random one, as if an attack had found them. s->likeness[0] is room. */
+/* Scores the mean of the known examples that are not victims, and a random one, as if an attack had found
+ * them. s->likeness[0] is used as memory. */
 static void chance_levels(study *s, mfpg_inversion_summary *out) {
     const mfpg_inversion_subject *subject = s->subject;
     worker *w = &s->worker[0];

@@ -1,5 +1,5 @@
-/* Which client is attacked, with which examples, and its step through the library's clip, noise and movement of the weights, at
- * each level of noise. */
+/* Chooses the client and the examples that are attacked, and makes its step with the library's clip, noise
+ * and movement of the weights, at each level of noise. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ mfpg_stream mfpg_inversion_stream(
 
 /* ---- options ---- */
 
-/* Sizes are bounded so that a mistyped number is no memory fault. */
+/* Sizes are limited, so that a mistyped number gives a message and not an allocation failure. */
 static mfpg_status check_options(
     mfpg_context *ctx, const mfpg_inversion_options *o, const mfpg_model *model) {
     const struct {
@@ -58,7 +58,7 @@ static mfpg_status check_options(
     return MFPG_OK;
 }
 
-/* ---- the client that is least protected ---- */
+/* ---- the least protected client ---- */
 
 static mfpg_status choose_client(mfpg_context *ctx, const mfpg_federated_data *data,
     const mfpg_mechanism *const *mechanism, const mfpg_action *action, ptrdiff_t *chosen) {
@@ -84,7 +84,8 @@ static mfpg_status choose_client(mfpg_context *ctx, const mfpg_federated_data *d
 
 /* ---- examples ---- */
 
-/* The client of row number *at of all training rows, client after client; *at becomes its number there. */
+/* Returns the data set that holds row number *at of all training rows, client after client; *at becomes the
+ * row's number in it. */
 static const mfpg_dataset *set_of(const mfpg_federated_data *data, ptrdiff_t *at) {
     const mfpg_client_data *client = data->client;
     while (*at >= client->train.rows) *at -= client++->train.rows;
@@ -111,7 +112,7 @@ static mfpg_status take_rows(mfpg_context *ctx, const mfpg_federated_data *data,
     return MFPG_OK;
 }
 
-/* [0, 1] if it holds all features, else from the smallest to the largest. */
+/* Finds [0, 1] if it contains all features, and otherwise the interval from the smallest to the largest. */
 static mfpg_status find_box(mfpg_context *ctx, const mfpg_federated_data *data, double *low, double *high) {
     double least = (double)INFINITY, most = -(double)INFINITY;
     for (ptrdiff_t k = 0; k < data->clients; k++) {
@@ -133,7 +134,8 @@ static mfpg_status find_box(mfpg_context *ctx, const mfpg_federated_data *data, 
                               "inversion: all features are %g; there is nothing to rebuild", least);
 }
 
-/* What is known besides the victims, order[0 .. known): their mean, and one of them for each victim. */
+/* Computes what is known of the other examples, order[0 .. known): their mean, and one of them for each
+ * victim. */
 static mfpg_status know_others(mfpg_context *ctx, const mfpg_federated_data *data, const ptrdiff_t *order,
     ptrdiff_t known, mfpg_inversion_subject *s) {
     float label;
@@ -159,7 +161,7 @@ static mfpg_status know_others(mfpg_context *ctx, const mfpg_federated_data *dat
     return MFPG_OK;
 }
 
-/* Victims come first in a random order of all rows that are not absent, candidates last. */
+/* In a random order of all rows that are not absent, victims come first and candidates last. */
 static mfpg_status choose_examples(
     mfpg_context *ctx, const mfpg_federated_data *data, mfpg_inversion_subject *s) {
     const mfpg_inversion_options *o = s->options;
@@ -245,7 +247,7 @@ static void no_noise(const mfpg_inversion_subject *s, mfpg_inversion_step *step)
         .rate = s->mechanism->ops->rate(o)};
 }
 
-/* Everything of the step that is public, with the noise at mu. */
+/* Fills in everything public about the step, with the noise at mu. */
 static mfpg_status add_noise(mfpg_context *ctx, const mfpg_inversion_subject *s,
     const mfpg_mechanism_options *options, ptrdiff_t rows, double mu, mfpg_inversion_step *step) {
     no_noise(s, step);
@@ -266,8 +268,8 @@ static mfpg_status add_noise(mfpg_context *ctx, const mfpg_inversion_subject *s,
     return MFPG_OK;
 }
 
-/* The client's own step: one of its local steps, on all of its rows, before any projection. With unit example all other
- * gradients are known and taken off; with unit client the client has the batch and nothing else. */
+/* The client's own step: one of its local steps on all of its rows, before any projection. With unit example
+ * all other gradients are known and subtracted; with unit client the client has only the batch. */
 static mfpg_status own_step(
     mfpg_context *ctx, const mfpg_inversion_subject *s, double mu, mfpg_inversion_step *step) {
     mfpg_mechanism_options options = s->mechanism->options;
@@ -278,7 +280,7 @@ static mfpg_status own_step(
     return add_noise(ctx, s, &options, rows, mu, step);
 }
 
-/* Gaussian noise after the same clip. The rate matters only if the update is what is clipped. */
+/* Gaussian noise after the same clip. The rate matters only if the update is clipped. */
 static mfpg_status gaussian_step(
     mfpg_context *ctx, const mfpg_inversion_subject *s, double mu, mfpg_inversion_step *step) {
     mfpg_mechanism_options options = mfpg_mechanism_options_default();
@@ -291,8 +293,8 @@ static mfpg_status gaussian_step(
     return add_noise(ctx, s, &options, s->options->batch, mu, step);
 }
 
-/* The least noise at which a frontier begins: pixels are found to two digits. It is not so little that the rounding of the
- * weights to float would drown it: 2^-16 of the largest. */
+/* Returns mu for the smallest noise of the study, at which pixels are found to two digits. The noise must
+ * not be lost in the rounding of the weights to float: it is at least 2^-16 of the largest weight. */
 static double top_mu(const mfpg_inversion_subject *s) {
     const double clearly = 1000.0;
     double moved = s->mechanism->options.clip;

@@ -1,4 +1,4 @@
-/* One run by the library's federation, watched along the canary's direction. */
+/* Makes one run with the library's federation and observes it along the canary's direction. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ typedef struct watch {
     const mfpg_audit_game *game;
     mfpg_transcript *transcript;
     mfpg_context *ctx;
-    float *before; /* parameters: the global model of the round; NULL if digits do not matter */
+    float *before; /* one per parameter: the global model of the round; NULL if digits are not read */
     int failed;    /* 1: out of memory */
 } watch;
 
@@ -36,7 +36,8 @@ static void see(void *user, ptrdiff_t client, double weight, const float *model)
         w->failed = 1;
 }
 
-/* Whether the digits of releases are read: of parameters that are not projected, in views of every round. */
+/* Returns whether the digits of releases are read: they are for parameters that are not projected, in views
+ * of every round. */
 static int looks_at_digits(const mfpg_audit_game *game) {
     if (game->records || game->federation->promise.view == MFPG_VIEW_FINAL) return 0;
     for (ptrdiff_t k = 0; k < game->clients; k++)
@@ -77,7 +78,8 @@ mfpg_status mfpg_audit_play_federation(mfpg_context *ctx, const mfpg_audit_game 
         status = mfpg_fail_memory(ctx);
     const mfpg_key cohorts = mfpg_key_from_seed(game->options->seed);
     mfpg_federation_watch(federation, see, &watching);
-    mfpg_federation_share_cohorts(federation, &cohorts); /* as in the run that made the promises */
+    /* the same cohorts as in the run that made the promises */
+    mfpg_federation_share_cohorts(federation, &cohorts);
     memset(s->weight, 0, (size_t)cells * sizeof *s->weight);
     memset(s->digits, 0, (size_t)cells * sizeof *s->digits); /* unknown */
     if (s->planes > 0) {

@@ -1,4 +1,4 @@
-/* Audits by many runs: patterns of one canary a client are played, run by run and in parallel, scored, and judged. */
+/* Audits by many runs: patterns with one canary per client are run in parallel, scored, and judged. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 /* Streams of (AUDIT, use x 8 + pattern): */
 enum { USE_KEY, USE_ARM, USE_TIE, USE_SIGN, USE_COIN };
 
-/* How alpha is shared between the scores of a client. Own scores find how large an honest privacy loss is; the others
- * find faults whose loss is unbounded, for which little alpha is enough. */
+/* How alpha is divided among the scores of a client. A client's own scores measure the privacy loss of a
+ * correct mechanism; the others find faults whose loss is unbounded, for which a small alpha suffices. */
 #define SHARE_CONSTANT    0.6
 #define SHARE_ALTERNATING 0.2
 #define SHARE_CROSS       0.1
@@ -31,23 +31,25 @@ typedef struct audit {
     mfpg_scored *scored; /* players x runs: room of verdicts */
     double *plain;       /* likewise */
     int players;
-    int alternates, rounds_too; /* patterns that are played besides the constant one */
+    int alternates, rounds_too; /* patterns that are run in addition to the constant one */
     int by_digits;              /* 1: runs of the constant pattern are also scored by last digits */
     ptrdiff_t others;           /* clients that each is compared with */
     ptrdiff_t series;           /* 1 + others */
     double alpha;               /* of one client */
-    double share;               /* the sum of the shares of the patterns played */
+    double share;               /* the sum of the shares of the patterns that are run */
     int64_t total, done;        /* runs of all patterns */
     /* of the current pattern */
     mfpg_audit_pattern pattern;
-    int64_t runs, first;    /* first: of the current block */
-    signed char *sign;      /* rounds */
-    unsigned char *arm;     /* clients x runs */
-    double *score;          /* clients x series x runs */
-    double *digits;         /* clients x runs: scores by last digits; NULL if nothing is released by itself */
-    int32_t *guess;         /* runs x clients x 2: right, made */
-    double *pull;           /* runs x clients x 2: of input canaries, means of a run; NULL without */
-    mfpg_audit_game inputs; /* the game of input canaries, and its canary */
+    int64_t runs, first; /* first: of the current block */
+    signed char *sign;   /* rounds */
+    unsigned char *arm;  /* clients x runs */
+    double *score;       /* clients x series x runs */
+    /* clients x runs: scores by last digits; NULL if no client's release is seen separately */
+    double *digits;
+    int32_t *guess; /* runs x clients x 2: correct guesses, guesses made */
+    /* runs x clients x 2: means of a run for input canaries; NULL if there are none */
+    double *pull;
+    mfpg_audit_game inputs; /* the audit of input canaries, and its canary */
     mfpg_input_canary input;
     uint64_t *tie; /* runs */
     mfpg_audit_client *client;
@@ -74,7 +76,7 @@ static void clear(audit *a) {
     mfpg_input_canary_clear(&a->input);
 }
 
-/* Sizes are checked: clients x series x runs doubles are the largest block. */
+/* Allocates after checking sizes: clients x series x runs doubles are the largest block. */
 static mfpg_status allocate(mfpg_context *ctx, audit *a) {
     const mfpg_audit_game *g = a->game;
     ptrdiff_t most = PTRDIFF_MAX / (ptrdiff_t)sizeof(double), runs = (ptrdiff_t)g->options->runs;
@@ -103,7 +105,7 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
 
 /* ---- before a pattern ---- */
 
-/* Half of the runs on each arm, in a random order of its own for every client. */
+/* Assigns half of the runs to each arm, in a separate random order for every client. */
 static mfpg_status deal_arms(mfpg_context *ctx, audit *a) {
     ptrdiff_t runs = (ptrdiff_t)a->runs, *order = mfpg_alloc(runs, sizeof *order);
     if (!order) return mfpg_fail_memory(ctx);
@@ -136,7 +138,7 @@ static void give_values(const audit *a, mfpg_player *p, int64_t run) {
     }
 }
 
-/* Whether a client has the series: later rounds, or a record without canary. */
+/* Returns whether a client has the series: later rounds, or a record without canary. */
 static int has_series(const audit *a, ptrdiff_t k, ptrdiff_t series) {
     if (!a->game->records) return 1;
     if (series == MFPG_LOOK_ALL) return a->game->rounds > 1;
@@ -160,7 +162,8 @@ static void score_run(const audit *a, const mfpg_player *p, int64_t run) {
     }
 }
 
-/* Of the steps of client k in which an input canary was sent: how strong it was, and how much of it the clip left; NAN if there is no such step. */
+/* Computes, over the steps of client k in which an input canary was sent, the mean size of its gradient and
+ * the mean share that the clip left; NAN if there is no such step. */
 static void keep_pull(const audit *a, const mfpg_transcript *s, ptrdiff_t k, double *pull) {
     const mfpg_audit_game *g = a->game;
     double count = 0.0;
@@ -215,7 +218,7 @@ static mfpg_status play_run(mfpg_context *ctx, ptrdiff_t index, int worker, void
     return MFPG_OK;
 }
 
-/* All runs of a pattern, in blocks: between them progress is reported, and options.stop is read. */
+/* Makes all runs of a pattern in blocks; between blocks progress is reported and options.stop is read. */
 static mfpg_status play_pattern(mfpg_context *ctx, audit *a, mfpg_audit_pattern pattern, int64_t runs) {
     const mfpg_audit_options *o = a->game->options;
     int64_t block = a->total / 200 > 4 * a->players ? a->total / 200 : 4 * a->players;
@@ -251,7 +254,7 @@ static mfpg_verdict_room room_of(const audit *a, int worker) {
     return (mfpg_verdict_room){a->scored + at, a->plain + at};
 }
 
-/* Scores of client k in the runs of the current pattern. */
+/* Returns the scores of client k in the runs of the current pattern. */
 static mfpg_series series_of(
     const audit *a, ptrdiff_t k, const double *score, mfpg_audit_pattern pattern, double alpha) {
     return (mfpg_series){.score = score,
@@ -269,7 +272,7 @@ static mfpg_status judge_client(mfpg_context *ctx, ptrdiff_t k, int worker, void
     mfpg_verdict_room room = room_of(a, worker);
     double cross = alpha_of(a, SHARE_CROSS) / (double)((a->series - 1) * (1 + a->alternates));
     mfpg_status status = MFPG_OK;
-    for (ptrdiff_t o = 0; o <= a->series && status == MFPG_OK; o++) { /* the last one is that of digits */
+    for (ptrdiff_t o = 0; o <= a->series && status == MFPG_OK; o++) { /* the last series is that of digits */
         int digits = o == a->series;
         if (digits ? !a->digits || alternating : !has_series(a, k, o)) continue;
         const mfpg_series series = digits
@@ -300,7 +303,7 @@ static void judge_rounds(audit *a) {
 
 /* ---- input canaries ---- */
 
-/* How far the model moves from the start along a direction: a guess, by which the row's length is chosen. */
+/* Estimates how far the model moves from the start along a direction; the row's length is chosen by it. */
 static double spread_of(const mfpg_audit_game *game) {
     double variance = 0.0, gap = 0.0, clients = (double)game->clients, half = 0.5 * (double)game->rounds;
     for (ptrdiff_t k = 0; k < game->clients; k++) {
@@ -310,7 +313,7 @@ static double spread_of(const mfpg_audit_game *game) {
     return sqrt((half * variance + half * half * gap * gap) / clients);
 }
 
-/* From here on the game is that of input canaries. */
+/* After this call the audit is that of input canaries. */
 static mfpg_status turn_to_input(mfpg_context *ctx, audit *a) {
     a->inputs = *a->game;
     a->inputs.model = a->game->configured;

@@ -1,4 +1,4 @@
-/* What a user's own membership scores prove: the bounds of ranks, of two error rates and of one run. */
+/* What a user's own membership scores prove: the bounds by ranks, by two error rates and by one run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +41,13 @@ mfpg_score_options mfpg_score_options_default(void) {
     return (mfpg_score_options){.delta = 1e-5, .confidence = 0.99, .seed = 1};
 }
 
-/* A score with its random number, first of all for mfpg_scored_compare. */
+/* A score with its random number, which must come first for mfpg_scored_compare. */
 typedef struct labelled {
     mfpg_scored scored;
     int inside;
 } labelled;
 
-/* What is computed with: both samples in random order, and room for as many scores. */
+/* Working memory: both samples in random order, and room for as many scores. */
 typedef struct samples {
     double *score[2]; /* outside, inside */
     ptrdiff_t count[2];
@@ -74,7 +74,7 @@ static mfpg_status check(
     return MFPG_OK;
 }
 
-/* A random order, so that halves are random samples; ties are decided at random too. */
+/* Puts the scores in random order, so that halves are random samples; ties are also decided at random. */
 static mfpg_status shuffle(
     mfpg_context *ctx, const mfpg_score_options *o, const double *const *score, samples *s) {
     ptrdiff_t all = s->count[0] + s->count[1], *order = mfpg_alloc(all, sizeof *order);
@@ -113,7 +113,8 @@ static mfpg_error_counts errors_of(const samples *s, double threshold, int teste
     return e;
 }
 
-/* The threshold is chosen on the first halves, among scores there, and judged on the second ones, which it does not depend on. */
+/* The threshold is chosen from the scores of the first halves and tested on the second halves, on which it
+ * does not depend. */
 static void judge_errors(const samples *s, double alpha, mfpg_score_bounds *out) {
     enum { CANDIDATES = 200 };
     double best = -1.0;
@@ -135,8 +136,8 @@ static void judge_errors(const samples *s, double alpha, mfpg_score_bounds *out)
     out->epsilon_lower_direct = mfpg_bound_epsilon_direct(&e, out->delta, alpha);
 }
 
-/* The largest scores are guessed to be inside and as many of the smallest outside. How many were right is judged for a fixed list
- * of shares of all scores, which alpha is divided between. */
+/* The largest scores are guessed to be members and as many of the smallest non-members. The number of
+ * correct guesses is tested for a fixed list of shares of all scores, among which alpha is divided. */
 static void judge_one_run(samples *s, double alpha, mfpg_score_bounds *out) {
     static const double share[] = {1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01};
     enum { SHARES = sizeof share / sizeof share[0] };
@@ -190,7 +191,7 @@ mfpg_status mfpg_audit_scores_json(mfpg_context *ctx, const mfpg_score_bounds *b
 
 /* ---- files ---- */
 
-/* The column that is called score, or the only one; *header is 1 if the first row has names. */
+/* Finds the column named score, or the only column; *header is 1 if the first row has names. */
 static mfpg_status find_column(mfpg_context *ctx, const mfpg_table *table, ptrdiff_t *column, int *header) {
     double number;
     *column = 0;

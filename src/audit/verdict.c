@@ -1,4 +1,4 @@
-/* From scores to what they prove, and whether a promise holds. */
+/* Computes what scores prove, and whether a promise holds. */
 #include <math.h>
 
 #include "audit_game.h"
@@ -7,13 +7,13 @@
 #include "mfpg/accountant.h"
 #include "numerics/special/laws.h"
 
-/* Of the alpha of a series: ranks are the main route, guesses win for broken mechanisms, error rates alone say something about
- * epsilon without an assumption. */
+/* How the alpha of a series is divided: ranks are the main route, guesses are better for broken mechanisms,
+ * and only error rates prove something about epsilon without an assumption. */
 #define SHARE_RANK     0.85
 #define SHARE_ACCURACY 0.10
 #define SHARE_DIRECT   0.05
 
-/* Of the alpha of one run: mu; the rest is for epsilon without an assumption. */
+/* The share of one run's alpha for mu; the rest is for epsilon without an assumption. */
 #define SHARE_ONE_RUN_MU 0.8
 
 static void claim(mfpg_audit_client *client, double mu, mfpg_audit_route route, mfpg_audit_pattern pattern) {
@@ -23,7 +23,8 @@ static void claim(mfpg_audit_client *client, double mu, mfpg_audit_route route, 
     client->pattern = pattern;
 }
 
-/* The runs by arm, in their order; and what a threshold of 0 says of them. Returns the number of arm 0, or -1 for NaN. */
+/* Splits the runs by arm, in their order, and counts the errors of the threshold 0. Returns the number of
+ * runs of arm 0, or -1 for NaN. */
 static int64_t split(const mfpg_series *series, const mfpg_verdict_room *room, mfpg_error_counts *errors) {
     int64_t zeros = 0, at[2];
     for (int64_t i = 0; i < series->runs; i++) zeros += series->arm[i] == 0;
@@ -49,13 +50,13 @@ mfpg_status mfpg_verdict_add(mfpg_context *ctx, const mfpg_series *series, doubl
     if (zeros < 0) return mfpg_fail(ctx, MFPG_ERR_NUMERIC, "a score of the attack is not a number");
     int64_t ones = series->runs - zeros, pairs = zeros < ones ? zeros : ones;
     double rank_alpha = SHARE_RANK * series->alpha;
-    if (isnan(promise->mu)) { /* no exact shift to compare with: pairs against the cap of the certificate */
+    if (isnan(promise->mu)) { /* mu does not exist, so pairs are compared with the bound of the certificate */
         int64_t wins = 0;
         for (int64_t i = 0; i < pairs; i++)
             wins += mfpg_scored_compare(&room->scored[zeros + i], &room->scored[i]) > 0;
         double lower = mfpg_proportion_lower(wins, pairs, rank_alpha);
         if (lower > 0.5)
-            client->auc_lower = fmax(client->auc_lower, lower); /* a half is what a blind guess has */
+            client->auc_lower = fmax(client->auc_lower, lower); /* a blind guess reaches one half */
     }
     double auc = mfpg_rank_share(room->scored, zeros, room->scored + zeros, ones);
     if (series->pattern == MFPG_PATTERN_CONSTANT) {
@@ -127,7 +128,8 @@ mfpg_audit_client mfpg_verdict_start(const mfpg_audit_promise *promise) {
         .expected = NAN};
 }
 
-/* NaN compares as false: what is not promised, or was not audited, breaks nothing. An infinite promise always holds. */
+/* NaN compares as false: what is not promised or was not audited breaks nothing. An infinite promise always
+ * holds. */
 void mfpg_verdict_close(double delta, mfpg_audit_client *client) {
     client->epsilon_lower = mfpg_below(mfpg_gdp_epsilon(client->mu_lower * (1.0 - 1e-11), delta), 0.0);
     client->stands = !(client->mu_lower > client->mu || client->epsilon_lower_direct > client->epsilon ||

@@ -1,4 +1,4 @@
-/* The version and what the library was built with. The build passes MFPG_BUILD_COMPILER and MFPG_BUILD_KIND. */
+/* The version and the build information. The build defines MFPG_BUILD_COMPILER and MFPG_BUILD_KIND. */
 #include <jansson.h>
 #include <omp.h>
 #include <sodium.h>
@@ -23,7 +23,7 @@ static const char *registers(void) {
     return NAMES[mfpg_widest_registers()];
 }
 
-/* A fact is a text, or a function that finds it. */
+/* A fact is a text, or a function that returns it. */
 static const struct fact {
     const char *name, *text;
     const char *(*find)(void);

@@ -12,7 +12,7 @@ typedef uint32_t broad_lanes __attribute__((vector_size(BLOCKS * sizeof(uint32_t
     a += b, d = ROTATE(d ^ a, 16), c += d, b = ROTATE(b ^ c, 12), a += b, d = ROTATE(d ^ a, 8), c += d,      \
             b = ROTATE(b ^ c, 7)
 
-/* Columns, then diagonals; x is an array of 16 words, each a register of lanes. */
+/* Processes columns and then diagonals; x is an array of 16 words, each a register of lanes. */
 #define DOUBLE_ROUND(x)                                                                                      \
     QUARTER_ROUND(x[0], x[4], x[8], x[12]);                                                                  \
     QUARTER_ROUND(x[1], x[5], x[9], x[13]);                                                                  \
@@ -25,7 +25,7 @@ typedef uint32_t broad_lanes __attribute__((vector_size(BLOCKS * sizeof(uint32_t
 
 enum { DOUBLE_ROUNDS = 10, COUNTER = 12, NONCE = 14 };
 
-/* The state before the first round, counters apart: Bernstein's constants, key, nonce. */
+/* The state before the first round, without counters: Bernstein's constants, key, nonce. */
 static void start_words(const mfpg_stream *stream, uint32_t start[WORDS]) {
     const uint32_t constants[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574}; /* "expand 32-byte k" */
     memcpy(start, constants, sizeof constants);
@@ -62,7 +62,7 @@ MFPG_FOR_AVX512 static void make_broad(
     }
 }
 
-/* Half of the blocks; low, high and out begin at the half. */
+/* Makes half of the blocks; low, high and out point to the beginning of that half. */
 MFPG_FOR_AVX2 static void make_half(
     const uint32_t start[WORDS], const uint32_t *low, const uint32_t *high, uint32_t (*out)[BLOCKS]) {
     lanes x[WORDS], of_low, of_high;
@@ -108,7 +108,7 @@ void mfpg_chacha20_make(
     make_half(start, low + LANES, high + LANES, (uint32_t(*)[BLOCKS])(out->word[0] + LANES));
 }
 
-/* Four words of one block, then the same four of the next. */
+/* Stores four words of one block, then the same four of the next. */
 typedef uint32_t rows __attribute__((vector_size(8 * sizeof(uint32_t))));
 
 #define TURN(x, a, b, c, d) x = __builtin_shufflevector(x, x, a, b, c, d, a + 4, b + 4, c + 4, d + 4)
@@ -154,7 +154,7 @@ static inline __attribute__((always_inline)) void two_blocks(
     store_rows((const rows[ROWS]){a, b, c, d}, first, words);
 }
 
-/* Two chains that do not wait for each other. */
+/* Uses two chains of operations that do not depend on each other. */
 static inline __attribute__((always_inline)) void four_blocks(
     const uint32_t start[WORDS], uint64_t block, uint32_t (*words)[WORDS]) {
     rows first[ROWS], second[ROWS], a, b, c, d, e, f, g, h;
@@ -201,10 +201,10 @@ void mfpg_chacha20_few(mfpg_registers registers, const mfpg_stream *stream, uint
         few_avx2(start, block, count, words);
 }
 
-/* The reference is that of make_by_libsodium: word by word, not block by block. */
+/* The reference is make_by_libsodium, which works word by word instead of block by block. */
 static int few_agree(
     mfpg_registers registers, const mfpg_stream *stream, uint64_t block, const mfpg_chacha20 *reference) {
-    enum { COUNT = 7 }; /* one call of four blocks, one of two, one of a single one */
+    enum { COUNT = 7 }; /* one call of four blocks, one of two, and one of a single block */
     uint32_t own[COUNT][WORDS], differ = 0;
     if (registers == MFPG_REGISTERS_PLAIN) return 1;
     mfpg_chacha20_few(registers, stream, block, COUNT, own);
@@ -216,7 +216,8 @@ static int few_agree(
 int mfpg_chacha20_agrees(void) {
     mfpg_stream stream = {.client = 0x0123456789abcdefu};
     mfpg_chacha20 own, reference;
-    const uint64_t block = UINT32_MAX - 3u; /* the lower half of the counter overflows inside both */
+    /* chosen so that the lower half of the counter overflows in both */
+    const uint64_t block = UINT32_MAX - 3u;
     for (unsigned char i = 0; i < sizeof stream.key; i++) stream.key[i] = (unsigned char)(7 * i + 1);
     mfpg_chacha20_make(mfpg_widest_registers(), &stream, block, &own);
     make_by_libsodium(&stream, block, &reference);

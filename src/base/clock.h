@@ -1,4 +1,4 @@
-/* Time that only moves forward, for durations: no result depends on it. */
+/* A clock that never goes backwards, for durations; no result depends on it. */
 #ifndef MFPG_BASE_CLOCK_H
 #define MFPG_BASE_CLOCK_H
 

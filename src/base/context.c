@@ -35,7 +35,7 @@ mfpg_status mfpg_context_create(const mfpg_context_options *options, mfpg_contex
         return MFPG_ERR_DOMAIN;
     /* Without this call libsodium falls back to plain C, four times slower, and draws no system randomness. */
     if (sodium_init() < 0) return MFPG_ERR_IO;
-    if (!mfpg_chacha20_agrees()) return MFPG_ERR_NUMERIC; /* the noise would not be what is certified */
+    if (!mfpg_chacha20_agrees()) return MFPG_ERR_NUMERIC; /* the noise would differ from what is certified */
     if (chosen.threads == 0) chosen.threads = omp_get_max_threads();
     mfpg_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx) return MFPG_ERR_MEMORY;
@@ -103,13 +103,13 @@ void mfpg_warn(mfpg_context *ctx, const char *format, ...) {
     ctx->options.warn(ctx->options.warn_user, text);
 }
 
-/* ---- parallel loops: every OpenMP region of the library is this one ---- */
+/* ---- parallel loops: this is the only OpenMP region of the library ---- */
 
 mfpg_status mfpg_tasks_run(mfpg_context *ctx, ptrdiff_t count, mfpg_task task, void *arg) {
     char message[MFPG_MESSAGE_SIZE]; /* of the lowest failing index so far */
-    ptrdiff_t bound = count;         /* that index: no task above it needs to run */
+    ptrdiff_t bound = count;         /* the lowest failing index: tasks above it need not run */
     mfpg_status failure = MFPG_OK;
-    /* A single thread stays inside a region, too: BLAS runs on one thread only there. */
+    /* Even a single thread runs inside a region, because BLAS uses one thread only there. */
 #pragma omp parallel num_threads(ctx->options.threads)
     {
         mfpg_context own = {.options = {.threads = 1}}; /* warnings dropped */

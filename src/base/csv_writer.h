@@ -1,4 +1,4 @@
-/* One way to write CSV: RFC 4180 quoting, shortest round-trip numbers, missing values as empty fields. */
+/* The only writer of CSV: RFC 4180 quoting, shortest round-trip numbers, missing values as empty fields. */
 #ifndef MFPG_BASE_CSV_WRITER_H
 #define MFPG_BASE_CSV_WRITER_H
 
@@ -15,7 +15,7 @@ void mfpg_csv_integer(mfpg_csv *csv, int64_t value);
 void mfpg_csv_number(mfpg_csv *csv, double value); /* NAN: an empty field; infinity: inf */
 void mfpg_csv_end_row(mfpg_csv *csv);
 
-/* A whole row of texts given as "a,b,c" (no quoting needed). */
+/* Writes a whole row of texts given as "a,b,c" (none of which needs quotes). */
 void mfpg_csv_header(mfpg_csv *csv, const char *names);
 
 #endif

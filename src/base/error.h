@@ -1,4 +1,4 @@
-/* How the library fails and warns: a status for the caller's code, words for the caller's user. */
+/* How the library fails and warns: a status for the calling code, and a message for its user. */
 #ifndef MFPG_BASE_ERROR_H
 #define MFPG_BASE_ERROR_H
 
@@ -11,7 +11,7 @@ struct mfpg_context {
     char message[MFPG_MESSAGE_SIZE];
 };
 
-/* Appends words to the message that a failed call has left. Returns the status. */
+/* Appends text to the message that a failed call has left. Returns the status. */
 mfpg_status mfpg_fail_behind(mfpg_context *ctx, mfpg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

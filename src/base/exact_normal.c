@@ -1,5 +1,5 @@
-/* Fixed-point arithmetic in 384 bits, with which comparisons of a normal deviate are decided without logarithms:
- * |Z| > |t| holds exactly if u < exp(-t^2 / (2 T^2)), T the deviate's cosine or sine. */
+/* Fixed-point arithmetic with 384 bits, which decides comparisons of a normal deviate without logarithms:
+ * |Z| > |t| holds exactly if u < exp(-t^2 / (2 T^2)), where T is the deviate's cosine or sine. */
 #include "grid_noise.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static fixed difference(fixed a, const fixed *b) {
     return a;
 }
 
-/* The product cut to 320 bits of fraction; it has to be below 2^64. */
+/* Returns the product cut to 320 bits of fraction; it must be below 2^64. */
 static fixed product(const fixed *a, const fixed *b) {
     uint64_t full[2 * LIMBS] = {0};
     fixed out;
@@ -78,7 +78,7 @@ static fixed halved(fixed a) {
     return a;
 }
 
-/* floor(a / b) to 320 bits of fraction for a / b < 2^10, bit by bit; b > 0. */
+/* Computes floor(a / b) to 320 bits of fraction for a / b < 2^10, bit by bit; b > 0. */
 static fixed quotient(fixed a, fixed b) {
     fixed out = {{0}};
     int bit = 10;
@@ -88,13 +88,13 @@ static fixed quotient(fixed a, fixed b) {
             a = difference(a, &b);
             out.limb[(bit + 320) / 64] |= (uint64_t)1 << (bit + 320) % 64;
         }
-        /* Halving b would lose bits of it: from here on the rest doubles instead. */
+        /* Halving b further would lose bits, so from here on the remainder is doubled instead. */
         a = sum(a, &a);
     }
     return out;
 }
 
-/* |value| of a double below 2^63; what is below 2^-320 is cut off. */
+/* Returns |value| of a double below 2^63; bits below 2^-320 are cut off. */
 static fixed of_double(double value) {
     fixed out = {{0}};
     int exponent;
@@ -121,7 +121,7 @@ static fixed distance(double bound, double x, int *negative) {
     return bound_is_less_far ? difference(b, &a) : difference(a, &b);
 }
 
-/* a / ratio: by the 53 bits of its mantissa, then by its power of two. */
+/* Divides by the 53 bits of the ratio's mantissa and then by its power of two. */
 static fixed divided_by_ratio(fixed a, double ratio) {
     int exponent;
     double fraction = frexp(ratio, &exponent);
@@ -134,7 +134,7 @@ static fixed divided_by_ratio(fixed a, double ratio) {
 
 /* ---- the bits as numbers ---- */
 
-/* word.further as a fraction of 2^32, in the 288 bits below the point. */
+/* Returns word.further as a fraction of 2^32, in the 288 bits below the point. */
 static fixed fraction_of(uint32_t word, const uint64_t *further) {
     fixed out = {{0}};
     out.limb[4] = (uint64_t)word << 32 | further[0] >> 32;
@@ -162,7 +162,8 @@ static fixed angle_of(const mfpg_normal_bits *bits) {
     return product(&p, &HALF_PI);
 }
 
-/* Which function of the angle the draw is: 1 the sine of |p| pi/2, 0 the cosine; and the sign of the draw. */
+/* Tells which function of the angle the draw is (1: the sine of |p| pi/2, 0: the cosine), and the sign of
+ * the draw. */
 static int shape_of(const mfpg_normal_bits *bits, int *negative) {
     int turns = ((int)(bits->angle >> 30) + (bits->sine ? 3 : 0)) % 4; /* sin(a) = cos(a - pi/2) */
     int is_sine = turns % 2;                                           /* cos(pi/2 (1 + p)) = -sin(pi/2 p) */
@@ -190,13 +191,13 @@ static fixed alternating(int kind, fixed term, const fixed *by, uint64_t terms) 
     return difference(plus, &minus);
 }
 
-/* Of a <= pi/4: 60 terms reach below 2^-320. */
+/* For a <= pi/4, 60 terms reach an error below 2^-320. */
 static fixed sine_or_cosine(const fixed *a, int is_sine) {
     fixed square = product(a, a);
     return alternating(is_sine, is_sine ? *a : ONE, &square, 60);
 }
 
-/* exp(-a) for a < 2^9: of a / 2^12 by 40 terms, then squared 12 times. */
+/* Computes exp(-a) for a < 2^9: exp of a / 2^12 by 40 terms, squared 12 times. */
 static fixed exp_minus(fixed a) {
     for (int i = 0; i < 12; i++) a = halved(a);
     fixed out = alternating(EXPONENTIAL, ONE, &a, 40);
@@ -209,7 +210,7 @@ static fixed exp_minus(fixed a) {
 double mfpg_normal_estimate(const mfpg_normal_bits *bits) {
     double further = (double)bits->further_radius[0] * 0x1p-64, radius2;
     if (bits->radius == 0 && bits->further_radius[0] < (uint64_t)1 << 52) return (double)NAN;
-    if (bits->radius >> 31) { /* near 1 the distance from it holds the digits */
+    if (bits->radius >> 31) { /* near 1 the distance from 1 carries the digits */
         double left = (double)~bits->further_radius[0] * 0x1p-64;
         radius2 = -2.0 * log1p(-((double)~bits->radius + left) * 0x1p-32);
     } else {
@@ -227,7 +228,8 @@ int mfpg_normal_is_below(const mfpg_normal_bits *bits, double ratio, double x, d
     fixed t = distance(bound, x, &bound_negative), most = {{0, 0, 0, 0, 0, 24}};
     if (draw_negative != bound_negative) return draw_negative;
     t = divided_by_ratio(t, ratio);
-    /* From here on: is |Z| > |t|? Beyond 24 no deviate of 288 bits lies: sqrt(2 log 2^288) is 19.98. */
+    /* The following decides whether |Z| > |t|. No deviate of 288 bits exceeds 24, because sqrt(2 log 2^288)
+     * is 19.98. */
     int beyond = 0;
     if (compare(&t, &most) < 0) {
         fixed angle = angle_of(bits), shape = sine_or_cosine(&angle, is_sine), limit = t;

@@ -104,7 +104,7 @@ static json_t *value_json(const mfpg_record_field *field, const void *record) {
     }
 }
 
-/* Sets "a.b" as key b of the object a, which is made if it is not there. Takes the value. */
+/* Sets "a.b" as key b of the object a, which is created if it does not exist. Takes ownership of the value. */
 static int set_path(json_t *object, const char *path, json_t *value) {
     char key[64];
     const char *dot = strchr(path, '.');
@@ -134,7 +134,7 @@ static int is_number(const json_t *value, int negative) {
     return json_is_number(value) && (negative || json_number_value(value) >= 0.0);
 }
 
-/* What a value must be and is not; NULL if it is right. */
+/* Returns what a value must be if it is not; NULL if it is valid. */
 static const char *fault_of(const mfpg_record_field *field, const json_t *value) {
     switch (field->kind) {
     case MFPG_FIELD_NUMBER: return is_number(value, 1) ? NULL : "a number";

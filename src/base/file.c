@@ -28,7 +28,7 @@ static void forget(mfpg_file *file) {
     *file = (mfpg_file){0};
 }
 
-/* A stream into a new file that nobody else may open; NULL with errno. */
+/* Opens a new file that no other process may open; NULL with errno on failure. */
 static FILE *open_private(const char *path) {
     unlink(path); /* with whatever rights it was made */
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -42,7 +42,8 @@ static FILE *open_private(const char *path) {
     return stream;
 }
 
-/* The file that a symbolic link leads to, which is replaced in place of the link; or the path itself. */
+/* Returns the file to which a symbolic link leads, so that it is replaced instead of the link; or the path
+ * itself. */
 static char *final_path(const char *path) {
     struct stat info;
     char *target = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
@@ -53,7 +54,7 @@ static char *final_path(const char *path) {
 
 static mfpg_status create(mfpg_context *ctx, const char *path, int is_private, mfpg_file *out) {
     struct stat info;
-    /* A device or a pipe takes what is written, and keeps its name: a rename would put a file in its place. */
+    /* A device or a pipe is written to directly, because a rename would replace it by a file. */
     int through = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
     if (through && (is_private || S_ISDIR(info.st_mode) || S_ISSOCK(info.st_mode)))
         return mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot write: it exists and is not a file", path);
@@ -108,7 +109,7 @@ mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file) {
 
 mfpg_status mfpg_file_write_npy(mfpg_context *ctx, const char *folder, const char *name, const char *type,
     const void *values, const ptrdiff_t *shape, int rank) {
-    enum { PREAMBLE = 10, HEADER = 118 }; /* 128 bytes, in which three sizes of 19 digits fit */
+    enum { PREAMBLE = 10, HEADER = 118 }; /* 128 bytes, enough for three sizes of 19 digits */
     char header[HEADER + 1];
     mfpg_file file;
     mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
@@ -240,7 +241,7 @@ mfpg_status mfpg_file_write(
     mfpg_file file;
     mfpg_status status = mfpg_file_create_in(ctx, folder, name, &file);
     if (status != MFPG_OK) return status;
-    fwrite(bytes, 1, size, file.stream); /* an error stays in the stream, and the commit finds it */
+    fwrite(bytes, 1, size, file.stream); /* an error is kept in the stream, and commit detects it */
     return mfpg_file_commit(ctx, &file);
 }
 

@@ -1,4 +1,5 @@
-/* Files that are either whole or absent under their final name: write to another name, sync, rename. */
+/* Files that are either complete or absent under their final name: written under another name, synced, and
+ * renamed. */
 #ifndef MFPG_BASE_FILE_H
 #define MFPG_BASE_FILE_H
 
@@ -9,69 +10,74 @@
 typedef struct mfpg_file {
     FILE *stream;    /* write here */
     char *path;      /* the final name */
-    char *temporary; /* path and ".part"; NULL if a device or a pipe is written to directly */
+    char *temporary; /* path with ".part"; NULL if a device or a pipe is written to directly */
 } mfpg_file;
 
-/* Opens path.part for writing. What a symbolic link leads to is replaced, not the link; a device or a pipe is written to and
- * keeps its name; a folder or a socket is refused. Errors name the path and the system's reason. */
+/* Opens path.part for writing. If the path is a symbolic link, its target is replaced, not the link. A
+ * device or a pipe is written to directly; a folder or a socket is refused. Errors name the path and the
+ * system's reason. */
 mfpg_status mfpg_file_create(mfpg_context *ctx, const char *path, mfpg_file *out);
 
-/* The same for a file of a folder. */
+/* Does the same for a file of a folder. */
 mfpg_status mfpg_file_create_in(mfpg_context *ctx, const char *folder, const char *name, mfpg_file *out);
 
-/* The same for what only its owner may read (mode 0600), whatever had the temporary name before. */
+/* Does the same for a file that only its owner may read (mode 0600), even if the temporary file existed
+ * before. */
 mfpg_status mfpg_file_create_private(mfpg_context *ctx, const char *path, mfpg_file *out);
 
-/* Flushes, syncs, renames to the final name and frees; a failure removes the temporary file. */
+/* Flushes, syncs and renames to the final name, and frees; a failure removes the temporary file. */
 mfpg_status mfpg_file_commit(mfpg_context *ctx, mfpg_file *file);
 
-/* Removes the temporary file and frees; harmless after commit and on a zeroed struct. */
+/* Removes the temporary file and frees; it may be called after commit and on a zeroed struct. */
 void mfpg_file_abandon(mfpg_file *file);
 
-/* A file of a folder as NumPy reads it (format 1.0; the numbers begin at a multiple of 64). type: "<f4" or "<f8", what values
- * holds, in C order; rank 1 to 3. */
+/* Writes a file of a folder in NumPy's format 1.0; the numbers begin at a multiple of 64. type: "<f4" or
+ * "<f8", the type of values, in C order; rank 1 to 3. */
 mfpg_status mfpg_file_write_npy(mfpg_context *ctx, const char *folder, const char *name, const char *type,
     const void *values, const ptrdiff_t *shape, int rank);
 
-/* Opens a regular file or a pipe for reading; MFPG_ERR_INPUT with the reason for anything else. A signal that comes while a
- * pipe has no writer yet, or no bytes, and whose handler does not restart calls, ends the wait: MFPG_ERR_INTERRUPTED. */
+/* Opens a regular file or a pipe for reading; MFPG_ERR_INPUT with the reason for anything else. If a pipe
+ * has no writer yet, or no bytes, the call waits. A signal whose handler does not restart calls ends the
+ * wait with MFPG_ERR_INTERRUPTED. */
 mfpg_status mfpg_file_open(mfpg_context *ctx, const char *path, FILE **out);
 
-/* The status and the words for a read that the system failed with that errno. */
+/* Sets the status and the message for a read that the system failed with that errno. */
 mfpg_status mfpg_file_fail_read(mfpg_context *ctx, const char *path, int code);
 
-/* The whole file as one block with a closing 0 (free it), at most limit bytes, from what mfpg_file_open opens. */
+/* Reads the whole file as one block with a closing 0 (free it), at most limit bytes; it opens files as
+ * mfpg_file_open does. */
 mfpg_status mfpg_file_read(mfpg_context *ctx, const char *path, size_t limit, char **text, size_t *length);
 
-/* directory + "/" + name, or name alone if it is absolute or directory is NULL or ""; NULL if memory runs out. */
+/* Returns directory + "/" + name, or name alone if it is absolute or directory is NULL or ""; NULL if memory
+ * runs out. */
 char *mfpg_path_join(const char *directory, const char *name);
 
-/* Syncs the folder of a path: a new name is on disk when its folder is. Folders that cannot be synced (on some network file
- * systems) are left as they are. */
+/* Syncs the folder of a path, because a new name is on disk only when its folder is. A folder that cannot be
+ * synced (on some network file systems) is skipped. */
 mfpg_status mfpg_path_sync_folder(mfpg_context *ctx, const char *path);
 
 /* Makes a folder and its parents. */
 mfpg_status mfpg_folder_create(mfpg_context *ctx, const char *path);
 
-/* A grey picture as a PNG file (ISO/IEC 15948; png.c): width x height pixels, row-major, 0 black; *bytes is to be freed.
- * MFPG_ERR_DOMAIN for sides below 1 or above 2^15. */
+/* Encodes a grey picture as a PNG file (ISO/IEC 15948; png.c): width x height pixels, row-major, 0 is black;
+ * free *bytes. MFPG_ERR_DOMAIN for sides below 1 or above 2^15. */
 mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, const unsigned char *pixel,
     unsigned char **bytes, size_t *size);
 
-/* ---- files of the source tree that the program carries within itself (cmake/embed.cmake) ---- */
+/* ---- files of the source tree that are embedded in the program (cmake/embed.cmake) ---- */
 
 typedef struct mfpg_embedded {
-    const char *name;  /* without its folder; NULL: the end of the list */
+    const char *name;  /* without its folder; NULL marks the end of the list */
     const char *bytes; /* with a closing 0 */
     size_t size;
 } mfpg_embedded;
 
 extern const mfpg_embedded mfpg_embedded_files[];
 
-/* The file of that name, which the build has put there: a name that is not there is a fault of the program. */
+/* Returns the embedded file of that name; if the name does not exist, the program has a bug. */
 const mfpg_embedded *mfpg_embedded_find(const char *name);
 
-/* Writes a copy of that file into a folder, whole or absent. */
+/* Writes a copy of that file into a folder, completely or not at all. */
 mfpg_status mfpg_embedded_write(mfpg_context *ctx, const char *folder, const char *name);
 
 #endif

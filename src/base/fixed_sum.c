@@ -28,7 +28,8 @@ void mfpg_fixed_sum_reset(mfpg_fixed_sum *sum) {
     sum->bound = 0;
 }
 
-/* The largest |x_i| as the bits of a float. Without their sign, bits of floats are in order, infinity and NaN last. */
+/* Returns the largest |x_i| as the bits of a float. Without the sign, bits of floats are ordered like the
+ * numbers, with infinity and NaN last. */
 MFPG_WIDE static uint32_t largest_magnitude(ptrdiff_t n, const float *x) {
     uint32_t largest = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -58,8 +59,8 @@ static mfpg_status fail_range(mfpg_context *ctx, ptrdiff_t n, const float *x, fl
         mfpg_number_format(MFPG_FIXED_SUM_LIMIT, limit));
 }
 
-/* Rounds by adding and taking away 1.5 * 2^52 if all |terms| are below 2^51: that is what llrint gives, and unlike
- * llrint it goes through vector registers on every x86-64. */
+/* Rounds by adding and subtracting 1.5 * 2^52, which is valid if all |terms| are below 2^51. The result is
+ * that of llrint, but unlike llrint this uses vector registers on every x86-64. */
 MFPG_WIDE static void add_small_terms(ptrdiff_t n, double scale, const float *x, int64_t *units) {
     const double shift = 0x1.8p52;
     int64_t shift_bits;
@@ -107,7 +108,7 @@ mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const m
     return MFPG_OK;
 }
 
-/* The bounds' sum may leave an int64, which its two halves cannot. */
+/* The sum of the bounds may overflow an int64, but its two halves cannot. */
 mfpg_status mfpg_fixed_sum_merge_ranks(mfpg_context *ctx, mfpg_fixed_sum *sum) {
     int64_t halves[2] = {sum->bound >> 32, sum->bound & 0xffffffff};
     char limit[MFPG_NUMBER_SIZE];

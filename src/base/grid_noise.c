@@ -1,5 +1,6 @@
-/* The integers nearest to numbers plus normal deviates, exactly: draws in float with a proved bound decide nearly all of
- * them, draws in double nearly all others, and fixed-point numbers of 384 bits the rest. */
+/* Computes the integers nearest to numbers plus normal deviates, exactly. Draws in float with a proved error
+ * bound decide nearly all of them, draws in double nearly all others, and fixed-point numbers of 384 bits
+ * the rest. */
 #include "grid_noise.h"
 
 #include <endian.h>
@@ -30,13 +31,15 @@ enum { BLOCK_BYTES = 64, BLOCK_WORDS = 16, BLOCK_PAIRS = 8 };
 
 static const uint64_t FURTHER_BLOCK = ((uint64_t)1 << 63) + ((uint64_t)1 << 62);
 
-/* Up to this many steps in a standard deviation a float is the first to try: beyond, most would be undecided. */
+/* If a standard deviation has at most this many steps, floats are tried first; with more steps most would be
+ * undecided. */
 #define LARGEST_FLOAT_RATIO 0x1p14
 
-/* Added and taken away, it rounds a double below 2^51 in size to the nearest integer, ties to even. */
+/* Adding and subtracting this number rounds a double of size below 2^51 to the nearest integer, ties to
+ * even. */
 static const double ROUNDER = 0x1.8p52;
 
-/* ---- a single draw, whatever it takes ---- */
+/* ---- a single draw, decided exactly ---- */
 
 static mfpg_normal_bits read_bits(const mfpg_grid_draws *all, ptrdiff_t j) {
     mfpg_pair_place place = mfpg_stream_pair_place(all->vector, all->n, j);
@@ -59,13 +62,15 @@ static double rounded(double x) {
     return (x + ROUNDER) - ROUNDER;
 }
 
-/* By an estimate if it decides, else by comparisons with half-integers. An exact tie has probability 0. The estimate is the
- * integer or next to it, so that two or three comparisons are enough; in the cell in which there is none, steps
- * that double find two integers around it, and halving finds it. */
+/* Rounds by an estimate if that decides, and otherwise by comparisons with half-integers. An exact tie has
+ * probability 0. The estimate is at most 1 away from the integer, so two or three comparisons suffice. In
+ * the cell without an estimate, steps that double in length find two integers around it, and bisection finds
+ * it. */
 double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
     if (!(fabs(x) <= MFPG_GRID_LARGEST_X)) return (double)NAN;
     double z = mfpg_normal_estimate(bits), y = x + ratio * (isnan(z) ? 0.0 : z), k = rounded(y);
-    /* How far y may be from its real value: |x| and ratio |z| each round by 2^-53 of themselves, |z| < 16, and so does their sum. */
+    /* Returns a bound on the error of y: |x| and ratio |z| each round by 2^-53 of themselves, |z| < 16, and
+     * so does their sum. */
     double error = ratio * MFPG_NORMAL_ESTIMATE_ERROR + (fabs(x) + 16.0 * ratio) * 0x1p-51;
     if (!isnan(z) && fabs(y - k) <= 0.5 - error) return k;
     double least = k, most = k, step = 1.0;
@@ -91,8 +96,9 @@ double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x) {
 
 /* ---- pieces ---- */
 
-/* k becomes the integers nearest to x + ratio z. Nonzero if one of them is not certain: half a step less what the sum may be
- * off by, `most` and 2^-50 of its size, does not hold the distance, or z is NaN. */
+/* Computes k, the integers nearest to x + ratio z. Returns nonzero if one of them is not certain, because
+ * the distance from x + ratio z to k may exceed half a step minus the error bound (`most` and 2^-50 of its
+ * size), or because z is NaN. */
 MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, const float *restrict z,
     const double *restrict x, double *restrict k) {
     uint64_t undecided = 0;
@@ -104,7 +110,7 @@ MFPG_WIDE static uint64_t round_piece(ptrdiff_t n, double ratio, double most, co
     return undecided;
 }
 
-/* The same if a draw decides, the long way if none does. */
+/* Decides by one draw and, if that is not certain, by the exact method. */
 static void round_undecided(const mfpg_grid_draws *all, ptrdiff_t first, ptrdiff_t n, double most,
     const float *z, const double *x, double *k) {
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -141,7 +147,7 @@ void mfpg_grid_noise_pass(mfpg_registers registers, const mfpg_stream *stream, u
         mfpg_stream_bounded_gaussian_visit(registers, stream, vector, n, pass_draws, &all);
         return;
     }
-    float z[MFPG_GRID_PIECE]; /* no float is close enough: every draw by its further bits */
+    float z[MFPG_GRID_PIECE]; /* no float is precise enough: every draw is decided by its further bits */
     for (int i = 0; i < MFPG_GRID_PIECE; i++) z[i] = NAN;
     for (ptrdiff_t first = 0; first < n; first += MFPG_GRID_PIECE)
         pass(&all.draws, first, n - first < MFPG_GRID_PIECE ? n - first : MFPG_GRID_PIECE, z, arg);

@@ -28,12 +28,13 @@
 
 #include "streams.h"
 
-/* The grid that is taken if none is asked for: the largest power of two <= sd/16, which adds at most 3.3e-4 of the variance.
- * 0 for a standard deviation that is 0, NaN, infinite or below 2^-960. */
+/* Returns the default grid: the largest power of two <= sd/16, which adds at most 3.3e-4 of the variance. 0
+ * for a standard deviation that is 0, NaN, infinite or below 2^-960. */
 double mfpg_grid_for(double sd);
 
-/* What is wrong with a grid for noise of that sd around values that data move by up to `sensitivity`; NULL: nothing. It has to be a
- * power of two, at most sd/4, and not below 2^-45 sd or 2^-40 sensitivity. */
+/* Returns what is wrong with a grid for noise of that sd around values that data move by up to
+ * `sensitivity`; NULL: nothing. It must be a power of two, at most sd/4, and not below 2^-45 sd or 2^-40
+ * sensitivity. */
 const char *mfpg_grid_fault(double grid, double sd, double sensitivity);
 
 /* ---- counted in steps of the grid: x are the values, ratio is the standard deviation of the noise; about 4 ns an entry up to a
@@ -42,10 +43,11 @@ const char *mfpg_grid_fault(double grid, double sd, double sensitivity);
 #define MFPG_GRID_LARGEST_RATIO 0x1p45
 #define MFPG_GRID_LARGEST_X     0x1p49
 
-/* Draws in one piece, and those that are rounded at a time. */
+/* Number of draws in one piece, and number that is rounded at a time. */
 enum { MFPG_GRID_PIECE = 2048, MFPG_GRID_SHORT = 128 };
 
-/* Writes x of entries first to first + n - 1, and takes their integers K, as doubles, from the same array. */
+/* Writes x of entries first to first + n - 1, and then receives their integers K, as doubles, in the same
+ * array. */
 typedef void (*mfpg_grid_give)(ptrdiff_t first, ptrdiff_t n, double *x, void *arg);
 typedef void (*mfpg_grid_take)(ptrdiff_t first, ptrdiff_t n, const double *k, void *arg);
 
@@ -55,7 +57,7 @@ typedef void (*mfpg_grid_take)(ptrdiff_t first, ptrdiff_t n, const double *k, vo
 void mfpg_grid_noise_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
     double ratio, mfpg_grid_give give, mfpg_grid_take take, void *arg);
 
-/* What rounding by the draws of one vector takes. */
+/* The state for rounding by the draws of one vector. */
 typedef struct mfpg_grid_draws {
     const mfpg_stream *stream;
     uint64_t vector;
@@ -63,7 +65,8 @@ typedef struct mfpg_grid_draws {
     double ratio;
 } mfpg_grid_draws;
 
-/* Passes entries first to first + n - 1 with draws that are close to their deviates, NaN if none is. */
+/* Receives entries first to first + n - 1 with draws that are close to their deviates; a draw is NaN if none
+ * is close enough. */
 typedef void (*mfpg_grid_pass)(
     const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, void *arg);
 
@@ -72,7 +75,7 @@ typedef void (*mfpg_grid_pass)(
 void mfpg_grid_noise_pass(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector, ptrdiff_t n,
     double ratio, mfpg_grid_pass pass, void *arg);
 
-/* k becomes the integers K of entries first to first + n - 1, n at most MFPG_GRID_SHORT, from their draws z. */
+/* Sets k to the integers K of entries first to first + n - 1, n at most MFPG_GRID_SHORT, from their draws z. */
 void mfpg_grid_round(
     const mfpg_grid_draws *draws, ptrdiff_t first, ptrdiff_t n, const float *z, const double *x, double *k);
 
@@ -90,7 +93,7 @@ static inline float mfpg_grid_most(double ratio) {
     return (float)(0.5 - 0x1p-23 - ratio * (MFPG_BOUNDED_ERROR + 14.0 * 0x1p-24));
 }
 
-/* The nearest integers, below 2^22; certain becomes 0 in the lanes of those that may not be. */
+/* Returns the nearest integers, below 2^22; `certain` becomes 0 in lanes whose integer is not certain. */
 static inline __attribute__((always_inline)) void mfpg_grid_round_lanes(float ratio, float most,
     const mfpg_grid_floats *x, const mfpg_grid_floats *z, mfpg_grid_floats *k, mfpg_grid_mask *certain) {
     const float rounder = 0x1.8p23f;
@@ -101,7 +104,7 @@ static inline __attribute__((always_inline)) void mfpg_grid_round_lanes(float ra
     *k = nearest;
 }
 
-/* The same for draw j of the vector alone. */
+/* Does the same for draw j of the vector only. */
 double mfpg_grid_noise_one(
     const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, ptrdiff_t j, double x, double ratio);
 
@@ -117,19 +120,21 @@ enum { MFPG_NORMAL_FURTHER = 4 };
 typedef struct mfpg_normal_bits {
     uint32_t radius, angle;
     uint64_t further_radius[MFPG_NORMAL_FURTHER], further_angle[MFPG_NORMAL_FURTHER];
-    int sine; /* 1: the pair's sine draw, 0: its cosine draw */
+    int sine; /* 1: the sine draw of the pair, 0: its cosine draw */
 } mfpg_normal_bits;
 
-/* An estimate from the words and 64 further bits of each, off by at most MFPG_NORMAL_ESTIMATE_ERROR; NaN in the cell of
- * probability 2^-44 at u = 0, in which 96 bits of u say too little. */
+/* Returns an estimate from the words and 64 further bits of each, with an error of at most
+ * MFPG_NORMAL_ESTIMATE_ERROR; NaN in the cell of probability 2^-44 at u = 0, in which 96 bits of u are not
+ * enough. */
 double mfpg_normal_estimate(const mfpg_normal_bits *bits);
 #define MFPG_NORMAL_ESTIMATE_ERROR 0x1p-45
 
-/* 1 if x + ratio Z < bound, else 0: exact, for every completion of the bits, but for a probability below 2^-200 a call, in
- * which the known bits decide as if they were all. ratio in [1, 2^46], |x| and |bound| below 2^50. Takes some microseconds. */
+/* Returns 1 if x + ratio Z < bound, and otherwise 0. It is exact for every completion of the bits, except
+ * with probability below 2^-200 per call, when the known bits decide as if there were no others. ratio in
+ * [1, 2^46], |x| and |bound| below 2^50. It takes some microseconds. */
 int mfpg_normal_is_below(const mfpg_normal_bits *bits, double ratio, double x, double bound);
 
-/* The integer nearest to x + ratio Z for the deviate of these bits; NaN for an x out of range. */
+/* Returns the integer nearest to x + ratio Z for the deviate of these bits; NaN for an x out of range. */
 double mfpg_grid_nearest(const mfpg_normal_bits *bits, double ratio, double x);
 
 #endif

@@ -45,7 +45,7 @@ json_t *mfpg_json_if_complete(json_t *value, int complete) {
     return NULL;
 }
 
-/* Jansson goes on after a key that could not be written; the stream remembers. */
+/* Jansson continues after a key that could not be written; the stream remembers the error. */
 mfpg_status mfpg_json_text(mfpg_context *ctx, const json_t *object, char **text) {
     char *out = NULL;
     size_t size = 0;

@@ -5,14 +5,14 @@
 
 #include "error.h"
 
-/* Of edits; two neighbours swapped is the likelier slip if words are equally far. */
+/* Costs of edits; among words at equal distance, a swap of two neighbouring letters is the likelier mistake. */
 enum { LONGEST_WORD = 63, EDIT = 4, SWAP = 3 };
 
-/* What the edits cost that make b of a: a letter more, less or changed, or two neighbours swapped. Words longer than
- * LONGEST_WORD are far from everything. */
+/* Returns the cost of the edits that turn a into b: a letter inserted, deleted or changed, or two neighbours
+ * swapped. Words longer than LONGEST_WORD are far from everything. */
 static int distance(const char *a, const char *b) {
     size_t rows = strlen(a), columns = strlen(b);
-    int table[3][LONGEST_WORD + 1]; /* rows i-2, i-1 and i, by i modulo 3 */
+    int table[3][LONGEST_WORD + 1]; /* rows i-2, i-1 and i, indexed by i modulo 3 */
     if (rows > LONGEST_WORD || columns > LONGEST_WORD) return EDIT * LONGEST_WORD;
     for (size_t j = 0; j <= columns; j++) table[0][j] = EDIT * (int)j;
     for (size_t i = 1; i <= rows; i++) {
@@ -97,7 +97,7 @@ int mfpg_text_is_utf8(const char *text) {
     return 1;
 }
 
-/* One character, or the four of "\xNN" in its place; *taken: bytes of the text. Returns the columns. */
+/* Copies one character, or writes "\xNN" in its place; *taken: bytes of the text. Returns the columns. */
 static int show(const char *text, size_t *taken, char shown[8]) {
     size_t length = mfpg_utf8_length(text, 4); /* the closing 0 ends every character */
     int plain = length > 0 && !mfpg_utf8_is_control(text, length) && *text != '\t' && *text != '\n';

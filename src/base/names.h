@@ -1,4 +1,5 @@
-/* Names that users type, and text of any origin: which bytes are characters, and how a terminal may show them. */
+/* Names that users type, and text of any origin: which bytes form characters, and how they may be printed on
+ * a terminal. */
 #ifndef MFPG_BASE_NAMES_H
 #define MFPG_BASE_NAMES_H
 
@@ -9,18 +10,20 @@
 /* Writes "a, b, c" (cut to size with "...") and returns out. */
 char *mfpg_names_join(const char *const *names, ptrdiff_t count, char *out, size_t size);
 
-/* The length in bytes, 1 to 4, of the character that text begins with, or 0 if it begins with none (RFC 3629: no overlong forms,
- * no surrogates, nothing above U+10FFFF). length: bytes that there are, at least 1. */
+/* Returns the length in bytes, 1 to 4, of the character with which text begins, or 0 if it does not begin
+ * with one (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF). length: number of available
+ * bytes, at least 1. */
 size_t mfpg_utf8_length(const char *text, size_t length);
 
 /* 1 if the whole text is UTF-8. */
 int mfpg_text_is_utf8(const char *text);
 
-/* 1 if the character of that length is a control: C0 but for tab and line end, DEL, C1. */
+/* Returns 1 if the character of that length is a control: C0 except tab and line end, DEL, C1. */
 int mfpg_utf8_is_control(const char *text, size_t length);
 
-/* Prints text so that a terminal obeys nothing in it: controls, and bytes that are not UTF-8, as \xNN. Cut with "..." if it is
- * wider than width columns (taking each character for one), and filled up with blanks if it is narrower. */
+/* Prints text so that it cannot control the terminal: control characters, and bytes that are not UTF-8,
+ * appear as \xNN. It is cut with "..." if it is wider than width columns (one per character), and padded
+ * with blanks if it is narrower. */
 void mfpg_terminal_text(const char *text, int width, FILE *out);
 
 /* The columns that it takes. */

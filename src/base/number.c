@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text between the two calls of the C library, which write the locale's decimal point. */
+/* The C library writes the locale's decimal point, so its text is converted. */
 static void point_for_locale(char *text, int to_locale) {
     char sample[8];
     snprintf(sample, sizeof sample, "%.1f", 0.5);
@@ -51,7 +51,7 @@ int mfpg_number_parse(const char *text, size_t length, double *value) {
 static char *format_by_trial(double value, char buffer[MFPG_NUMBER_SIZE]) {
     int digits = fabs(value) < 10.0 ? 1 : 15; /* one digit of 20 would be "2e+01" */
     for (; digits <= 17; digits++) {
-        if (digits == 2) digits = 15; /* most numbers need one digit or fifteen and more */
+        if (digits == 2) digits = 15; /* most numbers need either one digit or at least fifteen */
         snprintf(buffer, MFPG_NUMBER_SIZE, "%.*g", digits, value);
         if (strtod(buffer, NULL) == value) break;
     }
@@ -59,17 +59,19 @@ static char *format_by_trial(double value, char buffer[MFPG_NUMBER_SIZE]) {
     return buffer;
 }
 
-enum { DIGITS = 17, MOST_SCALE = 31 }; /* 5^31 times a mantissa of 55 bits fits 128 */
+enum { DIGITS = 17, MOST_SCALE = 31 }; /* 5^31 times a mantissa of 55 bits fits into 128 bits */
 static const uint64_t TEN_TO_16 = 10000000000000000u, TEN_TO_17 = 100000000000000000u;
 
-/* A positive number times 10^scale with what reads back as it: everything between the halves to its neighbours. */
+/* A positive number times 10^scale, with the interval that reads back as it: up to half way to its
+ * neighbours. */
 typedef struct scaled {
-    uint64_t floor;     /* of the number, 17 digits */
-    int rest;           /* the number is above floor by: 0 nothing, 1 less than a half, 2 a half, 3 more */
-    uint64_t low, high; /* the smallest and the largest whole number that reads back */
+    uint64_t floor; /* of the number, 17 digits */
+    /* how far the number is above floor: 0 not at all, 1 less than a half, 2 a half, 3 more than a half */
+    int rest;
+    uint64_t low, high; /* the smallest and the largest integer that reads back as the number */
 } scaled;
 
-/* Whole part of quarters 5^scale 2^-shift; *rest as in scaled. */
+/* Returns the whole part of quarters 5^scale 2^-shift; *rest as in scaled. */
 static uint64_t whole_part(unsigned __int128 product, int shift, int *rest) {
     *rest = 0;
     if (shift <= 0) return (uint64_t)(product << -shift);
@@ -94,7 +96,7 @@ static scaled scale_up(uint64_t mantissa, int exponent, int scale) {
     return out;
 }
 
-/* The number rounded to so many digits, halves to even, in units of the last of 17. */
+/* Returns the number rounded to so many digits, halves to even, in units of the last of 17 digits. */
 static uint64_t rounded_to(const scaled *number, int digits) {
     uint64_t unit = 1;
     for (int i = digits; i < DIGITS; i++) unit *= 10;
@@ -104,7 +106,8 @@ static uint64_t rounded_to(const scaled *number, int digits) {
     return (kept + (uint64_t)up) * unit;
 }
 
-/* digits as "%.*g" with that precision writes them: an exponent below -4 or from the precision up, no zeros at the end. */
+/* Writes digits as "%.*g" with that precision does: an exponent below -4 or from the precision up, no zeros
+ * at the end. */
 static char *write_digits(
     uint64_t number, int tens, int precision, int negative, char buffer[MFPG_NUMBER_SIZE]) {
     char digit[DIGITS + 1], *to = buffer;
@@ -129,7 +132,7 @@ static char *write_digits(
     return buffer;
 }
 
-/* 0 if the number is too small or too large for 128 bits. */
+/* Returns 0 if the number is too small or too large for 128 bits. */
 static int find_digits(double value, scaled *out, int *tens) {
     int exponent;
     uint64_t mantissa = (uint64_t)ldexp(frexp(value, &exponent), 53);
@@ -152,7 +155,8 @@ char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]) {
     if (value == 0.0) return strcpy(buffer, signbit(value) ? "-0" : "0");
     if (!find_digits(fabs(value), &number, &tens)) return format_by_trial(value, buffer);
     for (; digits <= DIGITS; digits++) {
-        if (digits == 2) digits = 15; /* as in the trials: fewer digits are fifteen that end with zeros */
+        /* as in the trials above: numbers with fewer digits have fifteen, the last of which are zeros */
+        if (digits == 2) digits = 15;
         uint64_t rounded = rounded_to(&number, digits);
         if (rounded < number.low || rounded > number.high) continue;
         if (rounded == TEN_TO_17) rounded = TEN_TO_16, tens++;

@@ -1,4 +1,4 @@
-/* Numbers as text, whatever the process's locale: strtod and printf follow it, files must not. */
+/* Numbers as text, independent of the process's locale: strtod and printf depend on it, but files must not. */
 #ifndef MFPG_BASE_NUMBER_H
 #define MFPG_BASE_NUMBER_H
 
@@ -11,7 +11,8 @@ enum { MFPG_NUMBER_SIZE = 32 };
  * a number too large for a double. */
 int mfpg_number_parse(const char *text, size_t length, double *value);
 
-/* Writes the shortest decimal text that reads back to the same double; "inf", "-inf", "nan" for those. Returns buffer. */
+/* Writes the shortest decimal text that reads back to the same double, or "inf", "-inf", "nan". Returns
+ * buffer. */
 char *mfpg_number_format(double value, char buffer[MFPG_NUMBER_SIZE]);
 
 #endif

@@ -17,7 +17,7 @@ static void put_number(unsigned char *at, uint32_t value) {
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-/* Writes the chunk whose data are at at + 8 already; returns the byte after it. */
+/* Completes the chunk whose data are already at at + 8; returns the byte after it. */
 static unsigned char *close_chunk(unsigned char *at, const char *name, uint32_t length) {
     put_number(at, length);
     memcpy(at + 4, name, 4);
@@ -39,16 +39,17 @@ mfpg_status mfpg_png_grey(mfpg_context *ctx, ptrdiff_t width, ptrdiff_t height, 
         status = mfpg_fail_memory(ctx);
         goto done;
     }
-    for (ptrdiff_t r = 0; r < height; r++) /* each begins with the number of its filter: 0, none */
+    for (ptrdiff_t r = 0; r < height; r++) /* each row begins with the number of its filter: 0, none */
         memcpy(rows + r * (width + 1) + 1, pixel + r * width, (size_t)width);
     memcpy(at, SIGNATURE, sizeof SIGNATURE);
     at += sizeof SIGNATURE;
     put_number(at + 8, (uint32_t)width);
     put_number(at + 12, (uint32_t)height);
-    at[16] = 8; /* bits; then colour type 0 (grey), and 0 for compression, filters and interlacing */
+    /* eight bits per pixel; then colour type 0 (grey), and 0 for compression, filters and interlacing */
+    at[16] = 8;
     at = close_chunk(at, "IHDR", HEADER);
     if (compress2(at + 8, &packed, rows, plain, 9) != Z_OK) {
-        status = mfpg_fail_memory(ctx); /* its only failure here: the room is large enough */
+        status = mfpg_fail_memory(ctx); /* the only possible failure, because the memory is large enough */
         goto done;
     }
     at = close_chunk(at, "IDAT", (uint32_t)packed);

@@ -9,16 +9,19 @@ enum {
     BLOCK_BYTES = 64,
     NUMBERS_A_BLOCK = 8, /* 64-bit numbers in a block */
     PIECE_NUMBERS = 512, /* numbers read at once */
-    /* One libsodium call: shorter ones than 4 KiB pay for its start, longer ones leave the cache. */
+    /* Size of one libsodium call: calls shorter than 4 KiB are dominated by their start, longer ones do not
+     * fit into the cache. */
     PIECE_BYTES = 16 * 1024
 };
 
-/* What the keyed hashes are of, so that no other use of the same master key can meet these streams. 16 bytes each. */
+/* Prefixes of the keyed hashes, so that another use of the same master key cannot produce these streams. 16
+ * bytes each. */
 static const char SEED_DOMAIN[16] = "mfpg seed key 1";
 static const char STREAM_DOMAIN[16] = "mfpg stream 1";
 
-/* Picks libsodium's fast code. A stream may be opened before any context was made; the call is idempotent, takes a
- * lock of its own, and without it the bits are the same, only four times slower. So its failure may be ignored here. */
+/* Selects libsodium's fast code. A stream may be opened before any context was created. The call may be
+ * repeated and locks internally. Without it the bits are the same, but four times slower to compute, so its
+ * failure is ignored here. */
 static void prepare_sodium(void) {
     if (sodium_init() < 0) return;
 }
@@ -40,7 +43,8 @@ mfpg_key mfpg_key_from_seed(uint64_t seed) {
 
 mfpg_status mfpg_key_from_system(mfpg_key *out) {
     mfpg_key key = {.seeded = 0};
-    /* Not randombytes_buf of libsodium, which aborts the process if the system has no randomness. */
+    /* randombytes_buf of libsodium is not used, because it aborts the process if the system has no
+     * randomness. */
     if (getentropy(key.bytes, sizeof key.bytes) != 0) return MFPG_ERR_IO;
     *out = key;
     return MFPG_OK;
@@ -62,7 +66,7 @@ void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, u
     put_le64(nonce, stream->client);
     while (n > 0) {
         ptrdiff_t take = n < PIECE_BYTES ? n : PIECE_BYTES;
-        memset(out, 0, (size_t)take); /* the call below adds the key stream to a message */
+        memset(out, 0, (size_t)take); /* the call below adds the key stream to a message of zeros */
         crypto_stream_chacha20_xor_ic(out, out, (unsigned long long)take, nonce, block, stream->key);
         block += PIECE_BYTES / BLOCK_BYTES;
         out += take;
@@ -70,7 +74,7 @@ void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, u
     }
 }
 
-/* 64-bit numbers first .. first+n-1 of the stream, n <= PIECE_NUMBERS. */
+/* Computes 64-bit numbers first .. first+n-1 of the stream, n <= PIECE_NUMBERS. */
 static void read_numbers(const mfpg_stream *stream, uint64_t first, ptrdiff_t n, uint64_t *out) {
     uint64_t numbers[PIECE_NUMBERS + NUMBERS_A_BLOCK - 1];
     ptrdiff_t skip = (ptrdiff_t)(first % NUMBERS_A_BLOCK);
@@ -78,7 +82,7 @@ static void read_numbers(const mfpg_stream *stream, uint64_t first, ptrdiff_t n,
     for (ptrdiff_t i = 0; i < n; i++) out[i] = le64toh(numbers[skip + i]);
 }
 
-/* Lemire's multiplication without its rejection: what it would remove is below bound 2^-64. */
+/* Lemire's multiplication without its rejection, whose probability is below bound 2^-64. */
 static uint64_t scaled_down(uint64_t bits, uint64_t bound) {
     return (uint64_t)(((unsigned __int128)bits * bound) >> 64);
 }
@@ -105,7 +109,7 @@ void mfpg_stream_permutation(const mfpg_stream *stream, ptrdiff_t n, ptrdiff_t *
     for (ptrdiff_t done = 0; done < n;) {
         ptrdiff_t take = n - done < PIECE_NUMBERS ? n - done : PIECE_NUMBERS;
         read_numbers(stream, (uint64_t)done, take, numbers);
-        for (ptrdiff_t i = done; i < done + take; i++) { /* inside out: i joins at a random place */
+        for (ptrdiff_t i = done; i < done + take; i++) { /* inside out: i is inserted at a random place */
             ptrdiff_t place = (ptrdiff_t)scaled_down(numbers[i - done], (uint64_t)i + 1);
             order[i] = order[place];
             order[place] = i;

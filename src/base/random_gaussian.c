@@ -15,7 +15,7 @@ enum {
     BLOCK_PAIRS = 8,
     GROUP_BLOCKS = 8,
     GROUP_DRAWS = GROUP_BLOCKS * BLOCK_WORDS,
-    PIECE_BLOCKS = 128, /* made at once: 8 KiB of key stream, 2048 draws */
+    PIECE_BLOCKS = 128, /* blocks made at once: 8 KiB of key stream, 2048 draws */
     PIECE_DRAWS = PIECE_BLOCKS * BLOCK_WORDS,
     LONGEST_SEQUENTIAL = 512, /* draws of the longest vector in the sequential layout */
     LANES = GROUP_BLOCKS,     /* pairs transformed side by side */
@@ -38,7 +38,8 @@ static inline float float_of(uint32_t bits) {
     return x;
 }
 
-/* yes if the mask has all bits set, no if it has none; written without a branch, or gcc leaves the loops scalar. */
+/* Selects yes if the mask has all bits set, no if it has none; without a branch, because gcc would otherwise
+ * not vectorise the loops. */
 static inline float choose(uint32_t mask, float yes, float no) {
     return float_of((bits_of(yes) & mask) | (bits_of(no) & ~mask));
 }
@@ -68,8 +69,8 @@ static inline __attribute__((always_inline)) float radius_of(int fused, float x,
     return sqrtf(add_product(fused, (float)e, -1.3862944f, s));
 }
 
-/* The radius of a word that is not rare. Words of the upper half count down from 1, so that a float holds their
- * distance from it: then also the smallest radii are right to a float's precision. */
+/* Computes the radius of a word that is not rare. Words of the upper half are represented by their distance
+ * from 1, which a float holds exactly enough that the smallest radii have full precision too. */
 static inline __attribute__((always_inline)) float common_radius(int fused, uint32_t word) {
     uint32_t upper = (uint32_t)((int32_t)word >> 31); /* all bits set in the upper half */
     float distance = ((float)(int32_t)(word ^ upper) + 0.5f) * 0x1p-32f;
@@ -97,7 +98,8 @@ static inline __attribute__((always_inline)) void direction(
 
 float mfpg_box_muller_radius(uint32_t word, uint64_t further) {
     if (word >= MFPG_RARE_RADIUS) return common_radius(0, word);
-    /* u < 2^-23, so a float holds (word 2^64 + further + 1/2) / 2^96 down to its end, 2^-97 */
+    /* u < 2^-23, so a float can represent (word 2^64 + further + 1/2) / 2^96 down to its smallest value,
+     * 2^-97 */
     float u = ((float)word * 0x1p64f + ((float)further + 0.5f)) * 0x1p-96f;
     return radius_of(0, u, 1.0f - u);
 }
@@ -109,11 +111,13 @@ void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle
     draws[1] = radius * sine;
 }
 
-/* How pairs become draws: as mfpg_stream_gaussian gives them, the same bits on every processor; or within a bound of the
- * normal deviate that their bits mean, NaN if the radius does not allow that, with fused multiplications or without. */
+/* How pairs become draws. Either as mfpg_stream_gaussian gives them, with the same bits on every processor;
+ * or within an error bound of the normal deviate that their bits mean (NaN if the radius does not allow
+ * that), with or without fused multiplications. */
 typedef enum draw_form { SAME_BITS, BOUNDED, BOUNDED_FUSED } draw_form;
 
-/* Pairs side by side. SAME_BITS: the result is nonzero if a radius is rare and waits for its refinement. */
+/* Processes pairs side by side. SAME_BITS: the result is nonzero if a radius is rare and needs its
+ * refinement. */
 static inline __attribute__((always_inline)) uint32_t transform(int lanes, draw_form form,
     const uint32_t *restrict radius, const uint32_t *restrict angle, float *restrict first,
     float *restrict second) {
@@ -156,7 +160,7 @@ static uint32_t sequential_plain(int bounded, const uint32_t *words, ptrdiff_t b
     return bounded ? sequential(BOUNDED, words, blocks, z) : sequential(SAME_BITS, words, blocks, z);
 }
 
-/* A block has eight pairs: broader registers would be half empty. */
+/* A block has eight pairs, so half of wider registers would be empty. */
 MFPG_FOR_AVX2 static uint32_t sequential_avx2(
     int bounded, const uint32_t *words, ptrdiff_t blocks, float *z) {
     return bounded ? sequential(BOUNDED_FUSED, words, blocks, z) : sequential(SAME_BITS, words, blocks, z);
@@ -165,7 +169,8 @@ MFPG_FOR_AVX2 static uint32_t sequential_avx2(
 typedef float half_floats __attribute__((vector_size(LANES * sizeof(float))));
 typedef float broad_floats __attribute__((vector_size(BROAD * sizeof(float))));
 
-/* The draws of one half of the blocks go to one group, those of the other to the next, from registers. */
+/* The draws of one half of the blocks go to one group and those of the other half to the next, directly from
+ * registers. */
 static inline __attribute__((always_inline)) void store_halves(const float draws[BROAD], float *to) {
     broad_floats all;
     memcpy(&all, draws, sizeof all);
@@ -175,7 +180,7 @@ static inline __attribute__((always_inline)) void store_halves(const float draws
     memcpy(to + GROUP_DRAWS, &high, sizeof high);
 }
 
-/* Two groups of eight blocks that lie side by side. */
+/* Two adjacent groups of eight blocks. */
 static inline __attribute__((always_inline)) uint32_t two_groups(
     int lanes, draw_form form, const mfpg_chacha20 *words, float *z) {
     uint32_t rare = 0;
@@ -207,13 +212,13 @@ uint32_t mfpg_gaussian_groups(int bounded, mfpg_registers registers, const mfpg_
     return MAKERS[registers](bounded, words, z);
 }
 
-/* Place of word w of block b among the draws, both counted from the start of the vector. */
+/* Returns the place of word w of block b among the draws, both counted from the start of the vector. */
 static ptrdiff_t place_of(layout order, ptrdiff_t b, int w) {
     if (order == SEQUENTIAL) return BLOCK_WORDS * b + w;
     return b / GROUP_BLOCKS * GROUP_DRAWS + LANES * w + b % GROUP_BLOCKS;
 }
 
-/* Makes the pairs with a rare radius again, with eight bytes of a block of their own for each pair of the block. */
+/* Recomputes the pairs with a rare radius, with eight further bytes for each pair of the block. */
 static void refine(
     const mfpg_stream *stream, uint64_t first_block, layout order, ptrdiff_t blocks, float *z) {
     for (ptrdiff_t b = 0; b < blocks; b++) {
@@ -246,7 +251,8 @@ static void make_sequential(int bounded, mfpg_registers registers, const mfpg_st
     if (rare && !bounded) refine(stream, first_block, SEQUENTIAL, blocks, z);
 }
 
-/* Draws of `blocks` blocks, whole groups, from number first_block on; room for an even number of groups. */
+/* Computes the draws of `blocks` blocks, in whole groups, from number first_block on; there must be room for
+ * an even number of groups. */
 static void make_word_major(int bounded, mfpg_registers registers, const mfpg_stream *stream,
     uint64_t first_block, ptrdiff_t blocks, float *z) {
     uint32_t rare = 0;

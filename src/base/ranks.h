@@ -1,5 +1,5 @@
-/* What the processes of a group do together (without a group every call is a no-op of a group of one), and sums that no order of
- * clients, threads or ranks can change. */
+/* What the processes of a group do together (without a group every call does nothing, as in a group of one),
+ * and sums that do not depend on the order of clients, threads or ranks. */
 #ifndef MFPG_BASE_RANKS_H
 #define MFPG_BASE_RANKS_H
 
@@ -11,31 +11,32 @@
 int mfpg_ranks_size(const mfpg_context *ctx);
 int mfpg_ranks_rank(const mfpg_context *ctx);
 
-/* 1 on the rank that writes files, prints and keeps the ledger. */
+/* Returns 1 on the rank that writes files, prints and keeps the ledger. */
 static inline int mfpg_ranks_first(const mfpg_context *ctx) {
     return mfpg_ranks_rank(ctx) == 0;
 }
 
-/* numbers[i] becomes the sum over all ranks; the caller knows that it fits. */
+/* Replaces numbers[i] by the sum over all ranks; the caller guarantees that it fits. */
 mfpg_status mfpg_ranks_sum(mfpg_context *ctx, int64_t *numbers, ptrdiff_t count);
 
-/* If one rank failed, all fail, with its status and message; of several the lowest. If a status can differ from rank to rank,
- * this comes before the next call that all have to make. */
+/* Makes all ranks fail if one failed, with its status and message (of several, the lowest rank). If a status
+ * can differ between ranks, this must be called before the next collective call. */
 mfpg_status mfpg_ranks_agree(mfpg_context *ctx, mfpg_status status);
 
-/* *flag becomes 1 on all if it is not 0 on any. */
+/* Sets *flag to 1 on all ranks if it is not 0 on any. */
 mfpg_status mfpg_ranks_any(mfpg_context *ctx, int *flag);
 
-/* Words of 64 bits, doubles among them: every word is known to one rank, is 0 on the others, and is known to all then. */
+/* Shares words of 64 bits, including doubles: every word is known to one rank and is 0 on the others;
+ * afterwards all ranks know it. */
 static inline mfpg_status mfpg_ranks_share(mfpg_context *ctx, void *words, ptrdiff_t count) {
-    return mfpg_ranks_sum(ctx, words, count); /* a word and zeros have the sum of its bits */
+    return mfpg_ranks_sum(ctx, words, count); /* the sum of a word and zeros has the bits of the word */
 }
 
-/* Bytes of the first rank become those of all; of the others only the room counts. */
+/* Copies bytes of the first rank to all others; there only the memory must exist. */
 mfpg_status mfpg_ranks_hand_out(mfpg_context *ctx, void *bytes, size_t size);
 
-/* The same for a block whose size only the first rank knows: *block and *size are set on the others, which free it. On the
- * first rank they stay. A failure is the same on all. */
+/* Does the same for a block whose size only the first rank knows: *block and *size are set on the others,
+ * which must free the block. On the first rank they do not change. A failure is the same on all. */
 mfpg_status mfpg_ranks_hand_out_block(mfpg_context *ctx, char **block, size_t *size);
 
 /* ---- sums of weighted vectors in fixed point (fixed_sum.c) ----
@@ -59,33 +60,37 @@ typedef struct mfpg_fixed_sum {
     int64_t bound;   /* of |entry|, in units */
 } mfpg_fixed_sum;
 
-/* An empty sum of count >= 0 entries; *out is set only on success. Free it with mfpg_fixed_sum_clear. */
+/* Creates an empty sum of count >= 0 entries; *out is set only on success. Free it with
+ * mfpg_fixed_sum_clear. */
 mfpg_status mfpg_fixed_sum_init(mfpg_context *ctx, ptrdiff_t count, mfpg_fixed_sum *out);
 
-/* Frees; harmless on a zeroed struct and twice. */
+/* Frees the sum; a zeroed struct, and a second call, are allowed. */
 void mfpg_fixed_sum_clear(mfpg_fixed_sum *sum);
 
-/* Back to an empty sum of the same count. */
+/* Makes the sum empty again, with the same count. */
 void mfpg_fixed_sum_reset(mfpg_fixed_sum *sum);
 
-/* sum += weight * x, count entries. MFPG_ERR_NUMERIC if the weight or an entry is not finite (the message names the
- * first such entry) or the range would be left (it names the largest term); the sum is unchanged then. */
+/* Adds weight * x, count entries, to sum. MFPG_ERR_NUMERIC if the weight or an entry is not finite (the
+ * message names the first such entry) or if the range would be left (it names the largest term); sum is then
+ * unchanged. */
 mfpg_status mfpg_fixed_sum_add(mfpg_context *ctx, mfpg_fixed_sum *sum, double weight, const float *x);
 
-/* sum += units, count integers in steps of a grid instead of MFPG_FIXED_SUM_UNIT. No range: what leaves 64 bits wraps around,
- * which is a function of the sum alone. A sum is of such integers or of weighted vectors, not of both. */
+/* Adds units, count integers in steps of a grid instead of MFPG_FIXED_SUM_UNIT, to sum. There is no range
+ * limit: overflow of 64 bits wraps around, so the result depends only on the sum. A sum may contain either
+ * such integers or weighted vectors, not both. */
 void mfpg_fixed_sum_add_units(mfpg_fixed_sum *sum, const int64_t *units);
 
-/* sum += other, of the same count. MFPG_ERR_NUMERIC if the range would be left; the sum is unchanged then. */
+/* Adds other, of the same count, to sum. MFPG_ERR_NUMERIC if the range would be left; sum is then unchanged. */
 mfpg_status mfpg_fixed_sum_merge(mfpg_context *ctx, mfpg_fixed_sum *sum, const mfpg_fixed_sum *other);
 
-/* sum becomes the sum over all ranks, the same on each. MFPG_ERR_NUMERIC, on all, if the range would be left. */
+/* Replaces sum by the sum over all ranks, the same on each. MFPG_ERR_NUMERIC, on all, if the range would be
+ * left. */
 mfpg_status mfpg_fixed_sum_merge_ranks(mfpg_context *ctx, mfpg_fixed_sum *sum);
 
-/* The sum as floats, count entries, each rounded once. */
+/* Returns the sum as floats, count entries, each rounded once. */
 void mfpg_fixed_sum_read_float(const mfpg_fixed_sum *sum, float *out);
 
-/* out = from + step times the units, count floats, each rounded once. */
+/* Sets out = from + step times the units, count floats, each rounded once. */
 void mfpg_fixed_sum_move(const mfpg_fixed_sum *sum, double step, const float *from, float *out);
 
 #endif

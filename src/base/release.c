@@ -60,7 +60,8 @@ int mfpg_release_is_choice(const mfpg_release *release) {
 
 /* ---- the fields ---- */
 
-/* Steps are at most 2^53 (mfpg_release_fault), so that a double holds them exactly. An action without a number counts as 0. */
+/* Steps are at most 2^53 (mfpg_release_fault), so a double holds them exactly. An action without a number
+ * counts as 0. */
 int mfpg_release_numbers(const mfpg_release *r, int parts, double *out) {
     double action = mfpg_action_value(&r->action);
     const struct {
@@ -106,7 +107,7 @@ uint64_t mfpg_release_hash(const mfpg_release *release, int parts) {
     uint64_t hash = 0;
     for (int i = 0; i < count; i++) {
         uint64_t bits;
-        double value = number[i] + 0.0; /* equal numbers have equal hashes: -0 becomes 0 */
+        double value = number[i] + 0.0; /* equal numbers must have equal hashes, so -0 becomes 0 */
         memcpy(&bits, &value, sizeof bits);
         hash = (hash ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;

@@ -8,28 +8,28 @@
 
 /* ---- further draws (random.c) ---- */
 
-/* Key-stream bytes [64*block, 64*block+n), n >= 0, as libsodium's crypto_stream_chacha20 gives them. */
+/* Computes the key-stream bytes [64*block, 64*block+n), n >= 0, as libsodium's crypto_stream_chacha20 does. */
 void mfpg_stream_bytes(const mfpg_stream *stream, uint64_t block, ptrdiff_t n, unsigned char *out);
 
-/* A whole number uniform on [0, bound), bound >= 1, number first of the stream: 64 bits times bound, high half. The
- * bias is below bound 2^-64. Shares its bits with uniform number first. */
+/* Returns an integer uniform on [0, bound), bound >= 1, from number `first` of the stream: the high half of
+ * 64 bits times bound. The bias is below bound 2^-64. It uses the same bits as uniform number `first`. */
 uint64_t mfpg_stream_below(const mfpg_stream *stream, uint64_t first, uint64_t bound);
 
-/* A uniformly random order of 0 .. n-1: Fisher-Yates inside out, where i = 0 .. n-1 in turn takes the place
- * mfpg_stream_below(stream, i, i+1), whose holder moves to place i. */
+/* Computes a uniformly random order of 0 .. n-1 by the inside-out Fisher-Yates shuffle: for i = 0 .. n-1, i
+ * takes the place mfpg_stream_below(stream, i, i+1), and the previous holder of that place moves to place i. */
 void mfpg_stream_permutation(const mfpg_stream *stream, ptrdiff_t n, ptrdiff_t *order);
 
-/* inout[i] += scale * z[i] with the same z as mfpg_stream_gaussian (float arithmetic, uncontracted). */
+/* Adds inout[i] += scale * z[i] with the same z as mfpg_stream_gaussian (float arithmetic, uncontracted). */
 void mfpg_stream_gaussian_add(
     const mfpg_stream *stream, uint64_t vector, ptrdiff_t n, float scale, float *inout);
 
 /* ---- Gaussian vectors by pieces (random_gaussian.c) ---- */
 
-/* Draws number first to first + n - 1 of a vector; pieces come in order. */
+/* Computes draws number first to first + n - 1 of a vector; pieces must be requested in order. */
 typedef void (*mfpg_gaussian_visitor)(ptrdiff_t first, ptrdiff_t n, const float *z, void *arg);
 
-/* The draws of mfpg_stream_gaussian, at most 2048 at a time, all pieces but the last of a multiple of 128. The processor
- * must have the registers; the bits are the same for all. */
+/* Computes the draws of mfpg_stream_gaussian, at most 2048 at a time; all pieces except the last have a
+ * multiple of 128. The processor must have the registers; the bits are the same on all processors. */
 void mfpg_stream_gaussian_visit(mfpg_registers registers, const mfpg_stream *stream, uint64_t vector,
     ptrdiff_t n, mfpg_gaussian_visitor visit, void *arg);
 
@@ -68,13 +68,15 @@ typedef struct mfpg_pair_place {
 } mfpg_pair_place;
 mfpg_pair_place mfpg_stream_pair_place(uint64_t vector, ptrdiff_t n, ptrdiff_t j);
 
-/* A radius word below this is refined by 64 further bits. */
+/* A smaller radius word is refined by 64 further bits. */
 enum { MFPG_RARE_RADIUS = 1 << 9 };
 
-/* sqrt(-2 log u): u = (word + 1/2) / 2^32, or (word 2^64 + further + 1/2) / 2^96 if the word is rare. */
+/* Returns sqrt(-2 log u), where u = (word + 1/2) / 2^32, or (word 2^64 + further + 1/2) / 2^96 if the word
+ * is rare. */
 float mfpg_box_muller_radius(uint32_t word, uint64_t further);
 
-/* The two draws of a pair: radius times cosine and sine of the angle 2 pi (word's upper 30 bits + 1/2) / 2^30. */
+/* Computes the two draws of a pair: radius times cosine and sine of the angle 2 pi (word's upper 30 bits +
+ * 1/2) / 2^30. */
 void mfpg_box_muller_pair(uint32_t radius_word, uint64_t further, uint32_t angle_word, float draws[2]);
 
 /* ---- the key stream as vector code wants it (chacha20.c) ----
@@ -98,7 +100,8 @@ void mfpg_chacha20_make(
 void mfpg_chacha20_few(mfpg_registers registers, const mfpg_stream *stream, uint64_t block, ptrdiff_t count,
     uint32_t (*words)[MFPG_CHACHA20_WORDS]);
 
-/* 1 if this processor's code and libsodium give the same words, also if the counter's lower half overflows. */
+/* Returns 1 if this processor's code and libsodium give the same words, also if the counter's lower half
+ * overflows. */
 int mfpg_chacha20_agrees(void);
 
 /* The draws of two groups of eight blocks (the layout of long vectors) from their words, into z[0 .. 256). bounded as above; else

@@ -1,5 +1,5 @@
-/* Hot loops for the processor at hand. Every variant does the same operations on the same elements and nothing is
- * contracted, so all give the same bits; only the time differs. */
+/* Variants of hot loops for different processors. Every variant does the same operations on the same
+ * elements without contraction, so all give the same bits; only the time differs. */
 #ifndef MFPG_BASE_WIDE_H
 #define MFPG_BASE_WIDE_H
 
@@ -27,8 +27,8 @@
 #define MFPG_WIDE_SHORT
 #endif
 
-/* If more registers, or other instructions, need another shape of the loop, there is one function a shape, with this before it,
- * and mfpg_widest_registers() chooses. */
+/* For loops that need another form with wider registers or other instructions: this precedes one function
+ * per form, and mfpg_widest_registers() selects one. */
 #if defined(__x86_64__)
 #define MFPG_FOR_AVX2   __attribute__((target("avx2,fma")))
 #define MFPG_FOR_AVX512 __attribute__((target("avx2,fma,avx512f,avx512vl")))
@@ -37,14 +37,14 @@
 #define MFPG_FOR_AVX512
 #endif
 
-/* Before a loop of at most 24 rounds, known when compiling, over arrays that are to become registers. */
+/* Precedes a loop of at most 24 iterations, known at compile time, over arrays that should become registers. */
 #if defined(__clang__)
 #define MFPG_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define MFPG_UNROLL _Pragma("GCC unroll 24")
 #endif
 
-/* In rising order: a processor that has one has all before it. */
+/* In ascending order: a processor that has one has all before it. */
 typedef enum mfpg_registers {
     MFPG_REGISTERS_PLAIN,
     MFPG_REGISTERS_AVX2,  /* 16 of eight floats; fused multiplications */

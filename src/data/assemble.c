@@ -1,4 +1,4 @@
-/* Tables into a frame: match columns, and read every cell by its column's role. */
+/* Combines tables into a frame: matches columns, and reads every cell according to its column's role. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,15 @@ typedef struct assembly {
 
 /* ---- labels ---- */
 
-/* A label without blanks around it and without one dot at its end: ">50K." is ">50K". */
+/* Returns a label without surrounding blanks and without one final dot: ">50K." becomes ">50K". */
 static mfpg_slice bare_label(mfpg_slice text) {
     text = mfpg_slice_trim(text);
     if (text.length > 1 && text.at[text.length - 1] == '.') text.length--;
     return text;
 }
 
-/* Refuses a positive text that no row has although the rows have several others. If they have one other it warns: a client
- * may well hold one class only. */
+/* Refuses a positive text that occurs in no row if the rows have several other values. If they have one
+ * other value, it only warns, because a client may hold one class only. */
 static mfpg_status check_positive(const assembly *a) {
     const char *wanted = a->options->positive;
     const char *const *labels = (const char *const *)a->labels.keys;
@@ -51,7 +51,7 @@ static mfpg_status check_positive(const assembly *a) {
         nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "", list);
 }
 
-/* The first row whose label is value, or -1. */
+/* Returns the first row whose label is value, or -1. */
 static ptrdiff_t first_row_with(const mfpg_frame *frame, float value) {
     for (ptrdiff_t i = 0; i < frame->rows; i++)
         if (frame->y[i] == value) return i;
@@ -81,7 +81,7 @@ mfpg_status mfpg_label_make_binary(mfpg_context *ctx, mfpg_frame *frame) {
 
 /* ---- cells ---- */
 
-/* A cell that is to be read, and its column. */
+/* A cell that is read, and its column. */
 typedef struct cell_place {
     const mfpg_table *table;
     ptrdiff_t row, own; /* own: the table's number of the column */
@@ -96,7 +96,7 @@ static mfpg_status fail_cell(const assembly *a, cell_place at, const char *what)
         mfpg_slice_show(mfpg_table_text(at.table, at.row, at.own, number), shown), what);
 }
 
-/* A missing cell: an error, a row without it (*kept = 0), or NAN for its features. */
+/* Handles a missing cell: an error, a row without it (*kept = 0), or NAN for its features. */
 static mfpg_status read_missing(const assembly *a, cell_place at, float *x, int *kept) {
     mfpg_role role = at.column->role;
     if (a->options->missing == MFPG_MISSING_DROP) {
@@ -127,7 +127,7 @@ static mfpg_status read_number(const assembly *a, cell_place at, float *x) {
     return isfinite(*x) ? MFPG_OK : fail_cell(a, at, "is too large");
 }
 
-/* Writes the indicators of all listed values but the first. */
+/* Writes the indicators of all listed values except the first. */
 static mfpg_status read_category(const assembly *a, cell_place at, float *indicators) {
     char number[MFPG_NUMBER_SIZE], shown[MFPG_SHOWN_SIZE], allowed[512];
     const mfpg_category *category = at.column->category;
@@ -150,7 +150,7 @@ static mfpg_status read_label(assembly *a, cell_place at, float *label) {
     if (options->positive) {
         mfpg_slice text = bare_label(mfpg_table_text(at.table, at.row, at.own, number));
         *label = mfpg_slice_equal(text, bare_label(mfpg_slice_of(options->positive))) ? 1.0f : 0.0f;
-        /* After the first few, only the positive text itself matters. */
+        /* After the first few texts, only the positive text is needed. */
         if (a->labels.count >= MOST_SEEN && *label == 0.0f) return MFPG_OK;
         return mfpg_lookup_add(&a->labels, text) < 0 ? mfpg_fail_memory(a->ctx) : MFPG_OK;
     }
@@ -202,8 +202,9 @@ static mfpg_status read_cell(assembly *a, cell_place at, int *kept) {
 
 /* ---- rows ---- */
 
-/* Reads the features and the label of a row to the end of the frame. A row without one of them is absent: all its
- * features are zero. Its label is read all the same, because a partition by labels must not depend on other cells. */
+/* Reads the features and the label of a row to the end of the frame. A row without one of them is absent:
+ * all its features are zero. Its label is read nevertheless, because a partition by labels must not depend
+ * on other cells. */
 static mfpg_status read_row(assembly *a, ptrdiff_t t, cell_place at) {
     const mfpg_schema *schema = &a->schema;
     mfpg_frame *frame = a->frame;
@@ -225,7 +226,8 @@ static mfpg_status read_row(assembly *a, ptrdiff_t t, cell_place at) {
     return MFPG_OK;
 }
 
-/* A row without a value in the partition column is left out; a row of the common test set has no client. */
+/* A row without a value in the partition column is left out; a row of the common test set belongs to no
+ * client. */
 static mfpg_status read_tables(assembly *a, const mfpg_table *tables, ptrdiff_t count) {
     const mfpg_schema *schema = &a->schema;
     mfpg_frame *frame = a->frame;
@@ -273,7 +275,7 @@ static mfpg_status make_room(
     return MFPG_OK;
 }
 
-/* Bounds that the format itself makes public, such as 0 and 255 of bytes. */
+/* Bounds that the format itself makes public, such as 0 and 255 for bytes. */
 static mfpg_status bound_by_format(
     mfpg_context *ctx, const mfpg_table *tables, ptrdiff_t count, mfpg_frame *frame) {
     double low = tables[0].low, high = tables[0].high;

@@ -59,7 +59,7 @@ static double number_at(const mfpg_binary *binary, const unsigned char *bytes) {
     return binary->size == 4 ? (double)single : wide;
 }
 
-/* Bytes without a sign, the values of pictures, take the short way. */
+/* Unsigned bytes, the values of pictures, have a faster path. */
 static void decode(const mfpg_binary *binary, const unsigned char *bytes, ptrdiff_t count, float *to) {
     if (binary->kind == 'u' && binary->size == 1)
         for (ptrdiff_t i = 0; i < count; i++) to[i] = (float)bytes[i];
@@ -94,7 +94,8 @@ mfpg_status mfpg_bytes_read_numbers(
 
 /* ---- files ---- */
 
-/* gzread returns what there is; gzerror says whether that was all, or the file ends within its compressed data. */
+/* gzread returns the available bytes; gzerror tells whether that was all or the compressed data are
+ * truncated. */
 static mfpg_status fill_from_file(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got) {
     gzFile file = ((mfpg_file_bytes *)source)->file;
     int count = gzread(file, to, (unsigned)room), system_code = errno, code = Z_OK;

@@ -1,4 +1,4 @@
-/* Bytes that arrive one after the other, from a file or a member of a zip archive, and numbers made of them. */
+/* A source of bytes (a file or a member of a zip archive), and numbers read from it. */
 #ifndef MFPG_DATA_BYTES_H
 #define MFPG_DATA_BYTES_H
 
@@ -9,14 +9,14 @@
 typedef struct mfpg_bytes mfpg_bytes;
 struct mfpg_bytes {
     mfpg_context *ctx;
-    const char *where; /* for messages: a file, or a file and its member */
+    const char *where; /* name for messages: a file, or a file and its member */
     uint64_t at;       /* bytes handed out */
 
-    /* Writes the next bytes, room of them or, at the end only, fewer. Fails if the source is damaged. */
+    /* Writes the next bytes: `room` of them, or fewer at the end. Fails if the source is damaged. */
     mfpg_status (*fill)(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got);
 };
 
-/* MFPG_ERR_INPUT with "WHERE: byte AT: " in front. Returns the status. */
+/* Fails with MFPG_ERR_INPUT and a message that begins "WHERE: byte AT: ". Returns the status. */
 mfpg_status mfpg_bytes_fail(const mfpg_bytes *source, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -30,9 +30,9 @@ typedef struct mfpg_binary {
     int big;   /* 1: the highest byte comes first */
 } mfpg_binary;
 
-/* Reads the rest of the source, which is count >= 1 numbers, into *numbers: NULL on entry, the caller's to free, also after
- * a failure. Memory is asked for as the bytes arrive, so that a header cannot ask for more than the source can fill.
- * count x size is at most MFPG_MOST_BYTES. */
+/* Reads the rest of the source, which must be count >= 1 numbers, into *numbers: NULL on entry, freed by the
+ * caller, also after a failure. Memory is allocated as the bytes arrive, so a header cannot make it allocate
+ * more than the source contains. count x size is at most MFPG_MOST_BYTES. */
 mfpg_status mfpg_bytes_read_numbers(
     mfpg_bytes *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers);
 
@@ -61,7 +61,7 @@ typedef struct mfpg_zip {
     const char *path;    /* borrowed */
     unsigned char *file; /* the whole archive */
     uint64_t length;     /* of the file */
-    uint64_t directory;  /* offset of the central directory: members end before it */
+    uint64_t directory;  /* offset of the central directory, before which all members end */
     mfpg_zip_member *member;
     ptrdiff_t members;
 } mfpg_zip;

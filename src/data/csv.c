@@ -1,4 +1,4 @@
-/* Comma-separated values: RFC 4180 and what real files make of it. */
+/* Comma-separated values: RFC 4180 and the common variations in real files. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 
 enum { MOST_RECORD_BYTES = 1 << 24 };
 
-/* The state of the scan of a file. The text ends with a 0 and holds no other. */
+/* The state of the scan of a file. The text ends with a 0 and contains no other. */
 typedef struct scanner {
     mfpg_context *ctx;
     mfpg_table *table;
     char *at;       /* the next byte */
     uint32_t line;  /* its line, from 1 */
-    char separator; /* a blank stands for runs of blanks and tabs */
+    char separator; /* a blank means runs of blanks and tabs */
     ptrdiff_t cells, cell_room, line_room;
 } scanner;
 
@@ -40,7 +40,7 @@ static void skip_blanks(scanner *s) {
     while (is_blank(s, *s->at)) s->at++;
 }
 
-/* Moves past LF, CR LF or a lone CR. */
+/* Skips LF, CR LF or a lone CR. */
 static void end_line(scanner *s) {
     mfpg_notes *notes = &s->table->notes;
     if (*s->at == 0) return;
@@ -59,7 +59,8 @@ static mfpg_status push_cell(scanner *s, const char *start, const char *end) {
     return MFPG_OK;
 }
 
-/* A field in quotes: doubled quotes become one in place, line ends stay. Blanks outside the quotes are dropped. */
+/* Reads a field in quotes: doubled quotes become one in place, line ends are kept. Blanks outside the quotes
+ * are dropped. */
 static mfpg_status read_quoted(scanner *s) {
     uint32_t first_line = s->line;
     char *start = ++s->at, *to = start;
@@ -91,7 +92,7 @@ static mfpg_status read_field(scanner *s) {
     return push_cell(s, start, end);
 }
 
-/* Reads one record onto the end of the cells. */
+/* Reads one record and appends its cells. */
 static mfpg_status read_record(scanner *s, ptrdiff_t *fields) {
     ptrdiff_t first = s->cells;
     const char *record = s->at;
@@ -113,7 +114,7 @@ static mfpg_status read_record(scanner *s, ptrdiff_t *fields) {
     return MFPG_OK;
 }
 
-/* Moves past blank lines and comment lines, which start with a bar. Returns 0 at the end of the text. */
+/* Skips blank lines and comment lines, which start with a bar. Returns 0 at the end of the text. */
 static int find_record(scanner *s) {
     for (;;) {
         char *at = s->at;
@@ -130,8 +131,8 @@ static int find_record(scanner *s) {
     }
 }
 
-/* The commonest of , ; tab outside quotes in the line at hand (ties: the order ; tab ,); without them a blank, if there is
- * one inside the line. */
+/* Returns the most frequent of , ; tab outside quotes in the current line (ties: in the order ; tab ,); if
+ * there is none, a blank, provided that the line contains one. */
 static char find_separator(const char *line) {
     ptrdiff_t commas = 0, semicolons = 0, tabs = 0, blanks = 0;
     int quoted = 0;
@@ -157,8 +158,8 @@ static mfpg_status fail_field_count(const scanner *s, uint32_t line, ptrdiff_t f
         s->table->path, line, found, found == 1 ? "" : "s", expected, word);
 }
 
-/* 1 if every field is a number or a missing mark and the numbers do not simply count up: a row of data, taken for a
- * header. */
+/* Returns 1 if the header looks like a row of data: every field is a number or a missing mark, and the
+ * numbers do not simply count up. */
 static int is_row_of_data(const mfpg_data_options *options, const mfpg_table *table, ptrdiff_t fields) {
     double previous = NAN;
     int counted = 1;
@@ -197,7 +198,7 @@ static mfpg_status read_header(scanner *s, const mfpg_data_options *options) {
     return status;
 }
 
-/* Names for a file without header, once its first row is in. */
+/* Names the columns of a file without header, after its first row was read. */
 static mfpg_status name_columns(
     scanner *s, const mfpg_data_options *options, ptrdiff_t fields, uint32_t line) {
     if (options->columns && options->column_count != fields)
@@ -230,7 +231,7 @@ static mfpg_status read_rows(scanner *s, const mfpg_data_options *options, ptrdi
     return table->rows >= least ? MFPG_OK : fail_at(s, s->line, "no row after the header");
 }
 
-/* Zero bytes mean that this is not a text, or a text of two bytes a letter. */
+/* Zero bytes mean that the file is not a text, or a text with two bytes per character. */
 static mfpg_status check_text(mfpg_context *ctx, const mfpg_table *table, size_t length) {
     const char *zero = memchr(table->text, 0, length);
     if (!zero) return MFPG_OK;

@@ -1,4 +1,4 @@
-/* mfpg_data_check: recognise a file, read it, look at the table from every side. */
+/* mfpg_data_check recognises a file, reads it, and examines the table. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 
 /* ---- reading ---- */
 
-/* A pipe would be waited for, and could be read only once. */
+/* Opening a pipe could block, and a pipe can be read only once. */
 static mfpg_status refuse_pipe(mfpg_context *ctx, const char *path) {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISFIFO(info.st_mode)) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: a pipe can be read only once; write a file", path);
 }
 
-/* The beginning of a file as its reader will see it: of a gzip file what is in it. */
+/* Returns the beginning of a file as its reader will see it; for a gzip file, of its content. */
 static mfpg_status read_head(
     mfpg_context *ctx, const char *path, unsigned char head[MFPG_SNIFF_SIZE], size_t *length, int *packed) {
     mfpg_status status = refuse_pipe(ctx, path);
@@ -66,15 +66,15 @@ static mfpg_status recognise(mfpg_context *ctx, const char *path, const mfpg_rea
     return reader ? MFPG_OK : mfpg_reader_find(ctx, "csv", out);
 }
 
-/* 1 if the text of the first row's cell is in a later row of its column too. */
+/* Returns 1 if the text of the first row's cell also occurs in a later row of its column. */
 static int recurs(const mfpg_inspection *check, ptrdiff_t column, ptrdiff_t rows, mfpg_slice text) {
     for (ptrdiff_t i = 1; i < rows; i++)
         if (mfpg_slice_equal(mfpg_inspect_cell(check, i, column).text, text)) return 1;
     return 0;
 }
 
-/* Guesses whether the first of a table's rows is a header: texts above columns of numbers or, in a table of texts alone,
- * words that occur nowhere else. */
+/* Guesses whether the first row of a table is a header: texts above columns of numbers or, in a table of
+ * texts only, words that occur nowhere else. */
 static int first_row_is_header(const mfpg_inspection *check) {
     ptrdiff_t rows = check->table.rows < 1000 ? check->table.rows : 1000, above = 0, numbers = 0, numeric = 0;
     int again = 0, gaps = 0;
@@ -96,7 +96,7 @@ static int first_row_is_header(const mfpg_inspection *check) {
     return numbers == 0 && numeric == 0 && gaps == 0 && !again && rows > 1;
 }
 
-/* A text file is read without a header, and again with one if its first row looks like one. */
+/* A text file is read without a header, and again with one if its first row looks like a header. */
 static mfpg_status read_file(mfpg_inspection *check) {
     const mfpg_reader_ops *reader = NULL;
     const char *labels_path = check->options->labels;
@@ -133,7 +133,7 @@ static mfpg_status find_label(mfpg_inspection *check) {
     check->label = table->label;
     /* A pixel is not a label. */
     if (guessed && table->high > table->low) check->label = -1;
-    /* An array that brought its labels has one column more than it has features. */
+    /* An array file that includes its labels has one column more than features. */
     if (!guessed && !apart && table->columns > 1) check->features = table->columns - 1;
     check->report->label_guessed = guessed && check->label >= 0;
     if (!wanted) return MFPG_OK;
@@ -189,7 +189,7 @@ static const struct note_text {
         "the array is stored column by column (fortran_order) and is turned while it is read", NULL},
 };
 
-/* If the last feature is rare, another file of the same data may well lack it. */
+/* If the last feature is rare, another file of the same data may lack it. */
 static void note_top_index(mfpg_inspection *check) {
     const mfpg_table *table = &check->table;
     int64_t rows = 0, first = 0;

@@ -35,10 +35,11 @@ static mfpg_status check_count(mfpg_context *ctx, const char *key, ptrdiff_t cou
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.%s: %td is not between 1 and 2^31-2", key, count);
 }
 
-/* Rules of data from files and of synthetic data. */
+/* Checks the options for data from files and for synthetic data. */
 static mfpg_status check_common(mfpg_context *ctx, const mfpg_data_options *options) {
     char number[MFPG_NUMBER_SIZE];
-    if (!(options->norm >= 0 && options->norm <= 1e18)) /* its square and every sum of them are finite */
+    /* the square, and every sum of squares, is then finite */
+    if (!(options->norm >= 0 && options->norm <= 1e18))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "data.norm: %s is not from 0 to 1e18",
             mfpg_number_format(options->norm, number));
     if (!(options->test_fraction >= 0 && options->test_fraction < 1))
@@ -97,7 +98,7 @@ static int separator_is_possible(char separator) {
                !((separator | 0x20) >= 'a' && (separator | 0x20) <= 'z'));
 }
 
-/* Files, and one file of labels for each or none. */
+/* Checks that there are files, and a file of labels for each of them or for none. */
 static mfpg_status check_names(mfpg_context *ctx, const char *key, const char *const *files, ptrdiff_t count,
     const char *const *labels, ptrdiff_t label_count) {
     for (ptrdiff_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* The way of data from files or from nothing to a federation. */
+/* Turns files or synthetic data into the data of a federation. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static mfpg_status build_frame(
     return status == MFPG_OK ? mfpg_frame_scale(ctx, options, frame) : status;
 }
 
-/* Above so many rows their norms are not kept: models then compute what they need, to the same bits. */
+/* Above this number of rows their norms are not stored; models then compute them, with the same bits. */
 enum { MOST_NORMS = 1 << 22 };
 
 /* Brings the rows into their order in place, one cycle of the permutation after the other: a large data set does not fit in
@@ -62,7 +62,7 @@ static mfpg_status sort_rows(mfpg_context *ctx, mfpg_frame *frame, uint32_t *ord
     return MFPG_OK;
 }
 
-/* The rows of a set; adds the number of absent ones to *absent. */
+/* Returns the rows of a set, and adds the number of absent ones to *absent. */
 static mfpg_dataset set_at(const owned_data *owned, const ptrdiff_t *start, ptrdiff_t set, int64_t *absent) {
     ptrdiff_t first = start[set], rows = start[set + 1] - first, features = owned->data.features;
     int64_t count = 0;
@@ -76,7 +76,7 @@ static mfpg_dataset set_at(const owned_data *owned, const ptrdiff_t *start, ptrd
         .absent = count > 0 ? owned->absent + first : NULL};
 }
 
-/* The frame's rows, in order, and its names become the data's. */
+/* Moves the frame's rows, in order, and its names to the data. */
 static mfpg_status take_rows(mfpg_context *ctx, mfpg_frame *frame, owned_data *owned) {
     ptrdiff_t *start = NULL, features = frame->features, clients = frame->clients;
     int64_t ignored = 0;
@@ -111,7 +111,7 @@ done:
     return status;
 }
 
-/* Names go into JSON and YAML, which are UTF-8. */
+/* Names are written to JSON and YAML, which are UTF-8. */
 static mfpg_status check_names(mfpg_context *ctx, const mfpg_frame *frame) {
     for (ptrdiff_t k = 0; k < frame->clients; k++)
         if (!mfpg_text_is_utf8(frame->client_names[k]))
@@ -124,9 +124,10 @@ static mfpg_status check_names(mfpg_context *ctx, const mfpg_frame *frame) {
     return MFPG_OK;
 }
 
-/* The features of absent rows become zero again after scaling, and a missing label becomes 0. A label that is known stays:
- * labels of noised records are public, and must not tell which features are missing. Every value is then finite, or an earlier
- * step has a fault; a privacy proof must not rest on its absence. */
+/* After scaling, the features of absent rows become zero again, and a missing label becomes 0. A known label
+ * is kept: labels of noised records are public and must not reveal which features are missing. Every value
+ * should now be finite. This is checked, because a privacy proof must not depend on the absence of bugs in
+ * earlier steps. */
 static mfpg_status finish_rows(mfpg_context *ctx, mfpg_frame *frame) {
     char place[MFPG_PLACE_SIZE];
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
@@ -144,7 +145,7 @@ static mfpg_status finish_rows(mfpg_context *ctx, mfpg_frame *frame) {
     return MFPG_OK;
 }
 
-/* Every feature lies in the range that public bounds were mapped to. */
+/* Checks that every feature is in the range to which public bounds were mapped. */
 static double public_norm2(const mfpg_frame *frame) {
     if (!frame->low) return (double)INFINITY;
     if (frame->shifted) return frame->shifted_norm2;
@@ -160,7 +161,8 @@ static void add_number(crypto_generichash_state *state, ptrdiff_t number) {
     crypto_generichash_update(state, bytes, sizeof bytes);
 }
 
-/* The rows' count comes before the values, so that no value can move from one set to the next unseen. */
+/* The rows' count is hashed before the values, so that moving a value from one set to the next changes the
+ * digest. */
 static void add_set(crypto_generichash_state *state, const mfpg_dataset *set) {
     add_number(state, set->rows);
     if (set->rows == 0) return;

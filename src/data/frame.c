@@ -89,7 +89,7 @@ mfpg_status mfpg_frame_find_places(
     for (ptrdiff_t s = 0; s < sets; s++) at[s + 1] += at[s];
     if (in_place) return MFPG_OK;
     if (!(*order = mfpg_alloc(frame->rows, sizeof **order))) return mfpg_fail_memory(ctx);
-    /* Every start moves to its end and, by the next loop, back again. */
+    /* Every start moves to its end and, in the next loop, back again. */
     for (ptrdiff_t i = 0; i < frame->rows; i++) (*order)[at[set_of(frame, i)]++] = (uint32_t)i;
     for (ptrdiff_t s = sets; s > 0; s--) at[s] = at[s - 1];
     at[0] = 0;

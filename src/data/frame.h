@@ -1,4 +1,4 @@
-/* The rows of all files, or of all synthetic clients, and the steps that make federated data of them. */
+/* The rows of all files, or of all synthetic clients, and the steps that turn them into federated data. */
 #ifndef MFPG_DATA_FRAME_H
 #define MFPG_DATA_FRAME_H
 
@@ -16,12 +16,14 @@ typedef struct mfpg_place {
  * is a test row, depend on places alone. Its label is INFINITY if it is missing, until the rows are gathered. */
 typedef struct mfpg_frame {
     ptrdiff_t rows, features, clients;
-    ptrdiff_t common;      /* rows of the common test set, the last ones; read before there are clients */
-    float *x;              /* rows x features; NAN for a missing value until mfpg_frame_scale */
-    float *y;              /* rows */
-    int32_t *client;       /* rows: the client's number; clients itself for a row of the common test set */
-    unsigned char *test;   /* rows: 1 for a row that no client trains on */
-    unsigned char *absent; /* rows: 1 for a row that misses a value under the rule drop */
+    /* number of rows of the common test set, which come last; known before there are clients */
+    ptrdiff_t common;
+    float *x; /* rows x features; NAN for a missing value until mfpg_frame_scale */
+    float *y; /* rows */
+    /* one per row: the client's number; `clients` itself for a row of the common test set */
+    int32_t *client;
+    unsigned char *test;   /* one per row: 1 for a row that is not used in training */
+    unsigned char *absent; /* one per row: 1 for a row that misses a value under the rule drop */
     mfpg_place *place;     /* rows, or NULL for synthetic data */
     char **paths;          /* files, as messages show them */
     ptrdiff_t files;       /* 0 for synthetic data */
@@ -30,13 +32,13 @@ typedef struct mfpg_frame {
     ptrdiff_t named;       /* client_names held */
     double *low, *high;    /* features: public bounds, or NULL */
     double range[2];       /* what they were mapped to */
-    int shifted;           /* 1: an affine shift came after public bounds */
+    int shifted;           /* 1: an affine shift was applied after public bounds */
     double shifted_norm2;  /* bound on |x|^2 after it */
-    int64_t dropped;       /* absent rows, and rows left out because their client is unknown */
-    int fitted_on_private; /* imputed or scaled by the clients' own rows */
+    int64_t dropped;       /* number of absent rows, and of rows left out because their client is unknown */
+    int fitted_on_private; /* 1: imputed or scaled by the clients' own rows */
 } mfpg_frame;
 
-/* Room for that many rows (all members that have one entry a row except place) and the array of names. */
+/* Allocates that many rows (all members that have one entry per row except place) and the array of names. */
 mfpg_status mfpg_frame_allocate(mfpg_context *ctx, mfpg_frame *frame, ptrdiff_t rows, ptrdiff_t features);
 
 /* Room for public bounds. */
@@ -46,7 +48,7 @@ void mfpg_frame_clear(mfpg_frame *frame);
 
 enum { MFPG_PLACE_SIZE = 512 };
 
-/* "file:line" of a row, or "row n of client k" (both from 0) for synthetic data. Returns buffer. */
+/* Writes "file:line" of a row, or "row n of client k" (both from 0) for synthetic data. Returns buffer. */
 const char *mfpg_frame_place(const mfpg_frame *frame, ptrdiff_t row, char buffer[MFPG_PLACE_SIZE]);
 
 /* Names the clients by their numbers. */
@@ -60,12 +62,12 @@ mfpg_status mfpg_frame_find_places(
 
 /* ---- the steps, in their order ---- */
 
-/* MFPG_ERR_INPUT, naming the key, if no data could satisfy the options. */
+/* Fails with MFPG_ERR_INPUT, naming the key, if no data could satisfy the options. */
 mfpg_status mfpg_data_options_check(mfpg_context *ctx, const mfpg_data_options *options);
 
 int mfpg_data_is_synthetic(const mfpg_data_options *options);
 
-/* 1 if a range was given for public bounds. */
+/* Returns 1 if a range was given for public bounds. */
 int mfpg_data_has_range(const mfpg_data_options *options);
 
 /* Fills an empty frame with the options' synthetic data; the rows of the common test set come last. The kind
@@ -79,7 +81,8 @@ mfpg_status mfpg_synthetic_fill(
  * tested on what they were trained on (unless its format holds both sets). */
 mfpg_status mfpg_frame_read(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame);
 
-/* Makes a frame of tables: values, labels, places, public bounds, and, by files or by a column, clients. */
+/* Makes a frame from tables: values, labels, places, public bounds, and the clients if they are given by
+ * files or by a column. */
 mfpg_status mfpg_frame_assemble(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
     ptrdiff_t count, mfpg_frame *frame);
 
@@ -91,11 +94,11 @@ struct mfpg_schema;
 mfpg_status mfpg_bounds_read(
     mfpg_context *ctx, const char *path, const struct mfpg_schema *schema, mfpg_frame *frame);
 
-/* Refuses labels that are not all 0 or 1, or all -1 or 1; the latter become 0 and 1. */
+/* Refuses labels unless all are 0 or 1, or all are -1 or 1; the latter become 0 and 1. */
 mfpg_status mfpg_label_make_binary(mfpg_context *ctx, mfpg_frame *frame);
 
-/* Assigns the frame's rows to clients as the options say, and names the clients; by column it has been done. A client
- * without rows is an error that names it. */
+/* Assigns the frame's rows to clients according to the options, and names the clients; for a partition by
+ * column this is already done. A client without rows is an error that names it. */
 mfpg_status mfpg_partition(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame);
 
@@ -107,7 +110,7 @@ void mfpg_dirichlet_draw(const mfpg_key *key, uint64_t round, double alpha, ptrd
  * of each stays for training. */
 mfpg_status mfpg_split(mfpg_context *ctx, double fraction, const mfpg_key *key, mfpg_frame *frame);
 
-/* Fills in missing values, scales, shifts and shortens the rows as the options say. */
+/* Fills in missing values, and scales, shifts and shortens the rows according to the options. */
 mfpg_status mfpg_frame_scale(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame);
 
 #endif

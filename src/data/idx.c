@@ -89,7 +89,7 @@ static mfpg_status read_idx(
     return status;
 }
 
-/* The magic of an IDX file, or that of gzip, which no other reader here knows. */
+/* Recognises an IDX file by its magic, or gzip by its magic, which no other reader here supports. */
 static int sniff_idx(const unsigned char *head, size_t length) {
     if (length >= 2 && head[0] == 0x1F && head[1] == 0x8B) return 1;
     return length >= 8 && head[0] == 0 && head[1] == 0 && is_type(head[2]) && head[3] >= 1 &&

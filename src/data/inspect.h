@@ -1,4 +1,4 @@
-/* The parts of mfpg_data_check: each looks at the table from one side and adds to the report. */
+/* The parts of mfpg_data_check: each examines one aspect of the table and adds to the report. */
 #ifndef MFPG_DATA_INSPECT_H
 #define MFPG_DATA_INSPECT_H
 
@@ -8,28 +8,30 @@
 
 typedef struct mfpg_inspection {
     mfpg_context *ctx;
-    mfpg_status status; /* of the first failure, after which nothing is added to the report */
+    mfpg_status status; /* status of the first failure, after which nothing is added to the report */
     const mfpg_data_check_options *options;
     const char *path;
     mfpg_table table;
-    ptrdiff_t features; /* columns of the table that are in the file itself: without a label from elsewhere */
-    ptrdiff_t label;    /* the label's column of the table; -1: there is none */
-    int32_t *row_class; /* rows: number of the class, -1 for a missing label; NULL without classes */
+    ptrdiff_t features; /* number of columns that are in the file itself: without a label from elsewhere */
+    ptrdiff_t label;    /* column of the label; -1: there is none */
+    int32_t *row_class; /* one per row: number of the class, -1 for a missing label; NULL without classes */
     mfpg_data_report *report;
     ptrdiff_t oddity_room;
 } mfpg_inspection;
 
-/* Zeroed memory; NULL if it runs out, which becomes the status. */
+/* Returns zeroed memory; NULL if it runs out, which also sets the status. */
 void *mfpg_inspect_alloc(mfpg_inspection *check, ptrdiff_t count, size_t size);
 
-/* The same for a copy on one line, in UTF-8, without control characters. */
+/* Returns a copy of the text on one line, in UTF-8, without control characters; NULL and the status as
+ * above. */
 char *mfpg_inspect_text(mfpg_inspection *check, mfpg_slice text);
 
-/* Adds an oddity. Its text becomes UTF-8 without control characters. */
+/* Adds an oddity, with its text converted to UTF-8 without control characters. */
 void mfpg_inspect_odd(mfpg_inspection *check, const char *kind, const char *setting, int64_t line,
     int64_t count, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Adds an entry to a text "a, b, ...", which names the first twelve; count: entries before this one. */
+/* Appends an entry to a text "a, b, ..." that names the first twelve; count: number of entries before this
+ * one. */
 void mfpg_inspect_list(char *list, size_t size, int64_t count, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -40,8 +42,8 @@ static inline const char *mfpg_plural(int64_t count) {
 
 /* ---- cells ---- */
 
-/* Marks that people write for a missing value: those that are missing without a setting, then others that mean nothing else,
- * then those that may be a value, such as none. */
+/* Marks that people write for a missing value: first those that need no setting, then others without another
+ * meaning, then those that may be a value, such as none. */
 enum { MFPG_MARKS = 20, MFPG_DEFAULT_MARKS = 5, MFPG_CERTAIN_MARKS = 12 };
 extern const char *const mfpg_missing_marks[MFPG_MARKS];
 
@@ -52,7 +54,7 @@ typedef enum mfpg_cell_kind {
     MFPG_CELL_DOUBT    /* a mark that may be a value */
 } mfpg_cell_kind;
 
-/* What a cell holds. INFINITY of an array is a text. */
+/* What a cell contains. An INFINITY in an array counts as a text. */
 typedef struct mfpg_cell_view {
     mfpg_cell_kind kind;
     int mark;        /* number of a missing mark */
@@ -67,10 +69,11 @@ mfpg_cell_view mfpg_inspect_cell(const mfpg_inspection *check, ptrdiff_t row, pt
 /* Columns: kinds, ranges, missing marks, suspicious values. */
 void mfpg_inspect_columns(mfpg_inspection *check);
 
-/* The label's classes and their balance; then duplicates and missing values of rows; then columns that name a client. */
+/* Each examines one aspect: the label's classes and their balance; duplicates and missing values of rows;
+ * columns that name a client. */
 void mfpg_inspect_rows(mfpg_inspection *check);
 
-/* 1 if more than a third of a feature's values is missing. */
+/* Returns 1 if more than a third of a feature's values are missing. */
 int mfpg_inspect_mostly_missing(const mfpg_inspection *check, ptrdiff_t column);
 
 /* A configuration that reads the file. */

@@ -1,4 +1,4 @@
-/* Columns: numbers or texts, their range, missing marks, values that may mean a missing one. */
+/* Examines columns: numbers or texts, their range, missing marks, values that may mean a missing one. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_VALUES = 1000, MOST_LISTED = 50, COUNTED_COLUMNS = 256, MANY_VALUES = 10, FEW_VALUES = 20 };
 
-/* A value that a column ends in, and the one next to it. */
+/* The extreme value of a column, and the value next to it. */
 typedef struct extreme {
     double value, next;
     int64_t count;
@@ -70,7 +70,7 @@ static void count_value(mfpg_inspection *check, column_facts *facts, const mfpg_
         check->status = mfpg_fail_memory(check->ctx);
 }
 
-/* Marks such as "none" are missing among numbers, and a value among texts. */
+/* Marks such as "none" mean missing among numbers, but are a value among texts. */
 static void settle_doubts(column_facts *facts, int64_t doubts, ptrdiff_t first) {
     if (doubts == 0) return;
     if (facts->column->texts == 0 && facts->column->numbers > 0) {
@@ -122,7 +122,8 @@ static void push_count(
     if (check->status == MFPG_OK) ++*count;
 }
 
-/* The commonest values, by repeated search for the next: there are at most 1000 x 50 comparisons. */
+/* Finds the most frequent values by repeated search for the next one; there are at most 1000 x 50
+ * comparisons. */
 static void list_values(mfpg_inspection *check, const column_facts *facts) {
     mfpg_column_report *column = facts->column;
     const mfpg_lookup *values = &facts->values;
@@ -167,7 +168,7 @@ static int64_t line_of(const mfpg_inspection *check, ptrdiff_t row) {
     return mfpg_table_line(&check->table, row);
 }
 
-/* Texts are of three kinds: infinite values of arrays, numbers written otherwise, and real texts. */
+/* Texts are of three kinds: infinite values of arrays, numbers in another notation, and real texts. */
 static void odd_texts(mfpg_inspection *check, const column_facts *facts, shared_facts *all) {
     const mfpg_column_report *column = facts->column;
     const char *s = mfpg_plural(facts->column->texts);
@@ -217,7 +218,7 @@ static void odd_sentinels(mfpg_inspection *check, const column_facts *facts) {
     }
 }
 
-/* Nothing between 0 and values that are all far from it, as in a blood pressure of 0. */
+/* A 0 far from all other values may mean "missing", as for a blood pressure of 0. */
 static void odd_zeros(mfpg_inspection *check, const column_facts *facts) {
     double span = facts->high.value - facts->least_positive, step = span / (double)facts->values.count;
     if (check->table.sparse || check->table.high > check->table.low) return;
@@ -272,7 +273,7 @@ static void odd_marks(mfpg_inspection *check, const shared_facts *all) {
     }
 }
 
-/* All columns of that kind in one line. */
+/* Reports all columns of that kind in one line. */
 static void odd_kind(mfpg_inspection *check, mfpg_column_kind kind, const char *word, const char *what) {
     char list[300] = "";
     int64_t count = 0;

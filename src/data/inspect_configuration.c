@@ -1,4 +1,4 @@
-/* A configuration that reads the file: what the oddities say, in the words of YAML. */
+/* Writes a configuration that reads the file: what the oddities require, as YAML. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_SOFTMAX = 50 };
 
-/* Words in front, and a YAML scalar in single quotes, in which only the quote itself is doubled. */
+/* Writes a prefix and a YAML scalar in single quotes, in which only the quote itself is doubled. */
 static void put_quoted(FILE *out, const char *before, const char *text) {
     fprintf(out, "%s'", before);
     for (; *text; text++) {
@@ -87,7 +87,7 @@ static int class_is(const mfpg_data_report *report, ptrdiff_t c, const char *tex
     return c < report->classes && strcmp(report->class_rows[c].text, text) == 0;
 }
 
-/* 1 if the classes are 0, 1, ..., as softmax numbers them. */
+/* Returns 1 if the classes are 0, 1, ..., as softmax numbers them. */
 static int classes_count_up(const mfpg_data_report *report) {
     char number[24];
     for (ptrdiff_t c = 0; c < report->classes; c++) {
@@ -103,7 +103,7 @@ static int classes_are_binary(const mfpg_data_report *report) {
                                 : report->classes == 2 && low && class_is(report, 1, "1");
 }
 
-/* The rarest class if one of the classes is a text; else NULL. */
+/* Returns the rarest class if one of the classes is a text; otherwise NULL. */
 static const char *positive_class(const mfpg_data_report *report) {
     const mfpg_value_count *least = report->class_rows;
     int texts = 0;
@@ -116,7 +116,7 @@ static const char *positive_class(const mfpg_data_report *report) {
     return texts ? least->text : NULL;
 }
 
-/* The label's rule, and the model that learns it. */
+/* Writes the rule for the label, and the model that learns it. */
 static void put_label(const mfpg_inspection *check, FILE *out, char model[64]) {
     const mfpg_data_report *report = check->report;
     const char *positive = positive_class(report), *before = "  label: {";

@@ -1,4 +1,5 @@
-/* Rows: the classes of their labels, which are incomplete or occur twice, and the clients that hold them. */
+/* Examines rows: the classes of their labels, rows that are incomplete or occur twice, and the clients to
+ * which they belong. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ enum { MOST_CLASSES = 100, FEW_ROWS = 20, SMALL_CLIENT = 2 };
 /* ---- the label ---- */
 
 typedef struct label_facts {
-    mfpg_lookup classes; /* texts without a trailing dot; numbers in their shortest form */
+    mfpg_lookup classes; /* texts without a final dot; numbers in their shortest form */
     int64_t rows[MOST_CLASSES];
     int64_t known, dotted, undotted, fractions, texts;
     ptrdiff_t dotted_row, text_row;
@@ -90,7 +91,8 @@ static void list_classes(mfpg_inspection *check, const label_facts *facts) {
             100 * report->majority_rate, most->text);
 }
 
-/* Two numbers other than 0 and 1, or -1 and 1, and several numbers need a threshold to be two classes. */
+/* Two numbers other than 0 and 1, or -1 and 1, or more than two numbers, need a threshold to become two
+ * classes. */
 static void odd_number_label(mfpg_inspection *check) {
     const mfpg_data_report *report = check->report;
     int plain = report->classes == 2;
@@ -150,7 +152,7 @@ static int compare_rows(const mfpg_table *table, ptrdiff_t a, ptrdiff_t b) {
     return 0;
 }
 
-/* By content, then by number, so that equal rows are neighbours. */
+/* Orders by content and then by number, so that equal rows are neighbours. */
 static int order_rows(const void *a, const void *b, void *table) {
     ptrdiff_t x = *(const ptrdiff_t *)a, y = *(const ptrdiff_t *)b;
     int order = compare_rows(table, x, y);
@@ -190,7 +192,7 @@ int mfpg_inspect_mostly_missing(const mfpg_inspection *check, ptrdiff_t column) 
            3 * check->report->column[column].missing > check->table.rows;
 }
 
-/* 1 if no cell of the row is missing. without 1: apart from columns that miss many values. */
+/* Returns 1 if no cell of the row is missing. without 1: columns that miss many values are ignored. */
 static int is_complete(const mfpg_inspection *check, ptrdiff_t row, int without) {
     for (ptrdiff_t j = 0; j < check->features; j++) {
         const mfpg_column_report *column = &check->report->column[j];
@@ -201,8 +203,8 @@ static int is_complete(const mfpg_inspection *check, ptrdiff_t row, int without)
     return 1;
 }
 
-/* Counts the rows that are used if those with a missing value are dropped, and if the columns that miss more than a third of
- * their values are left out first. */
+/* Counts the rows that remain if rows with a missing value are dropped, and if columns that miss more than a
+ * third of their values are left out first. */
 static void count_complete(mfpg_inspection *check) {
     char list[300] = "";
     ptrdiff_t rows = check->table.rows;
@@ -230,7 +232,8 @@ static void count_complete(mfpg_inspection *check) {
 
 /* ---- clients ---- */
 
-/* 1 if the name has one of the words between characters that are not letters: "subject#", "native-country". */
+/* Returns 1 if the name contains one of the words between characters that are not letters: "subject#",
+ * "native-country". */
 static int names_a_client(const char *name) {
     static const char *const words[] = {"client", "site", "hospital", "clinic", "center", "centre",
         "district", "school", "subject", "patient", "person", "user", "userid", "region", "lea", "ward",
@@ -252,8 +255,8 @@ static int names_a_client(const char *name) {
 /* Rows and classes of the clients of one column. */
 typedef struct tally {
     mfpg_lookup names;
-    int64_t *rows;  /* of each client; as many as there are rows */
-    int32_t *class; /* its one class; -1: none yet, -2: several */
+    int64_t *rows;  /* number of rows of each client; the array is as long as the rows */
+    int32_t *class; /* the client's only class; -1: none yet, -2: several */
 } tally;
 
 static void count_clients(mfpg_inspection *check, ptrdiff_t column, tally *t) {
@@ -302,7 +305,8 @@ static void report_clients(mfpg_inspection *check, ptrdiff_t column, const tally
             found.clients);
 }
 
-/* A column that data.partition.column may be: it has two or more clients, with two or more rows each on average. */
+/* A column that data.partition.column may name: it has two or more clients, with two or more rows each on
+ * average. */
 static void inspect_client_column(mfpg_inspection *check, ptrdiff_t column) {
     tally t = {0};
     count_clients(check, column, &t);

@@ -10,7 +10,8 @@
 #include "base/number.h"
 #include "readers.h"
 
-/* A dense table of a sparse file can be far larger than the file; beyond this many entries a byte it is refused. */
+/* A sparse file as a dense table can be far larger than the file; more than this many entries per byte are
+ * refused. */
 enum { ENTRIES_A_BYTE = 64, ENTRIES_ANYWAY = 1 << 20 };
 
 typedef struct scanner {
@@ -26,7 +27,7 @@ static mfpg_status fail_at(const scanner *s, const char *what, mfpg_slice found)
         s->ctx, MFPG_ERR_INPUT, "%s:%u: %s, found %s", s->path, s->line, what, mfpg_slice_show(found, shown));
 }
 
-/* The next word of the line; empty at the end of the line or the start of a comment. */
+/* Returns the next word of the line; empty at the end of the line or the start of a comment. */
 static mfpg_slice next_word(scanner *s) {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r')) s->at++;
     const char *begin = s->at;
@@ -40,7 +41,7 @@ static void take_note(const scanner *s, mfpg_note_kind kind) {
     if (s->notes) mfpg_notes_add(s->notes, kind, s->line);
 }
 
-/* Past the end of the line; 0 at the end of the file. */
+/* Moves past the end of the line; returns 0 at the end of the file. */
 static int next_line(scanner *s) {
     while (s->at < s->end && *s->at != '\n') s->at++;
     if (s->at >= s->end) return 0;
@@ -66,7 +67,7 @@ static mfpg_status parse_pair(
     return MFPG_OK;
 }
 
-/* One example into numbers (features, then the label), or only its largest index if numbers is NULL. */
+/* Reads one example into numbers (features, then the label), or only its largest index if numbers is NULL. */
 static mfpg_status read_example(
     scanner *s, mfpg_slice label, ptrdiff_t columns, float *numbers, ptrdiff_t *largest) {
     double value;
@@ -87,7 +88,7 @@ static mfpg_status read_example(
     return MFPG_OK;
 }
 
-/* All examples: counted if the table has no numbers yet, else filled in. */
+/* Processes all examples: counts them if the table has no numbers yet, and otherwise fills them in. */
 static mfpg_status read_examples(
     mfpg_context *ctx, mfpg_table *table, size_t length, ptrdiff_t *rows, ptrdiff_t *largest) {
     scanner s = {.ctx = ctx,
@@ -121,7 +122,7 @@ static mfpg_status read_examples(
     return status;
 }
 
-/* Names the columns, and finds room for the numbers of a dense table. */
+/* Names the columns and allocates the numbers of a dense table. */
 static mfpg_status prepare(mfpg_context *ctx, mfpg_table *table, ptrdiff_t features, size_t length) {
     char name[24];
     mfpg_status status = MFPG_OK;
@@ -161,7 +162,7 @@ static mfpg_status read_libsvm(
     return status;
 }
 
-/* 1 if the first line that is not a comment has a number, then words with a colon and nothing else. */
+/* Returns 1 if the first line that is not a comment has a number followed only by words with a colon. */
 static int sniff_libsvm(const unsigned char *head, size_t length) {
     size_t mark = length >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     const char *begin = (const char *)head + mark;

@@ -1,4 +1,5 @@
-/* NumPy files: one array of one or more dimensions, the first of which counts the rows, or the vector of a model. */
+/* NumPy files: one array of one or more dimensions, the first of which counts the rows, or the vector of a
+ * model. */
 #include "npy.h"
 
 #include <limits.h>
@@ -13,7 +14,7 @@
 
 enum { MOST_HEADER = 1 << 16 };
 
-/* The text after 'key': and its blanks in the header, or NULL. */
+/* Returns the text after 'key': and its blanks in the header, or NULL. */
 static const char *find_key(const char *header, const char *key) {
     char quoted[32];
     snprintf(quoted, sizeof quoted, "'%s'", key);
@@ -52,7 +53,7 @@ static mfpg_status parse_type(mfpg_bytes *source, mfpg_npy_array *array, const c
     return MFPG_OK;
 }
 
-/* The next number of a shape; -1 if there is none, or it is too large for any file. */
+/* Returns the next number of a shape; -1 if there is none, or if it is too large for any file. */
 static ptrdiff_t next_size(const char **at) {
     ptrdiff_t value = 0;
     const char *begin = *at;

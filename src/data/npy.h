@@ -8,7 +8,7 @@
 enum { MFPG_NPY_DIMENSIONS = 8, MFPG_NPY_SHOWN = 160 };
 
 typedef struct mfpg_npy_array {
-    mfpg_binary binary; /* kind 0: a type that holds no plain numbers */
+    mfpg_binary binary; /* kind 0: a type that is not a plain number */
     int columns_first;  /* fortran_order: the first index is the fastest */
     int dimensions;
     ptrdiff_t shape[MFPG_NPY_DIMENSIONS];
@@ -16,10 +16,10 @@ typedef struct mfpg_npy_array {
     char type[16];           /* as the header writes it, cut */
 } mfpg_npy_array;
 
-/* Reads magic and header. It accepts any type and shape, of which a table may not be made. */
+/* Reads magic and header. It accepts any type and shape, including those that cannot become a table. */
 mfpg_status mfpg_npy_read_header(mfpg_bytes *source, mfpg_npy_array *array);
 
-/* What keeps an array from being a table, or NULL. */
+/* Returns why an array cannot become a table, or NULL. */
 const char *mfpg_npy_fault(const mfpg_npy_array *array);
 
 /* Reads header and values, row by row, up to the end of the source, and names the columns; a fault is an error. Bytes in
@@ -30,7 +30,7 @@ mfpg_status mfpg_npy_read_table(mfpg_bytes *source, mfpg_npy_array *array, mfpg_
  * file holds instead. */
 mfpg_status mfpg_npy_read_vector(mfpg_context *ctx, const char *path, ptrdiff_t count, float **w);
 
-/* "type f4, 100 x 28 x 28". Returns buffer. */
+/* Writes "type f4, 100 x 28 x 28". Returns buffer. */
 const char *mfpg_npy_show(const mfpg_npy_array *array, char buffer[MFPG_NPY_SHOWN]);
 
 #endif

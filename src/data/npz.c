@@ -25,7 +25,7 @@ typedef enum split { SPLIT_NONE = 0, SPLIT_TRAIN, SPLIT_TEST, SPLIT_VALIDATION }
 typedef struct candidate {
     ptrdiff_t member;
     mfpg_npy_array array;
-    int usable;    /* a table can be made of it, and it is of the split that is wanted */
+    int usable;    /* a table can be made of it, and it belongs to the requested split */
     char stem[64]; /* its name without .npy, train and test */
     split split;
 } candidate;
@@ -40,7 +40,7 @@ typedef struct archive {
 
 /* ---- what there is ---- */
 
-/* Takes a word with its underscore from either end of the stem; 0 if it is at neither. */
+/* Removes a word with its underscore from either end of the stem; returns 0 if it is at neither end. */
 static int take_word(char *stem, const char *word) {
     size_t length = strlen(stem), size = strlen(word);
     if (length < size + 2) return 0;
@@ -67,8 +67,8 @@ static void read_name(candidate *c, mfpg_slice name) {
         if (take_word(c->stem, words[i].word)) c->split = words[i].split;
 }
 
-/* Marks what may be chosen: of training files all but test and validation arrays, of test files the test arrays. If
- * nothing is left, all arrays of the file may be chosen. */
+/* Marks the arrays that may be chosen: for training files all except test and validation arrays, for test
+ * files the test arrays. If none remains, all arrays of the file may be chosen. */
 static void mark_usable(archive *a, int test) {
     ptrdiff_t usable = 0;
     for (ptrdiff_t i = 0; i < a->count; i++) {
@@ -104,7 +104,7 @@ static mfpg_status read_headers(archive *a, int test) {
 
 /* Which arrays may play a part. */
 typedef struct wish {
-    int wide;        /* 1: two or more numbers a row; 0: one */
+    int wide;        /* 1: two or more numbers per row; 0: one */
     ptrdiff_t rows;  /* as many rows; 0: any */
     ptrdiff_t other; /* but not this one; NONE: all */
     const char *const *names;
@@ -116,14 +116,15 @@ static int fits(const archive *a, ptrdiff_t index, const wish *wanted) {
            (wanted->rows == 0 || c->array.rows == wanted->rows);
 }
 
-/* The place of a candidate's name among the names; NAMES if it is none of them. */
+/* Returns the index of a candidate's name among the names; NAMES if it is none of them. */
 static int rank_of(const candidate *c, const char *const *names) {
     int rank = 0;
     while (rank < NAMES && strcasecmp(c->stem, names[rank]) != 0) rank++;
     return rank;
 }
 
-/* The only one that fits, or of several the one whose name comes first; NONE, or UNDECIDED. */
+/* Returns the only candidate that fits or, of several, the one whose name comes first; or NONE, or
+ * UNDECIDED. */
 static ptrdiff_t choose(const archive *a, const wish *wanted) {
     ptrdiff_t count = 0, chosen = NONE;
     int best = NAMES;
@@ -133,7 +134,7 @@ static ptrdiff_t choose(const archive *a, const wish *wanted) {
         if (count++ == 0 || rank < best)
             chosen = i;
         else if (rank == best)
-            chosen = UNDECIDED; /* two of no winning name, or x and X */
+            chosen = UNDECIDED; /* two candidates without a preferred name, or x and X */
         if (rank < best) best = rank;
     }
     return chosen;
@@ -183,7 +184,8 @@ static mfpg_status fail_undecided(const archive *a, const wish *wanted, const ch
         a->path, part, list, names);
 }
 
-/* Other vectors may accompany the rows (weights, names); only one with a label's name must fit. */
+/* Other vectors (weights, names) may belong to the rows, so if there is only one vector it must have a
+ * label's name. */
 static mfpg_status check_lost_labels(const archive *a, ptrdiff_t features) {
     char name[MFPG_SHOWN_SIZE], rows[MFPG_SHOWN_SIZE];
     for (ptrdiff_t i = 0; i < a->count; i++) {
@@ -274,7 +276,7 @@ static mfpg_status read_npz(
     return status;
 }
 
-/* The magic of a zip archive: its first member, or the end of one without members. */
+/* Recognises a zip archive by its magic: that of its first member, or that of an archive without members. */
 static int sniff_npz(const unsigned char *head, size_t length) {
     return length >= 4 && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0);
 }

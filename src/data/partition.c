@@ -1,4 +1,4 @@
-/* Which client holds a row, and which rows it tests on. */
+/* Assigns rows to clients, and chooses each client's test rows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static int compare_rows(const void *left, const void *right) {
     return a->row < b->row ? -1 : 1;
 }
 
-/* The rows by label and then by place in the frame, or NULL if memory runs out. */
+/* Returns the rows ordered by label and then by place in the frame, or NULL if memory runs out. */
 static labelled_row *sort_by_label(const mfpg_frame *frame) {
     labelled_row *sorted = mfpg_alloc(frame->rows, sizeof *sorted);
     if (!sorted) return NULL;
@@ -82,7 +82,7 @@ static mfpg_status deal_iid(mfpg_context *ctx, const mfpg_key *key, mfpg_frame *
     return MFPG_OK;
 }
 
-/* The first row of shard number s when n rows are cut into that many runs, equal up to one. */
+/* Returns the first row of shard number s when n rows are cut into runs of equal length up to one. */
 static ptrdiff_t shard_start(ptrdiff_t s, ptrdiff_t shards, ptrdiff_t n) {
     ptrdiff_t size = n / shards, larger = n % shards;
     return s * size + (s < larger ? s : larger);
@@ -132,7 +132,8 @@ static double log_gamma_draw(const mfpg_stream *stream, double alpha) {
 
 void mfpg_dirichlet_draw(const mfpg_key *key, uint64_t round, double alpha, ptrdiff_t count, double *share) {
     double largest = -INFINITY, sum = 0;
-    alpha = fmax(alpha, 1e-9); /* below, one share is 1 and the others 0 to the last bit either way */
+    /* for smaller alpha, one share is 1 and the others are 0 to the last bit in any case */
+    alpha = fmax(alpha, 1e-9);
     for (ptrdiff_t k = 0; k < count; k++) {
         mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_PARTITION, round, (uint64_t)k);
         share[k] = log_gamma_draw(&stream, alpha);
@@ -201,7 +202,7 @@ static mfpg_status check_clients(mfpg_context *ctx, mfpg_partition_kind kind, co
         frame->client_names[client], reasons[kind]);
 }
 
-/* The rows of the common test set take no part, and belong to no client. */
+/* The rows of the common test set are excluded, and belong to no client. */
 mfpg_status mfpg_partition(
     mfpg_context *ctx, const mfpg_data_options *options, const mfpg_key *key, mfpg_frame *frame) {
     mfpg_status status = MFPG_OK;

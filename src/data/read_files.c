@@ -32,8 +32,8 @@ static mfpg_status fail_pair(
         other);
 }
 
-/* Compares all regular files by the system's numbers; what is missing is left to the readers. splits: a test file may be a
- * file of the clients. */
+/* Compares all regular files by the system's numbers; missing files are reported later by the readers.
+ * splits: a test file may be a file of the clients. */
 static mfpg_status check_distinct(mfpg_context *ctx, const mfpg_data_options *options, int splits) {
     ptrdiff_t all = options->file_count + options->test_file_count;
     mfpg_lookup seen = {0};
@@ -78,7 +78,7 @@ static mfpg_status read_table(mfpg_context *ctx, const reading *r, const char *n
     return status;
 }
 
-/* A file of the clients or, after those, one of the common test set. */
+/* A file of the clients or, after those, of the common test set. */
 static mfpg_status read_file(mfpg_context *ctx, ptrdiff_t index, int worker, void *arg) {
     (void)worker;
     const reading *r = arg;

@@ -1,5 +1,5 @@
-/* What becomes of features once their rows have clients: means for missing values, scaling by public bounds or by the clients'
- * own rows, an affine shift, a norm. */
+/* Processes features after their rows were assigned to clients: means for missing values, scaling by public
+ * bounds or by the clients' own rows, an affine shift, a norm. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 /* ---- means for missing values ---- */
 
-/* Sums and numbers of the known values over training rows, and of the unknown ones over all rows. */
+/* Sums and counts of the known values over training rows, and counts of the unknown ones over all rows. */
 static void count_values(const mfpg_frame *frame, double *sum, ptrdiff_t *known, ptrdiff_t *unknown) {
     for (ptrdiff_t i = 0; i < frame->rows; i++) {
         const float *x = frame->x + i * frame->features;
@@ -48,7 +48,8 @@ static mfpg_status impute(mfpg_context *ctx, mfpg_frame *frame) {
     }
     for (ptrdiff_t i = 0; i < frame->rows * frame->features && status == MFPG_OK; i++)
         if (isnan(frame->x[i])) frame->x[i] = (float)mean[i % frame->features];
-    /* Also if nothing was missing: with other rows of the same clients something may have been. */
+    /* Set even if nothing was missing, because with other rows of the same clients something might have
+     * been. */
     frame->fitted_on_private = 1;
     free(mean);
     free(known);
@@ -136,7 +137,7 @@ static mfpg_status read_bounds(
     return MFPG_OK;
 }
 
-/* Indicators start with [0, 1], everything else without bounds. */
+/* Indicators start with [0, 1], all other features without bounds. */
 static void start_bounds(const mfpg_schema *schema, mfpg_frame *frame) {
     for (ptrdiff_t j = 0; j < frame->features; j++) frame->low[j] = frame->high[j] = NAN;
     for (ptrdiff_t i = 0; schema && i < schema->columns; i++) {
@@ -260,13 +261,16 @@ typedef struct affine_file {
     const mfpg_data_options *options;
     ptrdiff_t client;    /* the column with the client's name; -1: there is none */
     mfpg_lookup clients; /* names of the frame's clients */
-    entry *entry;        /* sorted: those for everybody first, then client by client */
+    entry *entry;        /* sorted: first those for all clients, then client by client */
     ptrdiff_t count;
     ptrdiff_t *
-        first; /* clients + 2: entries of client k are first[k + 1] .. first[k + 2] - 1 (everybody: k = -1) */
+        /* clients + 2: entries of client k are first[k + 1] .. first[k + 2] - 1 (those for all clients: k =
+         * -1) */
+        first;
 } affine_file;
 
-/* The client that a line is for. A file that is not of the run may hold fewer clients, or none that are known by name. */
+/* Returns the client to which a line applies. A file that is not of the run may hold fewer clients, or none
+ * that are known by name. */
 static mfpg_status find_client(const affine_file *a, ptrdiff_t row, ptrdiff_t *client) {
     const mfpg_table *table = &a->file.table;
     mfpg_slice name = a->client >= 0 ? mfpg_table_text(table, row, a->client, NULL) : (mfpg_slice){0};
@@ -338,7 +342,7 @@ static void shift(const affine_file *a, ptrdiff_t client, const float *from, flo
     }
 }
 
-/* The common test set follows the numbers for all. */
+/* The common test set uses the numbers for all clients. */
 static mfpg_status shift_rows(const affine_file *a, float *raw) {
     const mfpg_frame *frame = a->file.frame;
     char place[MFPG_PLACE_SIZE];

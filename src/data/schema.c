@@ -22,8 +22,8 @@ static mfpg_status fail_extra_column(
         first->path, nearest ? " (nearest: \"" : "", nearest ? nearest : "", nearest ? "\")" : "");
 }
 
-/* Columns of the first file, then the columns of later files that the first lacks: dropped ones, and all of a sparse
- * format. */
+/* Lists the columns of the first file, then columns of later files that the first lacks (these are either
+ * dropped, or the files are of a sparse format). */
 static mfpg_status gather_names(mfpg_context *ctx, const mfpg_data_options *options, const mfpg_table *tables,
     ptrdiff_t count, mfpg_schema *schema) {
     for (ptrdiff_t t = 0; t < count; t++) {
@@ -41,8 +41,8 @@ static mfpg_status gather_names(mfpg_context *ctx, const mfpg_data_options *opti
     return schema->column ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
-/* Gives the column that an option names its role. A column may be both dropped and the partition column, but the label and
- * a category have no other role. */
+/* Gives the column named by an option its role. A column may be both dropped and the partition column, but
+ * the label and a category have no second role. */
 static mfpg_status assign(mfpg_context *ctx, const mfpg_table *first, mfpg_schema *schema, const char *option,
     const char *name, mfpg_role role, ptrdiff_t *number) {
     static const char *const words[] = {[MFPG_ROLE_CATEGORY] = "listed twice",

@@ -1,4 +1,4 @@
-/* Data that are made up, from the key alone. */
+/* Synthetic data, which depend only on the key. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ static int name_text(const char *name, char **out) {
     return *out != NULL;
 }
 
-/* ---- clinics: four that treat different people, and one law of risk for all of them ---- */
+/* ---- clinics: four clinics with different patients, and one law of risk for all of them ---- */
 
 enum { AGE, SEX, BLOOD_PRESSURE, CHOLESTEROL, MAX_HEART_RATE, ST_DEPRESSION, FEATURES };
 
-/* Bounds that are known before seeing a patient; unit is the rounding of the instrument. */
+/* Bounds that are known before any patient is seen; unit is the rounding of the instrument. */
 static const struct {
     const char *name;
     double low, high, unit;
@@ -53,7 +53,7 @@ static ptrdiff_t total_rows(void) {
     return rows;
 }
 
-/* One patient of a clinic from normal draws z (FEATURES) and a uniform one. */
+/* Makes one patient of a clinic from normal draws z (FEATURES) and a uniform draw. */
 static void draw_features(int k, const float *z, double uniform, float *x) {
     double v[FEATURES];
     v[AGE] = clinics[k].age + clinics[k].age_spread * (double)z[AGE];
@@ -68,7 +68,7 @@ static void draw_features(int k, const float *z, double uniform, float *x) {
     }
 }
 
-/* The planted law: the probability of disease. With it known, about 85 % of labels can be guessed. */
+/* Returns the planted probability of disease. With it, about 85 % of labels can be predicted. */
 static double risk(const float *x) {
     double score = -0.5 + 0.6 * ((double)x[AGE] - 55) / 9 + 1.8 * ((double)x[SEX] - 0.65) +
                    0.9 * ((double)x[BLOOD_PRESSURE] - 130) / 16 + 0.9 * ((double)x[CHOLESTEROL] - 240) / 45 -
@@ -76,7 +76,8 @@ static double risk(const float *x) {
     return 1 / (1 + exp(-score));
 }
 
-/* rows patients from row first of the frame on; clinic -1: each from a clinic drawn in proportion to its size. */
+/* Makes `rows` patients from row first of the frame on; clinic -1: each from a clinic drawn in proportion to
+ * its size. */
 static void draw_patients(
     const mfpg_key *key, int clinic, ptrdiff_t first, ptrdiff_t rows, mfpg_frame *frame) {
     int common = clinic < 0;
@@ -163,7 +164,7 @@ static void fill_labels(
     }
 }
 
-/* One client, or after the last the common test set. */
+/* Makes one client or, after the last client, the common test set. */
 static mfpg_status fill_client(mfpg_context *ctx, ptrdiff_t client, int worker, void *arg) {
     (void)ctx;
     (void)worker;

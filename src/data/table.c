@@ -60,7 +60,8 @@ void *mfpg_grow(void *block, ptrdiff_t count, ptrdiff_t *room, size_t size) {
     return moved;
 }
 
-/* The slot that holds the text or would take it; slot_room is a power of two and never full. */
+/* Returns the slot that holds the text or would hold it; slot_room is a power of two, and the table is never
+ * full. */
 static ptrdiff_t slot_of(const mfpg_lookup *lookup, mfpg_slice text) {
     uint64_t mask = (uint64_t)lookup->slot_room - 1, h = UINT64_C(14695981039346656037); /* FNV-1a */
     for (size_t i = 0; i < text.length; i++) h = (h ^ (unsigned char)text.at[i]) * UINT64_C(1099511628211);
@@ -76,7 +77,7 @@ ptrdiff_t mfpg_lookup_find(const mfpg_lookup *lookup, mfpg_slice text) {
     return lookup->count == 0 ? -1 : (ptrdiff_t)lookup->slots[slot_of(lookup, text)] - 1;
 }
 
-/* Room for one more key, and twice as many slots as keys. */
+/* Makes room for one more key, with twice as many slots as keys. */
 static int grow(mfpg_lookup *lookup) {
     ptrdiff_t same = lookup->key_room;
     char **keys = mfpg_grow(lookup->keys, lookup->count, &same, sizeof *keys);

@@ -1,4 +1,5 @@
-/* A data file as a reader hands it on: named columns, rows that know their line, cells that are text or numbers. */
+/* A data file as its reader returns it: named columns, rows that know their line, cells that are text or
+ * numbers. */
 #ifndef MFPG_DATA_TABLE_H
 #define MFPG_DATA_TABLE_H
 
@@ -6,7 +7,7 @@
 
 #include "base/number.h"
 
-/* ---- slices of text that someone else owns ---- */
+/* ---- slices of text that is owned elsewhere ---- */
 
 typedef struct mfpg_slice {
     const char *at;
@@ -15,22 +16,23 @@ typedef struct mfpg_slice {
 
 mfpg_slice mfpg_slice_of(const char *text);
 
-/* The slice without blanks, tabs and line ends at both ends. */
+/* Returns the slice without blanks, tabs and line ends at both ends. */
 mfpg_slice mfpg_slice_trim(mfpg_slice slice);
 
 /* 1 if both hold the same bytes. */
 int mfpg_slice_equal(mfpg_slice a, mfpg_slice b);
 
-/* Turns control bytes of a text into blanks: a name has one line. */
+/* Replaces control bytes of a text by blanks, because a name must be one line. */
 void mfpg_text_flatten(char *text, size_t length);
 
 enum { MFPG_SHOWN_SIZE = 64 };
 
-/* The slice as a message shows it: quoted, on one line, cut with "..." if it is long. Returns buffer. */
+/* Returns the slice in the form for messages: quoted, on one line, cut with "..." if it is long. Returns
+ * buffer. */
 const char *mfpg_slice_show(mfpg_slice slice, char buffer[MFPG_SHOWN_SIZE]);
 
-/* The block with room for one more than count things, which may have moved; room doubles. NULL if memory runs out; the old
- * block is then untouched. */
+/* Returns the block with room for one more than count things, possibly moved; room doubles. NULL if memory
+ * runs out; the old block is then unchanged. */
 void *mfpg_grow(void *block, ptrdiff_t count, ptrdiff_t *room, size_t size);
 
 /* Numbers texts in order of first appearance, in constant time. All zero is an empty lookup. */
@@ -39,13 +41,13 @@ typedef struct mfpg_lookup {
     ptrdiff_t count;
     ptrdiff_t key_room, slot_room;
     size_t *lengths;
-    uint32_t *slots; /* 0: free, else the number of a key plus 1 */
+    uint32_t *slots; /* 0: free; otherwise the number of a key plus 1 */
 } mfpg_lookup;
 
 /* The text's number, or -1. */
 ptrdiff_t mfpg_lookup_find(const mfpg_lookup *lookup, mfpg_slice text);
 
-/* The text's number, which is new if the text is; -1 if memory runs out. */
+/* Returns the text's number, a new one for a new text; -1 if memory runs out. */
 ptrdiff_t mfpg_lookup_add(mfpg_lookup *lookup, mfpg_slice text);
 
 void mfpg_lookup_clear(mfpg_lookup *lookup);
@@ -54,14 +56,14 @@ void mfpg_lookup_clear(mfpg_lookup *lookup);
 
 enum { MFPG_MOST_COLUMNS = 65535 };
 
-/* No file, and no file's values, may have more bytes. */
+/* The maximum size in bytes of a file and of its values. */
 #define MFPG_MOST_BYTES ((uint64_t)1 << 30)
 
 typedef struct mfpg_cell {
     uint32_t start, length; /* bytes of the table's text */
 } mfpg_cell;
 
-/* What is unusual about a file; its reader counts, and `mfpg data check` reports it. */
+/* What is unusual about a file; its reader counts this, and `mfpg data check` reports it. */
 typedef enum mfpg_note_kind {
     MFPG_NOTE_BYTE_ORDER_MARK = 0,
     MFPG_NOTE_CR_LF,
@@ -75,7 +77,7 @@ typedef enum mfpg_note_kind {
     MFPG_NOTE_GZIP,
     MFPG_NOTE_BIG_ENDIAN,
     MFPG_NOTE_COLUMNS_FIRST, /* an array with its first index fastest */
-    MFPG_NOTE_LAST_IS_LABEL, /* a file of numbers without labels: the last column counts as one */
+    MFPG_NOTE_LAST_IS_LABEL, /* a file of numbers without labels: the last column is used as the label */
     MFPG_NOTES
 } mfpg_note_kind;
 
@@ -92,23 +94,24 @@ static inline void mfpg_notes_add(mfpg_notes *notes, mfpg_note_kind kind, uint32
     if (notes->of[kind].count++ == 0) notes->of[kind].line = line;
 }
 
-/* What a reader is to take from a file that may hold both features and labels (npz). */
+/* What a reader should take from a file that may hold both features and labels (npz). */
 typedef enum mfpg_part { MFPG_PART_BOTH = 0, MFPG_PART_FEATURES, MFPG_PART_LABELS } mfpg_part;
 
-/* All zero is an empty table. It holds either text and cells (a text format) or numbers (a numeric one). */
+/* All zero is an empty table. It holds either text and cells (a text format) or numbers (a numeric format). */
 typedef struct mfpg_table {
     mfpg_part part; /* set before reading */
     int test;       /* set before reading: 1 if test arrays are wanted of a file that has both */
     char *path;     /* for messages */
     ptrdiff_t rows, columns;
     mfpg_lookup names; /* columns different names */
-    uint32_t *lines;   /* rows: the line where each starts, from 1; NULL: the row's number, from 1 */
+    uint32_t *lines;   /* one per row: the line where it starts, from 1; NULL: use the row's number, from 1 */
     char *text;        /* the file; quotes are resolved in place */
     mfpg_cell *cells;  /* rows x columns */
     float *numbers;    /* rows x columns; NAN is a missing value */
-    ptrdiff_t label;   /* the column that holds the label if the options name none */
-    double low, high;  /* public bounds of every number in a format that has them (bytes: 0, 255), else 0 */
-    int sparse;        /* 1: a column that another file has and this one lacks is 0 throughout */
+    ptrdiff_t label;   /* the column that holds the label if the options do not name one */
+    /* public bounds of every number in a format that has them (bytes: 0, 255), otherwise 0 */
+    double low, high;
+    int sparse; /* 1: a column that this file lacks and another file has is 0 in all rows */
     mfpg_notes notes;
 } mfpg_table;
 
@@ -117,11 +120,11 @@ void mfpg_table_clear(mfpg_table *table);
 /* The line of a row, for messages. */
 uint32_t mfpg_table_line(const mfpg_table *table, ptrdiff_t row);
 
-/* The text of a cell; a number is written into buffer. */
+/* Returns the text of a cell; a number is written into buffer. */
 mfpg_slice mfpg_table_text(
     const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, char buffer[MFPG_NUMBER_SIZE]);
 
-/* Sets *value and returns 1 if the cell, without blanks around it, is a finite number. */
+/* Sets *value and returns 1 if the cell, trimmed, is a finite number. */
 int mfpg_table_number(const mfpg_table *table, ptrdiff_t row, ptrdiff_t column, double *value);
 
 /* Adds a column name; an empty one becomes c1, c2, ... by its place. MFPG_ERR_INPUT, naming both places, if the name is
@@ -135,13 +138,13 @@ mfpg_status mfpg_table_shape(mfpg_context *ctx, mfpg_table *table, ptrdiff_t row
  * MFPG_ERR_INPUT if the numbers of rows differ, or one of the two is not a table of numbers. */
 mfpg_status mfpg_table_add_label(mfpg_context *ctx, mfpg_table *table, const mfpg_table *labels);
 
-/* 1 if the bytes have no controls but tabs and line ends. */
+/* Returns 1 if the bytes contain no control characters except tabs and line ends. */
 int mfpg_is_text(const unsigned char *bytes, size_t length);
 
-/* 1 if the text is a number written with a decimal comma ("12,5"), which no reader takes. */
+/* Returns 1 if the text is a number with a decimal comma ("12,5"), which no reader accepts. */
 int mfpg_is_decimal_comma(mfpg_slice text);
 
-/* 1 if the text, trimmed, is empty or one of the options' missing marks. */
+/* Returns 1 if the text, trimmed, is empty or one of the options' missing marks. */
 int mfpg_text_is_missing(const mfpg_data_options *options, mfpg_slice text);
 
 #endif

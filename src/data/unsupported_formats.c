@@ -1,4 +1,4 @@
-/* Files that no reader takes: what they are, and how to make a file of them that one does. */
+/* Recognises files that no reader accepts, and says how to convert them. */
 #include <string.h>
 #include <strings.h>
 
@@ -14,7 +14,7 @@ enum { SHORT = 4 };
 #define UTF_16   "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > FILE.csv"
 #define R_DATA   "save it in R: write.csv(DATA, 'FILE.csv', row.names = FALSE)"
 
-/* Formats with fixed bytes at a fixed place. The advice uses programs that users of the format have. */
+/* Formats with fixed bytes at a fixed offset. The advice uses programs that users of the format have. */
 #define BYTES(place, bytes) place, sizeof(bytes) - 1, bytes
 static const struct magic {
     size_t place, length;
@@ -60,7 +60,7 @@ static const mfpg_unsupported arff = {"an ARFF file (Weka)",
     "convert it in Python: pandas.DataFrame(scipy.io.arff.loadarff('FILE')[0]).to_csv('FILE.csv', "
     "index=False)"};
 
-/* The first byte after blanks and a byte order mark. */
+/* Returns the first byte after blanks and a byte order mark. */
 static size_t skip_to_text(const unsigned char *head, size_t length) {
     size_t at = length >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < length && strchr(" \t\r\n", head[at]) && head[at]) at++;
@@ -71,7 +71,7 @@ static int begins(const unsigned char *text, size_t length, const char *word) {
     return length >= strlen(word) && strncasecmp((const char *)text, word, strlen(word)) == 0;
 }
 
-/* Text formats that a reader of CSV could take for a table. */
+/* Text formats that the CSV reader could mistake for a table. */
 static const mfpg_unsupported *recognise_text(const unsigned char *head, size_t length) {
     size_t at = skip_to_text(head, length);
     const unsigned char *text = head + at;
@@ -94,7 +94,7 @@ const mfpg_unsupported *mfpg_unsupported_recognise(const unsigned char *head, si
     for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
         const struct magic *m = &magics[i];
         if (length < m->place + m->length || memcmp(head + m->place, m->bytes, m->length) != 0) continue;
-        /* Short bytes may be the name of a text's first column. */
+        /* Short magic bytes may also be the beginning of a text's first column name. */
         if (m->length > SHORT || !mfpg_is_text(head, length)) return &m->format;
     }
     if (length >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5) return &pickle;

@@ -36,7 +36,8 @@ static uint64_t field64(const unsigned char *at) {
     return field32(at) | (uint64_t)field32(at + 4) << 32;
 }
 
-/* Values of 0xFFFFFFFF are in an extra field of kind 1 with 64 bits, in the order given. 0 if it lacks one of them. */
+/* Values of 0xFFFFFFFF are stored with 64 bits in an extra field of kind 1, in the given order. Returns 0 if
+ * it lacks one of them. */
 static int read_extra64(const unsigned char *extra, size_t length, uint64_t **wanted, int count) {
     size_t wide = 0, size = 0;
     for (; length >= 4; extra += 4 + size, length -= 4 + size) {
@@ -59,7 +60,7 @@ static int read_extra64(const unsigned char *extra, size_t length, uint64_t **wa
 
 /* ---- the directory ---- */
 
-/* What the end of the archive says of the directory. */
+/* What the end of the archive says about the directory. */
 typedef struct directory_end {
     uint64_t at; /* offset of the record itself */
     uint64_t members, size, begin;
@@ -69,7 +70,8 @@ static mfpg_status fail_at(const mfpg_zip *zip, uint64_t at, const char *what) {
     return mfpg_fail(zip->ctx, MFPG_ERR_INPUT, "%s: byte %llu: %s", zip->path, (unsigned long long)at, what);
 }
 
-/* The record at the end of the archive, followed only by the archive's comment; NULL if there is none. */
+/* Returns the record at the end of the archive, followed only by the archive's comment; NULL if there is
+ * none. */
 static const unsigned char *find_end(const mfpg_zip *zip) {
     for (uint64_t after = END_SIZE; after <= zip->length && after <= END_SIZE + MOST_COMMENT; after++) {
         const unsigned char *record = zip->file + zip->length - after;
@@ -78,7 +80,7 @@ static const unsigned char *find_end(const mfpg_zip *zip) {
     return NULL;
 }
 
-/* The 64-bit record; a locator in front of the end record points to it. */
+/* Reads the 64-bit record, to which a locator in front of the end record points. */
 static mfpg_status read_end64(const mfpg_zip *zip, directory_end *end) {
     uint64_t place = end->at - LOCATOR_SIZE;
     if (end->at < LOCATOR_SIZE || memcmp(zip->file + place, "PK\6\7", 4) != 0)

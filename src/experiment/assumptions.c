@@ -1,4 +1,4 @@
-/* What a certificate takes for granted, each in one sentence. */
+/* The assumptions of a certificate, each in one sentence. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_ASSUMPTIONS = 32 };
 
-/* Adds a sentence; a failure of memory shows as a list that ends with NULL early, checked at the end. */
+/* Adds a sentence. If memory fails, the list ends early with NULL, which is checked at the end. */
 static void add(text_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add(text_list *list, const char *format, ...) {
     char text[MFPG_MESSAGE_SIZE];
@@ -21,7 +21,7 @@ static void add(text_list *list, const char *format, ...) {
     if (list->count < MOST_ASSUMPTIONS) list->text[list->count++] = mfpg_text_copy(text, strlen(text));
 }
 
-/* Noised records: the certificate is local whatever is seen, and covers the features. */
+/* For noised records the certificate is local whatever is seen, and covers the features. */
 static void about_records(const mfpg_experiment *e, text_list *list) {
     add(list,
         "each record was noised once, before anything else read it; all that was computed afterwards, in any "
@@ -38,7 +38,7 @@ static void about_records(const mfpg_experiment *e, text_list *list) {
                   "local view");
 }
 
-/* Actions that answer to private measurements (theory S4). */
+/* The assumptions for actions that depend on private measurements (theory S4). */
 static void about_choices(const mfpg_experiment *e, text_list *list) {
     const mfpg_acting *acting = e->options.acting;
     if (acting->selection == MFPG_SELECTION_NONE) {
@@ -63,7 +63,7 @@ static void about_choices(const mfpg_experiment *e, text_list *list) {
             "no gradient, an absent client as the middle of both ranges; its client still chooses");
 }
 
-/* What a certificate of the last model alone assumes (theory S2.4). */
+/* The assumptions of a certificate of the last model alone (theory S2.4). */
 static void about_final(const mfpg_experiment *e, text_list *list) {
     const mfpg_federation_options *o = &e->options;
     static const char *const cases[] = {"", "a quadratic loss",
@@ -101,7 +101,7 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
             "zero-out: a %s that is absent contributes nothing of its own, and noise is sent all the same%s",
             promise->unit == MFPG_UNIT_CLIENT ? "client" : "record",
             promise->unit == MFPG_UNIT_CLIENT
-                ? "; one record inside a client is protected at the replace number"
+                ? "; one record inside a client is protected at the epsilon for replace"
                 : "");
     if (promise->unit == MFPG_UNIT_EXAMPLE && !mfpg_noises_records(e))
         add(list,
@@ -143,8 +143,8 @@ static void about_sampling(const mfpg_experiment *e, text_list *list) {
                   "by drawing clients");
 }
 
-/* Which client has which row. If that was read off the data, one private value moves rows of others, which no certificate
- * counts: then a warning says so as well. */
+/* States how rows were assigned to clients. If the assignment was read from the data, one private value
+ * moves rows of other clients, which no certificate counts; a warning then says so as well. */
 static void about_places(mfpg_context *ctx, const mfpg_experiment *e, text_list *list) {
     const mfpg_data_options *data = &e->config->set.data;
     if (data->partition == MFPG_PARTITION_DIRICHLET || data->partition == MFPG_PARTITION_SHARDS) {

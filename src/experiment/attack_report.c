@@ -1,4 +1,4 @@
-/* The attacks on what a configuration trains, an audit and gradient inversion, and their report audit.json. */
+/* Attacks on what a configuration trains (an audit and gradient inversion), and their report audit.json. */
 #include "mfpg/experiment.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 
 /* ---- audit.json, which has both ---- */
 
-/* *out NULL if there is no such file yet. */
+/* Sets *out to NULL if the file does not exist yet. */
 static mfpg_status read_audit(mfpg_context *ctx, const char *folder, json_t **out) {
     const size_t largest = (size_t)1 << 28;
     char *path = mfpg_path_join(folder, "audit.json");
@@ -28,7 +28,7 @@ static mfpg_status read_audit(mfpg_context *ctx, const char *folder, json_t **ou
     return absent ? MFPG_OK : json_file_read(ctx, folder, "audit.json", largest, out);
 }
 
-/* What is under "inversion" in FOLDER/audit.json, a new reference, or NULL. */
+/* Returns a new reference to the value of "inversion" in FOLDER/audit.json, or NULL. */
 static mfpg_status read_inversion(mfpg_context *ctx, const char *folder, json_t **out) {
     json_t *audit = NULL;
     mfpg_status status = read_audit(ctx, folder, &audit);

@@ -1,4 +1,5 @@
-/* Checkpoints of a run in its folder: before the first round, then as often as the configuration says. */
+/* Writes checkpoints of a run in its folder: before the first round, and then as often as the configuration
+ * says. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void add(crypto_generichash_state *hash, const void *bytes, size_t size) 
     if (size > 0) crypto_generichash_update(hash, bytes, size);
 }
 
-/* The rows, and what the results say of them. */
+/* Computes a digest of the rows and of what the results say about them. */
 static void digest_data(const mfpg_federated_data *data, unsigned char out[MFPG_DIGEST_SIZE]) {
     crypto_generichash_state hash;
     crypto_generichash_init(&hash, NULL, 0, MFPG_DIGEST_SIZE);
@@ -47,7 +48,8 @@ static void digest_data(const mfpg_federated_data *data, unsigned char out[MFPG_
     crypto_generichash_final(&hash, out, MFPG_DIGEST_SIZE);
 }
 
-/* The plan, and the game that it comes from: other preferences can lead to the same actions. */
+/* Computes a digest of the plan, and of the game that it comes from, because different preferences can lead
+ * to the same actions. */
 static void digest_game(const mfpg_experiment *e, unsigned char plan[MFPG_DIGEST_SIZE]) {
     const mfpg_equilibrium *q = &e->equilibrium;
     const double numbers[] = {e->preference_factor, q->mean_action, q->exploitability_max,
@@ -103,7 +105,7 @@ mfpg_status mfpg_compare_identities(mfpg_context *ctx, const mfpg_run_identity *
     return MFPG_OK;
 }
 
-/* Every rank that has something to add calls it, the first writes. */
+/* Every rank that contributes to the checkpoint calls this function; the first rank writes it. */
 static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
     run_checkpoints *own = &e->checkpoints;
     double begun = mfpg_clock_seconds();
@@ -118,7 +120,7 @@ static mfpg_status write_one(mfpg_context *ctx, mfpg_experiment *e) {
     return status;
 }
 
-/* Memory for the state, and on the first rank the file's name. */
+/* Allocates the state and, on the first rank, the file's name. */
 static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     run_checkpoints *own = &e->checkpoints;
     ptrdiff_t every = e->config->set.checkpoint;
@@ -148,7 +150,7 @@ mfpg_status mfpg_checkpoints_take(mfpg_context *ctx, mfpg_experiment *e, int now
     mfpg_status status = MFPG_OK;
     if (!own->path && !own->gathered) return MFPG_OK;
     int due = now;
-    if (own->path && !due) /* the clock of the first rank alone decides */
+    if (own->path && !due) /* only the first rank's clock decides */
         due = own->every > 0 ? e->round_count % own->every == 0
                              : (mfpg_clock_seconds() - own->written) * MOST_TIME >= own->cost;
     if (own->gathered) status = mfpg_ranks_any(ctx, &due);

@@ -1,4 +1,4 @@
-/* From a configuration to the data of a federation and the model that they train. */
+/* Builds the data of a federation and the model that they train from a configuration. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,14 +27,15 @@ static mfpg_status set_range(mfpg_context *ctx, const mfpg_config *config, mfpg_
     return MFPG_OK;
 }
 
-/* 1 if the message is about this file, which does not exist. */
+/* Returns 1 if the message is about this file and the file does not exist. */
 static int is_about_absent(mfpg_context *ctx, const char *path) {
     size_t length = strlen(path);
     return strncmp(mfpg_context_message(ctx), path, length) == 0 &&
            mfpg_context_message(ctx)[length] == ':' && access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* Without data.dir most files that are not found are in another folder: the message then says how to name it. */
+/* If data.dir is not set and a file is not found, it is probably in another folder: the message then says
+ * how to name the folder. */
 static void hint_at_folder(mfpg_context *ctx, const mfpg_config *config) {
     const mfpg_data_options *o = &config->set.data;
     const struct {
@@ -86,7 +87,7 @@ mfpg_status mfpg_setup_data(mfpg_context *ctx, const mfpg_config *config, const 
 
 /* ---- the model ---- */
 
-/* The largest label of a set, or -1 if a label is not a class. */
+/* Returns the largest label of a set, or -1 if a label is not a class. */
 static double largest_label(const mfpg_dataset *set) {
     double largest = 0.0;
     for (ptrdiff_t i = 0; i < set->rows; i++) {
@@ -97,7 +98,8 @@ static double largest_label(const mfpg_dataset *set) {
     return largest;
 }
 
-/* The number of classes, public by declaration or by the largest label; every label must be one. */
+/* Determines the number of classes, from the public declaration or from the largest label; every label must
+ * be a class. */
 static mfpg_status count_classes(
     mfpg_context *ctx, mfpg_config *config, const mfpg_federated_data *data, ptrdiff_t *classes) {
     ptrdiff_t given = config->set.classes;
@@ -116,7 +118,7 @@ static mfpg_status count_classes(
         ctx, config, "task.classes", (double)*classes, "the largest label and one more");
 }
 
-/* From zero weights the gradient of a network is zero but for the last biases. */
+/* With zero weights the gradient of a network is zero except for the last biases. */
 static mfpg_status resolve_start(mfpg_context *ctx, mfpg_config *config, int network) {
     if (strcmp(config->set.start, "auto") == 0)
         return mfpg_config_resolve(ctx, config, "train.start", network ? "he" : "zero",

@@ -13,7 +13,7 @@
 #include "federation/federation_core.h"
 #include "internal.h"
 
-/* What was fitted on the run's own rows is not in its folder: its publication would be a release. */
+/* What was fitted on the run's own rows is not in its folder, because publishing it would be a release. */
 static mfpg_status refuse_fitted(mfpg_context *ctx, const mfpg_config *config) {
     int scaled = config->set.fitted_scale;
     if (!scaled && config->set.data.missing != MFPG_MISSING_MEAN) return MFPG_OK;
@@ -23,7 +23,8 @@ static mfpg_status refuse_fitted(mfpg_context *ctx, const mfpg_config *config) {
         scaled ? "public bounds" : "complete rows");
 }
 
-/* The configuration with one file in the place of its files; the client column of a partition by column stays one. */
+/* Makes a configuration with one file in place of the run's files; for a partition by column the client
+ * column remains. */
 static mfpg_status point_to_file(
     mfpg_context *ctx, mfpg_config *config, const char *file, const char *labels) {
     static const char *const changes[] = {"data.partition.kind=iid", "data.partition.clients=1", "data.dir=.",
@@ -45,7 +46,7 @@ static mfpg_status point_to_file(
 static mfpg_status evaluate(
     mfpg_context *ctx, mfpg_config *config, const char *model_path, mfpg_metrics *out) {
     const mfpg_key no_key = {
-        0}; /* nothing is drawn: all rows are training rows of one client or of a column's */
+        0}; /* nothing is drawn: all rows are training rows of one client or of a column's clients */
     mfpg_federated_data *data = NULL;
     mfpg_model *model = NULL;
     float *w = NULL;
@@ -59,7 +60,7 @@ static mfpg_status evaluate(
     return status;
 }
 
-/* The two names may be given in the wrong order. */
+/* Detects that the two names were given in the wrong order. */
 static mfpg_status check_folder(mfpg_context *ctx, const char *folder) {
     struct stat info;
     if (stat(folder, &info) != 0) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", folder, strerror(errno));

@@ -1,4 +1,4 @@
-/* An experiment from its configuration: each step of build needs the steps before it. */
+/* Builds an experiment from its configuration; each step needs the steps before it. */
 #include "mfpg/experiment.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "federation/run_folder.h"
 #include "internal.h"
 
-/* A key of the system belongs to one federation: the first rank draws it for all. */
+/* A key from the system belongs to one federation, so the first rank draws it for all. */
 static mfpg_status draw_key(mfpg_context *ctx, mfpg_key *key) {
     int64_t words[sizeof key->bytes / sizeof(int64_t)] = {0};
     mfpg_status status = MFPG_OK;
@@ -48,8 +48,8 @@ static mfpg_status create_federation(mfpg_context *ctx, mfpg_experiment *e) {
         ctx, &e->options, e->data, e->model, e->mechanisms.of_client, e->action, &e->key, &e->federation);
 }
 
-/* Warns of noise that exceeds the largest signal the run can carry, and of an assumption that is declared for nothing: rounds
- * that do not draw models together forget nothing. */
+/* Warns if the noise exceeds the largest possible signal of the run, and if a declared assumption has no
+ * effect because rounds do not bring models closer together. */
 static mfpg_status warn_of_plan(mfpg_context *ctx, const mfpg_experiment *e) {
     mfpg_plan *plan = NULL;
     mfpg_status status =
@@ -96,7 +96,7 @@ mfpg_status mfpg_experiment_build(
     else
         mfpg_config_destroy(config);
     if (status == MFPG_OK) status = build(ctx, e, key);
-    status = mfpg_ranks_agree(ctx, status); /* a file may be missing on one machine only */
+    status = mfpg_ranks_agree(ctx, status); /* the file may be missing on one machine only */
     if (status == MFPG_OK)
         *out = e;
     else

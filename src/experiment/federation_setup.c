@@ -1,4 +1,5 @@
-/* From a configuration to the options of the round loop: what is promised, and what is assumed of the loss. */
+/* Builds the options of the round loop from a configuration: what is promised, and what is assumed of the
+ * loss. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *e) {
     return MFPG_OK;
 }
 
-/* Without test rows there is nothing to test on: an error if evaluate: test was given, training rows else. */
+/* Without test rows there can be no test: this is an error if evaluate: test was given; otherwise training
+ * rows are used. */
 static mfpg_status settle_evaluation(mfpg_context *ctx, mfpg_experiment *e) {
     if (e->options.evaluate != MFPG_EVALUATE_TEST || e->data->common_test.rows > 0) return MFPG_OK;
     for (ptrdiff_t k = 0; k < e->data->clients; k++)
@@ -56,7 +58,7 @@ int mfpg_credits_sampling(const mfpg_experiment *e) {
 
 /* ---- what is assumed of the loss, so that a model whose rounds nobody sees forgets them (theory S2.4) ---- */
 
-/* What cannot be said from the options of the federation is refused here: what the model is. */
+/* Refuses what the options of the federation cannot express: properties of the model. */
 static mfpg_status check_model(mfpg_context *ctx, const mfpg_experiment *e) {
     const char *model = mfpg_model_name(e->model), *path = "privacy.assume";
     mfpg_hidden_case kind = e->options.hidden;
@@ -83,7 +85,7 @@ static mfpg_status check_model(mfpg_context *ctx, const mfpg_experiment *e) {
     return MFPG_OK;
 }
 
-/* The federation refuses these as well; here the message names the key that asks for them. */
+/* The federation refuses these as well, but here the message names the key. */
 static mfpg_status check_rounds(mfpg_context *ctx, const mfpg_experiment *e) {
     const mfpg_federation_options *o = &e->options;
     ptrdiff_t colluders = e->config->set.colluder_count;
@@ -107,7 +109,8 @@ static mfpg_status check_rounds(mfpg_context *ctx, const mfpg_experiment *e) {
     return MFPG_OK;
 }
 
-/* The smoothness M: a number, or the bound that public bounds of the features give. */
+/* Sets the smoothness M to the given number, or to the bound that follows from public bounds of the
+ * features. */
 static mfpg_status set_smoothness(mfpg_context *ctx, mfpg_experiment *e) {
     if (!isnan(e->options.hidden_smoothness)) return MFPG_OK;
     char why[160];
@@ -127,7 +130,7 @@ static mfpg_status setup_hidden(mfpg_context *ctx, mfpg_experiment *e) {
     int forgets = mfpg_accountant_facts(accountant) & MFPG_ACCOUNTANT_CREDITS_FORGETTING;
     if (!mfpg_promises_anything(e)) return MFPG_OK;
     if (e->options.hidden == MFPG_HIDDEN_NONE &&
-        forgets) /* it would only compose, under a name that says more */
+        forgets) /* the accountant would then only compose, under a name that suggests more */
         return mfpg_config_fail(ctx, e->config, "privacy.accountant",
             "found '%s', which needs privacy.view final and privacy.assume: quadratic, glm, convex or "
             "nonconvex",
@@ -145,9 +148,9 @@ static mfpg_status setup_hidden(mfpg_context *ctx, mfpg_experiment *e) {
     return status == MFPG_OK ? set_smoothness(ctx, e) : status;
 }
 
-/* ---- who computes and who keeps the budget ---- */
+/* ---- which accountant is used and how the budget is enforced ---- */
 
-/* A certificate of parameters says nothing about records, nor the other way round (theory S5.4). */
+/* A certificate of parameters says nothing about records, and vice versa (theory S5.4). */
 static mfpg_status check_particles(mfpg_context *ctx, const mfpg_experiment *e) {
     mfpg_accountant *probe = NULL;
     mfpg_particles noised = e->config->set.mechanism.particles;
@@ -185,9 +188,9 @@ static mfpg_status set_accountant(mfpg_context *ctx, mfpg_experiment *e) {
     return mfpg_config_resolve(ctx, e->config, "privacy.accountant", e->options.accountant, why);
 }
 
-/* What decides who stops. A sum of mu_t^2 is exact if no sampling is credited. If some is, an accountant may be asked in place of
- * a filter: noise, rates and cohorts are public and fixed before the run, so is who stops when, and what is composed in the end
- * is a schedule like any other (theory S4). */
+/* Selects what decides which clients stop. Without sampling credit a sum of mu_t^2 is exact. With credit, an
+ * accountant may be used in place of a filter: noise, rates and cohorts are public and fixed before the run,
+ * so the stopping times are too, and the composed releases are a fixed schedule (theory S4). */
 static mfpg_status set_filter(mfpg_context *ctx, mfpg_experiment *e) {
     mfpg_federation_options *o = &e->options;
     int exact = mfpg_accountant_facts(o->accountant) & MFPG_ACCOUNTANT_SUMS_SQUARES;

@@ -1,4 +1,4 @@
-/* From a configuration to a game: preferences, and every `auto` from public numbers (theory S3). */
+/* Builds a game from a configuration: preferences, and every `auto` from public numbers (theory S3). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static mfpg_status set_preferences(mfpg_context *ctx, const mfpg_experiment *e, 
     return MFPG_OK;
 }
 
-/* ---- autos; own cost is made of curvature and personalisation, also if these keys do not count for the cost ---- */
+/* ---- autos: the own cost is computed from curvature and personalisation, even if these keys do not apply
+ * to the cost ---- */
 
 static mfpg_status set_personalisation(mfpg_context *ctx, mfpg_experiment *e, mfpg_game *game) {
     int facts = mfpg_cost_facts(game->cost);
@@ -84,10 +85,10 @@ static mfpg_status set_curvature(mfpg_context *ctx, mfpg_experiment *e, mfpg_gam
     return mfpg_config_resolve_number(ctx, e->config, "game.curvature", game->curvature, why);
 }
 
-/* What the promise is about, for client k. */
+/* The numbers on which the promise to client k depends. */
 typedef struct exposure {
     double sensitivity; /* S of what is clipped, doubled for replace */
-    double shift;       /* the same in the units of the weights */
+    double shift;       /* the same number in the units of the weights */
     double steps;       /* releases of the whole run */
 } exposure;
 
@@ -95,7 +96,8 @@ static mfpg_status expose(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t
     const mfpg_mechanism *mechanism = e->mechanisms.of_client[k];
     double doubled = e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? 2.0 : 1.0;
     ptrdiff_t rows = e->data->client[k].train.rows;
-    mfpg_release release; /* sensitivity and steps are those of any action; a little noise is stable */
+    /* sensitivity and steps are those of any action; it is computed with a little noise, which is stable */
+    mfpg_release release;
     mfpg_status status = mfpg_mechanism_release(
         ctx, mechanism, mfpg_mechanism_action_for(mechanism, 1e-3, rows), rows, &release);
     *out = (exposure){.sensitivity = doubled * mfpg_mechanism_sensitivity(mechanism, rows),
@@ -105,8 +107,8 @@ static mfpg_status expose(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t
     return status;
 }
 
-/* A number that is given holds for every client. An auto is noted: as a number if it is one for all, else as the range
- * that the clients' own numbers span. */
+/* A given number applies to every client. An auto is recorded as one number if all clients have the same,
+ * and otherwise as the range of the clients' numbers. */
 static mfpg_status settle(
     mfpg_context *ctx, mfpg_experiment *e, const char *path, double given, double *values, const char *why) {
     double low = values[0], high = values[0];
@@ -149,7 +151,7 @@ static mfpg_status set_entropic(mfpg_context *ctx, mfpg_experiment *e, game_setu
     return status;
 }
 
-/* k0: the noise on the weights at budget 1; a table has it inside. */
+/* Sets k0, the noise on the weights at budget 1; a loss table already includes it. */
 static mfpg_status set_noise_unit(mfpg_context *ctx, const mfpg_experiment *e, game_setup *setup) {
     const mfpg_action one = mfpg_make_action(MFPG_CONTROL_BUDGET, 1.0);
     for (ptrdiff_t k = 0; k < setup->game.clients; k++) {
@@ -190,7 +192,7 @@ static mfpg_status set_loss_table(mfpg_context *ctx, const mfpg_experiment *e, g
     return status == MFPG_OK ? status : mfpg_fail_in(ctx, status, "game.loss_table");
 }
 
-/* The game of the configuration, with arrays of its own. */
+/* Allocates the game of the configuration with arrays of its own. */
 static mfpg_status allocate(mfpg_context *ctx, const mfpg_experiment *e, game_setup *setup) {
     mfpg_game *game = &setup->game;
     double **arrays[] = {&setup->preference, &setup->noise_unit, &setup->privacy_scale, &setup->own_cost,
@@ -213,7 +215,7 @@ static mfpg_status allocate(mfpg_context *ctx, const mfpg_experiment *e, game_se
     return MFPG_OK;
 }
 
-/* One number for all clients if they have the same. */
+/* Replaces an array by one number if all clients have the same. */
 static void share(double **array, const double **of_game, double *all, ptrdiff_t clients) {
     for (ptrdiff_t k = 1; k < clients; k++)
         if ((*array)[k] != (*array)[0]) return;

@@ -14,18 +14,18 @@
 #include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 
-/* What makes a run able to go on after an interruption. */
+/* What is needed to continue a run after an interruption. */
 typedef struct run_checkpoints {
     char *given;  /* the configuration as it was given */
-    char *path;   /* of the file; NULL if none is kept, and on all ranks but the first */
-    int gathered; /* 1: checkpoints are kept, and every rank has a part of them */
-    /* What was written last; its pointers borrow from the experiment, but for loop and told. */
+    char *path;   /* path of the file; NULL if no checkpoints are kept, and on all ranks except the first */
+    int gathered; /* 1: checkpoints are kept, and every rank contributes to them */
+    /* The checkpoint written last; its pointers borrow from the experiment, except for loop and told. */
     mfpg_checkpoint at;
     int64_t every;        /* rounds; 0: as often as is cheap */
     double written, cost; /* seconds: when, and how long it took */
-    char *folder;         /* of the run that is resumed; NULL for a new one */
+    char *folder;         /* folder of the run that is resumed; NULL for a new run */
     int64_t resumed_round;
-    unsigned char resumed[MFPG_DIGEST_SIZE]; /* checksum of the checkpoint that it was built from */
+    unsigned char resumed[MFPG_DIGEST_SIZE]; /* checksum of the checkpoint from which it was built */
 } run_checkpoints;
 
 typedef struct mechanism_set {
@@ -53,19 +53,20 @@ struct mfpg_experiment {
     mfpg_model *model;
     float *start; /* NULL: the model's own */
     mechanism_set mechanisms;
-    mfpg_action *action; /* clients; if actions are chosen each round, those before the first */
+    /* one per client; if actions are chosen in each round, those before the first round */
+    mfpg_action *action;
     mfpg_federation_options options;
     unsigned char *colluder; /* clients; NULL if there is none */
     text_list assumptions;
     mfpg_federation *federation;
     /* The game, empty if none is played. */
     double *preference;           /* clients, as configured */
-    double preference_factor;     /* the one public factor of target_epsilon, else 1 */
+    double preference_factor;     /* the public factor found for target_epsilon, otherwise 1 */
     mfpg_equilibrium equilibrium; /* action NULL without a game */
-    game_setup game;              /* as it was solved: its preferences times the factor */
-    double finite_max,
-        finite_mean; /* of the equilibrium of a mean field in the game of its own clients; NAN: not known */
-    mfpg_acting acting; /* if actions are chosen each round; borrows the game */
+    game_setup game;              /* the game as it was solved: its preferences include the factor */
+    /* exploitability of a mean-field equilibrium in the game of the actual clients; NAN if not known */
+    double finite_max, finite_mean;
+    mfpg_acting acting; /* set if actions are chosen in each round; it borrows the game */
     /* The run. */
     mfpg_ledger *ledger;
     run_checkpoints checkpoints;
@@ -90,76 +91,80 @@ static inline mfpg_action mfpg_make_action(mfpg_control control, double value) {
     return action;
 }
 
-/* Whether the game of the configuration plays game.loss_table. */
+/* Returns whether the game of the configuration uses game.loss_table. */
 static inline int mfpg_plays_loss_table(const mfpg_config *config) {
     return config->method.players != MFPG_PLAYERS_NONE && config->all.loss_table &&
            (mfpg_cost_facts(config->set.game.cost) & MFPG_COST_TAKES_TABLE);
 }
 
-/* experiment.c: the experiment of a configuration, taken over in any case, whose rules were checked. key: of the run that goes
- * on, unless the configuration has a seed; else NULL. Collective, with a status of each rank's own. */
+/* experiment.c: builds the experiment of a checked configuration, of which it takes ownership in any case.
+ * key: that of the run that is continued, unless the configuration has a seed; otherwise NULL. Collective;
+ * each rank passes its own status. */
 mfpg_status mfpg_experiment_build(
     mfpg_context *ctx, mfpg_status status, mfpg_config *config, const mfpg_key *key, mfpg_experiment **out);
 
-/* MFPG_ERR_NUMERIC if the game was not solved; what: why that matters. */
+/* Fails with MFPG_ERR_NUMERIC if the game was not solved; what: why that matters. */
 mfpg_status mfpg_experiment_check_solved(mfpg_context *ctx, const mfpg_experiment *e, const char *what);
 
-/* data_setup.c; other_file: 1 if the data are a file that the run has not seen. */
+/* data_setup.c; other_file: 1 if the data are a file that the run did not use. */
 mfpg_status mfpg_setup_data(mfpg_context *ctx, const mfpg_config *config, const mfpg_key *key, int other_file,
     mfpg_federated_data **out);
 mfpg_status mfpg_setup_model(
     mfpg_context *ctx, mfpg_config *config, const mfpg_federated_data *data, mfpg_model **out);
 
-/* The bound on the Hessian that public bounds of the features give, bias included, and the squared norm that it is from. */
+/* Returns the bound on the Hessian that follows from public bounds of the features, including the bias, and
+ * the squared norm used for it. */
 double mfpg_public_curvature(const mfpg_experiment *e, double *norm2);
 
 /* mechanism_setup.c */
 mfpg_status mfpg_setup_mechanisms(mfpg_context *ctx, mfpg_experiment *e);
 void mfpg_mechanism_set_clear(mechanism_set *set);
 
-/* federation_setup.c: the rest of the round loop's options; and whether some client draws batches of its examples, and the
- * certificates credit it. */
+/* federation_setup.c: sets the remaining options of the round loop; the next function tells whether some
+ * client draws batches of its examples and the certificates credit this. */
 mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *e);
 int mfpg_samples_examples(const mfpg_experiment *e);
 int mfpg_credits_sampling(const mfpg_experiment *e);
 
-/* game_setup.c: preferences, and every auto of the game. */
+/* game_setup.c: sets preferences, and every auto of the game. */
 mfpg_status mfpg_setup_game(mfpg_context *ctx, mfpg_experiment *e, game_setup *out);
 void mfpg_game_setup_clear(game_setup *setup);
 
-/* noise_setup.c: each client's action, by the game or shared, and by the target epsilon. */
+/* noise_setup.c: sets each client's action, by the game or shared, and by the target epsilon. */
 mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *e);
 
 /* assumptions.c */
 mfpg_status mfpg_list_assumptions(mfpg_context *ctx, mfpg_experiment *e);
 
-/* checkpointing.c: keeps the configuration as it was given; before anything of it is resolved. */
+/* checkpointing.c: keeps the configuration as it was given; call it before anything of it is resolved. */
 mfpg_status mfpg_checkpoints_prepare(mfpg_context *ctx, mfpg_experiment *e);
 
-/* What the run is, before its first round; written: the text of its config.yaml. */
+/* Computes the identity of the run before its first round; written: the text of its config.yaml. */
 void mfpg_experiment_identify(mfpg_experiment *e, const char *written, size_t length);
 
-/* MFPG_ERR_INPUT if data, first model, or game and plan are not the same; whose, those: words for them ("its", "of the first
- * process"). */
+/* Fails with MFPG_ERR_INPUT if data, first model, or game and plan differ; whose, those: words for them
+ * ("its", "of the first process"). */
 mfpg_status mfpg_compare_identities(mfpg_context *ctx, const mfpg_run_identity *own,
     const mfpg_run_identity *other, const char *whose, const char *those);
 
-/* Begins to keep checkpoints in the folder (NULL: none, or not the first rank), if the configuration wants any; the first one is
- * written at once. Collective, with a status of each rank's own. */
+/* Begins to keep checkpoints in the folder (NULL: none, or not the first rank) if the configuration requests
+ * them; the first one is written immediately. Collective; each rank passes its own status. */
 mfpg_status mfpg_checkpoints_begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder);
 
-/* After a round: writes one if it is time, or now has to be. Likewise collective. */
+/* Writes a checkpoint after a round if one is due, or in any case if `now` is set. Collective in the same
+ * way. */
 mfpg_status mfpg_checkpoints_take(mfpg_context *ctx, mfpg_experiment *e, int now);
 
-/* The run has ended: no checkpoint is left, and no key with it. */
+/* Removes the checkpoint, and with it the key, when the run has ended. */
 void mfpg_checkpoints_erase(mfpg_experiment *e);
 void mfpg_checkpoints_clear(run_checkpoints *checkpoints); /* frees */
 
 /* The header of the run's ledger. */
 mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *e);
 
-/* resume.c, collective: opens the folder's ledger (the first rank, the others' folder is NULL) and sets the experiment to its
- * checkpoint; results of an earlier interruption are removed. Nothing is changed if it fails. */
+/* resume.c, collective: opens the folder's ledger (on the first rank; the others' folder is NULL) and sets
+ * the experiment to its checkpoint; results of an earlier interruption are removed. A failure changes
+ * nothing. */
 mfpg_status mfpg_experiment_go_on(mfpg_context *ctx, mfpg_experiment *e, const char *folder);
 
 /* What the clients' reports come to. */
@@ -167,27 +172,29 @@ typedef struct client_tally {
     ptrdiff_t least, most;        /* the clients with the smallest and the largest epsilon */
     mfpg_client_report low, high; /* their reports */
     int64_t stopped, nonfinite, certified;
-    int idle; /* 1: nobody took part in any round, since the budget is too small */
-    double
-        spent; /* the largest mu; NAN: sampling is credited, which has none. Acting: of what was spent of the filters */
+    int idle; /* 1: no client took part in any round, because the budget is too small */
+    /* the largest mu; NAN if sampling is credited, for which mu does not exist. Acting: mu of what was spent
+     * of the filters */
+    double spent;
 } client_tally;
 mfpg_status mfpg_tally_clients(mfpg_context *ctx, const mfpg_experiment *e, client_tally *out);
 
-/* summary.c: a new object, or NULL if memory runs out. */
+/* summary.c: returns a new object, or NULL if memory runs out. */
 json_t *mfpg_summary_json(mfpg_context *ctx, const mfpg_experiment *e);
 
-/* projections.c: 1 if states are projected; the projections of all rounds and what warns of them for summary.json (null if
- * there are none) and for print. */
+/* projections.c: returns 1 if states are projected. The other functions give the projections of all rounds
+ * and the warnings about them, for summary.json (null if there are none) and for print. */
 int mfpg_experiment_projects(const mfpg_experiment *e);
 json_t *mfpg_transport_json(const mfpg_experiment *e);
 void mfpg_print_transport(const mfpg_experiment *e, FILE *out);
 
-/* inversion_pictures.c: the pictures of at most MFPG_PICTURES_SHOWN examples in base64, null if the rows are none. */
+/* inversion_pictures.c: returns the pictures of at most MFPG_PICTURES_SHOWN examples in base64, null if the
+ * rows are not pictures. */
 enum { MFPG_PICTURES_SHOWN = 8 };
 mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion *inversion, json_t **out);
 
-/* FOLDER/inversion.png: a row an example: original, closed form by level, optimisation by level, mean. Nothing is written if the
- * rows are no pictures; *written tells. */
+/* Writes FOLDER/inversion.png with a row for each example: original, closed form by level, optimisation by
+ * level, mean. Nothing is written if the rows are not pictures; *written tells whether it was. */
 mfpg_status mfpg_inversion_write_grid(
     mfpg_context *ctx, const mfpg_inversion *inversion, const char *folder, int *written);
 

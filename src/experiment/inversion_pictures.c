@@ -43,7 +43,7 @@ static mfpg_status text_of(
     return status;
 }
 
-/* A list of the examples' pictures; empty if there are none of that kind. */
+/* Lists the examples' pictures; the list is empty if there are none of that kind. */
 static mfpg_status list_of(mfpg_context *ctx, const mfpg_inversion *inversion, mfpg_inversion_picture kind,
     int level, json_t **out) {
     const mfpg_inversion_summary s = mfpg_inversion_summarise(inversion);
@@ -103,7 +103,7 @@ mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion
 
 /* ---- in one file ---- */
 
-/* Pixels are drawn large enough to be seen; white lines lie between pictures. */
+/* Pixels are enlarged to be visible; white lines separate pictures. */
 typedef struct sheet {
     ptrdiff_t scale, cell_width, cell_height, width, height;
     unsigned char *pixel;
@@ -117,7 +117,8 @@ static void draw(
             corner[y * to->width + x] = grey(picture[y / to->scale * s->width + x / to->scale]);
 }
 
-/* The pictures of one example, from left to right. Returns how many; to NULL: they are counted alone. */
+/* Draws the pictures of one example from left to right and returns their number; if `to` is NULL they are
+ * only counted. */
 static ptrdiff_t draw_row(const sheet *to, const mfpg_inversion *inversion, ptrdiff_t example) {
     const mfpg_inversion_summary s = mfpg_inversion_summarise(inversion);
     static const mfpg_inversion_picture kinds[] = {
@@ -137,7 +138,7 @@ static ptrdiff_t draw_row(const sheet *to, const mfpg_inversion *inversion, ptrd
 
 mfpg_status mfpg_inversion_write_grid(
     mfpg_context *ctx, const mfpg_inversion *inversion, const char *folder, int *written) {
-    enum { SMALLEST = 56 }; /* pixels that a picture is drawn wide, at least */
+    enum { SMALLEST = 56 }; /* smallest width of a drawn picture in pixels */
     const mfpg_inversion_summary s = mfpg_inversion_summarise(inversion);
     unsigned char *bytes = NULL;
     size_t size = 0;

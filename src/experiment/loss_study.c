@@ -1,5 +1,6 @@
-/* A loss table by common random numbers: the federation of a configuration runs at one shared action, and before each of its
- * last rounds every client's loss is measured at every action, with several draws of everybody's noise. */
+/* Measures a loss table with common random numbers. The federation of a configuration runs at one shared
+ * action. Before each of its last rounds every client's loss is measured at every action, with several draws
+ * of all clients' noise. */
 #include "mfpg/loss_table.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ mfpg_loss_study mfpg_loss_study_default(void) {
     return (mfpg_loss_study){.rounds = 10, .draws = 8};
 }
 
-/* What is measured, and the samples: means over clients, rounds x draws x actions. */
+/* The study and its samples: means over clients, for rounds x draws x actions. */
 typedef struct study {
     mfpg_loss_study options;
     mfpg_experiment *experiment;
@@ -61,7 +62,8 @@ static mfpg_status check_config(mfpg_context *ctx, const mfpg_config *config) {
     return MFPG_OK;
 }
 
-/* omega as the game of a run has it (theory S3.1): auto is the pure public good among N players with Gaussian noise. */
+/* Returns omega as in the game of a run (theory S3.1): auto is the pure public good among N players with
+ * Gaussian noise. */
 static double personalisation_of(const mfpg_config *config) {
     int public_good =
         (mfpg_cost_facts(config->method.mechanism) & MFPG_COST_PUBLIC_GOOD) && /* its own cost: auto */
@@ -86,7 +88,7 @@ static mfpg_status look_at_stop(mfpg_context *ctx, const study *s, int64_t round
         (long long)round + 1, (long long)s->experiment->options.rounds);
 }
 
-/* One round's draws, each reduced to its mean over clients. */
+/* Makes one round's draws and reduces each to its mean over clients. */
 static mfpg_status measure_round(mfpg_context *ctx, study *s, int64_t round, double *sample) {
     mfpg_status status = MFPG_OK;
     for (int64_t d = 0; d < s->options.draws && status == MFPG_OK; d++, sample += s->count) {
@@ -120,8 +122,8 @@ static mfpg_status run(mfpg_context *ctx, study *s) {
 
 /* ---- from samples to a table ---- */
 
-/* Mean and variance of the mean of x_j - minus x_0 over all rounds. Rounds start from different models, which is no error of
- * measurement: the variance is that of the draws within a round. */
+/* Computes the mean, and the variance of the mean, of x_j - minus x_0 over all rounds. That rounds start
+ * from different models is not an error of measurement, so the variance is that of the draws within a round. */
 static void summarise(const study *s, ptrdiff_t j, double minus, double *mean, double *variance) {
     double total = 0.0, squares = 0.0, draws = (double)s->options.draws, rounds = (double)s->options.rounds;
     const double *x = s->sample;
@@ -139,7 +141,8 @@ static void summarise(const study *s, ptrdiff_t j, double minus, double *mean, d
     *variance = squares / (rounds * rounds);
 }
 
-/* The loss does not fall with the own noise: it rises with a strength, and falls with a budget. */
+/* Pools the losses so that they do not fall as the own noise grows: they rise with a strength and fall with
+ * a budget. */
 static mfpg_status pool(mfpg_context *ctx, mfpg_loss_table *table) {
     ptrdiff_t n = table->count, *work = mfpg_alloc(n, sizeof *work);
     double *fit = mfpg_alloc(n, sizeof *fit), sign = table->control == MFPG_CONTROL_BUDGET ? -1.0 : 1.0;
@@ -191,8 +194,8 @@ static mfpg_status tabulate(mfpg_context *ctx, const study *s, mfpg_loss_table *
     return status;
 }
 
-/* What is studied: everything that a run of the configuration has, but that all clients share one action, whatever the game and
- * the target; nobody stops and nothing is evaluated. */
+/* Changes the configuration to what is studied: all clients share one action, whatever the game and the
+ * target; no client stops and nothing is evaluated. */
 static mfpg_status share_action(mfpg_context *ctx, mfpg_config *config, double action) {
     char mechanism[128], law[64] = "", shared[64], number[MFPG_NUMBER_SIZE];
     snprintf(mechanism, sizeof mechanism, "method={mechanism: %s, players: none}", config->method.mechanism);
@@ -207,7 +210,8 @@ static mfpg_status share_action(mfpg_context *ctx, mfpg_config *config, double a
     return status;
 }
 
-/* Some costs need a table, which is about to be made: its place is taken while the rules are checked. */
+/* Some costs need a table, which is only about to be made, so a placeholder is used while the rules are
+ * checked. */
 static mfpg_status build(mfpg_context *ctx, const mfpg_config *config, study *s) {
     mfpg_config *copy = NULL;
     mfpg_status status = mfpg_config_copy(ctx, config, &copy);
@@ -261,7 +265,7 @@ void mfpg_loss_table_clear(mfpg_loss_table *table) {
 
 /* ---- the table as a file that game.loss_table reads ---- */
 
-/* Comment lines start with a bar, which the reader of csv passes over. */
+/* Writes comment lines, which start with a bar and are ignored by the reader of csv. */
 static void write_comments(FILE *out, const mfpg_loss_table *table) {
     char reference[MFPG_NUMBER_SIZE], omega[MFPG_NUMBER_SIZE], moved[MFPG_NUMBER_SIZE];
     fprintf(out, "| Loss of a client against its own action,\n| " MFPG_LOSS_TABLE_NOTE "\n");
@@ -271,7 +275,7 @@ static void write_comments(FILE *out, const mfpg_loss_table *table) {
         table->clients, table->rounds, table->draws, mfpg_number_format(table->reference, reference),
         mfpg_number_format(table->personalisation, omega));
     fprintf(out,
-        "| loss: measured, pooled where it fell with the own noise (%td actions, by at most %s). Errors are "
+        "| loss: measured, pooled if it fell with the own noise (%td actions, by at most %s). Errors are "
         "standard errors;\n"
         "| difference is to the first action, with common random numbers\n",
         table->pooled, mfpg_number_format(table->moved_most, moved));

@@ -1,4 +1,4 @@
-/* From a configuration to one mechanism a client. */
+/* Builds one mechanism per client from a configuration. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static mfpg_status settle_law(mfpg_context *ctx, mfpg_config *config) {
     int game = config->method.players != MFPG_PLAYERS_NONE;
     if (!budgets || config->set.law >= 0) return MFPG_OK;
     return mfpg_config_resolve(ctx, config, "noise.law", game ? "game" : "classical",
-        game ? "budgets of a game are Gaussian-DP parameters" : "the paper's noise where there is no game");
+        game ? "budgets of a game are Gaussian-DP parameters" : "the paper's noise without a game");
 }
 
 static mfpg_status check_grid(mfpg_context *ctx, const mfpg_config *config) {
@@ -27,7 +27,8 @@ static mfpg_status check_grid(mfpg_context *ctx, const mfpg_config *config) {
         mfpg_number_format(grid, given), mfpg_number_format(ldexp(0.5, exponent), below));
 }
 
-/* Records flow at the first model once: the public bound on the loss's curvature in the features there. */
+/* Records take a step of the flow at the first model once; this computes the public bound on the loss's
+ * curvature in the features there. */
 static mfpg_status bound_curvature(mfpg_context *ctx, const mfpg_experiment *e, mfpg_mechanism_options *o) {
     if (o->particles != MFPG_PARTICLES_DATA || !mfpg_mechanism_kind_of(o->kind).flow) return MFPG_OK;
     float *w = mfpg_alloc(mfpg_model_parameters(e->model), sizeof *w);
@@ -40,8 +41,8 @@ static mfpg_status bound_curvature(mfpg_context *ctx, const mfpg_experiment *e, 
         "data; no bound is known on the curvature of model %s in its features", mfpg_model_name(e->model));
 }
 
-/* The Poisson rate and the steps of a client with that many declared rows. An epoch is as many steps as it takes to
- * see every row once in expectation. */
+/* Sets the Poisson rate and the number of steps of a client with that many declared rows. An epoch is the
+ * number of steps in which every row is used once in expectation. */
 static mfpg_status set_batches(
     mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t client, mfpg_mechanism_options *o) {
     const mfpg_settings *set = &e->config->set;

@@ -1,4 +1,5 @@
-/* Each client's action: the shared one, the game's, or the one with the least noise that meets a target epsilon. */
+/* Determines each client's action: the shared one, the game's, or the one with the least noise that meets a
+ * target epsilon. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,8 @@ static void share_action(mfpg_experiment *e, mfpg_action *action, double value) 
     for (ptrdiff_t k = 0; k < e->data->clients; k++) action[k] = mfpg_make_action(control_of(e), value);
 }
 
-/* Tie clients of a mean field mix two actions (theory S3.4). A run needs one action a client: each plays the upper one
- * with its probability, by a public coin of the experiment's key. */
+/* In a mean field, clients that tie mix two actions (theory S3.4). A run needs one action per client: each
+ * plays the upper one with its probability, by a public coin from the experiment's key. */
 static void settle_mixing(
     const mfpg_experiment *experiment, const mfpg_equilibrium *solution, mfpg_action *action) {
     for (ptrdiff_t i = 0; i < solution->mixing_count; i++) {
@@ -34,7 +35,7 @@ static void settle_mixing(
     }
 }
 
-/* The solution of the game with all preferences times a factor, and the action of each client in it. */
+/* Solves the game with all preferences times a factor, and returns the action of each client. */
 static mfpg_status solve_scaled(mfpg_context *ctx, const mfpg_experiment *e, const game_setup *setup,
     double factor, mfpg_equilibrium *out, mfpg_action *action) {
     mfpg_game game = setup->game;
@@ -50,10 +51,10 @@ static mfpg_status solve_scaled(mfpg_context *ctx, const mfpg_experiment *e, con
     return MFPG_OK;
 }
 
-/* ---- one number that sets everybody's noise ---- */
+/* ---- one number that sets the noise of all clients ---- */
 
-/* A dial turns everybody's noise: its position t grows towards more privacy. Without a game it is the shared action,
- * budget e^-t or strength e^t; with one it multiplies every preference by e^t. */
+/* A dial changes the noise of all clients: a larger position t means more privacy. Without a game it sets
+ * the shared action, budget e^-t or strength e^t; with a game it multiplies every preference by e^t. */
 typedef struct dial {
     mfpg_context *ctx;
     mfpg_experiment *experiment;
@@ -76,13 +77,14 @@ static mfpg_status act_on_position(dial *d, double t) {
     return solve_scaled(d->ctx, d->experiment, d->game, exp(t), &d->solution, d->action);
 }
 
-/* What is aimed at, a hair below the target: the accountants round every round upwards, and the target is a promise. */
+/* Returns the number aimed at, slightly below the target: the accountants round every round upwards, and the
+ * target is a promise. */
 static double aim(const dial *d) {
     return d->target * (1.0 - 1e-9);
 }
 
-/* log(largest epsilon / aim) at a position: falls as the dial turns; NAN if the position is out of range, and from the
- * moment on that memory runs out, which says nothing about positions. */
+/* Returns log(largest epsilon / aim) at a position, which decreases as t grows. NAN if the position is out
+ * of range, and permanently once memory has run out. */
 static double excess(double t, const void *arg) {
     dial *d = (dial *)(size_t)arg;
     if (d->status == MFPG_ERR_MEMORY) return (double)NAN;
@@ -113,7 +115,8 @@ static mfpg_status fail_unreachable(dial *d) {
         d->epsilon);
 }
 
-/* A position at which the dial is defined, near that of action 1, which may itself be out of range; NAN for none. */
+/* Returns a position at which the dial is defined, near that of action 1, which may itself be out of range;
+ * NAN if there is none. */
 static double defined_position(dial *d) {
     double at = 0.0, value = excess(0.0, d);
     for (double t = 1.0; isnan(value) && t < FARTHEST; t += 1.0)
@@ -121,9 +124,10 @@ static double defined_position(dial *d) {
     return isnan(value) ? (double)NAN : at;
 }
 
-/* Brackets the target, shrinks to neighbouring positions and takes the safe end. If nothing costs as much as the target
- * that is the position with the least noise: it meets the target with room to spare. A position out of range (an unstable
- * step, say) is approached by ever smaller steps. */
+/* Brackets the target, shrinks the bracket to neighbouring positions and returns the safe end. If no
+ * position costs as much as the target, the result is the position with the least noise, which meets the
+ * target with a margin. A position out of range (for instance an unstable step) is approached by ever
+ * smaller steps. */
 static mfpg_status turn_to_target(dial *d) {
     mfpg_crossing_options options = {
         .start = defined_position(d), .low = -FARTHEST, .high = FARTHEST, .first_step = 1.0, .growth = 1.0};
@@ -161,8 +165,8 @@ static mfpg_status meet_target(mfpg_context *ctx, mfpg_experiment *e, const game
     return status;
 }
 
-/* The game stays with its solution: its own preferences are those that were solved for, which rounds of chosen actions use
- * as well. */
+/* Keeps the game with its solution. Its preferences become those for which it was solved, which rounds with
+ * chosen actions use as well. */
 static mfpg_status keep_game(mfpg_context *ctx, mfpg_experiment *e, game_setup *game) {
     ptrdiff_t clients = e->data->clients;
     e->preference = game->preference;
@@ -197,8 +201,8 @@ static mfpg_status play(mfpg_context *ctx, mfpg_experiment *e) {
     return status;
 }
 
-/* The classical law calls its budget an epsilon. Whether one release keeps it is decided by its true delta; the certificate is
- * computed from the noise and holds in any case (theory S0, 11). */
+/* The classical law calls its budget an epsilon. Whether one release satisfies it depends on the true delta.
+ * The certificate is computed from the noise and is valid in any case (theory S0, 11). */
 static void warn_of_classical_law(mfpg_context *ctx, const mfpg_experiment *e) {
     double budget = e->config->set.action, delta = e->options.delta;
     double noise = mfpg_paper_classical_noise(budget, delta, 1.0);
@@ -236,7 +240,7 @@ static void use_grid(mfpg_experiment *e, double grid) {
     for (ptrdiff_t i = 0; i < e->mechanisms.count; i++) e->mechanisms.distinct[i]->options.grid = grid;
 }
 
-/* The federation's own check of the configured grid, made before anything is written. */
+/* Makes the federation's check of the configured grid before anything is written. */
 static mfpg_status check_grid(mfpg_context *ctx, const mfpg_experiment *e) {
     mfpg_plan *plan = NULL;
     mfpg_status status =
@@ -246,8 +250,9 @@ static mfpg_status check_grid(mfpg_context *ctx, const mfpg_experiment *e) {
     return mfpg_fail_in(ctx, MFPG_ERR_INPUT, "%s", mfpg_config_source(e->config, "noise.grid"));
 }
 
-/* The search for actions tries noise that nobody will add, for which a configured grid may be too coarse. So it uses automatic
- * grids, and the configured one is checked against the noise of the actions that were found. */
+/* The search for actions tries noise that will not be used, for which a configured grid may be too coarse.
+ * So it uses automatic grids, and the configured grid is checked against the noise of the actions that were
+ * found. */
 mfpg_status mfpg_setup_actions(mfpg_context *ctx, mfpg_experiment *e) {
     double grid = e->options.grid;
     e->action = mfpg_alloc(e->data->clients, sizeof *e->action);

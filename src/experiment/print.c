@@ -1,4 +1,4 @@
-/* A run for people: what each client was promised, what the model is worth, what was taken for granted. */
+/* Prints a run for people: what was promised to each client, the metrics of the model, and the assumptions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
-enum { MOST_LISTED = 24 }; /* of a larger federation the extremes are printed; clients.csv has everybody */
+/* for a larger federation only the extremes are printed; clients.csv has all clients */
+enum { MOST_LISTED = 24 };
 enum { NARROW = 20, WIDE = 40 }; /* of the column of names */
 
 static int name_width(const mfpg_experiment *e) {
@@ -61,7 +62,7 @@ static void print_columns(const mfpg_experiment *e, int width, FILE *out) {
     fprintf(out, " %8s %9s %9s %6s\n", "mu", "epsilon", replace ? "(zero-out)" : "(replace)", "rounds");
 }
 
-/* Everybody, or in a large federation the clients with the smallest and the largest epsilon. */
+/* Prints all clients, or for a large federation those with the smallest and the largest epsilon. */
 static mfpg_status print_clients(
     mfpg_context *ctx, const mfpg_experiment *e, const client_tally *tally, FILE *out) {
     ptrdiff_t clients = e->data->clients;
@@ -78,14 +79,14 @@ static mfpg_status print_clients(
         print_client_row(e, tally->most, &tally->high, width, out);
         fprintf(out, "  (the most and the least protected of %td clients; clients.csv has all)\n", clients);
     }
-    /* The average, or a budget, may give all the same certificate; false if it is infinite. */
+    /* The average, or a budget, may give all clients the same certificate; alike is false if it is infinite. */
     int alike = clients > 1 && tally->high.epsilon - tally->low.epsilon <= 1e-9 * tally->high.epsilon;
     char words[MFPG_MESSAGE_SIZE];
     mfpg_experiment_promise(e, &tally->high, words, sizeof words);
     if (alike) fprintf(out, "  all %td clients share one certificate\n", clients);
     if (tally->idle)
-        fprintf(
-            out, "  nobody took part in any round: the budget is smaller than what a first round costs\n");
+        fprintf(out,
+            "  no client took part in any round: the budget is smaller than the cost of a first round\n");
     fprintf(out, "In words, for '%s', %s: %s.\n", e->data->client[tally->most].name,
         alike ? "protected as all the others are" : "the least protected", words);
     return MFPG_OK;
@@ -158,7 +159,7 @@ static void print_autos(const mfpg_experiment *e, FILE *out) {
     }
 }
 
-/* How many rows of whom miss a value: of at most so many clients by name. */
+/* Prints how many rows of which clients miss a value; up to a limit, clients are named. */
 static void print_dropped(const mfpg_experiment *e, FILE *out) {
     ptrdiff_t holders = 0;
     int64_t others = e->data->dropped_rows;

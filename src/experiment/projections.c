@@ -1,4 +1,4 @@
-/* What the Sinkhorn projections of a whole run did to the parameters. */
+/* Summarises what the Sinkhorn projections of a whole run did to the parameters. */
 #include <stdio.h>
 
 #include "base/error.h"

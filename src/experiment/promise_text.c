@@ -1,4 +1,4 @@
-/* A promise in words that a person without a course in privacy can check against its numbers. */
+/* Writes a promise in words that a person without training in privacy can check against its numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "internal.h"
 
-/* Noised records stay as hidden as they are, no matter who sees them. */
+/* Noised records are protected in the same way whoever sees them. */
 static const char *what_is_seen(mfpg_view view, int records, int hidden) {
     if (hidden) return "sees the final model and nothing of any round before it";
     if (records) return "sees the noised records of this client and all that is computed from them";
@@ -35,7 +35,7 @@ static const char *what_is_hidden(const mfpg_promise *promise, int records) {
                                                         : "whether a given record was used";
 }
 
-/* What keeps the budget, and if a client has stopped, when and why. */
+/* Adds how the budget is enforced and, if a client has stopped, when and why. */
 static void add_stop(
     const mfpg_federation_options *options, const mfpg_client_report *client, char *text, size_t size) {
     char when[64] = "";
@@ -61,7 +61,7 @@ void mfpg_experiment_promise(
             raw ? ", because its actions were chosen from raw losses and gradients, without noise" : "");
         return;
     }
-    /* The best test between two neighbours, each as likely, is right with probability 1/2 + distance/2. */
+    /* The best test between two equally likely neighbours is correct with probability 1/2 + distance/2. */
     double right = 50.0 + 50.0 * fmin(1.0, client->distance);
     snprintf(text, size,
         "someone who %s and guesses %s is correct at most %.1f %% of the time (50 %% is chance); "

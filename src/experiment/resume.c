@@ -1,5 +1,5 @@
-/* A run that was interrupted goes on: everything is built again, compared with what the run was, and set to its
- * checkpoint. */
+/* Continues an interrupted run: everything is built again, compared with the identity of the run, and set to
+ * its checkpoint. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +19,14 @@ enum { CONFIG_LIMIT = 1 << 24 };
 
 /* ---- the folder ---- */
 
-/* A regular file; a link to one is none. */
+/* Returns 1 for a regular file; a link to one does not count. */
 static int is_file(const char *path) {
     struct stat info;
     return lstat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Whether the summary of the folder says that its run is complete, into *yes. One that cannot be read says nothing. */
+/* Sets *yes to whether the summary of the folder says that its run is complete. If the summary cannot be
+ * read, the answer is no. */
 static mfpg_status ask_complete(mfpg_context *ctx, const char *folder, int *yes) {
     json_error_t fault = {0};
     char *path = mfpg_path_join(folder, "summary.json");
@@ -82,7 +83,7 @@ static mfpg_status read_checkpoint(mfpg_context *ctx, const char *folder, mfpg_c
 
 /* ---- before the experiment is built ---- */
 
-/* The configuration as it was given, with the name that its file had given it. */
+/* Loads the configuration as it was given, with the name that its file had given it. */
 static mfpg_status load_given(
     mfpg_context *ctx, const char *folder, const mfpg_checkpoint *checkpoint, mfpg_config **out) {
     const char *text = checkpoint->identity.config;
@@ -101,8 +102,8 @@ mfpg_status mfpg_run_configuration(mfpg_context *ctx, const char *folder, mfpg_c
     return status;
 }
 
-/* The experiment whose run in that folder ("" but on the first rank) left the checkpoint; config is what the user says it is, or
- * NULL. */
+/* Builds the experiment whose run in that folder ("" except on the first rank) left the checkpoint; config
+ * is what the user claims it to be, or NULL. */
 static mfpg_status build(mfpg_context *ctx, const char *folder, const mfpg_config *config,
     const mfpg_checkpoint *checkpoint, mfpg_experiment **out) {
     mfpg_config *given = NULL;
@@ -147,13 +148,14 @@ int64_t mfpg_experiment_resumed_round(const mfpg_experiment *experiment) {
     return experiment->checkpoints.folder ? experiment->checkpoints.resumed_round : -1;
 }
 
-/* ---- before the first round that is played again ---- */
+/* ---- before the first repeated round ---- */
 
 static int differs(const unsigned char a[MFPG_DIGEST_SIZE], const unsigned char b[MFPG_DIGEST_SIZE]) {
     return memcmp(a, b, MFPG_DIGEST_SIZE) != 0;
 }
 
-/* Which key of the run's config.yaml is not what it was made into, if any is. */
+/* Fails and names the key of the run's config.yaml whose value is not the resolved one, if there is such a
+ * key. */
 static mfpg_status fail_config(mfpg_context *ctx, const mfpg_experiment *e, const char *path) {
     mfpg_config *now = NULL;
     mfpg_status status = mfpg_config_load(ctx, path, &now);
@@ -165,7 +167,7 @@ static mfpg_status fail_config(mfpg_context *ctx, const mfpg_experiment *e, cons
     return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: was changed since the run began", path);
 }
 
-/* What config.yaml holds now goes into the experiment's identity, which must be that of the run. */
+/* Adds the present content of config.yaml to the experiment's identity, which must equal that of the run. */
 static mfpg_status check_identity(
     mfpg_context *ctx, mfpg_experiment *e, const char *folder, const mfpg_run_identity *run) {
     const mfpg_run_identity *own = &e->checkpoints.at.identity;
@@ -213,7 +215,7 @@ static mfpg_status restore(mfpg_context *ctx, mfpg_experiment *e, const char *le
     return MFPG_OK;
 }
 
-/* Results of fewer rounds than the ledger will list. */
+/* Removes results, because they cover fewer rounds than the ledger will list. */
 static void remove_results(const char *folder) {
     for (size_t i = MFPG_RUN_FILES; i > 2; i--) { /* the summary first; ledger and configuration stay */
         char *path = mfpg_path_join(folder, mfpg_run_file(i - 1));
@@ -222,11 +224,12 @@ static void remove_results(const char *folder) {
     }
 }
 
-/* The first rank: the ledger is its own from now on, and ledger, checkpoint, configuration and experiment are of one run. */
+/* On the first rank: opens the ledger, and checks that ledger, checkpoint, configuration and experiment
+ * belong to one run. */
 static mfpg_status open_folder(
     mfpg_context *ctx, mfpg_experiment *e, const char *folder, const char *ledger, mfpg_checkpoint *c) {
     const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
-    /* Only one process has a run's ledger open; a later one is refused. */
+    /* Only one process can have a run's ledger open; a later one is refused. */
     mfpg_status status =
         ledger ? mfpg_ledger_resume(ctx, ledger, &header, e->checkpoints.resumed_round + 1, &e->ledger)
                : mfpg_fail_memory(ctx);

@@ -19,7 +19,7 @@
 
 /* ---- the folder ---- */
 
-/* A run folder tells one story. Of several runs that find it empty, the one that makes the ledger has it. */
+/* A run folder belongs to one run. If several runs find it empty, the one that creates the ledger gets it. */
 static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
     DIR *existing = opendir(folder);
     if (!existing && errno == ENOENT) return mfpg_folder_create(ctx, folder);
@@ -33,7 +33,7 @@ static mfpg_status find_empty_folder(mfpg_context *ctx, const char *folder) {
         ctx, MFPG_ERR_INPUT, "%s: the folder is not empty; a run needs a folder of its own (--out)", folder);
 }
 
-/* config.yaml, which is a part of what the run is. */
+/* Writes config.yaml, which is part of the run's identity. */
 static mfpg_status write_config(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     char *text = NULL;
     size_t length = 0;
@@ -55,7 +55,7 @@ static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char
     const mfpg_ledger_header header = mfpg_experiment_ledger_header(e);
     mfpg_status status = mfpg_ledger_create(ctx, path, &header, &e->ledger);
     if (status == MFPG_ERR_IO &&
-        access(path, F_OK) == 0) /* made by somebody else: a failed call leaves none */
+        access(path, F_OK) == 0) /* another process created it, because a failed call leaves none */
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: another run has just taken this folder; a run needs a folder of its own (--out)", folder);
     free(path);
@@ -63,10 +63,11 @@ static mfpg_status open_ledger(mfpg_context *ctx, mfpg_experiment *e, const char
     return status;
 }
 
-/* ---- what processes that train together have in common: each has read its own configuration and its own copy of the data, and
- * an older copy on one machine would train other clients than the ledger and the certificates speak of ---- */
+/* ---- what processes that train together must have in common. Each has read its own configuration and its
+ * own copy of the data; with an older copy on one machine it would train other clients than those in the
+ * ledger and the certificates ---- */
 
-/* The configurations as they were given, before any of it was resolved by data. */
+/* Compares the configurations as they were given, before values were resolved from data. */
 static mfpg_status compare_texts(mfpg_context *ctx, const char *given, const char *first, size_t length) {
     mfpg_config *own = NULL, *other = NULL;
     mfpg_status status = mfpg_config_load_text(ctx, given, strlen(given), "configuration", NULL, &own);
@@ -151,7 +152,7 @@ static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *e, const ch
     return status;
 }
 
-/* Before the first round, so that no privacy is spent on rounds that cannot be reported. */
+/* Allocates before the first round, so that no privacy is spent on rounds that cannot be reported. */
 static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *e) {
     int64_t rounds = e->options.rounds;
     size_t each = sizeof *e->rounds + sizeof *e->seconds;
@@ -167,8 +168,8 @@ static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *e) {
         (long long)rounds, (double)rounds * (double)each / 1e6);
 }
 
-/* Appends to the message how far a run came, which of its files exist (each is whole or absent under its name), and how it goes on if
- * the same run may come further when it is resumed. */
+/* Appends to the message how many rounds are complete, which files exist (each is complete or absent), and
+ * how to resume the run if that may help. */
 static mfpg_status tell_what_is_left(
     mfpg_context *ctx, const mfpg_experiment *e, const char *folder, mfpg_status status) {
     char cause[MFPG_MESSAGE_SIZE], list[128] = "";
@@ -189,7 +190,7 @@ static mfpg_status tell_what_is_left(
     return status;
 }
 
-/* Everything from the first round to the last file. */
+/* Does everything from the first round to the last file. */
 static mfpg_status train_and_write(
     mfpg_context *ctx, mfpg_experiment *e, const mfpg_run_options *options, const char *folder) {
     mfpg_status status = train(ctx, e, options);
@@ -198,12 +199,13 @@ static mfpg_status train_and_write(
     if (status == MFPG_OK && folder) status = write_results(ctx, e, folder);
     status = mfpg_ranks_agree(ctx, status);
     if (status == MFPG_OK && e->interrupted) return mfpg_fail(ctx, MFPG_ERR_INTERRUPTED, "interrupted");
-    /* A model that left the range of its numbers would do so again. */
+    /* If a model left the range of its numbers, it would do so again after resuming, so the checkpoint is
+     * erased. */
     if (status == MFPG_OK || status == MFPG_ERR_NUMERIC) mfpg_checkpoints_erase(e);
     return status;
 }
 
-/* The folder becomes the run's own, with everything in it that a run has before its first round and checkpoint. */
+/* Creates the folder with everything that a run has before its first round, including the checkpoint. */
 static mfpg_status begin(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     mfpg_status status = find_empty_folder(ctx, folder);
     if (status == MFPG_OK) status = open_ledger(ctx, e, folder);
@@ -212,11 +214,11 @@ static mfpg_status begin(mfpg_context *ctx, mfpg_experiment *e, const char *fold
     return status == MFPG_OK ? status : tell_what_is_left(ctx, e, folder, status);
 }
 
-/* Everything before the first round that is played. */
+/* Does everything before the first round that is played. */
 static mfpg_status prepare(mfpg_context *ctx, mfpg_experiment *e, const char *folder) {
     mfpg_status status = mfpg_ranks_agree(ctx, allocate_reports(ctx, e));
     if (status == MFPG_OK) status = compare_ranks(ctx, e);
-    const char *own = e->checkpoints.folder; /* of a run that goes on, else NULL */
+    const char *own = e->checkpoints.folder; /* folder of a run that is continued, otherwise NULL */
     if (status == MFPG_OK && !own) status = mfpg_ranks_agree(ctx, folder ? begin(ctx, e, folder) : MFPG_OK);
     if (status == MFPG_OK && own) {
         if (mfpg_ranks_first(ctx) && (!folder || strcmp(folder, own) != 0))

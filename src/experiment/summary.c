@@ -1,4 +1,4 @@
-/* summary.json: a run in one object, whole or not at all. */
+/* summary.json describes a run in one object; it is written completely or not at all. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "mechanisms/mechanism_ops.h"
 #include "internal.h"
 
-/* A list of count items, or NULL if one of them is. */
+/* Returns a list of count items, or NULL if one of them is NULL. */
 static json_t *list_json(ptrdiff_t count,
     json_t *(*item)(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t i), mfpg_context *ctx,
     const mfpg_experiment *e) {
@@ -41,14 +41,14 @@ static json_t *promise_json(const mfpg_experiment *e) {
                          mfpg_json_number(e->options.hidden_smoothness))) == 0);
 }
 
-/* Where the ledger ends: without it nobody notices if whole lines are taken from its end. */
+/* Returns the end of the ledger: without it, the removal of whole lines from its end would not be noticed. */
 static json_t *ledger_json(const mfpg_experiment *e) {
     if (!e->ledger) return json_null();
     const mfpg_ledger_end end = mfpg_ledger_tell(e->ledger).end;
     return json_pack("{s:I, s:s}", "lines", (json_int_t)end.lines, "chain", end.chain);
 }
 
-/* For display, what the client that spent most has spent; null if some epsilon is not finite. */
+/* Returns, for display, the spending of the client that spent most; null if some epsilon is not finite. */
 static json_t *odometer_json(const mfpg_experiment *e, const client_tally *tally) {
     int finite = mfpg_promises_anything(e) && tally->certified == e->data->clients;
     mfpg_odometer read = mfpg_odometer_read(finite ? tally->spent : (double)NAN, e->options.delta);
@@ -58,7 +58,7 @@ static json_t *odometer_json(const mfpg_experiment *e, const client_tally *tally
                                 "note", MFPG_ODOMETER_NOTE);
 }
 
-/* What keeps budgets, by name, and its own budget: mu of a GDP filter, rho of a zCDP one. */
+/* Returns what enforces budgets, by name, and its own budget: mu of a GDP filter, rho of a zCDP filter. */
 static json_t *stop_json(mfpg_context *ctx, const mfpg_experiment *e) {
     const mfpg_federation_options *o = &e->options;
     mfpg_filter filter = {.budget = NAN};
@@ -73,8 +73,8 @@ static json_t *stop_json(mfpg_context *ctx, const mfpg_experiment *e) {
 
 /* ---- the game ---- */
 
-/* Of actions that are chosen each round there is the mean of the last one; how far they are from an equilibrium depends on
- * the raw numbers, and is not written. */
+/* If actions are chosen in each round, only the mean of the last round is written. Their distance from an
+ * equilibrium depends on raw measurements and is not written. */
 static mfpg_equilibrium equilibrium_for_json(const mfpg_experiment *e) {
     if (!e->options.acting) return e->equilibrium;
     return (mfpg_equilibrium){.mean_action = mfpg_experiment_last_round(e).mean_action,
@@ -90,7 +90,8 @@ static mfpg_equilibrium equilibrium_for_json(const mfpg_experiment *e) {
         .residual = NAN};
 }
 
-/* The certificate in words and what warns of the game; of actions that answer to measurements neither is known. */
+/* Adds the certificate in words and the warnings of the game; for actions that depend on measurements
+ * neither is known. */
 static int add_words(json_t *game, const mfpg_experiment *e) {
     char text[MFPG_MESSAGE_SIZE];
     mfpg_solution solution;
@@ -158,11 +159,11 @@ static json_t *game_json(const mfpg_experiment *e) {
     return game ? mfpg_json_if_complete(game, add_words(game, e)) : NULL;
 }
 
-/* ---- the clients: one object each, or of a large federation the quantiles of what clients.csv holds ---- */
+/* ---- the clients: one object each, or for a large federation the quantiles of clients.csv ---- */
 
 enum { MOST_LISTED = 1000, LEVELS = 21 }; /* as mfpg solve; quantiles at 0, 0.05, ..., 1 */
 
-/* The name under which epsilon for the other adjacency is written. */
+/* Returns the name under which epsilon for the other adjacency is written. */
 static int other_place(const mfpg_experiment *e) {
     return e->options.promise.adjacency == MFPG_ADJACENCY_REPLACE ? MFPG_CLIENT_ZERO_OUT
                                                                   : MFPG_CLIENT_REPLACE;
@@ -188,7 +189,7 @@ static json_t *client_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_
 
 /* ---- quantiles ---- */
 
-/* A column at every level; null if a client has no such number. */
+/* Returns the quantiles of every column at every level; null if a client has no such number. */
 static json_t *quantiles_json(mfpg_context *ctx, const mfpg_experiment *e, const mfpg_record_field *column) {
     ptrdiff_t clients = e->data->clients;
     double *value = mfpg_alloc(clients, sizeof *value), at[LEVELS];
@@ -220,7 +221,7 @@ static json_t *name_json(mfpg_context *ctx, const mfpg_experiment *e, ptrdiff_t 
     return json_string(e->data->client[client].name);
 }
 
-/* The names in the order of clients.csv, which has numbers; null if the names are those numbers. */
+/* Returns the names in the order of clients.csv, which has numbers; null if the names are these numbers. */
 static json_t *names_json(const mfpg_experiment *e) {
     int named = 0;
     for (ptrdiff_t k = 0; k < e->data->clients && !named; k++) {
@@ -231,7 +232,7 @@ static json_t *names_json(const mfpg_experiment *e) {
     return named ? list_json(e->data->clients, name_json, NULL, e) : json_null();
 }
 
-/* A client with an extreme epsilon, and its promise in words. */
+/* Returns a client with an extreme epsilon, and its promise in words. */
 static json_t *extreme_json(const mfpg_experiment *e, ptrdiff_t client, const mfpg_client_report *report) {
     char words[MFPG_MESSAGE_SIZE];
     mfpg_experiment_promise(e, report, words, sizeof words);
@@ -259,7 +260,7 @@ static json_t *describe_clients(mfpg_context *ctx, const mfpg_experiment *e, con
 
 /* ---- the whole ---- */
 
-/* The fingerprint confirms a guess of the rows: it is written only if nothing is private. */
+/* The fingerprint would confirm a guess of the rows, so it is written only if nothing is private. */
 static json_t *data_json(const mfpg_experiment *e) {
     return json_pack("{s:I, s:I, s:I, s:s?}", "clients", (json_int_t)e->data->clients, "features",
         (json_int_t)e->data->features, "dropped_rows", (json_int_t)e->data->dropped_rows, "fingerprint",

@@ -1,5 +1,6 @@
-/* The accountants of clients. Most clients release the same in every round that they take part in: their number of rounds is then
- * what an accountant would hold, and one is made when it is asked. A client that releases anything else gets its own. */
+/* The accountants of clients. Most clients release the same thing in every round in which they take part.
+ * For them the number of rounds is enough, and their accountant is created only when it is needed. A client
+ * whose releases differ has an accountant of its own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ mfpg_accountant_options mfpg_federation_accountant_options(const mfpg_federation
 
 int mfpg_federation_usual(const mfpg_federation *f, ptrdiff_t k, spending *out) {
     if (f->client[k].own) return 0;
-    int64_t times = f->acting    ? 0 /* its plan changes: nothing was released yet */
+    int64_t times = f->acting    ? 0 /* while its plan can change: nothing has been released yet */
                     : f->records ? f->records->is_noised[k]
                                  : f->client[k].rounds;
     *out = (spending){k, mfpg_federation_release(f, &f->usual, k), times};
@@ -85,7 +86,7 @@ mfpg_status mfpg_federation_record(
         client->own = own;
     }
     status = mfpg_accountant_record(ctx, client->own->certificate, release);
-    /* the paper's formulas know nothing of choices */
+    /* the paper's formulas do not cover choices of actions */
     if (status == MFPG_OK && client->own->paper && !mfpg_release_is_choice(release))
         status = mfpg_accountant_record(ctx, client->own->paper, release);
     return status;
@@ -94,7 +95,8 @@ mfpg_status mfpg_federation_record(
 mfpg_status mfpg_federation_account(
     mfpg_context *ctx, mfpg_federation *f, mfpg_release_maker release, ptrdiff_t count) {
     mfpg_status status = MFPG_OK;
-    int all_usual = !f->order && !f->records; /* by the terms: there is nothing to compare */
+    /* in these cases the terms are always the usual ones, so nothing must be compared */
+    int all_usual = !f->order && !f->records;
     for (ptrdiff_t i = 0; i < count && status == MFPG_OK && !all_usual; i++) {
         mfpg_release own = release(f, i);
         status = mfpg_federation_record(ctx, f, (ptrdiff_t)own.client, &own);

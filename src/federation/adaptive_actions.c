@@ -1,5 +1,6 @@
-/* ActionUpdate of Algorithm 1 if actions are chosen in every round: members measure their loss and gradient norm at the broadcast
- * model, the choice is released and paid for, and the update that follows uses it (theory S4). */
+/* ActionUpdate of Algorithm 1 if actions are chosen in every round: members measure their loss and gradient
+ * norm at the broadcast model, the choice is released and paid for, and the update that follows uses it
+ * (theory S4). */
 #include "adaptive_actions.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static mfpg_acting_option selection_fault(const mfpg_acting *acting, const char 
     return MFPG_ACTING_SELECTION;
 }
 
-/* What a certificate of adaptive actions needs. */
+/* Checks the options that a certificate of adaptive actions requires. */
 static mfpg_acting_option promise_fault(const mfpg_federation_options *o, const char **why) {
     int raw = o->acting->selection == MFPG_SELECTION_NONE;
     *why = "actions chosen each round depend on the models along the way, which view final hides; allowed: "
@@ -95,7 +96,7 @@ mfpg_acting_option mfpg_acting_fault(
 
 /* ---- before the first round ---- */
 
-/* The noise of each measurement that the cost reads fits its grid, whatever is measured. */
+/* Checks that the noise of each measurement that the cost reads fits its grid, whatever the measured value. */
 static mfpg_status check_noises(mfpg_context *ctx, const mfpg_federation *f) {
     const mfpg_acting *acting = f->options.acting;
     int measures = mfpg_cost_measures(acting->game->cost);
@@ -138,7 +139,7 @@ static mfpg_action strength(double value) {
     return (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {value}};
 }
 
-/* Every action that may be chosen is one that the client's mechanism accepts; of an interval, both ends. */
+/* Checks that the client's mechanism accepts every action that may be chosen (of an interval, both ends). */
 static mfpg_status check_actions(mfpg_context *ctx, const mfpg_federation *f) {
     const mfpg_action_set *set = &f->options.acting->game->actions;
     const double ends[] = {set->low, set->high};
@@ -156,7 +157,7 @@ static mfpg_status check_actions(mfpg_context *ctx, const mfpg_federation *f) {
     return status;
 }
 
-/* What a measurement of client k, as far as the cost reads it, can move by. */
+/* Returns the sensitivity of each measurement of client k that the cost reads. */
 static mfpg_measurement change_of(const mfpg_federation *f, ptrdiff_t k, mfpg_adjacency adjacency) {
     const mfpg_acting *acting = f->options.acting;
     int measures = mfpg_cost_measures(acting->game->cost);
@@ -167,7 +168,8 @@ static mfpg_measurement change_of(const mfpg_federation *f, ptrdiff_t k, mfpg_ad
     return change;
 }
 
-/* How far disutilities move under one adjacency, into out; the arrays of measurements serve as scratch. */
+/* Writes to out the sensitivity of the disutilities under one adjacency; the arrays of measurements are used
+ * as scratch. */
 static mfpg_status find_changes(
     mfpg_context *ctx, const mfpg_federation *f, mfpg_adjacency adjacency, double *out) {
     const mfpg_acting *acting = f->options.acting;
@@ -190,9 +192,9 @@ static mfpg_status find_changes(
     return status;
 }
 
-/* A choice by the exponential mechanism has range epsilon under the promised adjacency, and epsilon times the ratio of the
- * changes under the other. mu is concave in epsilon, so the zero-out number that a release holds, doubled for replace, has
- * to cover both by itself. */
+/* A choice by the exponential mechanism has range epsilon under the promised adjacency, and epsilon times
+ * the ratio of the two sensitivities under the other one. A release holds one zero-out number, and replace
+ * doubles it. Because mu is concave in epsilon, this number must be large enough to cover both adjacencies. */
 static mfpg_status price_draws(mfpg_context *ctx, mfpg_federation *f) {
     adaptive_actions *a = f->acting;
     double epsilon = f->options.acting->epsilon, *replace = mfpg_alloc(f->clients, sizeof *replace);
@@ -211,7 +213,8 @@ static mfpg_status price_draws(mfpg_context *ctx, mfpg_federation *f) {
     return status;
 }
 
-/* The release that a choice of each client is: one more Gaussian step, of its own noise alone, in no average. */
+/* Makes the release that stands for a choice of each client: one more Gaussian step, protected by its own
+ * noise only and part of no average. */
 static mfpg_status price_choices(mfpg_context *ctx, mfpg_federation *f) {
     const mfpg_acting *acting = f->options.acting;
     for (ptrdiff_t k = 0; k < f->clients; k++) {
@@ -284,7 +287,7 @@ static mfpg_status measure_member(mfpg_context *ctx, ptrdiff_t member, int worke
     int measures = mfpg_cost_measures(acting->game->cost);
     if (!mfpg_federation_owns(f, k)) return MFPG_OK;
     float *work = f->worker[worker].scratch;
-    mfpg_measurement measured = {0}; /* what the cost does not read is not measured */
+    mfpg_measurement measured = {0}; /* measurements that the cost does not read are not made */
     if (measures & MFPG_MEASURES_LOSS)
         measured.loss = mfpg_measure_loss(f->model, data, data->rows, acting->loss_clip, f->w, work);
     if (measures & MFPG_MEASURES_GRADIENT)
@@ -345,7 +348,7 @@ mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t
     if (status == MFPG_OK) status = mfpg_federation_exchange(ctx, f, *members, exchange_measurement);
     if (status == MFPG_OK) {
         status = mfpg_federation_announce_choices(ctx, f, *members);
-        /* accountants and the ledger know of the choices before anybody can see an action */
+        /* accountants and the ledger record the choices before any action becomes visible */
         if (status == MFPG_OK) status = mfpg_federation_account(ctx, f, choice_at, *members);
         status = mfpg_ranks_agree(ctx, status);
     }
@@ -359,7 +362,7 @@ mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t
 /* ---- from round to round ---- */
 
 typedef struct saved_action {
-    double strength, loss, gradient; /* the action, and the last measurements */
+    double strength, loss, gradient; /* the action and the last measurements */
 } saved_action;
 
 static int64_t bytes(const mfpg_federation *f) {
@@ -383,7 +386,7 @@ static mfpg_status restore(mfpg_context *ctx, mfpg_federation *f, const void *fr
                 f->data->client[k].name);
         f->acting->loss[k] = saved[k].loss;
         f->acting->gradient[k] = saved[k].gradient;
-        if (f->acting->chose[k]) /* the plan refuses what the mechanism cannot do */
+        if (f->acting->chose[k]) /* the plan refuses an action that the mechanism does not accept */
             status = mfpg_plan_change(ctx, f->plan, k, strength(saved[k].strength));
     }
     return status;

@@ -1,4 +1,5 @@
-/* Actions that are chosen each round: their names, and which options a federation refuses. */
+/* Actions that are chosen in each round: their names, and the rules for the options of a federation that
+ * uses them. */
 #ifndef MFPG_FEDERATION_ADAPTIVE_ACTIONS_H
 #define MFPG_FEDERATION_ADAPTIVE_ACTIONS_H
 
@@ -24,8 +25,8 @@ typedef enum mfpg_acting_option {
     MFPG_ACTING_EPSILON
 } mfpg_acting_option;
 
-/* The first option that breaks a rule, and why. Of the game of options->acting only the cost and the actions are read, so that
- * a configuration can be checked before there are data. */
+/* Returns the first option that breaks a rule, and the reason. Of the game of options->acting it reads only
+ * the cost and the actions, so that a configuration can be checked before data exist. */
 mfpg_acting_option mfpg_acting_fault(
     const mfpg_federation_options *options, mfpg_particles particles, const char **why);
 

@@ -1,4 +1,5 @@
-/* Digests of what rounds are about to release: how they are made, and how they are kept after the checkpoint in its file. */
+/* Announcements are digests of what rounds are about to release. This file computes them and keeps them
+ * after the checkpoint in the checkpoint's file. */
 #include "checkpoint.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ mfpg_status mfpg_announcements_read(
         mfpg_announcement a;
         memcpy(&a, bytes, sizeof a);
         if (!is_sealed(all->checksum, &a)) {
-            if (length < 2 * sizeof a) break; /* it was cut off by a crash */
+            if (length < 2 * sizeof a) break; /* a crash cut it off */
             return mfpg_fail(ctx, MFPG_ERR_INPUT, "announcement %td was changed", all->count + 1);
         }
         status = keep(ctx, all, &a);
@@ -92,7 +93,7 @@ int mfpg_announcements_know(const void *user, int64_t round, int choice) {
 
 static mfpg_status append(mfpg_context *ctx, mfpg_announcements *all, const mfpg_announcement *a) {
     for (size_t done = 0; done < sizeof *a;) {
-        errno = EIO; /* it stays if no byte was written, which sets none */
+        errno = EIO; /* this value remains if no byte was written, because that does not set errno */
         ssize_t wrote = pwrite(
             all->descriptor, (const char *)a + done, sizeof *a - done, (off_t)(all->end + (int64_t)done));
         if (wrote < 0 && errno == EINTR) continue;
@@ -116,8 +117,8 @@ mfpg_status mfpg_announcements_tell(
     if (before && memcmp(before->digest, digest, MFPG_DIGEST_SIZE) == 0) return MFPG_OK;
     if (before)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "round %lld, repeated, would not release what it released before the interruption, and "
-            "nobody may see both: the program or the machine computes otherwise. Only a new run can be made",
+            "round %lld, repeated, would release other values than before the interruption, and "
+            "nobody may see both: the program or the machine computes differently. Start a new run instead",
             (long long)round);
     mfpg_announcement a = {.round = round, .choice = choice};
     memcpy(a.digest, digest, sizeof a.digest);
@@ -126,7 +127,7 @@ mfpg_status mfpg_announcements_tell(
     return status == MFPG_OK ? append(ctx, all, &a) : status;
 }
 
-/* ---- what they are of ---- */
+/* ---- what the digests cover ---- */
 
 static void add(crypto_generichash_state *hash, const void *bytes, size_t size) {
     crypto_generichash_update(hash, bytes, size);

@@ -1,4 +1,4 @@
-/* What the clients' accountants answer: each client's certificate, and before the run what a plan would cost. */
+/* Results of the clients' accountants: each client's certificate, and before the run the cost of a plan. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,9 @@ double mfpg_federation_budget_mu(const mfpg_federation_options *options) {
     return mfpg_gdp_mu(options->stop_at_epsilon, options->delta);
 }
 
-/* If actions depend on what was released before, the sum of what they cost is itself an outcome. What holds is the budget that was
- * fixed beforehand (theory S4: a GDP filter). Under the other adjacency every step has twice, or half, the mu that was counted. */
+/* If actions depend on earlier releases, the sum of their costs is itself random. The certificate is
+ * therefore the budget that was fixed beforehand (theory S4: a GDP filter). Under the other adjacency every
+ * step has twice, or half, the mu that was counted. */
 static certificate budget_certificate(const mfpg_federation_options *options) {
     double mu = mfpg_federation_budget_mu(options);
     if (isinf(mu)) return (certificate){.epsilon = INFINITY, .epsilon_other = INFINITY, .distance = 1.0};
@@ -65,14 +66,14 @@ mfpg_status mfpg_federation_certificate(
     return MFPG_OK;
 }
 
-/* ---- one certificate for all that released the same ---- */
+/* ---- one certificate for all clients that released the same ---- */
 
 typedef struct certifying {
     mfpg_federation *federation;
-    mfpg_distinct distinct; /* the usual releases and their numbers */
+    mfpg_distinct distinct; /* the distinct usual releases and their numbers */
     int32_t *example;       /* a client of each certificate */
     ptrdiff_t count, room;
-    ptrdiff_t k; /* the client whose certificate is sought */
+    ptrdiff_t k; /* the client whose certificate is needed */
 } certifying;
 
 static int same_accounts(const mfpg_federation *f, ptrdiff_t a, ptrdiff_t b) {
@@ -94,7 +95,8 @@ static int has_certificate(const void *user, int32_t number) {
     return same_accounts(all->federation, all->example[number], all->k);
 }
 
-/* The number of the certificate of client k, which may be a new one: client k is then the example of it. */
+/* Returns the number of the certificate of client k. If it is a new certificate, client k becomes its
+ * example. */
 static mfpg_status find_certificate(mfpg_context *ctx, certifying *all, ptrdiff_t k, int32_t *out) {
     spending usual;
     mfpg_status status = MFPG_OK;
@@ -145,17 +147,17 @@ void mfpg_federation_forget_certificates(mfpg_federation *f) {
     f->certified = (certified_clients){.round = -1};
 }
 
-/* ---- the largest epsilon, of a run so far or of a plan ---- */
+/* ---- the largest epsilon of a run so far, or of a plan ---- */
 
 /* Who spends. */
 typedef struct spenders {
     const mfpg_federation_options *options;
     ptrdiff_t count;
-    const mfpg_federation *federation; /* NULL: nobody has released anything, and the plan is what will be */
+    const mfpg_federation *federation; /* NULL: nothing has been released yet, and only the plan is priced */
     const mfpg_plan *plan;
 } spenders;
 
-/* Parameters are released in every round, records in the first one. */
+/* Parameters are released in every round, records in the first round only. */
 static int usual_of(const spenders *all, ptrdiff_t k, spending *out) {
     if (all->federation) return mfpg_federation_usual(all->federation, k, out);
     mfpg_release release = mfpg_plan_release(all->plan, k);
@@ -163,14 +165,14 @@ static int usual_of(const spenders *all, ptrdiff_t k, spending *out) {
     return 1;
 }
 
-/* a hides no less of the rounds before than b. */
+/* Returns 1 if `a` hides the earlier rounds at least as well as `b`. */
 static int no_less_hidden(const mfpg_release *a, const mfpg_release *b) {
     if (b->hidden_contraction == 0.0) return 1;
     return a->hidden_contraction > 0.0 && a->hidden_contraction <= b->hidden_contraction &&
            a->hidden_shift * b->last_sd <= b->hidden_shift * a->last_sd;
 }
 
-/* a reveals no more than b, step for step. */
+/* Returns 1 if each step of `a` reveals no more than the same step of `b`. */
 static int no_costlier(const mfpg_release *a, const mfpg_release *b) {
     return a->particles == b->particles && a->contraction <= b->contraction && a->steps <= b->steps &&
            a->sampling_rate <= b->sampling_rate &&
@@ -182,8 +184,8 @@ static int spends_no_more(const spending *a, const spending *b) {
     return b->client >= 0 && a->times <= b->times && no_costlier(&a->release, &b->release);
 }
 
-/* Finds, among the clients without accountants of their own, one that no other is known to exceed; *everybody becomes 1 if all
- * clients are known to spend no more than it. */
+/* Among the clients without accountants of their own, finds one that, as far as is known, spends most.
+ * *everybody becomes 1 if it is certain that no client spends more. */
 static spending find_spender(const spenders *all, int *everybody) {
     spending most = {.client = -1}, own;
     *everybody = 1;
@@ -200,8 +202,9 @@ static spending find_spender(const spenders *all, int *everybody) {
     return most;
 }
 
-/* *more: whether client k spent more than the accountant `worst` (NULL: of nobody), whose epsilon is *epsilon; it then becomes that of
- * client k. *own: the accountant of client k, its own or the cursor's. */
+/* Compares client k with the accountant `worst` (NULL: none yet), whose epsilon is *epsilon. If client k
+ * spent more, *more becomes 1 and *epsilon becomes that of client k. *own is set to the accountant of client
+ * k: its own one, or the cursor's. */
 static mfpg_status price(mfpg_context *ctx, const spenders *all, ptrdiff_t k, account_cursor *cursor,
     const mfpg_accountant *worst, double *epsilon, const mfpg_accountant **own, int *more) {
     double delta = all->options->delta;
@@ -215,9 +218,10 @@ static mfpg_status price(mfpg_context *ctx, const spenders *all, ptrdiff_t k, ac
     return *more ? mfpg_accountant_epsilon(ctx, *own, delta, epsilon) : MFPG_OK;
 }
 
-/* The largest spender, then every client that is not known to spend less; *costliest becomes the former if it is the worst of all. */
+/* Prices the largest spender and then every client that might have spent more; *costliest becomes the former
+ * if no other client exceeds it. */
 static mfpg_status price_all(mfpg_context *ctx, const spenders *all, double *epsilon, ptrdiff_t *costliest) {
-    account_cursor cursor[2] = {0}; /* of the worst, and of the one at hand */
+    account_cursor cursor[2] = {0}; /* the worst client so far and the current one */
     int everybody = *costliest >= 0, at_hand = 1, more;
     spending most = everybody ? (spending){.client = *costliest} : find_spender(all, &everybody);
     ptrdiff_t first = most.client >= 0 ? most.client : 0;

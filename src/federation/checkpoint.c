@@ -17,15 +17,16 @@
 static const char magic[] = "mfpgckpt";
 enum { VERSION = 4, PROGRAM = 24, CHAIN = MFPG_LEDGER_CHAIN_SIZE - 1 };
 
-/* The fixed part. Members of 8 bytes and arrays of multiples of 8: no padding, the same bytes everywhere. */
+/* The fixed part. All members have 8 bytes or are arrays of multiples of 8, so there is no padding and the
+ * bytes are the same on every machine. */
 typedef struct head {
     char magic[8];
     int64_t version;
-    int64_t sealed;                  /* bytes up to and with the checksum */
+    int64_t sealed;                  /* number of bytes up to and including the checksum */
     char program[PROGRAM];           /* mfpg_version() */
     int64_t state[MFPG_STATE_PARTS]; /* bytes of each part */
     int64_t round;
-    int64_t config; /* bytes of the configuration, with the zeros after it */
+    int64_t config; /* bytes of the configuration, including the zeros after it */
     int64_t seeded;
     unsigned char key[sizeof((mfpg_key *)0)->bytes];
     unsigned char written[MFPG_DIGEST_SIZE], data[MFPG_DIGEST_SIZE], model[MFPG_DIGEST_SIZE],
@@ -42,7 +43,8 @@ _Static_assert(sizeof(mfpg_round_report) == 22 * 8, "a report has no padding");
 
 enum { HEAD, CONFIG, LOOP, REPORTS, SECONDS, DIGEST, SECTIONS };
 
-/* Where a section begins; with SECTIONS, where all end. -1 if a size is impossible: so large that the sums below could leave the range. */
+/* Returns the offset of a section, or for SECTIONS the end of the last one. Returns -1 if a size is so large
+ * that the sums below could overflow. */
 static int64_t find(const head *h, int section) {
     const int64_t most = INT64_C(1) << 52, state = mfpg_loop_state_bytes(h->state, MFPG_STATE_PARTS);
     if (h->config < 8 || h->config % 8 != 0 || h->config > most || h->round < 0 || h->round > most ||
@@ -76,7 +78,7 @@ static head describe(const mfpg_checkpoint *c) {
     return h;
 }
 
-/* A stream and the hash of what went into it. */
+/* A stream together with the hash of what was written to it. */
 typedef struct sealer {
     FILE *stream;
     crypto_generichash_state hash;
@@ -150,7 +152,7 @@ static mfpg_status check_seal(mfpg_context *ctx, const char *path, const char *b
                : damaged(ctx, path, "it was changed: its checksum does not hold");
 }
 
-/* What the checksum of a forger does not say. */
+/* Checks what the checksum cannot show if somebody forged the file. */
 static mfpg_status check_contents(mfpg_context *ctx, const char *path, const mfpg_checkpoint *c) {
     int64_t clients = c->loop.bytes[MFPG_STATE_CLIENTS] / (int64_t)sizeof(mfpg_saved_client);
     for (int64_t i = 0; i < c->loop.round; i++)
@@ -165,7 +167,7 @@ static mfpg_status check_contents(mfpg_context *ctx, const char *path, const mfp
 
 static void point_into(char *block, const head *h, mfpg_checkpoint *out) {
     mfpg_run_identity *identity = &out->identity;
-    block[find(h, LOOP) - 1] = 0; /* the configuration ends, whatever the file has there */
+    block[find(h, LOOP) - 1] = 0; /* terminates the configuration, whatever the file contains there */
     identity->config = block + find(h, CONFIG);
     identity->key.seeded = (int)h->seeded;
     memcpy(identity->key.bytes, h->key, sizeof h->key);
@@ -184,7 +186,7 @@ static void point_into(char *block, const head *h, mfpg_checkpoint *out) {
     memcpy(out->told.checksum, block + find(h, DIGEST), MFPG_DIGEST_SIZE);
 }
 
-/* Takes over the block, which is aligned for any number, if it succeeds. */
+/* On success it takes ownership of the block, which is aligned for any number. */
 static mfpg_status parse(
     mfpg_context *ctx, const char *path, char *block, size_t length, mfpg_checkpoint *out) {
     head h = {0};

@@ -1,6 +1,7 @@
-/* Data particles in a federation: every client's records are noised once, in the first round that it takes part in, and kept.
- * Whichever round that is, the push uses the public start, for which the certificate's constant was computed: the global model of
- * a later round has no bound that is fixed beforehand (theory S5.2). */
+/* Data particles in a federation: every client's records are noised once, in the first round in which it
+ * takes part, and kept. In every round the map is evaluated at the public initial model, for which the
+ * certificate's constant was computed. The global model of a later round has no bound that could be fixed
+ * beforehand (theory S5.2). */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ static mfpg_status find_kind(mfpg_context *ctx, mfpg_federation *f) {
     for (ptrdiff_t k = 1; k < f->clients; k++)
         if (mfpg_mechanism_particles(f->mechanism[k]) != f->particles)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
-                "client '%s' noises %s, client '%s' %s: one federation has one kind of certificate",
+                "client '%s' adds noise to %s, client '%s' to %s: a federation has only one kind of "
+                "certificate",
                 f->data->client[0].name, mfpg_particles_name(f->particles), f->data->client[k].name,
                 mfpg_particles_name(mfpg_mechanism_particles(f->mechanism[k])));
     return MFPG_OK;
@@ -29,7 +31,7 @@ static mfpg_status check_start(mfpg_context *ctx, const mfpg_federation *f) {
     return status;
 }
 
-/* Every client's records are a part of one block. */
+/* The records of all clients are parts of one block. */
 static void copy_shapes(mfpg_federation *f) {
     ptrdiff_t rows = 0, features = f->data->features;
     for (ptrdiff_t k = 0; k < f->clients; k++) rows += f->data->client[k].train.rows;
@@ -103,7 +105,8 @@ mfpg_status mfpg_federation_find_fresh(mfpg_context *ctx, mfpg_federation *f) {
     return r->fresh_count ? mfpg_federation_exchange(ctx, f, f->cohort_size, exchange_digest) : MFPG_OK;
 }
 
-/* ---- from round to round: a word that is 1 if the client is noised, the norms of its records, and their features ---- */
+/* ---- state that is kept between rounds: per client a word that is 1 if it is noised, the norms of its
+ * records, and their features ---- */
 
 static size_t norms_of(const mfpg_dataset *records) {
     return (size_t)records->rows * sizeof *records->norm2;
@@ -113,7 +116,7 @@ static size_t features_of(const mfpg_dataset *records) {
     return (size_t)records->rows * (size_t)records->features * sizeof *records->x;
 }
 
-/* Whole words a client, so that those of several ranks can be added. */
+/* The size per client is in whole words, so that the states of several ranks can be added. */
 static size_t size_of(const mfpg_dataset *records) {
     return sizeof(int64_t) + norms_of(records) + (features_of(records) + 7) / 8 * 8;
 }

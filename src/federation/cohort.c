@@ -1,4 +1,4 @@
-/* Who takes part in a round, with which share of the average, and whose budget allows it. */
+/* Decides who takes part in a round, with which share of the average, and whose budget allows it. */
 #include <math.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "base/ranks.h"
 #include "federation_core.h"
 
-/* Members by the stream of (COHORT, round): all, m of N without replacement, or each with probability q. Written in
- * ascending order into order[]; returns their number. */
+/* Draws members from the stream of (COHORT, round): all, m of N without replacement, or each with
+ * probability q. Writes them in ascending order into order[] and returns their number. */
 static ptrdiff_t draw(mfpg_federation *f, ptrdiff_t *order) {
     const mfpg_federation_options *options = &f->options;
     mfpg_stream stream = mfpg_stream_open(&f->cohort_key, MFPG_PURPOSE_COHORT, (uint64_t)f->round, 0);
@@ -44,7 +44,8 @@ mfpg_status mfpg_federation_exchange(mfpg_context *ctx, mfpg_federation *f, ptrd
 
 /* ---- budgets ---- */
 
-/* All of one budget. What depends on releases needs a filter (theory S4). */
+/* Starts one filter per client, all with the same budget. Actions that depend on releases need a filter
+ * (theory S4). */
 mfpg_status mfpg_federation_start_filters(mfpg_context *ctx, mfpg_federation *f) {
     mfpg_federation_options *o = &f->options;
     if (o->acting && o->filter == MFPG_FILTER_ACCOUNTANT) o->filter = MFPG_FILTER_GDP;
@@ -57,7 +58,8 @@ mfpg_status mfpg_federation_start_filters(mfpg_context *ctx, mfpg_federation *f)
     return f->filter ? MFPG_OK : mfpg_fail_memory(ctx);
 }
 
-/* The last answer of overspends: clients that released the same and are about to release the same get it again. */
+/* The last result of `overspends`. It is reused for clients that released the same and are about to release
+ * the same. */
 typedef struct decision {
     account_cursor cursor;
     const mfpg_accountant *spent;
@@ -74,7 +76,7 @@ static double cost_of(const mfpg_federation *f, const mfpg_release *release) {
 static int overspends(mfpg_context *ctx, const mfpg_federation *f, const mfpg_release *next, decision *last) {
     const mfpg_federation_options *o = &f->options;
     ptrdiff_t k = (ptrdiff_t)next->client;
-    if (mfpg_federation_noised(f, k)) return 0; /* its records cost nothing any more */
+    if (mfpg_federation_noised(f, k)) return 0; /* its records are already noised and cost nothing more */
     if (f->filter) return !mfpg_filter_admits(&f->filter[k], cost_of(f, next));
     account_cursor *cursor = &last->cursor;
     const spending before = cursor->of;
@@ -83,7 +85,8 @@ static int overspends(mfpg_context *ctx, const mfpg_federation *f, const mfpg_re
     const mfpg_accountant *spent = accounts->certificate;
     int known = last->spent && mfpg_release_equal(&last->next, next, MFPG_RELEASE_COST);
     if (known &&
-        accounts == &cursor->made) /* the last one may be gone: only what it was made of is compared */
+        /* the accountants may have been freed: only what they were made from is compared */
+        accounts == &cursor->made)
         known = spent == last->spent && before.times == cursor->of.times &&
                 mfpg_release_equal(&before.release, &cursor->of.release, MFPG_RELEASE_COST);
     else if (known)
@@ -122,15 +125,16 @@ mfpg_status mfpg_federation_charge(
     return MFPG_OK;
 }
 
-/* The releases of order[], on the terms of the round. */
+/* Returns the releases of order[] on the terms of the round. */
 static mfpg_release planned_release(void *user, ptrdiff_t i) {
     const mfpg_federation *f = user;
     return mfpg_federation_release(f, &f->terms, f->order[i]);
 }
 
-/* Nobody's certificate may pass stop_at_epsilon. In the average view one member's leaving takes its noise from the
- * others, so the choice is repeated until all who stay can afford it (theory S4). It looks at public numbers only, and
- * at actions that have been accounted for, before anything of this round's updates is released. */
+/* No certificate may exceed stop_at_epsilon. In the average view a member that leaves takes its noise away
+ * from the others, so the selection is repeated until all remaining members can afford the round (theory
+ * S4). It reads only public numbers and actions that have been accounted for, and it takes place before any
+ * of this round's updates is released. */
 static ptrdiff_t stop_spenders(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t count) {
     for (;;) {
         f->terms = mfpg_plan_terms(f->plan, f->order, count);

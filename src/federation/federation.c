@@ -1,4 +1,4 @@
-/* A federation from set-up to end, and what can be asked of it. The round itself is in round.c. */
+/* A federation from set-up to end, and the queries that it answers. The round itself is in round.c. */
 #include "mfpg/federation.h"
 
 #include <math.h>
@@ -48,8 +48,9 @@ static mfpg_status check_options(
     return MFPG_OK;
 }
 
-/* The names of accountants are known, the one that is to certify does, and each takes what the run noises: one kind of
- * certificate says nothing about the other kind of release (theory S5.4). */
+/* Checks that all accountant names are known, that the certifying accountant does certify, and that each
+ * accepts the kind of particles that the run noises: a certificate of one kind says nothing about a release
+ * of the other kind (theory S5.4). */
 static mfpg_status check_accountants(mfpg_context *ctx, mfpg_federation *f) {
     const mfpg_accountant_options options = mfpg_federation_accountant_options(&f->options);
     const char *name = f->options.accountant, *paper = f->options.paper_accountant;
@@ -59,8 +60,8 @@ static mfpg_status check_accountants(mfpg_context *ctx, mfpg_federation *f) {
     if (status == MFPG_OK && !mfpg_accountant_certifies(probe))
         status = mfpg_fail(ctx, MFPG_ERR_INPUT, "privacy.accountant: '%s' certifies nothing", name);
     if (status == MFPG_OK && paper && mfpg_accountant_particles(f->population) != f->particles)
-        status = mfpg_fail(
-            ctx, MFPG_ERR_INPUT, "'%s' is no formula of noised %s", paper, mfpg_particles_name(f->particles));
+        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "'%s' is not a formula for noised %s", paper,
+            mfpg_particles_name(f->particles));
     if (status == MFPG_OK && mfpg_accountant_particles(probe) != f->particles)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
             "privacy.accountant: '%s' knows %s only; the particles of client '%s' are %s", name,
@@ -109,7 +110,8 @@ static void set_start(mfpg_federation *f) {
         mfpg_model_start(f->model, &f->key, f->options.start_he, f->w);
 }
 
-/* In a view of sums clients hand out integers on the plan's grid, if there is noise to round and nothing bends it. */
+/* Prepares shares: in a view of sums, clients send integers on the plan's grid if they have noise to round
+ * and no mechanism projects the states. */
 static mfpg_status prepare_shares(mfpg_context *ctx, mfpg_federation *f) {
     f->shares = f->plan->grid > 0.0 && !f->plan->projects;
     for (int i = 0; i < f->workers && f->shares; i++)

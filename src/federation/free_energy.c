@@ -1,10 +1,12 @@
-/* The free energy of the paper (eq. freeenergy) after a round: F = E[L] + e KL(mu | nu) + lambda/2 Var, nu = N(0, sigma^2 I).
+/* The paper's free energy (eq. freeenergy) after a round: F = E[L] + e KL(mu | nu) + lambda/2 Var, nu = N(0,
+ * sigma^2 I).
  *
- * The flow's Euler step moves entry i of the state x by -tau [dL/dx_i + (e/sigma^2) x_i + lambda (x_i - mean)] and noise
- * sqrt(2 e tau): L(x) + sum_i [e KL of entry i] + lambda/2 sum_i (x_i - mean)^2 is what it descends. So KL and Var are
- * those of the whole state, the sums over its entries.
+ * The flow's Euler step moves entry i of the state x by -tau [dL/dx_i + (e/sigma^2) x_i + lambda (x_i -
+ * mean)] and noise sqrt(2 e tau). It descends L(x) + sum_i [e KL of entry i] + lambda/2 sum_i (x_i -
+ * mean)^2, so KL and Var are those of the whole state, that is, sums over its entries.
  *
- * KL(mu_1 | N(0, sigma^2)) = -H(mu_1) + log(2 pi sigma^2)/2 + E[x^2]/(2 sigma^2), H by spacings of the sorted particles. */
+ * KL(mu_1 | N(0, sigma^2)) = -H(mu_1) + log(2 pi sigma^2)/2 + E[x^2]/(2 sigma^2), with H estimated by
+ * spacings of the sorted particles. */
 #include <math.h>
 #include <string.h>
 
@@ -34,14 +36,15 @@ mfpg_status mfpg_federation_prepare_free_energy(mfpg_context *ctx, mfpg_federati
     return f->kept.starved ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
-/* Records that the law of a feature is estimated from, evenly spread: an entropy is then known to 0.05 a client and feature, and
- * sorting costs less than the round. */
+/* Number of evenly spaced records from which the law of a feature is estimated. The entropy is then known to
+ * 0.05 per client and feature, and sorting takes less time than the round. */
 enum { MOST_RECORDS = 256 };
 
-/* Noised values lie on a grid, and a law on a grid has no density: values that are equal are spread evenly over the step that was
- * rounded to them, as far as other values leave room, so that they stay sorted. */
+/* Noised values lie on a grid, and a law on a grid has no density. Equal values are therefore spread evenly
+ * over the grid step that was rounded to them, as far as other values leave room, so that the values stay
+ * sorted. */
 static void spread_over_steps(ptrdiff_t n, double grid, float *sorted) {
-    double before = -(double)INFINITY; /* the value in front, as it was */
+    double before = -(double)INFINITY; /* the original value of the preceding entry */
     for (ptrdiff_t i = 0, end; i < n; i = end) {
         double value = (double)sorted[i];
         for (end = i + 1; end < n && (double)sorted[end] == value; end++) {
@@ -54,8 +57,8 @@ static void spread_over_steps(ptrdiff_t n, double grid, float *sorted) {
     }
 }
 
-/* Adds KL and the sum of squares around the mean of n particles x[0], x[stride], ... with the law of one entry, times how
- * many entries of the state have that law. sorting: 2n floats. */
+/* Adds KL and the sum of squares around the mean of n particles x[0], x[stride], ... with the law of one
+ * entry, times the number of entries of the state that have that law. sorting: 2n floats. */
 static void add_law(ptrdiff_t n, const float *x, ptrdiff_t stride, double prior_variance, double entries,
     double grid, float *sorting, mfpg_free_energy *out) {
     double sum = 0.0, squares = 0.0, around = 0.0, count = (double)n;
@@ -85,7 +88,7 @@ static void complete(mfpg_free_energy *energy, double penalty) {
 
 static void of_parameters(mfpg_federation *f, double loss, mfpg_free_energy *out) {
     mfpg_flow flow = {0};
-    double grid = (double)INFINITY; /* the finest share of the average */
+    double grid = (double)INFINITY; /* the finest grid of any client's share of the average */
     *out = (mfpg_free_energy){.loss = loss};
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) {
         mfpg_release release = mfpg_plan_local(f->plan, mfpg_federation_member(f, i));
@@ -124,7 +127,8 @@ static mfpg_status client_energy(mfpg_context *ctx, ptrdiff_t k, int worker, voi
     return MFPG_OK;
 }
 
-/* The mean over the clients whose records are noised, by their weights; nothing if there are none. */
+/* Averages over the clients whose records are noised, by their weights; leaves out unchanged if there are
+ * none. */
 static void average(const mfpg_federation *f, mfpg_free_energy *out) {
     double total = 0.0;
     for (ptrdiff_t k = 0; k < f->clients; k++)

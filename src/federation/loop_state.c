@@ -1,6 +1,6 @@
-/* Saving a federation, and setting one to the state of an interrupted one. What was released is read from the ledger and goes
- * through the same accountants and filters in the same order as it did then, so that their state is the same to the last bit; the
- * saved state says only what no ledger holds. */
+/* Saving a federation, and setting one to the state of an interrupted run. The releases are read from the
+ * ledger and passed to the same accountants and filters in the same order as originally, so their state is
+ * equal to the last bit. The saved state holds only what no ledger contains. */
 #include "loop_state.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ static void save_clients(const mfpg_federation *f, void *to) {
             (mfpg_saved_client){f->client[k].rounds, f->client[k].nonfinite, f->client[k].stopped_before};
 }
 
-/* Parameters are released in every round that a client takes part in, records once. */
+/* Parameters are released in every round in which a client takes part, records only once. */
 static const char *client_fault(const mfpg_federation *f, ptrdiff_t k, const mfpg_saved_client *s) {
     int64_t released = f->client[k].rounds, stop = s->stopped_before;
     if (s->rounds < 0 || s->rounds > f->round || s->nonfinite < 0) return "a count that is impossible";
@@ -131,10 +131,10 @@ const federation_part mfpg_part_clients = {
 
 /* ---- the ledger, repeated ---- */
 
-/* Lines on their way from the first rank to the others. */
+/* Number of ledger lines that the first rank sends to the others at a time. */
 enum { LINES = 128 };
 typedef struct passed_line {
-    mfpg_release release; /* client is the first of the range */
+    mfpg_release release; /* `client` is the first of the range */
     int64_t last_client;
 } passed_line;
 typedef struct parcel {
@@ -146,9 +146,9 @@ _Static_assert(sizeof(parcel) % sizeof(int64_t) == 0, "a parcel is words of 64 b
 typedef struct replay {
     mfpg_context *ctx;
     mfpg_federation *f;
-    int64_t last;        /* the round that the state is of */
+    int64_t last;        /* the round to which the state belongs */
     int64_t round;       /* of the cohort at hand */
-    int64_t last_client; /* read of it; -1: none yet */
+    int64_t last_client; /* the last client read in that round; -1: none yet */
     round_totals totals; /* of it */
     int (*known)(const void *user, int64_t round, int choice);
     const void *user;
@@ -159,7 +159,7 @@ static mfpg_status fail_ledger(const replay *r, int64_t round, const char *what)
     return mfpg_fail(r->ctx, MFPG_ERR_INPUT, "ledger, round %lld: %s", (long long)round, what);
 }
 
-/* The cohort's releases have all been read. */
+/* Called when all of the cohort's releases have been read. */
 static mfpg_status end_cohort(replay *r) {
     mfpg_status status = mfpg_federation_record_population(r->ctx, r->f, &r->totals);
     r->totals = (round_totals){0};
@@ -172,7 +172,8 @@ static mfpg_release itself(void *user, ptrdiff_t i) {
     return *(const mfpg_release *)user;
 }
 
-/* Charged and recorded as it was when it was made. The ledger leaves out what a whole run has in common. */
+/* Charges and records a release as originally. What all releases of a run have in common is not in the
+ * ledger and is filled in. */
 static mfpg_status repeat_release(replay *r, mfpg_release release) {
     mfpg_federation *f = r->f;
     ptrdiff_t k = (ptrdiff_t)release.client;
@@ -211,7 +212,7 @@ static mfpg_status share_parcel(replay *r) {
     return mfpg_ranks_share(r->ctx, r->parcel, (ptrdiff_t)(sizeof *r->parcel / sizeof(int64_t)));
 }
 
-/* The first rank: a line becomes part of its state and of the others'. */
+/* On the first rank: applies a line to its own state and passes it to the others. */
 static mfpg_status visit_line(void *user, const mfpg_release *line, int64_t first, int64_t last) {
     replay *r = user;
     parcel *p = r->parcel;
@@ -239,12 +240,12 @@ static mfpg_status repeat_ledger(replay *r, const char *path) {
     if (status == MFPG_OK) status = mfpg_ledger_read(r->ctx, path, NULL, visit_line, r, NULL);
     if (status == MFPG_OK) status = end_cohort(r);
     if (!r->parcel) return status;
-    r->parcel->is_last = 1; /* also after a failure: nobody waits for more */
+    r->parcel->is_last = 1; /* set after a failure too, so that no rank waits for more */
     mfpg_status shared = share_parcel(r);
     return status == MFPG_OK ? shared : status;
 }
 
-/* The other ranks. One that fails still takes what comes. */
+/* On the other ranks: applies what the first rank sends. A rank that fails continues to receive. */
 static mfpg_status repeat_passed(replay *r) {
     parcel *p = r->parcel;
     mfpg_status status = MFPG_OK, shared;

@@ -1,10 +1,9 @@
-/* What its own noise costs a client, measured (theory S3.1): the round that comes next is played once for every action of one
- * client, the others at theirs, and the client's loss is taken at the model that it would deploy,
- *
- *     y = w' + omega (w_k - w'),   w' = sum_j p_j w_j with the client's own share in it.
- *
- * Every action meets the same noise and the same batches, of the client and of the others (common random numbers), so that the
- * differences of two actions vary far less than their losses do. */
+/* Measures what its own noise costs a client (theory S3.1). The next round is played once for every action
+ * of one client while the others keep theirs, and the client's loss is taken at the model that it would
+ * deploy,
+ * y = w' + omega (w_k - w'),   w' = sum_j p_j w_j with the client's own share in it.
+ * Every action uses the same noise and the same batches, of the client and of the others (common random
+ * numbers), so that the differences between two actions vary far less than their losses. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,11 +18,12 @@ typedef struct probe {
     ptrdiff_t count;
     double personalisation;
     uint64_t draw;
-    float *average; /* dimension: w' with everybody at its own action */
+    float *average; /* dimension numbers: w' with every client at its own action */
     double *loss;   /* clients x count */
 } probe;
 
-/* Streams of a study, apart from those of rounds: 2^31 draws a round, each with its noise and its batches. */
+/* Returns streams for a study, separate from those of rounds: 2^31 draws per round, each with its own noise
+ * and batches. */
 static mfpg_stream stream_of(const probe *p, ptrdiff_t k, uint64_t which) {
     uint64_t number = ((uint64_t)p->f->round << 32) | (p->draw << 1) | which;
     return mfpg_stream_open(&p->f->key, MFPG_PURPOSE_TEST, number, (uint64_t)k);
@@ -60,7 +60,8 @@ static mfpg_status average(mfpg_context *ctx, probe *p) {
     return status;
 }
 
-/* y into deployed; shared is the client's update at its own action, of which the average holds the share. */
+/* Computes y into deployed; `shared` is the client's update at its own action, whose share the average
+ * contains. */
 static void deploy(const probe *p, ptrdiff_t k, const float *shared, float *deployed) {
     double omega = p->personalisation, weight = mfpg_plan_release(p->f->plan, k).weight;
     for (ptrdiff_t i = 0; i < p->f->dimension; i++) {
@@ -70,7 +71,7 @@ static void deploy(const probe *p, ptrdiff_t k, const float *shared, float *depl
     }
 }
 
-/* The loss as the model states it: the sum over the client's rows, or their mean. */
+/* Returns the loss as the model defines it: the sum over the client's rows, or their mean. */
 static double loss_at(const probe *p, ptrdiff_t k, const float *w, float *work) {
     const mfpg_dataset *rows = &p->f->data->client[k].train;
     double sum = mfpg_model_loss(p->f->model, w, rows, work);
@@ -83,7 +84,7 @@ static mfpg_status probe_action(
     if (status != MFPG_OK) return status;
     deploy(p, k, shared, own->model);
     double loss = p->loss[k * p->count + j] = loss_at(p, k, own->model, own->scratch);
-    return isfinite(loss) ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the loss is no finite number");
+    return isfinite(loss) ? MFPG_OK : mfpg_fail(ctx, MFPG_ERR_NUMERIC, "the loss is not a finite number");
 }
 
 static mfpg_status probe_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {

@@ -1,5 +1,5 @@
-/* The plan of a round in which everybody takes part, from public numbers alone: what each client will release, its share of the
- * average, and how far the view hides it. */
+/* The plan of a round in which all clients take part, from public numbers alone: what each client will
+ * release, its share of the average, and how well the view hides it. */
 #include "plan.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t k) {
 
 /* ---- making one ---- */
 
-/* What p_k is in proportion to. */
+/* Returns the number to which p_k is proportional. */
 static double raw_weight(const mfpg_plan *plan, const mfpg_release *release) {
     switch (plan->options->weights) {
     case MFPG_WEIGHTS_EQUAL: return 1.0;
@@ -58,8 +58,9 @@ static double raw_weight(const mfpg_plan *plan, const mfpg_release *release) {
     return (double)rows_of(plan, (ptrdiff_t)release->client);
 }
 
-/* The release, with what its weight is in proportion to. The record names the strength e of the noise sqrt(2 e tau) itself, whatever
- * unit the action is in: the paper's formulas are about e. */
+/* Computes the release and the number to which its weight is proportional. The record holds the strength e
+ * of the noise sqrt(2 e tau) itself, whatever the unit of the action, because the paper's formulas are about
+ * e. */
 static mfpg_status make_class(
     mfpg_context *ctx, const mfpg_plan *plan, ptrdiff_t k, mfpg_action action, plan_class *out) {
     mfpg_release *release = &out->release;
@@ -83,7 +84,7 @@ static mfpg_status make_class(
         name_of(plan, k));
 }
 
-/* A client and its action, for which a class is sought. */
+/* A client and its action, whose class is to be found. */
 typedef struct planned_client {
     const mfpg_plan *plan;
     ptrdiff_t k;
@@ -96,8 +97,7 @@ static int is_of_class(const void *user, int32_t number) {
     const plan_class *class = &plan->class[number];
     ptrdiff_t example = (ptrdiff_t) class->release.client;
     return plan->mechanism[example] == plan->mechanism[client->k] &&
-           rows_of(plan, example) == rows_of(plan, client->k) &&
-           class->control == client->action.control &&
+           rows_of(plan, example) == rows_of(plan, client->k) && class->control == client->action.control &&
            (class->control == MFPG_CONTROL_NONE || class->value == mfpg_action_value(&client->action));
 }
 
@@ -136,8 +136,9 @@ static mfpg_status plan_clients(mfpg_context *ctx, const mfpg_action *action, mf
     return status;
 }
 
-/* The least noise of a share of such a class. If actions are chosen in each round, of any action that may be chosen: the grid must not
- * depend on what private measurements chose. */
+/* Returns the smallest noise of a share of such a class. If actions are chosen in each round, it is the
+ * smallest over all actions that may be chosen, because the grid must not depend on choices made from
+ * private measurements. */
 static mfpg_status least_share(
     mfpg_context *ctx, const mfpg_plan *plan, const mfpg_release *release, double *least) {
     ptrdiff_t k = (ptrdiff_t)release->client;
@@ -162,9 +163,9 @@ static void set_grid(mfpg_plan *plan, double grid) {
     for (ptrdiff_t i = 0; i < plan->classes; i++) plan->class[i].release.grid = grid;
 }
 
-/* One grid for the sums of all rounds, fixed before the first: the largest power of two up to a sixteenth of the smallest noise of a
- * share. Fewer members in a round have larger weights, and with them more noise. Views that see updates, records and updates without
- * noise have no shares. */
+/* Chooses one grid for the sums of all rounds before the first round: the largest power of two up to a
+ * sixteenth of the smallest noise of a share. If a round has fewer members, they have larger weights and
+ * therefore more noise. Views that see updates, records, and updates without noise have no shares. */
 static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
     double least = (double)INFINITY;
     if (plan->options->promise.view == MFPG_VIEW_LOCAL) return MFPG_OK;
@@ -190,8 +191,9 @@ static mfpg_status choose_grid(mfpg_context *ctx, mfpg_plan *plan) {
     return MFPG_OK;
 }
 
-/* Rounding is no Lipschitz map, so a hidden state that is rounded moves apart by up to the grid times sqrt(d) a step (S2.3 with rounded
- * states). These grids make that 2^-30 of the noise, which mfpg_plan_hide has charged. */
+/* Rounding is not a Lipschitz map: two hidden states that are rounded can move apart by up to the grid times
+ * sqrt(d) per step (S2.3 with rounded states). These grids make that 2^-30 of the noise, which
+ * mfpg_plan_hide has charged. */
 mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t dimension) {
     if (plan->options->hidden == MFPG_HIDDEN_NONE || plan->grid == 0.0) return MFPG_OK;
     double least = (double)INFINITY;
@@ -213,8 +215,9 @@ mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t 
     return MFPG_OK;
 }
 
-/* What the view makes of everybody's noise together. If cohorts are drawn, the others' noise cannot be counted on beforehand: the plan
- * then keeps the local view, which bounds the average view from above. Each round's own cohort is accounted with its own view. */
+/* Computes what the view grants each client of the others' noise. If cohorts are drawn, the others' noise
+ * cannot be relied on beforehand. The plan then keeps the local view, which is an upper bound for the
+ * average view, and each round's actual cohort is accounted with its own view. */
 static void grant_noise(mfpg_plan *plan) {
     const mfpg_federation_options *o = plan->options;
     mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
@@ -275,7 +278,7 @@ round_terms mfpg_plan_terms(const mfpg_plan *plan, const ptrdiff_t *order, ptrdi
     const mfpg_federation_options *o = plan->options;
     mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
     round_terms terms = {.view = view};
-    terms.view.sums = 0; /* what is added up is the noise of the members themselves */
+    terms.view.sums = 0; /* the noises that are added up are those of the members themselves */
     for (ptrdiff_t i = 0; i < count; i++)
         terms.weights += class_of(plan, order ? order[i] : i)->release.weight;
     if (!view.sums || plan->projects) return terms;

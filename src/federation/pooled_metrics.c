@@ -1,4 +1,4 @@
-/* Metrics of the global model: from private data, covered by no certificate. */
+/* Metrics of the global model. They come from private data, and no certificate covers them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@ static const mfpg_dataset *set_of(const mfpg_federated_data *data, int train, pt
     return train ? &data->client[k].train : &data->client[k].test;
 }
 
-/* 1 if the sets follow one another in memory, as those of federated data without test rows of clients do: they are one set. */
+/* Returns 1 if the sets are consecutive in memory and so form one set; this is the case for federated data
+ * in which clients have no test rows. */
 static int follow_one_another(const mfpg_federated_data *data, int train) {
     const float *x = set_of(data, train, 0)->x, *y = set_of(data, train, 0)->y;
     for (ptrdiff_t k = 0; k < data->clients; k++) {
@@ -82,12 +83,12 @@ static int uses_common_test(const mfpg_federation *f) {
 static mfpg_status evaluate_client(mfpg_context *ctx, ptrdiff_t k, int worker, void *arg) {
     (void)worker;
     mfpg_federation *f = arg;
-    f->metrics[k] = (mfpg_metrics){0}; /* until the rank that has it shares it */
+    f->metrics[k] = (mfpg_metrics){0}; /* until the rank that computed it shares it */
     if (!mfpg_federation_owns(f, k)) return MFPG_OK;
     return mfpg_model_evaluate(ctx, f->model, f->w, evaluation_set(f, k), &f->metrics[k]);
 }
 
-/* Sums over clients in their order, whatever thread measured them. */
+/* Sums over clients in their order, whichever thread measured them. */
 static void combine(const mfpg_federation *f, double *loss, double *accuracy) {
     double rows = 0.0, mean_loss = 0.0, loss_sum = 0.0, right = 0.0;
     for (ptrdiff_t k = 0; k < f->clients; k++) {

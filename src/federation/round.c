@@ -7,8 +7,9 @@
 #include "numerics/transport/transport_report.h"
 #include "federation_core.h"
 
-/* LocalUpdate of one cohort member, added to its worker's part of the average. The release's action was solved once, before training
- * and from public inputs, or by mfpg_federation_act; the noise that is added is the release's own. */
+/* Computes LocalUpdate of one cohort member and adds it to its worker's part of the average. The release's
+ * action was either solved once before training from public inputs, or chosen by mfpg_federation_act; the
+ * added noise is that of the release. */
 static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker, void *arg) {
     mfpg_federation *f = arg;
     ptrdiff_t k = mfpg_federation_member(f, member);
@@ -53,7 +54,7 @@ static void exchange_report(mfpg_federation *f, ptrdiff_t k, int64_t words[2], i
     }
 }
 
-/* The projections on all threads and ranks, into the first worker's. */
+/* Collects the projections of all threads and ranks into the first worker's report. */
 static mfpg_status gather_transport(mfpg_context *ctx, mfpg_federation *f) {
     enum { WORDS = sizeof(mfpg_transport_report) / sizeof(int64_t) };
     mfpg_transport_report own = {0}, all = {0};
@@ -72,7 +73,8 @@ static mfpg_status gather_transport(mfpg_context *ctx, mfpg_federation *f) {
 }
 
 static mfpg_status update(mfpg_context *ctx, mfpg_federation *f) {
-    uint64_t round = (uint64_t)f->round; /* opening a stream takes as long as a small update */
+    /* opening a stream takes as long as a small update, so it is done once per round */
+    uint64_t round = (uint64_t)f->round;
     f->noise = mfpg_stream_open(&f->key, MFPG_PURPOSE_NOISE, round, 0);
     f->batch = mfpg_stream_open(&f->key, MFPG_PURPOSE_BATCH, round, 0);
     for (int i = 0; i < f->workers; i++) mfpg_fixed_sum_reset(&f->worker[i].sum);
@@ -84,26 +86,27 @@ static mfpg_status update(mfpg_context *ctx, mfpg_federation *f) {
     return status;
 }
 
-/* Releases of the round: of the members whose records are noised in it, or of all. What members compute later from noised records
- * alone is no release. */
+/* Returns the releases of the round: of the members whose records are noised in it, or of all members. What
+ * members later compute from noised records alone is not a release. */
 static mfpg_release release_at(void *user, ptrdiff_t i) {
     const mfpg_federation *f = user;
     ptrdiff_t k = f->records ? f->records->fresh[i] : mfpg_federation_member(f, i);
     return mfpg_federation_release(f, &f->terms, k);
 }
 
-/* AccountantUpdate of every member, and the ledger: on disk before anybody uses what was released. */
+/* Performs AccountantUpdate of every member and writes the ledger, so that releases are on disk before they
+ * are used. */
 static mfpg_status account(mfpg_context *ctx, mfpg_federation *f) {
     ptrdiff_t count = f->records ? f->records->fresh_count : f->cohort_size;
     mfpg_status status = mfpg_federation_account(ctx, f, release_at, count);
-    /* whether or not that failed: a round that is tried again costs no less */
+    /* counted whether or not accounting failed, so that repeating a round is not cheaper */
     for (ptrdiff_t i = 0; i < f->cohort_size; i++) f->client[mfpg_federation_member(f, i)].rounds++;
     for (ptrdiff_t i = 0; i < count && f->records; i++) f->records->is_noised[f->records->fresh[i]] = 1;
     return mfpg_ranks_agree(ctx, status); /* the first rank keeps the ledger */
 }
 
-/* FedAvg, into the first worker's model: sum_k p_k w_k, or, in a view of sums, w + grid sum_k K_k. Integer sums: neither threads,
- * ranks nor their order can change a bit. */
+/* Computes the FedAvg average into the first worker's model: sum_k p_k w_k or, in a view of sums, w + grid
+ * sum_k K_k. The sums are of integers, so neither threads nor ranks nor their order can change a bit. */
 static mfpg_status average(mfpg_context *ctx, mfpg_federation *f) {
     mfpg_fixed_sum *total = &f->worker[0].sum;
     mfpg_status status = MFPG_OK;
@@ -128,7 +131,8 @@ void mfpg_round_totals_add(round_totals *totals, const mfpg_release *r, double s
     totals->signal += r->weight * signal_norm;
 }
 
-/* The paper's columns speak of the population: strengths by their mean, budgets by the client that spent most. */
+/* The paper's columns describe the population: strengths by their mean, budgets by the client that spent
+ * most. */
 mfpg_status mfpg_federation_record_population(
     mfpg_context *ctx, mfpg_federation *f, const round_totals *totals) {
     if (!f->population || totals->count == 0) return MFPG_OK;
@@ -171,7 +175,7 @@ static mfpg_status report_round(mfpg_context *ctx, mfpg_federation *f, mfpg_roun
         .accuracy = NAN,
         .free_energy = {NAN, NAN, NAN, NAN, NAN},
         .transport = f->worker[0].transport,
-        /* noised records leave no noise of their own in the average: there is no such ratio */
+        /* noised records add no separate noise to the average, so the ratio is not defined */
         .noise_to_signal =
             f->records ? (double)NAN : sqrt((double)f->dimension * totals.noise2) / totals.signal};
     mfpg_status status = mfpg_federation_largest_epsilon(ctx, f, &report->epsilon);

@@ -1,7 +1,8 @@
-/* What a round does to a global model that nobody sees before the last one (theory S2.3, S2.4): with everybody's early local noise
- * held fixed, a round maps the global model by sum_j p_j phi_j and adds everybody's last noise. The map stretches distances by at most
- * c = sum_j p_j c_j^K_j, c_j that of one local step; client k's data move its outcome by at most
- * p_k S (1 + c_k + ... + c_k^(K_k - 1)). */
+/* The effect of a round on a global model of which only the last state is seen (theory S2.3, S2.4). With
+ * every client's early local noise held fixed, a round maps the global model by sum_j p_j phi_j and adds
+ * every client's last noise. The map multiplies distances by at most c = sum_j p_j c_j^K_j, with c_j the
+ * constant of one local step. Client k's data move its result by at most p_k S (1 + c_k + ... + c_k^(K_k -
+ * 1)). */
 #include <float.h>
 #include <math.h>
 
@@ -16,14 +17,16 @@
 /* The coefficients of a step are rounded to 32 bits before they are used. */
 #define ROUNDED_COEFFICIENTS 0x1p-22
 
-/* States are rounded to a grid whose steps, over all dimensions together, are at most 2^-30 of the least noise of a share, p_j s_j
- * (mfpg_plan_refine_grid). Two states at distance z become rounded states at distance z + that, so every map adds its c times it
- * (theory S2.3 with Delta + c grid sqrt(d)): the round's map of the rounded global state adds c, and the local steps of client j from
- * their rounded inner states p_j (c_j + ... + c_j^(K_j - 1)). In units of client k, whose share has the weight p_k, this is at most that
- * many times 2^-30 s_k. The maps themselves are taken as evaluated exactly. */
+/* States are rounded to a grid whose steps, over all dimensions together, are at most 2^-30 of the least
+ * noise of a share, p_j s_j (mfpg_plan_refine_grid). Rounding increases the distance z of two states to at
+ * most z + that, so every map contributes its c times this amount (theory S2.3 with Delta + c grid sqrt(d)).
+ * The round's map of the rounded global state contributes c, and the local steps of client j from their
+ * rounded inner states contribute p_j (c_j + ... + c_j^(K_j - 1)). In units of client k, whose share has the
+ * weight p_k, the sum is at most that many times 2^-30 s_k. The maps themselves are assumed to be evaluated
+ * exactly. */
 #define ROUNDED_STATES 0x1p-30
 
-/* Why the rounds of these options are not hidden from anybody, or not alike; NULL if they are hidden. */
+/* Returns why rounds with these options are not hidden, or are not all alike; NULL if they are hidden. */
 static const char *refusal(const mfpg_federation_options *o, ptrdiff_t clients) {
     if (o->promise.view != MFPG_VIEW_FINAL)
         return "it counts in view final, in which only the last model is seen";
@@ -43,8 +46,8 @@ static const char *refusal(const mfpg_federation_options *o, ptrdiff_t clients) 
     return NULL;
 }
 
-/* c of one local step of a client. Of a Poisson batch the gradient is divided by the rate: its smoothness may be that
- * much larger. */
+/* Computes c of one local step of a client. The gradient of a Poisson batch is divided by the rate, so its
+ * smoothness may be larger by that factor. */
 static mfpg_status client_contraction(mfpg_context *ctx, const mfpg_federation_options *o,
     const mfpg_mechanism *mechanism, const mfpg_release *release, double *c) {
     mfpg_step_map map;
@@ -54,13 +57,13 @@ static mfpg_status client_contraction(mfpg_context *ctx, const mfpg_federation_o
         .smoothness = o->hidden_smoothness / map.batch_rate,
         .clipping = map.clips_examples ? MFPG_CLIPPING_EXAMPLE : MFPG_CLIPPING_VECTOR,
         .projection_radius = (double)INFINITY};
-    /* two parameters: that there may be only one is not made use of */
+    /* two parameters are assumed, so the special case of a single parameter is not used */
     status = mfpg_hidden_contraction(ctx, &assumption, map.rate, map.decay, map.penalty, 2, c);
     *c += ROUNDED_COEFFICIENTS;
     return status;
 }
 
-/* c^n and 1 + c + ... + c^(n-1), rounded up. */
+/* Computes c^n and 1 + c + ... + c^(n-1), rounded up. */
 static void powers_of(double c, int64_t n, double *power, double *sum) {
     double way = (double)n * fabs(mfpg_log_ratio(c)), slack = 1.0 + (16.0 + 8.0 * way) * DBL_EPSILON;
     *power = n == 1 ? c : exp((double)n * mfpg_log_ratio(c)) * slack;
@@ -85,7 +88,7 @@ mfpg_status mfpg_plan_hide(mfpg_context *ctx, mfpg_plan *plan) {
         whole += release->weight * power;
         if (release->steps > 1) inner += release->weight * c * sum;
     }
-    /* the weights add up to 1, and the terms to their sum, within a unit a client */
+    /* the weights add up to 1, and the terms to their sum, up to one unit of rounding per client */
     whole *= 1.0 + 4.0 * (double)plan->clients * DBL_EPSILON;
     for (ptrdiff_t i = 0; i < plan->classes; i++) {
         mfpg_release *release = &plan->class[i].release;

@@ -1,4 +1,5 @@
-/* The tables of the records of a run: each column of its CSV files and each key of its JSON objects is named here alone. */
+/* The tables of the records of a run. Only these tables name the columns of its CSV files and the keys of
+ * its JSON objects. */
 #include "mfpg/run_fields.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@ const char *mfpg_run_file(size_t index) {
     return index < MFPG_RUN_FILES ? names[index] : NULL;
 }
 
-/* A CSV file with its row of names. */
+/* Begins a CSV file with its row of column names. */
 static mfpg_status begin_table(mfpg_context *ctx, const char *folder, const char *name,
     const mfpg_fields *fields, int places, mfpg_file *file, mfpg_csv *csv) {
     mfpg_status status = mfpg_file_create_in(ctx, folder, name, file);

@@ -1,5 +1,5 @@
-/* The next global model, of the round's average and what a server optimiser keeps from round to round: post-processing of what has been
- * released and accounted for. */
+/* Computes the next global model from the round's average and from the state that a server optimiser keeps
+ * between rounds. This is post-processing of what has been released and accounted for. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static mfpg_status begin(mfpg_context *ctx, mfpg_federation *f) {
     if (status != MFPG_OK || mfpg_server_is_plain(&f->options.server)) return status;
     server_step *own = f->server = mfpg_keep(&f->kept, mfpg_alloc(1, sizeof *own));
     if (!own) return mfpg_fail_memory(ctx);
-    f->options.server.kind = optimiser->name; /* the caller's text need not live on */
+    /* the caller's string may be freed, so the static name is kept */
+    f->options.server.kind = optimiser->name;
     own->optimiser = optimiser;
     own->numbers = optimiser->vectors * f->dimension;
     own->memory = mfpg_keep(&f->kept, mfpg_alloc(own->numbers, sizeof *own->memory));

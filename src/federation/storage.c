@@ -38,7 +38,7 @@ static void put(mfpg_distinct *distinct, uint64_t hash, int32_t number) {
     distinct->number[at] = number;
 }
 
-/* At most half of the slots are in use, so that a search ends soon. */
+/* Grows the table so that at most half of its slots are in use, which keeps searches short. */
 static mfpg_status make_room(mfpg_context *ctx, mfpg_distinct *distinct) {
     if (2 * distinct->used < distinct->slots) return MFPG_OK;
     mfpg_distinct larger = {.slots = distinct->slots ? 4 * distinct->slots : 1024, .used = distinct->used};

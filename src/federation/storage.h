@@ -1,4 +1,5 @@
-/* Memory of federations: blocks that end together, arrays that grow, and things that are alike, which share a number. */
+/* Memory of federations: blocks that are freed together, arrays that grow, and a table that gives equal
+ * things the same number. */
 #ifndef MFPG_FEDERATION_STORAGE_H
 #define MFPG_FEDERATION_STORAGE_H
 
@@ -7,31 +8,35 @@
 
 #include "mfpg/context.h"
 
-/* Blocks that end together. Begins as zeros; freed by mfpg_kept_clear. */
+/* Blocks that are freed together. It begins as zeros and is freed by mfpg_kept_clear. */
 typedef struct mfpg_kept {
     void **block;
     ptrdiff_t count, room;
-    int starved; /* 1: a block could not be had */
+    int starved; /* 1: an allocation failed */
 } mfpg_kept;
 
-/* The block; NULL, and kept->starved 1, if it is NULL or there is no memory to keep it. */
+/* Keeps the block and returns it. If the block is NULL, or no memory is left to keep it, returns NULL and
+ * sets kept->starved to 1. */
 void *mfpg_keep(mfpg_kept *kept, void *block);
 void mfpg_kept_clear(mfpg_kept *kept);
 
-/* An array of *room things with room for one more than count: the array itself, or a larger one in its place; NULL without memory. */
+/* Makes room for one more element than count in an array of *room elements. Returns the array itself or a
+ * larger one that replaces it; NULL if memory is exhausted. */
 void *mfpg_room_for_one(void *array, ptrdiff_t count, ptrdiff_t *room, size_t size);
 
-/* Numbers of distinct things: an open hash table of hashes and numbers. Begins as zeros; freed by mfpg_distinct_clear. */
+/* Numbers of distinct things: an open hash table of hashes and numbers. It begins as zeros and is freed by
+ * mfpg_distinct_clear. */
 typedef struct mfpg_distinct {
     uint64_t *hash;  /* slots */
-    int32_t *number; /* slots: -1 if nothing is there */
+    int32_t *number; /* one per slot: -1 if the slot is empty */
     ptrdiff_t slots, used;
 } mfpg_distinct;
 
-/* 1 if the thing that is looked for is like the one with that number. */
+/* Returns 1 if the thing that is searched for equals the one with that number. */
 typedef int (*mfpg_alike)(const void *user, int32_t number);
 
-/* *number: that of what is alike and has that hash; fresh if there is nothing alike, which then has the number fresh. */
+/* Sets *number to that of an equal thing with that hash. If there is none, the thing gets the number
+ * `fresh`. */
 mfpg_status mfpg_distinct_find(mfpg_context *ctx, mfpg_distinct *distinct, uint64_t hash, mfpg_alike alike,
     const void *user, int32_t fresh, int32_t *number);
 void mfpg_distinct_clear(mfpg_distinct *distinct);

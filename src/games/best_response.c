@@ -11,8 +11,8 @@ _Static_assert(MFPG_BLOCK % MFPG_THRESHOLD_TILE == 0, "a padded block is full");
 
 /* ---- one client ---- */
 
-/* Keeps the cheaper of two actions. They come in ascending order, so the later one of two equals is the more private
- * if the action is a strength, the less private if it is a budget. */
+/* Keeps the cheaper of two actions. They come in ascending order, so that of two equal ones the later is
+ * more private if the action is a strength, and less private if it is a budget. */
 static void offer(mfpg_response *best, int first, double action, double cost, mfpg_control control) {
     int better = first || cost < best->cost || (cost == best->cost && control == MFPG_CONTROL_STRENGTH);
     int near = !first && fabs(cost - best->cost) <= 0x1p-48 * fabs(best->cost); /* sixteen roundings */
@@ -23,8 +23,9 @@ static void offer(mfpg_response *best, int first, double action, double cost, mf
     best->cost = cost;
 }
 
-/* Every comparison of two actions goes through this one sum, so that a solver and the certificate that checks it see the
- * same bits. If the client moves the aggregate (shared), E with its own share in it belongs to the sum. */
+/* Every comparison of two actions uses this one sum, so that a solver and the certificate that checks it
+ * have the same bits. If the client moves the aggregate (shared), the sum includes E with the client's own
+ * share. */
 static double assembled(const mfpg_play *play, ptrdiff_t k, int shared, double own, double x, double others) {
     if (!shared) return own;
     return own + play->cost->external(play, others + mfpg_play_share(play, k, x));
@@ -71,7 +72,7 @@ mfpg_response mfpg_best_response(const mfpg_play *play, ptrdiff_t k, double othe
 
 /* ---- a population, a block of clients at a time ---- */
 
-/* Scales for the clients, and harmless ones up to a whole tile. Returns the padded count. */
+/* Computes scales for the clients, and harmless ones to fill a whole tile. Returns the padded count. */
 static ptrdiff_t scale(const mfpg_play *play, mfpg_block *b) {
     play->cost->scales(play, b->first, b->count, b->others, b->u, b->v);
     ptrdiff_t padded = (b->count + MFPG_THRESHOLD_TILE - 1) / MFPG_THRESHOLD_TILE * MFPG_THRESHOLD_TILE;
@@ -79,7 +80,7 @@ static ptrdiff_t scale(const mfpg_play *play, mfpg_block *b) {
     return padded;
 }
 
-/* Fills a block; its shapes only if they are wanted. Returns whether some answer is NaN. */
+/* Fills a block, and its shapes if they are requested. Returns whether some answer is NaN. */
 static int answer(const mfpg_play *play, mfpg_block *b, int shapes) {
     const mfpg_action_set *set = &play->game->actions;
     ptrdiff_t padded = scale(play, b);
@@ -108,7 +109,7 @@ typedef struct respond_job {
     atomic_int tied;
 } respond_job;
 
-/* The comparison with the thresholds leaves some answers open. */
+/* Used if the comparison with the thresholds leaves some answers undecided. */
 static void respond_block(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t count) {
     respond_job *job = arg;
     mfpg_block b;

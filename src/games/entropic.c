@@ -14,7 +14,7 @@ double mfpg_fedavg_stable_below(const mfpg_fedavg_law *law) {
     return law->prior_variance * (2.0 / law->step - law->curvature);
 }
 
-/* D = X (1 - tau X/2); 0 if the model is unstable. */
+/* Returns D = X (1 - tau X/2); 0 if the model is unstable. */
 static double damping(const mfpg_fedavg_law *law, double ebar) {
     double x = law->curvature + ebar / law->prior_variance;
     double d = x * (1.0 - 0.5 * law->step * x);
@@ -32,8 +32,8 @@ double mfpg_fedavg_excess(const mfpg_fedavg_law *law, double ebar) {
     return 0.5 * law->curvature * (law->optimum_norm2 * lost * lost + law->dimension * variance);
 }
 
-/* S3.3 writes the variance's part as (D - ebar D')/D^2. Its numerator is h (1 - tau h/2) + tau kap^2/2, in which every term is
- * positive if the law is stable, so that nothing cancels. */
+/* S3.3 writes the variance's part as (D - ebar D')/D^2. Its numerator is h (1 - tau h/2) + tau kap^2/2, in
+ * which every term is positive if the law is stable, so there is no cancellation. */
 double mfpg_fedavg_slope(const mfpg_fedavg_law *law, double ebar) {
     double h = law->curvature, tau = law->step, kap = ebar / law->prior_variance, x = h + kap;
     double d = damping(law, ebar);
@@ -56,7 +56,7 @@ static mfpg_fedavg_law law_of(const mfpg_play *play) {
     };
 }
 
-/* How many clients' losses the one who chooses minds. */
+/* Returns the number of clients whose losses the decision maker includes. */
 static double minded(const mfpg_play *play) {
     return play->planner ? (double)play->game->clients : 1.0;
 }
@@ -73,7 +73,7 @@ static mfpg_status check_equal_weights(mfpg_context *ctx, const mfpg_game *game)
     return MFPG_OK;
 }
 
-/* What client k's action counts in s. N players have equal p, up to the tolerance of their check. */
+/* Returns the weight of client k's action in s. N players have equal p, up to the tolerance of their check. */
 static double weight_of(const mfpg_play *play, ptrdiff_t k) {
     double p = play->limit ? mfpg_play_weight(play, k) : 1.0 / (double)play->game->clients;
     return play->game->strength_unit ? p * play->game->strength_unit[k] : p;
@@ -90,7 +90,7 @@ static double mean_of(const mfpg_play *play, double x) {
     return x * mfpg_chunks_sum(&play->chunks, add_weights, play);
 }
 
-/* The smallest mean strength that the clients can choose leaves the averaged model stable. */
+/* Checks that the averaged model is stable at the smallest mean strength that the clients can choose. */
 static mfpg_status check_stability(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
     mfpg_fedavg_law law = law_of(play);
@@ -103,7 +103,7 @@ static mfpg_status check_stability(mfpg_context *ctx, const mfpg_play *play) {
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    /* Without an own cost the limit has no best response: S3.1 (ii). */
+    /* Without an own cost there is no best response in the limit: S3.1 (ii). */
     for (ptrdiff_t k = 0; k < game->clients; k++)
         if (mfpg_play_own_cost(play, k) == 0.0)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -137,10 +137,10 @@ static double external(const mfpg_play *play, double aggregate) {
     return minded(play) * mfpg_fedavg_excess(&law, aggregate);
 }
 
-/* The slope of client k's cost in its own action, the others' shares fixed. */
+/* The slope of client k's cost in its own action, with the others' shares fixed. */
 typedef struct own_slope {
     mfpg_fedavg_law law;
-    double others, weight, pull; /* pull: weight times the number of losses minded */
+    double others, weight, pull; /* pull: weight times the number of losses that are included */
     double u, v;
 } own_slope;
 
@@ -150,8 +150,8 @@ static double own_slope_at(double e, const void *arg) {
            own->v / (e * e);
 }
 
-/* The root of the slope if it is within a part in 2^26 of the guess, else 0. The slope is a line there up to the square
- * of that, so one false position is as good as rounding allows. */
+/* Returns the root of the slope if it is within a relative 2^-26 of the guess, otherwise 0. The slope is
+ * linear there up to the square of that, so one step of false position is as accurate as rounding allows. */
 static double reply_near(const own_slope *own, double low, double top, double guess) {
     double a = fmax(low, guess * (1.0 - 0x1p-26)), b = fmin(top, guess * (1.0 + 0x1p-26));
     if (!(a > 0.0 && a < b)) return 0.0;
@@ -184,7 +184,7 @@ static double reply(
     return mfpg_monotone_root(own_slope_at, &own, fmax(bottom, low), top, 1).low; /* the stable side */
 }
 
-/* Everybody's replies to the price of the mean, f'(s) times the losses minded. */
+/* The best responses of all clients to the price of the mean, f'(s) times the number of losses included. */
 typedef struct market {
     const mfpg_play *play;
     mfpg_fedavg_law law;
@@ -193,7 +193,7 @@ typedef struct market {
     double *action; /* clients: the replies */
 } market;
 
-/* The replies of a block of clients and what each counts in s. */
+/* Computes the best responses of a block of clients and the contribution of each to s. */
 MFPG_WIDE static void reply_to_price(
     const market *m, ptrdiff_t first, ptrdiff_t count, double *e, double *weight) {
     double u[MFPG_BLOCK], v[MFPG_BLOCK];
@@ -224,7 +224,7 @@ static void keep_replies(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t 
     reply_to_price(m, first, count, m->action + first, weight);
 }
 
-/* The price at the mean of the replies to a price. */
+/* Returns the price at the mean of the best responses to a price. */
 static double answered_price(const market *m, double price) {
     market at = *m;
     at.price = price;
@@ -236,7 +236,8 @@ static double excess_price(double price, const void *arg) {
     return answered_price(arg, price) - price;
 }
 
-/* The price that answers itself, bracketed by doubling or halving from the price at the replies to none. */
+/* Finds the price that reproduces itself, bracketed by doubling or halving from the price at the best
+ * responses to price 0. */
 static mfpg_root find_price(const market *m) {
     double start = answered_price(m, 0.0);
     if (start == 0.0) return (mfpg_root){.converged = 1}; /* f is flat */
@@ -278,7 +279,7 @@ static mfpg_status nash(
     const double resolved = 1e-9; /* relative error of the price; a client can gain about its square */
     market m = {.play = play, .law = law_of(play), .minded = minded(play), .low = low, .high = high};
     mfpg_root root = find_price(&m);
-    double price = root.high; /* the upper end: its replies are ones that the model bears */
+    double price = root.high; /* the upper end: the model is stable at the best responses to it */
     (void)ctx;
     m.price = price;
     m.action = action;
@@ -289,9 +290,10 @@ static mfpg_status nash(
     return MFPG_OK;
 }
 
-/* At the optimum N w_k f'(s) + c_k = beta_k B_k/e_k^2, of which client k of N players minds w_k f'(s) and one of the limit
- * nothing of it: the rest is the price. With it the replies to s are the optimum's, and as the price only adds to c_k > 0
- * the equilibrium is still the only one (see nash). At an end of the interval the same holds as an inequality. */
+/* At the optimum N w_k f'(s) + c_k = beta_k B_k/e_k^2. Of this, client k of N players includes w_k f'(s),
+ * and a client of the limit nothing; the rest is the price. With it the best responses to s are the
+ * optimum's. The price only adds to c_k > 0, so the equilibrium is still unique (see nash). At an end of the
+ * interval the same holds as an inequality. */
 static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *price) {
     const mfpg_action_set *set = &play->game->actions;
     mfpg_play planner = *play;

@@ -6,8 +6,8 @@
 
 enum { SWEEPS_LEAST = 200, SWEEPS_MOST = 100000, EXACT_SWEEPS = 50 };
 
-/* Sweeps end by themselves, most often after a few; that they do within minutes is not known, so they stop after
- * 2^34 clients are asked. */
+/* Sweeps end by themselves, usually after a few. There is no proof that this takes only minutes, so they
+ * stop after 2^34 evaluations of a client. */
 static int patience(ptrdiff_t clients) {
     ptrdiff_t sweeps = (((ptrdiff_t)1) << 34) / clients;
     return sweeps < SWEEPS_LEAST ? SWEEPS_LEAST : sweeps > SWEEPS_MOST ? SWEEPS_MOST : (int)sweeps;
@@ -23,7 +23,7 @@ typedef struct pass {
     double largest_gain;
 } pass;
 
-/* A client moves if that gains more than `slack` of its cost. Returns whether it has. */
+/* Moves a client if that gains more than `slack` of its cost. Returns whether it moved. */
 static int move(pass *p, ptrdiff_t k, double now, const mfpg_response *best) {
     if (!(best->cost < now)) return 0;
     p->largest_gain = fmax(p->largest_gain, now - best->cost);
@@ -42,7 +42,7 @@ static int ask(pass *p, ptrdiff_t k) {
     return move(p, k, now, &best);
 }
 
-/* Scales that no other client moves: the whole block is asked with them. */
+/* For scales that no other client moves: the whole block is evaluated with them. */
 static void ask_shared(pass *p, mfpg_block *b) {
     p->play->cost->scales(p->play, b->first, b->count, NULL, b->u, b->v);
     for (ptrdiff_t i = 0; i < b->count; i++) {
@@ -58,8 +58,8 @@ static void ask_shared(pass *p, mfpg_block *b) {
     }
 }
 
-/* Scales that every move changes: the clients are asked up to the first who moves. That most stay is seen at once. Returns
- * how many have been asked. */
+/* For scales that every move changes: the clients are evaluated up to the first that moves. Usually most do
+ * not move, so a block is evaluated at once. Returns how many were evaluated. */
 static ptrdiff_t ask_priced(pass *p, mfpg_block *b) {
     const mfpg_play *play = p->play;
     play->cost->shares(play, b->first, b->count, p->action + b->first, b->others);
@@ -84,7 +84,7 @@ static void sweep_once(pass *p) {
         }
         ptrdiff_t before = p->moves;
         b.first += ask_priced(p, &b);
-        /* Looking far ahead is wasted if many move. */
+        /* Evaluating many clients ahead is wasted if many move. */
         ahead = p->moves > before ? 1 : ahead < MFPG_BLOCK / 2 ? 2 * ahead : MFPG_BLOCK;
     }
 }
@@ -117,8 +117,8 @@ mfpg_status mfpg_sweep(mfpg_context *ctx, const mfpg_play *play, double *action,
 
 /* ---- the equilibrium ---- */
 
-/* From the equilibrium between the ends of the grid, rounded down: the noise is then no more than what the model bears, and
- * a few sweeps are left to do. */
+/* Starts from the equilibrium on the interval between the ends of the grid, rounded down: the model is then
+ * stable, and only a few sweeps remain. */
 static mfpg_status start_below(mfpg_context *ctx, const mfpg_play *play, double *action, const char **rule) {
     const mfpg_action_set *set = &play->game->actions;
     mfpg_report report;

@@ -1,4 +1,4 @@
-/* Fixed points of the averaged best response: counts of clients by step, and the search by halving. */
+/* Fixed points of the averaged best response: counts of clients by step, and the search by bisection. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -10,9 +10,9 @@
 #include "base/wide.h"
 #include "fixed_point.h"
 
-/* ---- passes over the clients: how many are on which side of each step ---- */
+/* ---- passes over the clients: counts on either side of each step ---- */
 
-enum { AT_ONCE = 64 }; /* steps whose counts a chunk keeps on the stack at a time */
+enum { AT_ONCE = 64 }; /* number of steps whose counts a chunk keeps on the stack at a time */
 
 static int is_below(const mfpg_steps *steps, ptrdiff_t step, double ratio, double s) {
     if (isinf(steps->product[step])) return 1;
@@ -26,7 +26,8 @@ static double of_bits(uint64_t bits) {
     return x;
 }
 
-/* Rounding is monotone, so the side changes once as R rises; the doubles from 0 up are ordered like their bits. */
+/* Rounding is monotone, so the side changes only once as R rises; the doubles from 0 up are ordered like
+ * their bits. */
 double mfpg_step_limit(const mfpg_steps *steps, ptrdiff_t step, double s) {
     uint64_t low = 0, high = UINT64_C(0x7ff0000000000000); /* infinity */
     if (is_below(steps, step, of_bits(high - 1), s)) return INFINITY;
@@ -47,7 +48,7 @@ MFPG_WIDE static ptrdiff_t count_at_most(const double *x, ptrdiff_t count, doubl
     return (ptrdiff_t)found;
 }
 
-/* Sum of sqrt x over low < x <= high, in four lanes. */
+/* Returns the sum of sqrt x over low < x <= high, in four lanes. */
 MFPG_WIDE static double sum_roots(const double *x, ptrdiff_t count, double low, double high) {
     double root[MFPG_BLOCK], lane[4] = {0};
     for (ptrdiff_t i = 0; i < count; i++) {
@@ -66,7 +67,7 @@ typedef struct count_job {
     double limit[AT_ONCE];
     ptrdiff_t count;         /* of these */
     int roots;               /* wanted */
-    atomic_ptrdiff_t *below; /* steps; sums of whole numbers, in any order the same */
+    atomic_ptrdiff_t *below; /* one per step; sums of integers, which are the same in any order */
 } count_job;
 
 static double count_chunk(const void *arg, ptrdiff_t first, ptrdiff_t count) {
@@ -100,7 +101,7 @@ void mfpg_steps_count(const mfpg_steps *steps, double s, mfpg_step_counts *out) 
 typedef struct list_job {
     const mfpg_steps *steps;
     ptrdiff_t step;
-    double low, high; /* ratios that pass: above low, at most high */
+    double low, high; /* ratios in the range: above low, at most high */
     mfpg_passage *out;
     atomic_ptrdiff_t next;
 } list_job;
@@ -117,7 +118,8 @@ static void list_block(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t co
                 (mfpg_passage){mfpg_passage_at(job->steps, job->step, ratio[i]), sqrt(ratio[i]), job->step};
 }
 
-/* By position; equal positions by step and root, so that the order in which threads found them does not matter. */
+/* Orders by position, and equal positions by step and root, so that the order in which threads found them
+ * does not matter. */
 static int by_position(const void *a, const void *b) {
     const mfpg_passage *x = a, *y = b;
     if (x->at != y->at) return x->at > y->at ? 1 : -1;
@@ -139,22 +141,23 @@ static void list_passages(
 
 /* ---- the search ---- */
 
-enum { LISTED = 65536, DEPTH = 66 }; /* passages that are sorted at once; halvings of a range of doubles */
+/* most passages that are sorted at once; bisections of a range of doubles */
+enum { LISTED = 65536, DEPTH = 66 };
 
-/* The brackets still to be looked at follow one another; each but the last was halved out of the one above it. */
+/* The brackets that remain are consecutive; each except the last was split off the one above it. */
 typedef struct search {
     const mfpg_steps *steps;
     mfpg_landings *landings;
     /* [0]: at the lower end of the first bracket; [1]: scratch; then a stack of upper ends */
     mfpg_step_counts at[DEPTH + 2];
     double end[DEPTH + 2];
-    int top; /* of the stack, the upper end of the first bracket */
+    int top; /* index in the stack of the upper end of the first bracket */
     int passes;
     ptrdiff_t *counts; /* what at[] points into */
     mfpg_passage *passage;
 } search;
 
-/* All passages, or as many as are sorted at once. */
+/* Returns the number of passages, or the number that is sorted at once if that is smaller. */
 static ptrdiff_t listed(const mfpg_steps *steps) {
     ptrdiff_t clients = steps->play->game->clients;
     if (steps->count == 0) return 0;
@@ -172,7 +175,7 @@ static void copy(search *s, int to, int from) {
     memcpy(s->at[to].below, s->at[from].below, (size_t)s->steps->count * sizeof *s->at[to].below);
 }
 
-/* On (low, high] the answers, mixed ones too, are between the means at the two ends. */
+/* On (low, high] all answers, including mixed ones, are between the means at the two ends. */
 static int can_hold_one(const search *s) {
     double low = s->end[0], high = s->end[s->top], a = s->steps->mean(s->steps, &s->at[0], low),
            b = s->steps->mean(s->steps, &s->at[s->top], high);
@@ -188,7 +191,7 @@ static ptrdiff_t passages(const search *s) {
     return count;
 }
 
-/* The double in the middle of those between two positive ones; low itself if there is none. */
+/* Returns the double in the middle between two positive doubles; low itself if there is none. */
 static double middle(double low, double high) {
     uint64_t a, b;
     memcpy(&a, &low, sizeof a);
@@ -230,7 +233,7 @@ mfpg_status mfpg_fixed_points_find(mfpg_context *ctx, const mfpg_steps *steps, d
             continue;
         }
         if (possible) walk(&s, count);
-        s.end[0] = s.end[s.top]; /* the first bracket is done: the next one begins at its end */
+        s.end[0] = s.end[s.top]; /* the first bracket is complete: the next one begins at its end */
         copy(&s, 0, s.top);
         s.top--;
     }
@@ -243,7 +246,8 @@ done:
 
 /* If a bracket ends on a fixed point, the next one begins on it. */
 void mfpg_landings_add(mfpg_landings *landings, mfpg_landing found) {
-    const double same = 0x1p-44; /* what rounding of the means can tell apart */
+    /* positions closer than this cannot be distinguished, because the means are rounded */
+    const double same = 0x1p-44;
     if (landings->count > 0) {
         const mfpg_landing *last = &landings->at[landings->count - 1];
         if (last->mixes == found.mixes && fabs(found.mean - last->mean) <= same * found.mean) return;

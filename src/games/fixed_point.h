@@ -10,9 +10,9 @@
 
 typedef struct mfpg_steps mfpg_steps;
 
-/* The sides on which all clients are at some s. */
+/* The numbers of clients on either side of the steps, at some s. */
 typedef struct mfpg_step_counts {
-    ptrdiff_t *below; /* clients on the lower side of step i */
+    ptrdiff_t *below; /* number of clients on the lower side of step i */
     double roots;     /* interval: the sum of sqrt R over the clients at neither end */
 } mfpg_step_counts;
 
@@ -41,7 +41,7 @@ typedef struct mfpg_bracket {
 typedef struct mfpg_landings {
     mfpg_landing at[MFPG_FIXED_POINTS_MOST];
     ptrdiff_t count;
-    int one;  /* there is only one: the search ends with it */
+    int one;  /* 1: the fixed point is unique, so the search ends with it */
     int more; /* there are more than fit */
 } mfpg_landings;
 
@@ -51,24 +51,26 @@ typedef struct mfpg_landings {
 struct mfpg_steps {
     const mfpg_play *play;
     double slope; /* zeta, not 0 */
-    /* R_k > 0 of the clients first .. first + count - 1 */
+    /* computes R_k > 0 of the clients first .. first + count - 1 */
     void (*ratios)(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, double *out);
     ptrdiff_t count;
-    double *product; /* count, ascending; 0 or infinite if no client can pass */
+    double *product; /* count, ascending; 0 or infinite if no client can pass the step */
 
     /* The mean of the answers to s. */
     double (*mean)(const mfpg_steps *steps, const mfpg_step_counts *counts, double s);
-    /* Adds the fixed points of a bracket with mfpg_landings_add; counts is scratch, at first that of bracket->low. */
+    /* Adds the fixed points of a bracket with mfpg_landings_add; counts is scratch, and holds those of
+     * bracket->low on entry. */
     void (*walk)(const mfpg_steps *steps, const mfpg_bracket *bracket, mfpg_step_counts *counts,
         mfpg_landings *landings);
 };
 
-/* The ambient noise at which a client of that ratio passes the step. */
+/* Returns the ambient noise at which a client of that ratio passes the step. */
 static inline double mfpg_passage_at(const mfpg_steps *steps, ptrdiff_t step, double ratio) {
     return (ratio / steps->product[step] - 1.0) / steps->slope;
 }
 
-/* The largest R >= 0 that is on the lower side of the step at ambient noise s, in rounded numbers as they are. */
+/* Returns the largest R >= 0 that is on the lower side of the step at ambient noise s, in rounded
+ * arithmetic. */
 double mfpg_step_limit(const mfpg_steps *steps, ptrdiff_t step, double s);
 
 /* One pass over the clients. */
@@ -77,7 +79,7 @@ void mfpg_steps_count(const mfpg_steps *steps, double s, mfpg_step_counts *out);
 /* Ignores what repeats the last one. */
 void mfpg_landings_add(mfpg_landings *landings, mfpg_landing found);
 
-/* All fixed points between low > 0 and high, ascending, and the number of passes. */
+/* Finds all fixed points between low > 0 and high, ascending, and the number of passes. */
 mfpg_status mfpg_fixed_points_find(mfpg_context *ctx, const mfpg_steps *steps, double low, double high,
     mfpg_landings *landings, int *passes);
 
@@ -88,12 +90,12 @@ mfpg_status mfpg_fixed_points_find(mfpg_context *ctx, const mfpg_steps *steps, d
 mfpg_status mfpg_fixed_point_grid(
     mfpg_context *ctx, mfpg_steps *steps, double *action, mfpg_field *field, mfpg_report *report);
 
-/* The same on an interval, on which the averaged answer is continuous: between two sorted values of s it is
- * a + b/sqrt(1 + slope s). MFPG_ERR_INPUT if slope < 0 and no fixed point exists (unbounded actions). */
+/* Does the same on an interval, on which the averaged answer is continuous: between two sorted values of s
+ * it is a + b/sqrt(1 + slope s). MFPG_ERR_INPUT if slope < 0 and no fixed point exists (unbounded actions). */
 mfpg_status mfpg_fixed_point_interval(
     mfpg_context *ctx, mfpg_steps *steps, double *action, mfpg_field *field, mfpg_report *report);
 
-/* What both return: the list, its first entry and the rule. */
+/* Fills in what both return: the list, its first entry and the rule. */
 mfpg_status mfpg_field_fill(
     mfpg_context *ctx, const mfpg_landings *landings, mfpg_field *field, mfpg_report *report);
 

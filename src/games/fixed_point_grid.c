@@ -5,12 +5,12 @@
 #include "base/memory.h"
 #include "fixed_point.h"
 
-/* A jump at which more clients tie is shared out so that the first ones play the upper action, the last ones the lower and
- * one mixes: the same mean, at no other cost to anybody, without a list as long as the population. */
+/* If more clients tie at a jump, the first ones play the upper action, the last ones the lower one, and one
+ * mixes. This gives the same mean at the same costs, without a list as long as the population. */
 enum { MIXING_MOST = 1 << 20 };
 
-/* Clients at action j are those below step j less those below step j - 1: whole numbers, so the sum has one rounding for
- * each action and no order. */
+/* The number of clients at action j is that below step j minus that below step j - 1. These are integers, so
+ * the sum has one rounding for each action and does not depend on the order. */
 static double total(const mfpg_steps *steps, const mfpg_step_counts *counts) {
     const mfpg_action_set *set = &steps->play->game->actions;
     mfpg_compensated sum = {0};
@@ -27,7 +27,7 @@ static double mean(const mfpg_steps *steps, const mfpg_step_counts *counts, doub
     return total(steps, counts) / (double)steps->play->game->clients;
 }
 
-/* Lets everybody pass who does so at the next position. Returns the first one beyond. */
+/* Moves all clients that pass at the next position past it. Returns the first passage beyond. */
 static ptrdiff_t pass(
     const mfpg_steps *steps, const mfpg_bracket *bracket, ptrdiff_t i, mfpg_step_counts *counts) {
     if (!bracket->passage) {
@@ -61,7 +61,7 @@ static void walk(
     }
 }
 
-/* Ratios up to `tie` of a step are on its lower side, those up to `low` of them without a tie. */
+/* Ratios up to `tie` are on the lower side of a step; those between `low` and `tie` tie. */
 typedef struct side {
     double low, tie;
 } side;
@@ -73,7 +73,7 @@ typedef struct placing {
     ptrdiff_t *tied; /* one number a chunk */
 } placing;
 
-/* The lower action of a client, and whether it ties there. */
+/* Returns the lower action of a client, and whether it ties there. */
 static ptrdiff_t level_of(const placing *p, double ratio, int *ties) {
     ptrdiff_t level = 0;
     while (level < p->steps->count && ratio > p->sides[level].tie) level++;
@@ -98,14 +98,14 @@ typedef struct tie {
     double lower, upper;
 } tie;
 
-/* The first client from k on that ties. */
+/* Returns the first client from k on that ties. */
 static tie next_tie(const placing *p, ptrdiff_t k) {
     const double *grid = p->steps->play->game->actions.grid;
     for (; k < p->steps->play->game->clients; k++) {
         int ties;
         double ratio;
         if (p->tied[k / MFPG_CHUNK] == 0) {
-            k += MFPG_CHUNK - 1 - k % MFPG_CHUNK; /* to the end of a chunk without ties */
+            k += MFPG_CHUNK - 1 - k % MFPG_CHUNK; /* skip to the end of a chunk without ties */
             continue;
         }
         p->steps->ratios(p->steps->play, k, 1, &ratio);
@@ -141,7 +141,7 @@ static mfpg_status settle_ties(
     return MFPG_OK;
 }
 
-/* A mixed landing is approached from both sides: who is lower on one of them alone ties. */
+/* A mixed landing is computed from both sides: a client that is lower on only one of them ties. */
 static void set_sides(const mfpg_steps *steps, const mfpg_landing *at, side *sides) {
     for (ptrdiff_t i = 0; i < steps->count; i++) {
         double there = mfpg_step_limit(steps, i, at->edge), before = there;
@@ -169,7 +169,7 @@ static mfpg_status place(
 
 mfpg_status mfpg_fixed_point_grid(
     mfpg_context *ctx, mfpg_steps *steps, double *action, mfpg_field *field, mfpg_report *report) {
-    const double margin = 0x1p-40; /* the mean of equal actions is one of them up to rounding */
+    const double margin = 0x1p-40; /* the mean of equal actions equals them up to rounding */
     const mfpg_action_set *set = &steps->play->game->actions;
     mfpg_landings *landings = mfpg_alloc(1, sizeof *landings);
     steps->count = set->count - 1;

@@ -6,9 +6,9 @@
 #include "fixed_point.h"
 #include "monotone_root.h"
 
-enum { LOW, HIGH }; /* the steps: leaving the lower end, reaching the upper end */
+enum { LOW, HIGH }; /* the two steps: leaving the lower end, reaching the upper end */
 
-/* Mean of the answers to s less s, between two passages: ends + roots/sqrt(1 + slope s) - s. */
+/* The mean of the answers to s, minus s, between two passages: ends + roots/sqrt(1 + slope s) - s. */
 typedef struct excess {
     double ends, roots, slope; /* means, not sums */
 } excess;
@@ -39,8 +39,8 @@ static double mean(const mfpg_steps *steps, const mfpg_step_counts *counts, doub
     return g.ends + answer(g.roots, g.slope, s);
 }
 
-/* The excess followed from left to right. Two neighbouring pieces may round it to either side of 0 at the point where they
- * meet: that is a root too. */
+/* Follows the excess from left to right. Two neighbouring pieces may round it to either side of 0 where they
+ * meet; that is a root too. */
 typedef struct trace {
     mfpg_landings *landings;
     double last; /* the excess at its end */
@@ -55,7 +55,7 @@ static void step_to(trace *t, double at, double value) {
     t->last = value;
 }
 
-/* Along a part of g that falls or rises. */
+/* Follows a monotone part of g. */
 static void follow(trace *t, const excess *g, double left, double right) {
     double at_right = excess_at(right, g);
     step_to(t, left, excess_at(left, g));
@@ -84,7 +84,7 @@ static void walk(
     mfpg_compensated roots = {.sum = counts->roots};
     double left = bracket->low, end = mean(steps, bracket->at_high, bracket->high) - bracket->high;
     trace t = {landings, mean(steps, bracket->at_low, left) - left};
-    /* More passages than can be listed lie between two neighbouring doubles: nothing is to be followed. */
+    /* If more passages than can be listed are between two neighbouring doubles, there is nothing to follow. */
     for (ptrdiff_t i = 0; bracket->passage;) {
         double right = i < bracket->count ? bracket->passage[i].at : bracket->high;
         excess g = excess_of(steps, counts, mfpg_compensated_value(&roots));
@@ -119,8 +119,9 @@ static void answer_block(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t 
     }
 }
 
-/* The range that holds every fixed point: the answer to no ambient noise bounds them from one side; from the other, if
- * they fall, the answer to that, and if they rise the end of the interval or of positive prices. */
+/* Finds a range that contains every fixed point. The answer to no ambient noise bounds them from one side.
+ * The other bound is the answer to that if answers fall, and otherwise the end of the interval or of
+ * positive prices. */
 static mfpg_status find_range(mfpg_context *ctx, const mfpg_steps *steps, double *low, double *high) {
     const double margin = 0x1p-40; /* rounding of sums */
     ptrdiff_t below[2];

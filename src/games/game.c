@@ -1,4 +1,4 @@
-/* The front of games: they are solved and certified, and what else is asked of them is answered. */
+/* The entry points of games: solving, certifying, and other queries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ const char *mfpg_players_name(mfpg_players players) {
 
 /* ---- solving ---- */
 
-/* If a double overflowed or vanished on the way to some action, there is no solution to return. */
+/* If a double overflowed or vanished on the way to some action, no solution can be returned. */
 static mfpg_status check_actions(mfpg_context *ctx, const mfpg_equilibrium *solution) {
     for (ptrdiff_t k = 0; k < solution->clients; k++)
         if (!(solution->action[k] > 0.0) || !isfinite(solution->action[k]))
@@ -89,7 +89,8 @@ static double mean_action(const mfpg_play *play, const mfpg_equilibrium *solutio
     return mfpg_compensated_value(&sum) / (double)solution->clients;
 }
 
-/* The certificate: costs, gains and the gap between the mean that was answered and the mean of the answers. */
+/* Computes the certificate: costs, gains, and the gap between the mean to which clients responded and the
+ * mean of their responses. */
 static mfpg_status certify(
     mfpg_context *ctx, const mfpg_play *play, const mfpg_field *field, mfpg_equilibrium *solution) {
     mfpg_profile profile = {.action = solution->action,
@@ -167,7 +168,8 @@ mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game,
     mfpg_play play;
     free_game.price = NULL;
     if (game->players == MFPG_PLAYERS_NONE)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "players none plays no game: there is nothing to correct");
+        return mfpg_fail(
+            ctx, MFPG_ERR_INPUT, "with players none no game is played, so no price can be computed");
     mfpg_status status = mfpg_play_prepare(ctx, &free_game, game->players == MFPG_PLAYERS_MEAN_FIELD, &play);
     if (status) return status;
     double *found = mfpg_alloc(game->clients, sizeof *found);
@@ -219,8 +221,9 @@ mfpg_status mfpg_game_disutility_changes(mfpg_context *ctx, const mfpg_game *gam
         for (ptrdiff_t j = 0; j < game->actions.count; j++) {
             double moved, largest;
             play.cost->change(&play, k, game->actions.grid[j], &swing, &moved, &largest);
-            /* A disutility is a sum of two products of a few factors, one of them perhaps an exponential of an argument up
-             * to 700: its relative error is below 2^-40. Two of them are compared, and the change itself is rounded. */
+            /* A disutility is a sum of two products of a few factors, one of which may be an exponential of
+             * an argument up to 700, so its relative error is below 2^-40. Two of them are compared, and the
+             * change itself is rounded. */
             double change = moved * (1.0 + 0x1p-40) + largest * 0x1p-38;
             out[k] =
                 fmax(out[k], change >= 0.0 ? change : (double)INFINITY); /* NaN is infinity less infinity */

@@ -1,4 +1,4 @@
-/* What the folders above use of games, but no user of the library. */
+/* What other folders use of games, in addition to the public headers. */
 #ifndef MFPG_GAMES_GAME_INTERNAL_H
 #define MFPG_GAMES_GAME_INTERNAL_H
 
@@ -14,10 +14,11 @@ enum {
 /* "none", "finite", "mean-field". */
 const char *mfpg_players_name(mfpg_players players);
 
-/* The control of a cost's actions; MFPG_CONTROL_NONE for an unknown name. */
+/* Returns the control of a cost's actions; MFPG_CONTROL_NONE for an unknown name. */
 mfpg_control mfpg_cost_control(const char *cost);
 
-/* What is fixed by the name of a cost, as bits: the numbers of mfpg_game that it reads, and what its players meet. */
+/* The facts that follow from the name of a cost, as bits: the numbers of mfpg_game that it reads, and how
+ * its players are coupled. */
 enum {
     MFPG_COST_READS_CURVATURE = 1,
     MFPG_COST_READS_PERSONALISATION = 2,
@@ -31,17 +32,19 @@ enum {
     MFPG_COST_READS_OFFSET = 256, /* and the gradient norm */
     MFPG_COST_TAKES_TABLE = 512,  /* a table of losses may replace its loss */
     MFPG_COST_NEEDS_TABLE = 1024, /* it has no other */
-    MFPG_COST_PUBLIC_GOOD = 2048, /* others meet a client's noise in the average alone, by its weight */
-    MFPG_COST_COMMON_LOSS = 4096, /* the mean strength of equally weighted clients decides what all lose */
-    MFPG_COST_INCONSISTENT =
-        8192 /* it does not fall with less noise and rise with less privacy: for reproduction only */
+    /* the others are affected by a client's noise only through the average, by its weight */
+    MFPG_COST_PUBLIC_GOOD = 2048,
+    /* the mean strength of equally weighted clients determines the loss of all */
+    MFPG_COST_COMMON_LOSS = 4096,
+    /* its parts do not move in the directions of theory S3.1 (i), so it serves reproduction only */
+    MFPG_COST_INCONSISTENT = 8192
 };
 
-/* The bits of that cost; 0 for NULL and unknown names. */
+/* Returns the bits of that cost; 0 for NULL and unknown names. */
 int mfpg_cost_facts(const char *cost);
 
-/* The table of a game of that control: one finite number for each action of a grid, and with more noise of its own no
- * client loses less. MFPG_ERR_INPUT names two actions for which one does. */
+/* Checks the table of a game with that control: one finite number for each action of a grid, and no client
+ * may lose less with more noise of its own. MFPG_ERR_INPUT names two actions that violate this. */
 mfpg_status mfpg_loss_table_check(mfpg_context *ctx, const mfpg_game *game, mfpg_control control);
 
 /* The price on own noise at which selfish clients do what is best for all: with it as game.price the Nash or mean-field
@@ -50,8 +53,9 @@ mfpg_status mfpg_loss_table_check(mfpg_context *ctx, const mfpg_game *game, mfpg
  * price: clients; set only on success. MFPG_ERR_INPUT for another cost, or entropic on a grid. */
 mfpg_status mfpg_game_corrective_price(mfpg_context *ctx, const mfpg_game *game, double *price);
 
-/* Every client's disutility of every action of the grid, for costs of which others move no part: those that measure.
- * out: clients x actions.count. MFPG_ERR_INPUT without a grid, or for a cost that measures nothing. */
+/* Computes every client's disutility of every action of the grid, for costs that measure, of which the
+ * others move no part. out: clients x actions.count. MFPG_ERR_INPUT without a grid, or for a cost that
+ * measures nothing. */
 mfpg_status mfpg_game_disutilities(mfpg_context *ctx, const mfpg_game *game, double *out);
 
 /* How far any of these numbers of client k can move, their rounding included, if its measured loss (at most loss_most)

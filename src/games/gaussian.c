@@ -29,7 +29,7 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     mfpg_status status =
         mfpg_check_clients(ctx, "noise unit", game->noise_unit, game->noise_unit_all, game->clients);
     if (status || game->actions.grid || game->actions.low > 0.0 || game->personalisation > 0.0) return status;
-    /* If no own noise reaches client k, it may send as much as it likes, and its best response is no budget at all. */
+    /* If no own noise reaches client k, noise costs it nothing, and its best response is a budget of 0. */
     for (ptrdiff_t k = 0; k < game->clients; k++)
         if (play->limit || mfpg_play_weight(play, k) == 0.0)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -41,19 +41,19 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     return MFPG_OK;
 }
 
-/* Variance of the noise, in units of k0^2. */
+/* Returns the variance of the noise, in units of k0^2. */
 static double utility(const mfpg_play *play, double b) {
     (void)play;
     return 1.0 / (b * b);
 }
 
-/* What the others mind of the noise of a client of weight p: Q_k/A - q_k^2 of S3.2. */
+/* Returns the cost to the others of the noise of a client of weight p: Q_k/A - q_k^2 of S3.2. */
 static double reach_to_others(const mfpg_play *play, double p) {
     const mfpg_game *game = play->game;
     return (double)(game->clients - 1) * square((1.0 - game->personalisation) * p);
 }
 
-/* A q_k^2 of a client of weight p, or what a planner minds of its noise. */
+/* Returns A q_k^2 of a client of weight p, or for a planner the total cost of its noise. */
 static double trace_felt(const mfpg_play *play, double p) {
     double omega = play->game->personalisation, q = omega + (1.0 - omega) * p;
     return half_trace(play->game) * (q * q + (play->planner ? reach_to_others(play, p) : 0.0));
@@ -74,7 +74,7 @@ MFPG_WIDE static void gaussian_scales(
     memcpy(v, game->preference + first, (size_t)count * sizeof *v);
 }
 
-/* u/b^2 + v b^p/p is least at b = (2u/v)^(1/(p+2)). */
+/* u/b^2 + v b^p/p is smallest at b = (2u/v)^(1/(p+2)). */
 static double minimiser(const mfpg_play *play, double u, double v) {
     double ratio = 2.0 * u / v;
     return play->game->privacy_power == 1.0 ? cbrt(ratio) : sqrt(sqrt(ratio));
@@ -90,7 +90,8 @@ static double external(const mfpg_play *play, double aggregate) {
     return play->limit ? 0.0 : half_trace(game) * square(1.0 - game->personalisation) * aggregate;
 }
 
-/* u_k of the planner less u_k of the client. In the limit the averaged noise vanishes, and nobody harms anybody. */
+/* Returns u_k of the planner minus u_k of the client. In the limit the averaged noise vanishes, so no client
+ * harms another. */
 static mfpg_status corrective(mfpg_context *ctx, const mfpg_play *play, double *price) {
     (void)ctx;
     for (ptrdiff_t k = 0; k < play->game->clients; k++) {

@@ -16,7 +16,8 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     mfpg_status status =
         mfpg_check_clients(ctx, "own cost", game->own_cost, game->own_cost_all, game->clients);
     if (status) return status;
-    /* If even the least ambient noise turns the own cost negative, noise is nobody's loss: S3.1 (i). */
+    /* If even the smallest ambient noise makes the own cost negative, noise costs no client anything: S3.1
+     * (i). */
     double least = game->actions.grid ? game->actions.grid[0] : game->actions.low;
     if (!(1.0 + game->interaction * least > 0.0))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -39,7 +40,7 @@ static void shares(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, cons
     for (ptrdiff_t i = 0; i < count; i++) out[i] = e[i] / (double)play->game->clients;
 }
 
-/* Best responses of a block of clients to the actions as they were before it. */
+/* Computes best responses of a block of clients to the actions as they were before the block. */
 static void respond_block(const mfpg_play *play, ptrdiff_t first, ptrdiff_t count, const double *others,
     double low, double high, double *next) {
     double u[MFPG_BLOCK], v[MFPG_BLOCK];
@@ -48,7 +49,7 @@ static void respond_block(const mfpg_play *play, ptrdiff_t first, ptrdiff_t coun
         next[i] = mfpg_clamp(mfpg_strength_minimiser(play, u[i], v[i]), low, high);
 }
 
-/* The largest relative move, which is |log next - log now| if it is small. */
+/* Returns the largest relative move, which is |log next - log now| if it is small. */
 static double largest_move(const double *now, const double *next, ptrdiff_t count) {
     double most = 0.0;
     for (ptrdiff_t i = 0; i < count; i++) {
@@ -58,8 +59,8 @@ static double largest_move(const double *now, const double *next, ptrdiff_t coun
     return most;
 }
 
-/* One pass of best responses, a block of clients at a time. Returns the largest relative move; infinite if an action left
- * its range. */
+/* Makes one pass of best responses, a block of clients at a time. Returns the largest relative move;
+ * infinite if an action left its range. */
 static double respond_in_turn(
     const mfpg_play *play, ptrdiff_t block, double low, double high, double *action) {
     mfpg_compensated total = {.sum = mfpg_aggregate(play, action)};
@@ -91,8 +92,8 @@ static mfpg_status nash(
     mfpg_context *ctx, const mfpg_play *play, double low, double high, double *action, mfpg_report *report) {
     enum { PASSES = 10000 };
     const double still = 0x1p-50; /* a few roundings of the logarithm's argument */
-    const double rounding =
-        0x1p-42; /* moves below it that do not shrink are rounding, larger if prices are near 0 */
+    /* smaller moves that do not shrink are rounding errors, which are larger if prices are near 0 */
+    const double rounding = 0x1p-42;
     int one = play->game->interaction >= 0.0;
     ptrdiff_t clients = play->game->clients, block = clients >= 64 * MFPG_BLOCK ? MFPG_BLOCK : 1;
     const double none[MFPG_BLOCK] = {0};
@@ -132,7 +133,8 @@ static mfpg_status fixed_point(
                               : mfpg_fixed_point_interval(ctx, &steps, action, field, report);
 }
 
-/* Clients that mix play purely instead, the first ones the upper action, to the same mean up to half an action. */
+/* Replaces mixing by pure play: the first clients play the upper action, which gives the same mean up to
+ * half an action. */
 static void share_out(const mfpg_field *field, double *action) {
     mfpg_compensated left = {0};
     for (ptrdiff_t i = 0; i < field->mixing_count; i++) {

@@ -1,4 +1,5 @@
-/* The mean-field equilibrium: no client moves the mean, and the mean is that of the answers to it. */
+/* The mean-field equilibrium: no single client moves the mean, and the mean is that of the best responses to
+ * it. */
 #include "best_response.h"
 #include "solver.h"
 
@@ -6,7 +7,7 @@ static mfpg_status solve(
     mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report) {
     if (mfpg_play_coupling(play) == MFPG_COUPLING_PRICE)
         return play->cost->fixed_point(ctx, play, action, field, report);
-    /* What others do costs a client something, but moves none of its choices. */
+    /* The others' actions cost a client something, but do not affect its choice. */
     int tied = mfpg_respond(play, 0.0, action);
     field->mean = mfpg_aggregate(play, action);
     *report =

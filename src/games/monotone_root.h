@@ -1,4 +1,4 @@
-/* The root of a function that changes sign once, if rounding may hide the change at an end of the bracket. */
+/* The root of a function that changes sign once, also if rounding hides the change at an end of the bracket. */
 #ifndef MFPG_GAMES_MONOTONE_ROOT_H
 #define MFPG_GAMES_MONOTONE_ROOT_H
 

@@ -1,4 +1,4 @@
-/* No game: every client uses the control it is given (DP-SGD, MFEP), so there is nothing to solve. */
+/* No game: every client uses the control that it is given (DP-SGD, MFEP), so nothing must be solved. */
 #include "solver.h"
 
 #include "base/error.h"

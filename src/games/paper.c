@@ -7,7 +7,7 @@
 
 static mfpg_status validate(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_game *game = play->game;
-    /* The shapes are one for all clients, so their units of strength must be too. */
+    /* The shapes are the same for all clients, so their units of strength must be too. */
     for (ptrdiff_t k = 1; k < game->clients && game->strength_unit; k++)
         if (game->strength_unit[k] != game->strength_unit[0])
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -33,7 +33,7 @@ static double privacy(const mfpg_play *play, double e) {
     return front * exp(-0.5 * rate * game->rounds * game->step);
 }
 
-/* The shape holds the public G; a client's own one is a factor of it. */
+/* The shape uses the public G; a client's own G enters as a factor. */
 static double own_gradient(const mfpg_play *play, double gradient_norm) {
     const mfpg_game *game = play->game;
     return exp(0.5 * (gradient_norm - game->gradient_norm) * game->rounds * game->step);
@@ -55,7 +55,7 @@ static double minimiser(const mfpg_play *play, double u, double v) {
     return INFINITY;
 }
 
-/* delta is convex in G, so it moves most at the top of G's range. */
+/* delta is convex in G, so it changes most at the upper end of G's range. */
 static void change(
     const mfpg_play *play, ptrdiff_t k, double x, const mfpg_swing *swing, double *moved, double *largest) {
     double most = own_gradient(play, swing->gradient_most);

@@ -19,7 +19,7 @@ double mfpg_chunk_add(const double *x, ptrdiff_t count) {
 
 typedef struct chunk_job {
     const mfpg_chunks *chunks;
-    ptrdiff_t size; /* clients of a call: a chunk or a block */
+    ptrdiff_t size; /* number of clients of a call: a chunk or a block */
     mfpg_block_work work;
     void *arg;
 } chunk_job;

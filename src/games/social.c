@@ -1,4 +1,4 @@
-/* The social optimum: one planner chooses every action. */
+/* The social optimum: one planner chooses all actions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "solver.h"
 
 enum { MOST_PROFILES = 100000 }; /* that are tried one by one */
-/* Clients times actions up to which single changes are tried from all profiles of equal actions. */
+/* Largest number of clients times actions for which single changes are tried from all profiles of equal
+ * actions. */
 static const double MOST_STARTS = 1e7;
 
 /* ---- few profiles: all of them ---- */
@@ -18,7 +19,7 @@ static int can_try_all(const mfpg_play *play) {
            (double)play->game->clients * log((double)set->count) <= log((double)MOST_PROFILES) + 1e-9;
 }
 
-/* The next profile in the order of an odometer; 0 after the last. */
+/* Moves to the next profile in the order of an odometer; returns 0 after the last. */
 static int next_profile(const mfpg_action_set *set, ptrdiff_t clients, ptrdiff_t *index, double *action) {
     for (ptrdiff_t k = 0; k < clients; k++) {
         index[k] = (index[k] + 1) % set->count;
@@ -58,8 +59,9 @@ static mfpg_status sweep_from(mfpg_context *ctx, const mfpg_play *play, const mf
     return status;
 }
 
-/* On a grid with coupling the planner's sweeps end at a profile that no single change improves, which may not be the best of
- * all. They are run from the equilibrium too, so that what is found is never above it, and from equal actions. */
+/* On a grid with coupling the planner's sweeps end at a profile that no single change improves, which may
+ * not be the best. They are also run from the equilibrium, so that the result is never above it, and from
+ * profiles of equal actions. */
 static mfpg_status best_of_many_starts(mfpg_context *ctx, const mfpg_play *play, const mfpg_play *planner,
     const double *equilibrium, double *action) {
     const mfpg_action_set *set = &play->game->actions;
@@ -77,7 +79,7 @@ static mfpg_status best_of_many_starts(mfpg_context *ctx, const mfpg_play *play,
     return status;
 }
 
-/* *exact: whether it is known that no profile is better. */
+/* exact: whether it is certain that no profile is better. */
 static mfpg_status plan(
     mfpg_context *ctx, const mfpg_play *play, const double *equilibrium, double *action, int *exact) {
     mfpg_play planner = *play;
@@ -99,7 +101,7 @@ static mfpg_status plan(
 mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_equilibrium *out) {
     ptrdiff_t clients = play->game->clients;
     out->social_mean = out->social_cost = out->price_of_anarchy = NAN;
-    /* If costs meet in the price of one's own noise, only few profiles can be compared. */
+    /* If clients are coupled through the price of own noise, profiles can be compared only if they are few. */
     int known = play->cost->has_optimum || play->cost->finite == MFPG_COUPLING_NONE || can_try_all(play);
     if (play->game->skip_optimum || !known) return MFPG_OK;
     double *action = mfpg_alloc(clients, sizeof *action);
@@ -110,7 +112,7 @@ mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_e
     if (!(cost <= out->cost) && !status && out->mixing_count > 0) {
         cost = NAN; /* a mixture that no profile matches */
     } else if (!(cost <= out->cost) && !status) {
-        /* by rounding, or no finite one found: the equilibrium is a profile too */
+        /* because of rounding, or if no finite profile was found: the equilibrium is a profile too */
         memcpy(action, out->action, (size_t)clients * sizeof *action);
         cost = out->cost;
     }

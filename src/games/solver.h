@@ -1,4 +1,4 @@
-/* How a game is solved, what a profile is worth, and what is best for all. */
+/* How a game is solved, how a profile is evaluated, and the social optimum. */
 #ifndef MFPG_GAMES_SOLVER_H
 #define MFPG_GAMES_SOLVER_H
 
@@ -8,7 +8,7 @@
 typedef struct mfpg_game_ops {
     const char *name, *help;
     int limit; /* the play's */
-    /* Fills action (clients) and report, and field if the game is a limit. */
+    /* Fills action (one per client) and report, and field if the game is a limit. */
     mfpg_status (*solve)(
         mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report);
 } mfpg_game_ops;
@@ -19,8 +19,9 @@ typedef struct mfpg_game_ops {
 
 /* ---- finite.c ---- */
 
-/* The equilibrium of N players, or with play->planner the planner's optimum: exact if strategies are dominant and
- * on an interval; on a grid with coupling no change of a single action improves it. field is left alone. */
+/* Computes the equilibrium of N players or, with play->planner, the planner's optimum. It is exact if
+ * strategies are dominant and on an interval; on a grid with coupling, no change of a single action improves
+ * it. field is not used. */
 mfpg_status mfpg_finite_solve(
     mfpg_context *ctx, const mfpg_play *play, double *action, mfpg_field *field, mfpg_report *report);
 
@@ -31,18 +32,20 @@ mfpg_status mfpg_sweep(mfpg_context *ctx, const mfpg_play *play, double *action,
 /* ---- exploitability.c ---- */
 
 typedef struct mfpg_profile {
-    const double *action;      /* clients; the lower action if a client mixes */
+    const double *action;      /* one per client; the lower action if a client mixes */
     const mfpg_mixing *mixing; /* ascending by client */
     ptrdiff_t mixing_count;
-    double aggregate; /* sum of all shares; in the limit the mean field that the clients answer */
+    double aggregate; /* sum of all shares; in the limit, the mean field to which the clients respond */
 } mfpg_profile;
 
 typedef struct mfpg_appraisal {
-    double max, mean; /* gain of a client by its exact best response, the others fixed (theory S3.5) */
-    double cost;      /* sum over clients, without what they pay as a price */
+    /* gain of a client by its exact best response while the others are fixed (theory S3.5) */
+    double max, mean;
+    double cost; /* sum over clients, without prices */
 } mfpg_appraisal;
 
-/* What a profile is worth and what it leaves to gain. In parallel; the same bits for any number of threads. */
+/* Evaluates a profile: its costs and the possible gains. It runs in parallel; the bits do not depend on the
+ * number of threads. */
 mfpg_status mfpg_appraise(
     mfpg_context *ctx, const mfpg_play *play, const mfpg_profile *profile, mfpg_appraisal *out);
 
@@ -51,8 +54,8 @@ double mfpg_total_cost(const mfpg_play *play, const double *action);
 
 /* ---- social.c ---- */
 
-/* Fills out's social_* and price_of_anarchy (NAN and NULL if theory S3 gives no optimum, or if no profile has a
- * finite cost) for a solution whose actions and cost are set. */
+/* Fills out's social_* and price_of_anarchy for a solution whose actions and cost are set (NAN and NULL if
+ * theory S3 gives no optimum, or if no profile has a finite cost). */
 mfpg_status mfpg_social_optimum(mfpg_context *ctx, const mfpg_play *play, mfpg_equilibrium *out);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/wide.h"
 #include "cost.h"
 
-/* Scales and shapes within these have products that neither overflow nor lose digits. */
+/* Products of scales and shapes within these limits neither overflow nor lose digits. */
 static const double LEAST = 0x1p-300, MOST = 0x1p300;
 
-enum { COUNTED = 40 }; /* steps up to which comparing with all is faster than a search */
+enum { COUNTED = 40 }; /* up to this number of steps, comparing with all is faster than a search */
 
 static int64_t bits_of(double x) {
     int64_t bits;
@@ -81,8 +81,8 @@ void mfpg_thresholds_destroy(mfpg_thresholds *thresholds) {
 typedef double lanes __attribute__((vector_size(MFPG_THRESHOLD_TILE * sizeof(double))));
 typedef int64_t masks __attribute__((vector_size(MFPG_THRESHOLD_TILE * sizeof(int64_t))));
 
-/* One tile. Every step that r has passed flips the bits from one action to the next. Adding a number to zeros puts it into
- * every lane. */
+/* Handles one tile. Every step that r has passed flips the bits from one action to the next. Adding a number
+ * to zeros copies it into every lane. */
 static inline __attribute__((always_inline)) void choose_tile(const mfpg_thresholds *s, const double *u,
     const double *v, double *action, double *utility, double *privacy, int shapes, masks *any) {
     const lanes zeros = {0}, least = zeros + LEAST, most = zeros + MOST;
@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) void choose_tile(const mfpg_thresho
     if (shapes) memcpy(privacy, &cost, sizeof cost);
 }
 
-/* All tiles. Returns whether some lane is not sure. */
+/* Handles all tiles. Returns whether some lane is not certain. */
 MFPG_WIDE static int choose_all(const mfpg_thresholds *s, ptrdiff_t count, const double *u, const double *v,
     double *action, double *utility, double *privacy) {
     masks any = {0};
@@ -124,7 +124,7 @@ MFPG_WIDE static int choose_all(const mfpg_thresholds *s, ptrdiff_t count, const
     return found != 0;
 }
 
-/* The number of steps below r, or -1 within a band. */
+/* Returns the number of steps below r, or -1 within a band. */
 static ptrdiff_t steps_passed(const mfpg_thresholds *s, double r) {
     ptrdiff_t low = 0, size = s->count;
     while (size > 0) {

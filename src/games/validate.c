@@ -1,4 +1,4 @@
-/* From a caller's game to one that can be played: every number is checked, and the tables are made. */
+/* Turns a caller's game into one that can be played: every number is checked, and the tables are built. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -11,7 +11,8 @@
 #include "base/number.h"
 #include "cost.h"
 
-/* Of the sum of weights: rounding of their decimal texts is forgiven, a forgotten client is not. */
+/* Tolerance for the sum of weights: it allows the rounding of their decimal texts, but not a forgotten
+ * client. */
 static const double WEIGHT_TOLERANCE = 1e-9;
 
 /* ---- the table of costs ---- */
@@ -87,7 +88,7 @@ static mfpg_status check_number(mfpg_context *ctx, const char *what, double valu
         allowed[kind]);
 }
 
-/* One number for each client; NULL is fine. */
+/* Checks one number for each client; NULL is allowed. */
 static mfpg_status check_each(
     mfpg_context *ctx, const char *what, const double *values, ptrdiff_t clients, number_kind kind) {
     for (ptrdiff_t k = 0; values && k < clients; k++) {
@@ -112,7 +113,7 @@ static const struct {
     const char *what;
     int facts;
     number_kind kind;
-    size_t offset; /* in mfpg_game, of a number or an array of the clients */
+    size_t offset; /* offset in mfpg_game of a number or of an array of the clients */
 } numbers[] =
     {
         {"curvature", MFPG_COST_READS_CURVATURE, POSITIVE, offsetof(mfpg_game, curvature)},
@@ -200,9 +201,11 @@ static mfpg_status check_interval(mfpg_context *ctx, const mfpg_action_set *set)
     return MFPG_OK;
 }
 
-enum { SAMPLES = 9 }; /* of an interval; the shapes are powers, so a few show their direction */
+/* number of samples of an interval; the shapes are powers, so a few samples show their direction */
+enum { SAMPLES = 9 };
 
-/* Action i of count, ascending: the grid itself, or equal ratios across the interval, over six decades if it is open. */
+/* Returns action i of count, ascending: the grid itself, or equal ratios across the interval, over six
+ * decades if it is open. */
 static double sample(const mfpg_action_set *set, ptrdiff_t i) {
     if (set->grid) return set->grid[i];
     double low = set->low > 0.0 ? set->low : isfinite(set->high) ? set->high * 1e-6 : 1e-3;
@@ -210,7 +213,8 @@ static double sample(const mfpg_action_set *set, ptrdiff_t i) {
     return low * pow(high / low, (double)i / (SAMPLES - 1));
 }
 
-/* An infinite cost times a scale of 0 would be no number. On an interval ends of infinite cost are never chosen. */
+/* An infinite cost times a scale of 0 would not be a number. On an interval, ends of infinite cost are never
+ * chosen. */
 static mfpg_status check_range(mfpg_context *ctx, const mfpg_play *play) {
     const mfpg_action_set *set = &play->game->actions;
     char text[MFPG_NUMBER_SIZE];
@@ -240,7 +244,8 @@ mfpg_status mfpg_check_directions(mfpg_context *ctx, const mfpg_play *play) {
         if (utility && (saved > 0.0 || (close && !(saved < 0.0)))) continue;
         char from[MFPG_NUMBER_SIZE], to[MFPG_NUMBER_SIZE];
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "cost %s is no privacy game: with more noise of its own a client must lose more utility and less "
+            "cost %s is not a privacy game: with more noise of its own a client must lose more utility and "
+            "less "
             "privacy, but from action %s to the noisier %s the %s",
             cost->name, mfpg_number_format(quiet, from), mfpg_number_format(noisy, to),
             utility ? "privacy cost does not fall" : "utility loss falls");
@@ -250,7 +255,7 @@ mfpg_status mfpg_check_directions(mfpg_context *ctx, const mfpg_play *play) {
 
 typedef struct scale_check {
     const mfpg_play *play;
-    /* the first client whose scales cannot be used; the number of clients if there is none */
+    /* the first client with unusable scales; the number of clients if there is none */
     atomic_ptrdiff_t bad;
 } scale_check;
 
@@ -299,7 +304,7 @@ mfpg_status mfpg_play_prepare(mfpg_context *ctx, const mfpg_game *game, int limi
     if (!status && play.cost->validate) status = play.cost->validate(ctx, &play);
     if (!status) status = mfpg_check_directions(ctx, &play);
     if (!status) status = check_range(ctx, &play);
-    /* The shapes' directions are each client's if its scales are positive numbers, after rounding too. */
+    /* The shapes' directions apply to each client if its scales are positive, also after rounding. */
     scale_check check = {.play = &play, .bad = game->clients};
     if (!status && play.cost->consistent) mfpg_blocks_run(&play.chunks, check_block, &check);
     ptrdiff_t bad = atomic_load(&check.bad);

@@ -1,12 +1,12 @@
-/* The mechanisms that move by plain gradient steps: gaussian and input, whose noise a budget b sets (more budget, less
- * noise), and none, which adds no noise. */
+/* The mechanisms that take plain gradient steps: gaussian and input, whose noise is set by a budget b (more
+ * budget, less noise), and none, which adds no noise. */
 #include "mechanism_ops.h"
 
 #include <math.h>
 
-/* Noise over the zero-out sensitivity is law/b. Game: sd = S_r/b with S_r = 2 S_z, so that mu = b a step under replace
- * (theory S2.2). Classical: sd = S_z sqrt(2 ln(1.25/delta))/b, what the paper writes; it does not prove epsilon b
- * (theory S0, 11), the accountant decides what it is worth. */
+/* Returns the noise divided by the zero-out sensitivity, times b. Law game: sd = S_r/b with S_r = 2 S_z, so
+ * that mu = b per step under replace (theory S2.2). Law classical: sd = S_z sqrt(2 ln(1.25/delta))/b, as in
+ * the paper; this does not prove epsilon b (theory S0, 11), and the accountant computes what it does prove. */
 static double law(const mfpg_mechanism_options *options) {
     return options->law == MFPG_LAW_GAME ? 2.0 : sqrt(2.0 * log(1.25 / options->delta));
 }
@@ -44,8 +44,9 @@ const mfpg_mechanism_ops mfpg_mechanism_gaussian = {
     .action_for = action_for,
 };
 
-/* x + N(0, sd^2 I) for features clipped to norm C, drawn once and kept; then plain gradient steps on the noised records in
- * every round (theory S5.3, MAPG-input). The law is that of gaussian, over the sensitivity of a record. */
+/* x + N(0, sd^2 I) for features clipped to norm C, drawn once and kept; then plain gradient steps on the
+ * noised records in every round (theory S5.3, MAPG-input). The noise follows the same law as for gaussian,
+ * with the sensitivity of a record. */
 const mfpg_mechanism_ops mfpg_mechanism_input = {
     .name = "input",
     .help = "noise on clipped records, drawn once and set by a budget; then plain training on them",

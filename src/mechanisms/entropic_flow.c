@@ -1,9 +1,10 @@
-/* Algorithm 3: one Euler step of the entropic free energy's flow with strength e (more strength, more noise),
- *   x' = x - tau [g + (e/sigma^2) x + lambda (x - mean x)] + sqrt(2 e tau) z,
- * then, if asked for, the barycentric Sinkhorn map of x' onto itself. The particles are the parameters, and g their
- * clipped gradient; their mean is a function of the released state, and the regularisers come after the clip (theory
- * S2.0, S2.2). Or they are a client's records, clipped beforehand, and g is the gradient of each one's loss in its
- * features (theory S5.2). */
+/* Algorithm 3: one Euler step of the entropic free energy's flow with strength e (more strength, more
+ * noise),
+ * x' = x - tau [g + (e/sigma^2) x + lambda (x - mean x)] + sqrt(2 e tau) z,
+ * followed, if requested, by the barycentric Sinkhorn map of x' onto itself. If the particles are the
+ * parameters, g is their clipped gradient; their mean depends on the released state only, and the
+ * regularisers follow the clip (theory S2.0, S2.2). If the particles are a client's records, these are
+ * clipped beforehand, and g is the gradient of each record's loss in its features (theory S5.2). */
 #include "mechanism_ops.h"
 
 #include <float.h>
@@ -14,7 +15,7 @@
 #include "models/losses.h"
 #include "numerics/transport/transport_report.h"
 
-/* What a strength is multiplied by to give e: 1, or S^2 under the promise's adjacency. */
+/* Returns the factor that turns a strength into e: 1, or S^2 under the promise's adjacency. */
 static double unit_of_strength(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
     if (mechanism->options.scale == MFPG_SCALE_ABSOLUTE) return 1.0;
     double sensitivity = mfpg_mechanism_sensitivity(mechanism, rows);
@@ -26,14 +27,14 @@ static double rate(const mfpg_mechanism_options *options) {
     return options->step;
 }
 
-/* The number cut to six digits, towards zero, as a message shows it. */
+/* Writes the number cut to six digits, towards zero, for a message. */
 static char *six_digits(double value, char buffer[MFPG_NUMBER_SIZE]) {
     double shift = pow(10.0, 5.0 - floor(log10(value)));
     return mfpg_number_format(floor(value * shift) / shift, buffer);
 }
 
-/* The Euler step multiplies deviations from the mean by 1 - tau (e/sigma^2 + lambda): below -1 they grow without bound.
- * Records flow down their loss as well, whose curvature adds at most M0. */
+/* The Euler step multiplies deviations from the mean by 1 - tau (e/sigma^2 + lambda); below -1 they grow
+ * without bound. For records the gradient of their loss is added, whose curvature contributes at most M0. */
 static mfpg_status check_stable(mfpg_context *ctx, const mfpg_mechanism *mechanism, double e, double unit) {
     const mfpg_mechanism_options *o = &mechanism->options;
     double bound = mechanism->ops->particles == MFPG_PARTICLES_DATA ? o->input_smoothness : 0.0;
@@ -73,7 +74,7 @@ static mfpg_action action_for(
         .control = MFPG_CONTROL_STRENGTH, .strength = {.value = e / unit_of_strength(mechanism, rows)}};
 }
 
-/* tau e/sigma^2, from the noise of a step: noise_sd^2 / (2 sigma^2). */
+/* Returns tau e/sigma^2, computed from the noise of a step as noise_sd^2 / (2 sigma^2). */
 static double decay_of(const mfpg_mechanism_options *o, double noise_sd) {
     return noise_sd * noise_sd / (2.0 * o->prior_variance);
 }
@@ -93,7 +94,8 @@ static void pull(
     *penalty = o->variance_penalty;
 }
 
-/* Every tensor by itself, as the paper flattens tensors. A single entry is its own mean: nothing is to be done. */
+/* Projects every tensor separately, as the paper does. A tensor of one entry equals its own mean, so it does
+ * not change. */
 static mfpg_status project(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     float *x, mfpg_update_report *report) {
     const mfpg_mechanism_options *o = &mechanism->options;
@@ -133,7 +135,8 @@ double mfpg_flow_contraction(double step, double decay, double variance_penalty,
         if (!(number[i] >= 0.0 && isfinite(number[i]))) return (double)INFINITY;
     double least = step * decay, most = step * (input_smoothness + decay + variance_penalty);
     double c = fmax(fabs(1.0 - least), fabs(1.0 - most));
-    return c + 8.0 * DBL_EPSILON * (1.0 + most); /* for four roundings here and those of decay = e/sigma^2 */
+    /* for four roundings here and the roundings of decay = e/sigma^2 */
+    return c + 8.0 * DBL_EPSILON * (1.0 + most);
 }
 
 static double contraction(const mfpg_mechanism *mechanism, const mfpg_release *release) {

@@ -1,5 +1,5 @@
-/* LocalUpdate of Algorithm 1, common to all mechanisms: data become a displacement of the weights without noise, then
- * the mechanism moves the state and noise goes in, once. */
+/* LocalUpdate of Algorithm 1, common to all mechanisms. Data become a displacement of the weights without
+ * noise; then the mechanism moves the state, and noise is added once. */
 #include "mechanism_ops.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ ptrdiff_t mfpg_batch_draw(
         ptrdiff_t here = rows - first < CHUNK ? rows - first : CHUNK;
         mfpg_stream_uniform(stream, ((uint64_t)step << 31) + (uint64_t)first, here, coin);
         for (ptrdiff_t i = 0; i < here; i++) {
-            out[count] = (int32_t)(first + i); /* always written, kept if the coin says so */
+            out[count] = (int32_t)(first + i); /* always written, but counted only if the coin is 1 */
             count += coin[i] < rate;
         }
     }
@@ -48,7 +48,7 @@ int mfpg_clip_joint(ptrdiff_t n, float *v, double clip, double scale) {
 
 /* ---- one local update ---- */
 
-/* Parts of the workspace begin at multiples of this many floats, so that a part may serve as another type. */
+/* Parts of the workspace begin at multiples of this many floats, so that a part can be used as another type. */
 enum { ALIGNMENT = 16 };
 
 typedef struct local {
@@ -57,17 +57,18 @@ typedef struct local {
     const mfpg_dataset *data;
     const mfpg_local_round *round;
     int64_t steps;       /* noised, or plain */
-    double divisor;      /* of gradients: declared, never the realised size of a batch */
+    double divisor;      /* divisor of gradients: declared, never the actual size of a batch */
     ptrdiff_t n;         /* parameters */
     const float *origin; /* n: the broadcast model */
-    float *displacement; /* n; of the step at hand, without noise, up to `factor`; NULL if there are sums */
-    double factor;       /* what it is still to be multiplied by */
-    int64_t *sum;        /* n; room for a sum of the examples' clipped gradients; NULL if there are floats */
-    mfpg_clipped_sum made; /* of the step at hand, in units of sum_unit */
+    /* n; displacement of the current step without noise, up to `factor`; NULL if sums are used */
+    float *displacement;
+    double factor; /* the factor by which it must still be multiplied */
+    int64_t *sum;  /* n; memory for a sum of the examples' clipped gradients; NULL if floats are used */
+    mfpg_clipped_sum made; /* sum of the current step, in units of sum_unit */
     double sum_unit;
     float *total; /* n; what data added in all steps so far; NULL if there is one step */
-    float *memory,
-        *carried; /* vectors x n, and n: what the optimiser keeps, and adds to a step; NULL if it has no memory */
+    /* vectors x n numbers that the optimiser keeps, and n that it adds to a step; NULL if it has no memory */
+    float *memory, *carried;
     int32_t *rows; /* of a Poisson batch */
     float *model_work;
     mfpg_update_report report;
@@ -77,15 +78,15 @@ static ptrdiff_t aligned(ptrdiff_t count) {
     return (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* 1: the gradients of examples are clipped one by one and added as integers. */
+/* Returns 1 if the gradients of examples are clipped one by one and added as integers. */
 static int sums_examples(const mfpg_mechanism *mechanism) {
     return mechanism->options.promise.unit == MFPG_UNIT_EXAMPLE && mfpg_mechanism_clips(mechanism);
 }
 
 ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows) {
     ptrdiff_t vector = aligned(mfpg_model_parameters(model));
-    ptrdiff_t vectors =
-        sums_examples(mechanism) ? 2 * vector : vector; /* an integer has the room of two floats */
+    /* an integer of 64 bits needs the space of two floats */
+    ptrdiff_t vectors = sums_examples(mechanism) ? 2 * vector : vector;
     if (mfpg_mechanism_steps(mechanism) > 1) vectors += vector;
     if (mechanism->optimiser->carry) vectors += (mechanism->optimiser->vectors + 1) * vector;
     ptrdiff_t list = mechanism->options.batch_rate < 1.0 ? aligned(rows) : 0;
@@ -119,8 +120,9 @@ static void divide_workspace(local *u, float *work) {
     u->model_work = work;
 }
 
-/* The client unit on a model whose loss sums its rows follows that loss; all others follow the mean over the declared
- * rows. A Poisson batch estimates either by its sum over the rate. */
+/* For the client unit on a model whose loss sums its rows, the gradient is that of this loss; in all other
+ * cases it is that of the mean over the declared rows. A Poisson batch estimates either by its sum divided
+ * by the rate. */
 static double declared_divisor(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows) {
     int sum = mechanism->options.promise.unit == MFPG_UNIT_CLIENT && mfpg_model_sums_rows(model);
     return mechanism->options.batch_rate * (sum ? 1.0 : (double)rows);
@@ -131,8 +133,8 @@ static ptrdiff_t draw_batch(local *u, int64_t step) {
     return u->rows ? mfpg_batch_draw(u->round->batch, step, u->data->rows, rate, u->rows) : 0;
 }
 
-/* What data add in a step from x: the sum of the clipped gradients of the batch's examples, or -rate times the gradient, clipped
- * as a whole if the client is the unit. */
+/* Computes what data add in a step from x: the sum of the clipped gradients of the batch's examples, or
+ * -rate times the gradient, which is clipped as a whole if the client is the unit. */
 static void clipped_step(local *u, int64_t step, const float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     double rate = u->mechanism->ops->rate(o);
@@ -154,7 +156,7 @@ MFPG_WIDE static void moved_from(
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - w[i];
 }
 
-/* What the optimiser adds to a step from that state; nothing without a memory. */
+/* Computes what the optimiser adds to a step from that state; does nothing if it has no memory. */
 static void find_carried(local *u, int64_t step, const float *from) {
     if (u->carried)
         u->mechanism->optimiser->carry(
@@ -165,7 +167,8 @@ static void add_carried(const local *u, float *x) {
     for (ptrdiff_t i = 0; u->carried && i < u->n; i++) x[i] += u->carried[i];
 }
 
-/* x = free steps from w; x - w is then the displacement, up to the factor that clips it. */
+/* Computes x = w after the steps without noise; x - w is then the displacement, up to the factor that clips
+ * it. */
 static void clipped_update(local *u, const float *w, float *x) {
     const mfpg_mechanism_options *o = &u->mechanism->options;
     float rate = (float)u->mechanism->ops->rate(o);
@@ -179,17 +182,17 @@ static void clipped_update(local *u, const float *w, float *x) {
     }
     u->factor = mfpg_clip_factor(mfpg_vector_distance(u->n, x, w), o->clip);
     if (u->factor > 0.0) return;
-    memcpy(x, w, (size_t)u->n * sizeof *x); /* not finite: it counts as no movement */
+    memcpy(x, w, (size_t)u->n * sizeof *x); /* an update that is not finite counts as no movement */
     u->report.nonfinite++;
     u->factor = 1.0;
 }
 
-/* One release: the state `from` moves by what needs no data, by what data add and by noise vector number `step`, and is
- * projected. The result is x, which may be `from`. */
+/* Makes one release: the state `from` moves by the terms that need no data, by what data add and by noise
+ * vector number `step`, and is then projected. The result is x, which may be `from`. */
 static mfpg_status release_step(mfpg_context *ctx, local *u, int64_t step, const float *from, float *x) {
     const mfpg_mechanism_ops *ops = u->mechanism->ops;
     const mfpg_release *release = u->round->release;
-    int moved = mfpg_mechanism_clips_update(u->mechanism); /* x is already from + displacement / factor */
+    int moved = mfpg_mechanism_clips_update(u->mechanism); /* x already equals from + displacement / factor */
     int last = step == u->steps - 1, shares = u->round->share && last;
     if (!moved) find_carried(u, step, from);
     if (ops->drift || (u->carried && !moved)) {
@@ -292,7 +295,8 @@ mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mecha
     return status;
 }
 
-/* Everything here reads noised records only: post-processing, neither clipped nor noised for privacy's sake. */
+/* Everything here reads only noised records. It is post-processing, so privacy requires neither clip nor
+ * noise. */
 mfpg_status mfpg_mechanism_update_records(mfpg_context *ctx, const mfpg_mechanism *mechanism,
     const mfpg_model *model, mfpg_dataset *records, int pushed, const mfpg_local_round *round, const float *w,
     float *out, float *work, mfpg_update_report *report) {

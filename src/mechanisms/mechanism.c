@@ -44,7 +44,8 @@ mfpg_mechanism_kind mfpg_mechanism_kind_of(const char *name) {
 
 /* ---- options ---- */
 
-/* Positive numbers stay this far inside the range of float, so that products of a few of them do too. */
+/* Positive numbers must be this far inside the range of float, so that products of a few of them are in
+ * range too. */
 #define SMALLEST 1e-30
 #define LARGEST  1e30
 
@@ -141,7 +142,7 @@ static mfpg_status validate(mfpg_context *ctx, const mfpg_mechanism_options *o) 
 
 /* ---- mechanisms ---- */
 
-/* The form of the mechanism over what the options name. */
+/* Selects the form of the mechanism for the particles that the options name. */
 static mfpg_status choose_particles(
     mfpg_context *ctx, const mfpg_mechanism_options *options, const mfpg_mechanism_ops **ops) {
     if (options->particles == MFPG_PARTICLES_PARAMETERS) return MFPG_OK;
@@ -173,7 +174,7 @@ mfpg_status mfpg_mechanism_create(
     mechanism->ops = ops;
     mechanism->optimiser = optimiser;
     mechanism->options = *options;
-    mechanism->options.kind = ops->name; /* the caller's texts need not live on */
+    mechanism->options.kind = ops->name; /* the caller's string may be freed, so the static name is kept */
     mechanism->options.optimiser.kind = optimiser->name;
     *out = mechanism;
     return MFPG_OK;

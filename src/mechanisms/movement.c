@@ -8,10 +8,11 @@
 #include "models/model_ops.h"
 #include "numerics/linalg/linalg.h"
 
-/* Floats become integers in units of 2^-20 of a step of the grid. */
+/* Floats are converted to integers in units of 2^-20 of a step of the grid. */
 #define UNIT 0x1p-20
 
-/* Integers of 32 bits are enough if the norm has at most this many units: their squares add up below 2^61. */
+/* Integers of 32 bits suffice if the norm has at most this many units, because the sum of their squares is
+ * then below 2^61. */
 #define LARGEST_SHORT 0x1p30
 
 unsigned __int128 mfpg_whole_square(double x) {
@@ -46,7 +47,7 @@ static unsigned __int128 long_integers(ptrdiff_t n, double scale, const float *v
     return squares;
 }
 
-/* The sum's integers as doubles, exact below 2^51; beyond, by the processor's own conversion. */
+/* Converts the sum's integers to doubles: exactly below 2^51, and otherwise by the processor's conversion. */
 MFPG_WIDE static void small_sums(ptrdiff_t n, double scale, const int64_t *restrict sum, double *restrict x) {
     const double shift = 0x1.8p52;
     int64_t shift_bits;
@@ -95,24 +96,24 @@ static double weight_of(const mfpg_movement *m) {
     return m->share ? m->weight : 1.0;
 }
 
-/* Weights that one step of the grid is worth: of the client's own state. */
+/* Returns one step of the grid of the client's own state, in weight units. */
 static double step_of(const mfpg_movement *m) {
     return m->share ? m->grid / m->weight : m->grid;
 }
 
-/* 1: data add a sum of integers, not floats. */
+/* Returns 1 if data add a sum of integers, and 0 if they add floats. */
 static int is_sum(const mfpg_movement *m) {
     return m->sum || m->sum_floats;
 }
 
-/* The sum's integers from number first on; own is room for n. */
+/* Returns n integers of the sum from number `first` on; own has room for n. */
 static const int64_t *integers_of(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, int64_t *own) {
     if (m->sum) return m->sum + first;
     mfpg_block_sum_convert(1, n, m->sum_floats + first, 1, n, own);
     return own;
 }
 
-/* What makes steps of the grid of a sum, or units of floats. */
+/* Returns the factor that converts a sum to steps of the grid, or floats to units. */
 static double scale_of(const mfpg_movement *m) {
     if (is_sum(m)) return m->rate * weight_of(m) / m->grid;
     return m->factor * weight_of(m) / (m->grid * UNIT);
@@ -141,7 +142,8 @@ static void give(mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, double *x) {
 
 /* ---- the noised integers move the state ---- */
 
-/* Every eight are taken out of memory before any goes back, so that the compiler need not know whether to is from. */
+/* Every eight numbers are read before any is written, so that the compiler need not know whether `to` is
+ * `from`. */
 MFPG_WIDE static void move_state(
     ptrdiff_t n, const float *from, double step, const double *restrict k, float *to) {
     ptrdiff_t whole = n - n % MFPG_SUM_LANES;
@@ -154,8 +156,8 @@ MFPG_WIDE static void move_state(
     for (ptrdiff_t i = whole; i < n; i++) to[i] = (float)((double)from[i] + step * k[i]);
 }
 
-/* The state's part of a share is rounded to the grid by itself: it depends on the data through earlier noised states
- * alone. */
+/* The state's part of a share is rounded to the grid separately, because it depends on the data only through
+ * earlier noised states. */
 static void fill_share(const mfpg_movement *m, ptrdiff_t first, ptrdiff_t n, const double *k) {
     int64_t *share = m->share + first;
     const float *from = m->from + first, *origin = m->origin + first;
@@ -189,9 +191,9 @@ static void move_long(
     take(m, first, n, k);
 }
 
-/* Nearly all are moved in float, eight entries side by side, with the same bits: step times an integer below 2^22 is a
- * float if step is a power of two, and the sum of two floats is the same whether it is rounded at once or to double
- * first. */
+/* Nearly all entries are moved in float, eight at a time, with the same bits: step times an integer below
+ * 2^22 is a float if step is a power of two, and the sum of two floats is the same whether it is rounded
+ * directly or to double first. */
 static const double LEAST_SHORT_STEP = 0x1p-126, LARGEST_SHORT_STEP = 0x1p100;
 
 enum { LANES = MFPG_GRID_LANES, HALF = LANES / 2 };
@@ -214,11 +216,12 @@ static inline int all_small(const half_integers *x) {
     return (uint64_t)any >> 52 == 0;
 }
 
-/* Adding and taking it away rounds a double below 2^51 to the nearest integer; as bits, added to an integer below 2^51, it makes that
- * integer plus itself. */
+/* Adding and subtracting this number rounds a double below 2^51 to the nearest integer. Its bits, added to
+ * an integer below 2^51, are the double that equals the integer plus this number. */
 static const double SHIFT = 0x1.8p52;
 
-/* Four integers as doubles. beyond: its upper twelve bits are not 0 if one is not below 2^51. */
+/* Converts four integers to doubles. The upper twelve bits of beyond become nonzero if one is not below
+ * 2^51. */
 static inline __attribute__((always_inline)) void four_integers(
     const int64_t *integers, half_lanes *out, half_integers *beyond) {
     int64_t shift_bits;
@@ -230,7 +233,8 @@ static inline __attribute__((always_inline)) void four_integers(
     *out = (half_lanes)bits - SHIFT;
 }
 
-/* The integers nearest to eight floats. A loop, because gcc 12 converts vector types two numbers at a time. */
+/* Returns the integers nearest to eight floats. It is a loop because gcc 12 converts vector types two
+ * numbers at a time. */
 static inline __attribute__((always_inline)) void eight_nearest(
     const float *floats, half_lanes *low, half_lanes *high) {
     double broad[LANES];
@@ -241,7 +245,8 @@ static inline __attribute__((always_inline)) void eight_nearest(
     *high = (*high + SHIFT) - SHIFT;
 }
 
-/* The integers k of a sum; 0 if they are not certain. signal2 += what sum_of_squares makes of the sum. */
+/* Computes the integers k of a sum; returns 0 if they are not certain. Adds the result of sum_of_squares to
+ * signal2. */
 static inline __attribute__((always_inline)) int round_sum(ptrdiff_t n, double scale, double ratio,
     const int64_t *integers, const float *floats, const float *z, float *k, double *signal2) {
     const float narrow = (float)ratio, most = mfpg_grid_most(ratio);
@@ -274,7 +279,7 @@ static inline __attribute__((always_inline)) int round_sum(ptrdiff_t n, double s
     return 1;
 }
 
-/* What floats add; returns the sum of the squares of their integers. */
+/* Computes what floats add; returns the sum of the squares of their integers. */
 static inline __attribute__((always_inline)) uint64_t give_short_floats(
     ptrdiff_t n, double scale, const float *restrict v, float *restrict x) {
     uint64_t squares = 0;
@@ -300,7 +305,8 @@ static inline __attribute__((always_inline)) int round_floats(
     return all_set(&certain);
 }
 
-/* to = from + step k; to may be from. largest: of the bits of |to|, which are in order, NaN last. */
+/* Sets to = from + step k; to may be from. largest: maximum of the bits of |to|, whose order is that of the
+ * numbers, with NaN last. */
 static inline __attribute__((always_inline)) void move_floats(
     ptrdiff_t n, const float *from, float step, const float *k, float *to, mask *largest) {
     for (ptrdiff_t j = 0; j < n; j += LANES) {
@@ -321,7 +327,7 @@ static void add_short_sum(mfpg_movement *m, double scale, double step, ptrdiff_t
     add_to_total(n, step, x, m->total + first);
 }
 
-/* n is a multiple of LANES. 0, and nothing has been done, if float is not enough. */
+/* n must be a multiple of LANES. Returns 0 without doing anything if float is not precise enough. */
 static inline __attribute__((always_inline)) int move_short(mfpg_movement *m, const mfpg_grid_draws *draws,
     double scale, double step, ptrdiff_t first, ptrdiff_t n, const float *z, mask *largest) {
     float x[MFPG_GRID_SHORT], k[MFPG_GRID_SHORT];

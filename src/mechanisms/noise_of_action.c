@@ -1,4 +1,4 @@
-/* Actions to noise and back, from public numbers alone. */
+/* Converts actions to noise and back, from public numbers alone. */
 #include "mechanism_ops.h"
 
 #include <float.h>
@@ -9,11 +9,12 @@
 #include "base/release_parts.h"
 #include "base/grid_noise.h"
 
-/* Noise outside these bounds is refused: float draws times a smaller sd lose digits, times a larger one overflow. */
+/* Noise outside these bounds is refused: float draws lose digits if multiplied by a smaller sd, and overflow
+ * if multiplied by a larger one. */
 #define SMALLEST_NOISE 0x1p-100
 #define LARGEST_NOISE  0x1p100
 
-/* All n records of a client move together by up to sqrt(n) clips; rounded up. */
+/* All n records of a client together can move by up to sqrt(n) clips; the result is rounded up. */
 static double records_sensitivity(const mfpg_mechanism_options *o, ptrdiff_t rows) {
     if (rows < 1) return (double)INFINITY;
     if (o->promise.unit == MFPG_UNIT_EXAMPLE || rows == 1) return o->clip;
@@ -32,9 +33,10 @@ static mfpg_clipped clipped(const mfpg_mechanism *mechanism) {
     return mechanism->options.promise.unit == MFPG_UNIT_EXAMPLE ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_UPDATE;
 }
 
-/* Sums over examples round; a vector that is clipped as a whole and records do not. The sum of integers is multiplied by a public
- * number in double, which errs by 2^-53 of itself, in both of two neighbouring runs: by less than 2^-20 of the clip together for
- * fewer than 2^32 rows, each of which counts at most a clip. */
+/* Sums over examples are rounded; vectors clipped as a whole and records are not. The sum of integers is
+ * multiplied by a public number in double, with a relative error of 2^-53 in each of two neighbouring runs.
+ * Together this is less than 2^-20 of the clip for fewer than 2^32 rows, each of which contributes at most a
+ * clip. */
 static double rounding(const mfpg_mechanism *mechanism, ptrdiff_t rows) {
     if (clipped(mechanism) != MFPG_CLIPPED_EXAMPLES || !mfpg_mechanism_clips(mechanism)) return 0.0;
     return (mechanism->options.sum_rounding + (double)rows * 0x1p-51) * (1.0 + 4.0 * DBL_EPSILON);
@@ -119,7 +121,7 @@ mfpg_status mfpg_mechanism_release(mfpg_context *ctx, const mfpg_mechanism *mech
         .steps = data ? 1 : mfpg_mechanism_steps(mechanism),
         .sensitivity = mfpg_mechanism_state_sensitivity(mechanism, rows),
         .contraction = 1.0,
-        /* a client's own minibatches hide no client; every record is pushed */
+        /* a client's own minibatches do not hide the client, and every record is noised */
         .sampling_rate = o->promise.unit == MFPG_UNIT_EXAMPLE && !data ? o->batch_rate : 1.0,
         .action = action,
     };

@@ -1,4 +1,5 @@
-/* What a client measures so as to choose an action, how far its data can move that, and the choice (theory S4). */
+/* What a client measures to choose an action, the sensitivity of these measurements, and the choice (theory
+ * S4). */
 #include "private_action.h"
 
 #include <math.h>
@@ -12,16 +13,18 @@
 
 enum { ALIGNMENT = 16 }; /* parts of the workspace begin at multiples of this many floats */
 
-/* What the loss of one example may move beyond loss clip/n, relative to half of that. The sum of units is exact; to make a
- * mean of it in double takes three roundings of 2^-53, of numbers of at most loss clip/2, loss clip/2 and loss clip. Two
- * runs: 2^-51 loss clip, which is n 2^-50 of loss clip/(2 n). Twice that covers the rounding of the bound itself. */
+/* Returns how far the loss of one example may move beyond loss clip/n, relative to half of that. The sum of
+ * units is exact. Computing a mean from it in double takes three roundings of 2^-53, of numbers of at most
+ * loss clip/2, loss clip/2 and loss clip. For two runs this is 2^-51 loss clip, which is n 2^-50 of loss
+ * clip/(2 n). Twice that also covers the rounding of the bound itself. */
 static double loss_rounding(double n) {
     return 1.0 + 0x1p-49 * n;
 }
 
-/* The same for the norm of the mean gradient, relative to clip/n. rho is that of the sum. The root, rounded down to a
- * whole unit, moves by one unit more, 2^-29 clip/n at most. It becomes a double, and is multiplied and divided: three
- * roundings of 2^-53, of numbers of at most clip (what is above is cut), 6 of 2^-53 clip over two runs. */
+/* The same for the norm of the mean gradient, relative to clip/n. rho is that of the sum. The root, rounded
+ * down to a whole unit, can move by one more unit, at most 2^-29 clip/n. It is converted to a double,
+ * multiplied and divided: three roundings of 2^-53, of numbers of at most clip (larger ones are cut), which
+ * is 6 times 2^-53 clip over two runs. */
 static double gradient_rounding(const mfpg_model *model, double n) {
     return 1.0 + mfpg_model_sum_rounding(model) + 0x1p-29 + 0x1p-49 * n;
 }
@@ -30,7 +33,8 @@ static ptrdiff_t aligned(ptrdiff_t count) {
     return (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* A sum in whole numbers of the size of two floats, or a gradient, and the model's own. */
+/* Space for a sum in whole numbers of the size of two floats, or for a gradient, and for the model's own
+ * workspace. */
 ptrdiff_t mfpg_measure_workspace(const mfpg_model *model, ptrdiff_t rows) {
     return 2 * aligned(mfpg_model_parameters(model)) + mfpg_model_workspace(model, rows);
 }
@@ -39,8 +43,8 @@ static int unit_is_example(const mfpg_mechanism *mechanism) {
     return mechanism->options.promise.unit == MFPG_UNIT_EXAMPLE;
 }
 
-/* The largest whole number whose square is at most `square`, which is below 2^124. Newton's method from above falls
- * until it is there. */
+/* Returns the largest whole number whose square is at most `square`, which is below 2^124. Newton's method
+ * decreases from above until it is reached. */
 static uint64_t root_down(unsigned __int128 square) {
     if (square == 0) return 0;
     uint64_t root = (uint64_t)(sqrt((double)square) * (1.0 + 0x1p-50)) + 1;
@@ -51,8 +55,8 @@ static uint64_t root_down(unsigned __int128 square) {
     }
 }
 
-/* Norm of the mean over the declared rows of the examples' clipped gradients. The sum's 2-norm is below 2^62 units
- * (mfpg_model_clipped_sum), so that of its squares is below 2^124 and exact. */
+/* Returns the norm of the mean over the declared rows of the examples' clipped gradients. The sum's 2-norm
+ * is below 2^62 units (mfpg_model_clipped_sum), so the sum of squares is below 2^124 and exact. */
 static double norm_of_clipped_mean(const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows,
     double clip, const float *w, float *work) {
     ptrdiff_t n = mfpg_model_parameters(model);
@@ -67,7 +71,7 @@ static double norm_of_clipped_mean(const mfpg_model *model, const mfpg_dataset *
     return (double)root_down(squares) * unit / (double)rows;
 }
 
-/* Norm of the client's gradient, which is clipped as a whole: the one that its update follows. */
+/* Returns the norm of the client's gradient, clipped as a whole, which is the gradient that its update uses. */
 static double norm_of_client(
     const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows, const float *w, float *work) {
     ptrdiff_t n = mfpg_model_parameters(model);
@@ -87,7 +91,7 @@ double mfpg_measure_gradient_norm(const mfpg_mechanism *mechanism, const mfpg_mo
     return fmin(norm, clip);
 }
 
-/* Every row counts by how far its loss lies from the middle, in whole units, and absent ones not at all. */
+/* Every row counts by the distance of its loss from the middle, in whole units; absent rows count zero. */
 double mfpg_measure_loss(const mfpg_model *model, const mfpg_dataset *data, ptrdiff_t rows, double loss_clip,
     const float *w, float *work) {
     double unit = mfpg_model_sum_unit(loss_clip, rows > data->rows ? rows : data->rows);
@@ -117,7 +121,7 @@ mfpg_measurement mfpg_measurement_change(const mfpg_mechanism *mechanism, const 
     return (mfpg_measurement){(double)INFINITY, (double)INFINITY};
 }
 
-/* change/noise, up; 0 for what is not released. */
+/* Returns change/noise, rounded up; 0 for what is not released. */
 static double ratio_up(double change, double noise) {
     if (change == 0.0) return 0.0;
     return change > 0.0 && noise > 0.0 ? change / noise * (1.0 + 0x1p-51) : (double)INFINITY;
@@ -129,7 +133,8 @@ double mfpg_measurement_mu(const mfpg_measurement *change, const mfpg_measuremen
     return hypot(loss, norm) * (1.0 + 0x1p-50);
 }
 
-/* Draw j of the stream's vector of two, on the grid of its own noise; 0 for what is not released. */
+/* Adds draw j of the stream's vector of two, on the grid of its own noise; returns 0 for what is not
+ * released. */
 static double noised(const mfpg_stream *stream, ptrdiff_t j, double value, double sd, double most) {
     double grid = mfpg_grid_for(sd);
     if (grid == 0.0) return 0.0;
@@ -145,8 +150,8 @@ mfpg_measurement mfpg_measurement_blur(const mfpg_measurement *measured, const m
     };
 }
 
-/* ---- the exponential mechanism over a grid of actions (theory S4), drawn in whole numbers: a probability that
- * underflows in floating point would betray the data that made it vanish ---- */
+/* ---- the exponential mechanism over a grid of actions (theory S4), drawn with whole numbers: a probability
+ * that underflowed to zero in floating point would reveal the data that caused it ---- */
 
 static double least_of(const double *disutility, ptrdiff_t count) {
     double least = (double)INFINITY;
@@ -174,9 +179,9 @@ ptrdiff_t mfpg_choice_draw(const mfpg_stream *stream, const uint64_t *weight, pt
     return chosen;
 }
 
-/* With q = 1/(1 + exp(epsilon/2)), the smaller of the two probabilities, mu = -2 Phi^-1(q), computed with q a few roundings
- * too small. Exponents of weights above 1 are at most 43 in size and computed to a few roundings, in two neighbouring runs:
- * less than 2^-40 of epsilon. */
+/* With q = 1/(1 + exp(epsilon/2)), the smaller of the two probabilities, mu = -2 Phi^-1(q), computed with a
+ * q that is a few roundings too small. Exponents of weights above 1 have size at most 43 and errors of a few
+ * roundings in each of two neighbouring runs, which is less than 2^-40 of epsilon. */
 double mfpg_choice_mu(double epsilon) {
     if (epsilon == 0.0) return 0.0;
     if (!(epsilon > 0.0)) return (double)INFINITY;

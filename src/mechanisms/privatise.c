@@ -1,5 +1,5 @@
-/* Foreign updates made private: one joint clip of an update, or of every example's update, and one noise (theory S0,
- * 15). */
+/* Makes updates from other systems private: one joint clip of an update, or of every example's update, and
+ * one noise (theory S0, 15). */
 #include "mfpg/privatise.h"
 
 #include <math.h>
@@ -12,10 +12,11 @@
 #include "movement.h"
 #include "mechanism_ops.h"
 
-/* Numbers become integers in units of 2^-20 of a step of the grid. */
+/* Numbers are converted to integers in units of 2^-20 of a step of the grid. */
 #define UNIT 0x1p-20
 
-/* Squares are summed in blocks, so that the sum of 2^40 numbers is still off by far less than MFPG_CLIP_SHRINK leaves. */
+/* Squares are summed in blocks, so that the error of a sum of 2^40 numbers is far below the margin of
+ * MFPG_CLIP_SHRINK. */
 enum { BLOCK = 4096 };
 
 static double number_at(const mfpg_buffer *buffer, ptrdiff_t i) {
@@ -25,7 +26,7 @@ static double number_at(const mfpg_buffer *buffer, ptrdiff_t i) {
 
 /* ---- the norm ---- */
 
-/* The largest |x|; NaN or infinity if a number is. */
+/* Returns the largest |x|, or NaN or infinity if there is such a number. */
 static double find_largest(const mfpg_buffer *buffer, ptrdiff_t count) {
     double largest = 0.0;
     for (ptrdiff_t b = 0; b < count; b++)
@@ -37,7 +38,8 @@ static double find_largest(const mfpg_buffer *buffer, ptrdiff_t count) {
     return largest;
 }
 
-/* Of all arrays together, over the largest number, so that no square leaves the range of a double. */
+/* Returns the norm of all arrays together divided by the largest number, so that no square leaves the range
+ * of a double. */
 static double norm_over_largest(const mfpg_buffer *buffer, ptrdiff_t count, double largest) {
     double sum = 0.0, part = 0.0;
     ptrdiff_t in_part = 0;
@@ -56,10 +58,10 @@ static double norm_over_largest(const mfpg_buffer *buffer, ptrdiff_t count, doub
 
 /* ---- the integers ---- */
 
-/* How a vector becomes integers: clipped to norm clip, multiplied by a public weight, counted in units. */
+/* How a vector becomes integers: clipped to norm clip, multiplied by a public weight, in units. */
 typedef struct conversion {
     double clip, weight, unit;
-    unsigned __int128 most; /* the largest sum of squares that may come out */
+    unsigned __int128 most; /* the largest sum of squares that the result may have */
 } conversion;
 
 static conversion convert_to(double clip, double weight, double unit, double sensitivity) {
@@ -83,7 +85,8 @@ static int fits(const mfpg_buffer *buffer, ptrdiff_t count, double scale, unsign
     return 1;
 }
 
-/* The factor that makes a vector integers whose norm is verified not to exceed the clip; 0 for one that is not finite. */
+/* Returns the factor that turns a vector into integers whose norm is verified not to exceed the clip; 0 for
+ * a vector that is not finite. */
 static double find_scale(const mfpg_buffer *buffer, ptrdiff_t count, const conversion *to) {
     double largest = find_largest(buffer, count);
     if (!isfinite(largest)) return 0.0;
@@ -97,13 +100,14 @@ static double find_scale(const mfpg_buffer *buffer, ptrdiff_t count, const conve
 
 /* ---- the noise ---- */
 
-/* A walk over all arrays as if they were one. What is noised are their own numbers, times scale, or a sum. */
+/* A walk over all arrays as if they were one. The numbers that are noised are the arrays' own, times scale,
+ * or those of a sum. */
 typedef struct walk {
     const mfpg_buffer *buffer;
     ptrdiff_t at; /* in the present buffer */
     double scale, grid;
     const int64_t *sum; /* NULL: the numbers of the arrays */
-    double unit;        /* of the integers, in steps of the grid: a power of two */
+    double unit;        /* unit of the integers, in steps of the grid: a power of two */
 } walk;
 
 static void next(walk *w) {
@@ -170,7 +174,7 @@ static mfpg_status check_numbers(
     for (ptrdiff_t b = 0; b < count; b++) *total += buffer[b].count;
     if (*total > 0) return MFPG_OK;
     return mfpg_fail(
-        ctx, MFPG_ERR_INPUT, "the update holds no floating-point number: there is nothing to privatise");
+        ctx, MFPG_ERR_INPUT, "the update has no floating-point number, so there is nothing to privatise");
 }
 
 mfpg_status mfpg_privatise(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
@@ -189,10 +193,12 @@ mfpg_status mfpg_privatise(mfpg_context *ctx, const mfpg_mechanism *mechanism, c
 
 /* ---- examples ---- */
 
-/* Sums of integers stay within this, so that they are exact doubles. Holding them there moves no two sums apart. */
+/* Sums of integers are clamped to this, so that they are exact doubles. Clamping never increases the
+ * difference of two sums. */
 #define LARGEST_SUM ((int64_t)1 << 53)
 
-/* Bits of the integers below a step of the grid: as many as keep the sum over the declared rows below 2^52. */
+/* Number of bits of the integers below a step of the grid: as many as keep the sum over the declared rows
+ * below 2^52. */
 enum { FEWEST_BITS = 10, MOST_BITS = 40 };
 
 static mfpg_status choose_unit(
@@ -222,7 +228,7 @@ static mfpg_status check_sizes(
     return MFPG_OK;
 }
 
-/* One example's arrays; a view into those of all. */
+/* Sets a view of one example's arrays within those of all. */
 static void view_example(
     const mfpg_example_updates *examples, ptrdiff_t example, ptrdiff_t count, mfpg_buffer *view) {
     for (ptrdiff_t b = 0; b < count; b++) {
@@ -243,7 +249,7 @@ static void add_example(const mfpg_buffer *view, ptrdiff_t count, double scale, 
         }
 }
 
-/* The examples' integers, added; returns how many were not finite. */
+/* Adds the examples' integers and returns how many examples were not finite. */
 static int64_t add_all(const mfpg_example_updates *examples, const conversion *to, mfpg_buffer *view,
     ptrdiff_t count, int64_t *sum) {
     int64_t zeroed = 0;

@@ -1,5 +1,6 @@
-/* Records through noise: clipped, mapped with the gradients at the public start, noised, once (theory S5.2, S5.3). From then
- * on only the noised records are read, so that further steps of their flow, and any training, cost nothing. */
+/* Records through noise: clipped, mapped with the gradients at the public start, and noised once (theory
+ * S5.2, S5.3). Afterwards only the noised records are read, so further steps of their flow, and any
+ * training, cost no privacy. */
 #include "mechanism_ops.h"
 
 #include <math.h>
@@ -10,7 +11,8 @@
 #include "models/losses.h"
 #include "numerics/linalg/linalg.h"
 
-/* What one record needs on its way. The doubles come first: workspace begins at a multiple of their size. */
+/* The memory for one record. The doubles come first, because the workspace begins at a multiple of their
+ * size. */
 typedef struct record_work {
     double *x, *gradient, *mean; /* features */
     double *margins;             /* one a class */
@@ -18,7 +20,7 @@ typedef struct record_work {
 
 ptrdiff_t mfpg_records_workspace(const mfpg_model *model) {
     ptrdiff_t n = model->features;
-    return 2 * (3 * n + model->classes); /* a double has the room of two floats */
+    return 2 * (3 * n + model->classes); /* a double needs the space of two floats */
 }
 
 static record_work divide_workspace(const mfpg_model *model, float *work) {
@@ -38,7 +40,7 @@ static void mean_of(const mfpg_dataset *records, double *mean) {
     for (ptrdiff_t j = 0; j < n; j++) mean[j] /= (double)records->rows;
 }
 
-/* The record's features without noise, into x. */
+/* Writes the record's mapped features without noise to x. */
 static void map_record(const mfpg_mechanism *mechanism, const mfpg_model *model, double noise_sd,
     const float *w, const mfpg_dataset *records, ptrdiff_t i, record_work *work) {
     ptrdiff_t n = records->features;
@@ -77,7 +79,8 @@ static int all_in_range(const double *x, ptrdiff_t n, double most) {
     return 1;
 }
 
-/* The step blurs every record with a vector of its own; records are taken one by one, so no noise of all is held. */
+/* The step noises every record with a separate vector; records are processed one by one, so the noise of all
+ * is never held in memory. */
 mfpg_status mfpg_records_flow(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
     const mfpg_local_round *round, int64_t step, const float *w, mfpg_dataset *records, float *work) {
     const mfpg_release *release = round->release;
@@ -100,7 +103,8 @@ mfpg_status mfpg_records_flow(mfpg_context *ctx, const mfpg_mechanism *mechanism
     return MFPG_OK;
 }
 
-/* noised->x = the raw features clipped to norm C; what is not finite becomes zero, and is counted. */
+/* Sets noised->x to the raw features clipped to norm C; a record that is not finite becomes zero and is
+ * counted. */
 static int64_t clip_records(const mfpg_mechanism *mechanism, const mfpg_dataset *raw, mfpg_dataset *noised) {
     ptrdiff_t n = raw->features;
     int64_t nonfinite = 0;

@@ -5,11 +5,12 @@
 #include "base/wide.h"
 
 enum {
-    COLUMNS = 16,    /* sums that are made in registers at a time, */
+    COLUMNS = 16,    /* number of sums that are computed in registers at a time, */
     FEW_COLUMNS = 4, /* and what is left over */
     NARROW = 64,     /* features below which they are */
-    PANEL = 512,     /* sums that stay in the nearest cache while the rows of a block pass, */
-    ROWS = 4         /* so many at a time */
+    /* number of sums that stay in the nearest cache while the rows of a block are processed, */
+    PANEL = 512,
+    ROWS = 4 /* so many at a time */
 };
 
 /* Adding 1.5 * 2^52 leaves the nearest integer, ties to even, in the low bits of a double of magnitude below 2^51; unlike
@@ -24,7 +25,7 @@ static inline __attribute__((always_inline)) int64_t nearest(double value) {
     return bits - SHIFT_BITS;
 }
 
-/* The rows of a block that count: signals that are not 0, and where their features begin. */
+/* The rows of a block that contribute: signals that are not 0, and where their features begin. */
 typedef struct terms {
     ptrdiff_t count;
     double factor[MFPG_SUM_ROWS_DOUBLE];

@@ -67,8 +67,8 @@ typedef struct summation {
     float *work;
     int fresh; /* 1: no block has been added yet */
     int64_t nonfinite;
-    ptrdiff_t first;    /* drawn rows before this one have been added */
-    mfpg_blocks blocks; /* that come next, from there on: one pass forward and backward for all of them */
+    ptrdiff_t first;    /* number of drawn rows that have already been added */
+    mfpg_blocks blocks; /* the blocks that follow; one pass forward and backward handles all of them */
 } summation;
 
 static ptrdiff_t waiting_rows(const summation *s) {
@@ -89,14 +89,14 @@ static void add_waiting(summation *s) {
     s->blocks.count = 0;
 }
 
-/* The next `count` drawn rows, at least one, are a block. */
+/* The next `count` drawn rows, at least one, form a block. */
 static void add_block(summation *s, ptrdiff_t count) {
     if (waiting_rows(s) + count > MFPG_BLOCK_ROWS) add_waiting(s);
     s->blocks.end[s->blocks.count] = waiting_rows(s) + count;
     s->blocks.count++;
 }
 
-/* How many of the `count` drawn rows from `first` on have their places below `place`. */
+/* Returns how many of the `count` drawn rows from `first` on have positions below `place`. */
 static ptrdiff_t rows_below(const mfpg_batch *batch, ptrdiff_t first, ptrdiff_t count, int64_t place) {
     ptrdiff_t low = 0, high = count;
     while (low < high) {
@@ -109,7 +109,7 @@ static ptrdiff_t rows_below(const mfpg_batch *batch, ptrdiff_t first, ptrdiff_t 
     return low;
 }
 
-/* The node of `width` places from `place` on, with the `count` drawn rows from `first` on. */
+/* Handles the node of `width` places from `place` on, with the `count` drawn rows from `first` on. */
 static void add_node(summation *s, int64_t place, int64_t width, ptrdiff_t first, ptrdiff_t count) {
     if (count == 0) return;
     if (count <= block_rows(s->model)) {
@@ -122,7 +122,7 @@ static void add_node(summation *s, int64_t place, int64_t width, ptrdiff_t first
     add_node(s, place + half, half, first + below, count - below);
 }
 
-/* What the unit is the largest power of two of. */
+/* Returns the bound of which the unit is the largest power of two not above it. */
 static double finest_unit(double clip, ptrdiff_t places) {
     double of_places = 0x1p-60 * (double)places;
     return clip * (of_places > 0x1p-40 ? of_places : 0x1p-40);
@@ -135,8 +135,8 @@ double mfpg_model_sum_unit(double clip, ptrdiff_t places) {
     return ldexp(1.0, exponent - 1);
 }
 
-/* 1: the unit is what mfpg_model_sum_unit gives for the clip and at least so many places. A power of two is at least the
- * largest one below a number if its double exceeds that number. */
+/* Returns 1 if the unit is that of mfpg_model_sum_unit for the clip and at least so many places. A power of
+ * two is at least the largest one below a number if its double exceeds that number. */
 static int unit_fits(double clip, double unit, ptrdiff_t places) {
     uint64_t bits;
     memcpy(&bits, &unit, sizeof bits);
@@ -146,7 +146,7 @@ static int unit_fits(double clip, double unit, ptrdiff_t places) {
 
 int64_t mfpg_model_clipped_sum(const mfpg_model *model, const float *w, const mfpg_dataset *data,
     const int32_t *rows, ptrdiff_t count, double clip, double unit, int64_t *sum, float *work) {
-    summation s; /* the ends of its blocks are many, and stay unset until there are blocks */
+    summation s; /* the ends of its blocks are a large array, which is not initialised */
     s.model = model;
     s.w = w;
     s.batch = (mfpg_batch){.data = data, .rows = rows, .count = rows ? count : data->rows};
@@ -174,7 +174,8 @@ mfpg_clipped_sum mfpg_model_clipped_sum_as_made(const mfpg_model *model, const f
     const mfpg_model_ops *ops = model->ops;
     mfpg_batch batch = {.data = data, .rows = rows, .count = rows ? count : data->rows};
     if (ops->double_sums || batch.count == 0 || batch.count > block_rows(model) ||
-        !unit_fits(clip, unit, data->rows)) /* else the root of the tree is a block, summed in float */
+        /* otherwise the root of the tree is one block, which is summed in float */
+        !unit_fits(clip, unit, data->rows))
         return (mfpg_clipped_sum){.integers = sum,
             .nonfinite = mfpg_model_clipped_sum(model, w, data, rows, count, clip, unit, sum, work)};
     float *floats = (float *)(void *)sum;

@@ -14,7 +14,7 @@ static void margins(const mfpg_model *model, const float *w, const mfpg_batch *b
     mfpg_matrix_apply(batch->count, model->features, batch->data->x, batch->rows, w, bias, out);
 }
 
-/* One tensor: the bias is the weight of a column of ones. */
+/* Returns one tensor: the bias is the weight of a column of ones. */
 ptrdiff_t mfpg_glm_shape(const mfpg_model_ops *ops, const mfpg_model_options *options, ptrdiff_t *size) {
     if (size) size[0] = options->features + ops->glm->bias;
     return 1;
@@ -42,8 +42,8 @@ void mfpg_glm_backward(const mfpg_model *model, const float *w, const mfpg_batch
                       : residual(work[i], batch->data->y[mfpg_batch_row(batch, i)]);
 }
 
-/* Nearest float, but 0 if that would be subnormal: its rounding is not relative, so that times a huge feature it
- * could exceed the clip. */
+/* Returns the nearest float, but 0 if that is subnormal: its rounding error is not relative, so multiplied
+ * by a huge feature it could exceed the clip. */
 static float normal_float(double value) {
     return fabs(value) < (double)FLT_MIN ? 0.0F : (float)value;
 }
@@ -94,7 +94,7 @@ void mfpg_glm_predict(
     }
 }
 
-/* Products of floats are exact in double; the sum of n of them loses at most n units. */
+/* Products of floats are exact in double; the error of a sum of n of them is at most n units. */
 double mfpg_glm_weights_norm2(const mfpg_model *model, const float *w) {
     double sum = 0.0;
     for (ptrdiff_t i = 0; i < model->features; i++) sum += (double)w[i] * (double)w[i];
@@ -126,7 +126,7 @@ static double squared_loss(float margin, float y) {
     return 0.5 * difference * difference;
 }
 
-/* Least squares as the paper's quadratic task: 1/2 |A w - b|^2 summed over the rows, no bias. */
+/* Least squares as in the paper's quadratic task: 1/2 |A w - b|^2 summed over the rows, without bias. */
 static const mfpg_glm quadratic = {
     .squares = 1, .residual = squared_residual, .slope = squared_slope, .loss = squared_loss};
 
@@ -134,7 +134,7 @@ const mfpg_model_ops mfpg_model_quadratic = {
     .name = "quadratic",
     .help = "half the squared error summed over the rows, no bias",
     .sums_rows = 1,
-    .curvature = NAN, /* |A'A| is the data's own; a public bound has to be declared */
+    .curvature = NAN, /* |A'A| depends on the data, so a public bound must be declared */
     .glm = &quadratic,
     .margin_curvature = 1.0,
     MFPG_GLM_FUNCTIONS,
@@ -166,7 +166,8 @@ static float logistic_residual(float margin, float y) {
 }
 
 static double logistic_slope(double margin, double y) {
-    if (!(y >= 0.0 && y <= 1.0)) return (double)NAN; /* no label, and no bound on the curvature either */
+    /* for an invalid label, which also has no bound on the curvature */
+    if (!(y >= 0.0 && y <= 1.0)) return (double)NAN;
     double s = 2.0 * y - 1.0, t = -s * margin;
     double decay = exp(-fabs(t)), larger = 1.0 / (1.0 + decay);
     return -s * (t >= 0.0 ? larger : decay * larger);

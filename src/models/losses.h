@@ -1,5 +1,5 @@
-/* Models as the library uses them: their fields, sums of clipped gradients and losses, and the loss as a function of the
- * features. */
+/* Internal interface of models: their fields, sums of clipped gradients and losses, and the loss as a
+ * function of the features. */
 #ifndef MFPG_MODELS_LOSSES_H
 #define MFPG_MODELS_LOSSES_H
 
@@ -22,17 +22,20 @@ struct mfpg_model {
 };
 
 const char *mfpg_model_name(const mfpg_model *model);
-int mfpg_model_sums_rows(const mfpg_model *model); /* 1: the loss of a set sums its rows; 0: their mean */
+/* Returns 1 if the loss of a set sums its rows, and 0 if it is their mean. */
+int mfpg_model_sums_rows(const mfpg_model *model);
 
-/* What is fixed by the name of a model, as bits; 0 for NULL and unknown names. */
+/* The facts that follow from the name of a model, as bits; 0 for NULL and unknown names. */
 enum {
     MFPG_MODEL_TAKES_CLASSES = 1, /* reads classes of its options */
-    MFPG_MODEL_TAKES_HIDDEN = 2, /* reads the hidden layers of its options, which do not leave zero weights */
-    MFPG_MODEL_BINARY = 4,       /* labels are 0 and 1 */
-    MFPG_MODEL_SUMS_ROWS = 8,    /* as mfpg_model_sums_rows */
-    MFPG_MODEL_OF_MARGIN = 16,   /* an example's loss is a function of one margin, linear in its features */
-    MFPG_MODEL_SQUARES = 32,     /* and is half the squared error, so that the loss is quadratic */
-    MFPG_MODEL_SMOOTH = 64 /* mfpg_model_input_smoothness knows a bound, and an example's loss is smooth */
+    /* reads the hidden layers of its options; training cannot start from zero weights */
+    MFPG_MODEL_TAKES_HIDDEN = 2,
+    MFPG_MODEL_BINARY = 4,    /* labels are 0 and 1 */
+    MFPG_MODEL_SUMS_ROWS = 8, /* as mfpg_model_sums_rows */
+    /* an example's loss is a function of one margin that is linear in its features */
+    MFPG_MODEL_OF_MARGIN = 16,
+    MFPG_MODEL_SQUARES = 32, /* half the squared error, so the loss is quadratic */
+    MFPG_MODEL_SMOOTH = 64   /* mfpg_model_input_smoothness has a bound, and an example's loss is smooth */
 };
 int mfpg_model_facts(const char *kind);
 
@@ -92,7 +95,7 @@ double mfpg_model_sum_rounding(const mfpg_model *model);
 int64_t mfpg_model_clipped_loss(
     const mfpg_model *model, const float *w, const mfpg_dataset *data, double clip, double unit, float *work);
 
-/* The largest even number of units that is at most clip. */
+/* Returns the largest even number of units that is at most clip. */
 int64_t mfpg_model_clipped_loss_most(double clip, double unit);
 
 /* Sum over all rows of the examples' losses at w, unclipped, absent rows left out; not finite if one of them is not.

@@ -41,7 +41,7 @@ static mfpg_status predict_all(mfpg_context *ctx, predicting *p) {
     if (!p->work) return mfpg_fail_memory(ctx);
     if (workers > 1)
         mfpg_tasks_run(ctx, blocks, predict_block, p); /* no task fails */
-    else /* a client's few rows inside a loop over clients are not worth a loop of their own */
+    else /* the few rows of one client within a loop over clients do not justify a parallel loop */
         for (ptrdiff_t i = 0; i < blocks; i++) predict_block(ctx, i, 0, p);
     free(p->work);
     return MFPG_OK;
@@ -64,7 +64,8 @@ static int by_score(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* The share of (positive, negative) pairs in the right order, ties half: Mann and Whitney's count by mean ranks. */
+/* Returns the share of (positive, negative) pairs in the right order, with ties as half, computed from mean
+ * ranks (Mann and Whitney). */
 static double area_under_curve(const mfpg_prediction *prediction, const mfpg_dataset *data, ranked *order) {
     double positives = 0.0, rank_sum = 0.0;
     for (ptrdiff_t i = 0; i < data->rows; i++) {
@@ -84,7 +85,8 @@ static double area_under_curve(const mfpg_prediction *prediction, const mfpg_dat
     return (rank_sum - 0.5 * positives * (positives + 1.0)) / (positives * negatives);
 }
 
-/* Predictions and labels of the rows that are not absent move to the front; *present is their set, of labels alone. */
+/* Moves predictions and labels of the rows that are not absent to the front; *present becomes the set of
+ * these rows, with labels only. */
 static void leave_out_absent(
     const mfpg_dataset *data, mfpg_prediction *prediction, float *label, mfpg_dataset *present) {
     *present = (mfpg_dataset){.features = data->features, .y = label};

@@ -116,12 +116,12 @@ MFPG_WIDE static void rectify(ptrdiff_t n, float *x) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] = x[i] < 0.0F ? 0.0F : x[i];
 }
 
-/* The derivative of rectify: 0 if its value is not above 0. */
+/* The derivative of rectify: 0 unless its value is above 0. */
 MFPG_WIDE static void mask(ptrdiff_t n, const float *restrict value, float *restrict below) {
     for (ptrdiff_t i = 0; i < n; i++) below[i] = value[i] > 0.0F ? below[i] : 0.0F;
 }
 
-/* The outputs of all layers; those of the last are margins. */
+/* Computes the outputs of all layers; those of the last layer are margins. */
 static void forward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
     ptrdiff_t last = last_layer(model), count = batch->count;
     work[0] = 0.0F;
@@ -135,7 +135,7 @@ static void forward(const mfpg_model *model, const float *w, const mfpg_batch *b
     }
 }
 
-/* Zero times what is not finite is not zero: inputs and deltas both become zero. */
+/* Zero times a non-finite number is not zero, so both inputs and deltas are set to zero. */
 static void drop_example(const mfpg_model *model, const mfpg_batch *batch, ptrdiff_t i, float *work) {
     if (work[0] == 0.0F) copy_inputs(model, batch, work);
     memset(work + HEAD + i * model->features, 0, (size_t)model->features * sizeof *work);
@@ -146,7 +146,7 @@ static void drop_example(const mfpg_model *model, const mfpg_batch *batch, ptrdi
     }
 }
 
-/* The deltas of all layers, from the last to the first. */
+/* Computes the deltas of all layers, from the last to the first. */
 static void backward(const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work) {
     ptrdiff_t last = last_layer(model), count = batch->count, classes = model->classes;
     forward(model, w, batch, work);
@@ -189,7 +189,7 @@ static int64_t clip(
         if (factor == 0.0) drop_example(model, batch, i, work);
         for (ptrdiff_t l = 0; factor != 0.0 && l <= last_layer(model); l++) {
             ptrdiff_t to = units(model, l);
-            /* a subnormal's rounding is not relative: times a huge input it could exceed the clip */
+            /* rounding of a subnormal is not relative: multiplied by a huge input it could exceed the clip */
             mfpg_vector_scale_normal(to, factor * scale, delta(model, batch, l, work) + i * to);
         }
     }
@@ -278,7 +278,7 @@ static int64_t add_clipped(const mfpg_model *model, const mfpg_batch *batch, con
     return nonfinite;
 }
 
-/* The sum of the biases' gradients takes the place of the first example's, which is not read any more. */
+/* The sum of the biases' gradients overwrites that of the first example, which is no longer needed. */
 static void descend(const mfpg_model *model, const mfpg_batch *batch, float alpha, float factor,
     const float *from_w, float *work, float *to_w) {
     ptrdiff_t count = batch->count;
@@ -310,7 +310,7 @@ const mfpg_model_ops mfpg_model_mlp = {
     .help = "network of ReLU layers (task.hidden), mean cross-entropy, labels 0, 1, ... (task.classes)",
     .classes = MFPG_CLASSES_OF_OPTIONS,
     .hidden = 1,
-    .curvature = NAN, /* the loss is not convex and no bound is public; declare one */
+    .curvature = NAN, /* the loss is not convex and has no public bound, so one must be declared */
     .shape = shape,
     .start = start,
     .workspace = workspace,

@@ -1,4 +1,4 @@
-/* Models by name, the passes over batches that all of them share, and sums of losses. */
+/* Models by name, the passes over batches that all models share, and sums of losses. */
 #include "model_ops.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static const mfpg_model_ops *const KINDS[] = {
 
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
-/* Row numbers are int32 and every count of parameters must fit in them too. */
+/* Row numbers are int32, and every count of parameters must fit into int32 too. */
 static const ptrdiff_t MOST_PARAMETERS = INT32_MAX;
 
 const char *mfpg_model_kind_name(ptrdiff_t index) {
@@ -209,16 +209,16 @@ void mfpg_model_descend(const mfpg_model *model, const float *w, const mfpg_data
     mfpg_vector_axpy(model->parameters, -rate, grad, out);
 }
 
-/* ---- sums of losses: what a client may measure of its own data and release with noise ---- */
+/* ---- sums of losses: what a client may measure on its own data and release with noise ---- */
 
 int64_t mfpg_model_clipped_loss_most(double clip, double unit) {
     double half = 0.5 * clip / unit;
     return half < 0x1p62 ? 2 * (int64_t)half : 0; /* 0 if there is no unit */
 }
 
-/* In multiples of the unit, of which `most` are the clip. */
+/* Returns the loss in multiples of the unit; `most` of them equal the clip. */
 static int64_t clipped(double loss, double per_unit, int64_t most) {
-    if (isnan(loss)) return most / 2; /* no loss: it counts as an absent example does */
+    if (isnan(loss)) return most / 2; /* an undefined loss counts like that of an absent example */
     return (int64_t)fmin(fmax(loss, 0.0) * per_unit, (double)most);
 }
 
@@ -237,7 +237,7 @@ int64_t mfpg_model_clipped_loss(const mfpg_model *model, const float *w, const m
     return sum;
 }
 
-/* Adds without losing what rounding cuts off (Knuth's two-sum). */
+/* Adds and keeps what rounding cuts off (Knuth's two-sum). */
 static void add(double term, double *sum, double *lost) {
     double total = *sum + term, part = total - *sum;
     *lost += (*sum - (total - part)) + (term - part);

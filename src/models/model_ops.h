@@ -34,8 +34,8 @@ static inline ptrdiff_t mfpg_blocks_first(const mfpg_blocks *blocks, ptrdiff_t k
 
 typedef struct mfpg_prediction {
     double loss;
-    float score;    /* two classes: ranks class 1 above class 0 */
-    int32_t chosen; /* classifiers: the class answered, -1 if the scores are not numbers */
+    float score;    /* two classes: larger if class 1 is likelier than class 0 */
+    int32_t chosen; /* classifiers: the predicted class, -1 if the scores are not numbers */
 } mfpg_prediction;
 
 /* One generalised linear model: margin = x.w (+ bias), loss a function of margin and label. */
@@ -64,16 +64,16 @@ typedef struct mfpg_layer {
 
 struct mfpg_model_ops {
     const char *name, *help;
-    ptrdiff_t classes;   /* 0: regression; MFPG_CLASSES_OF_OPTIONS: as many as the options say */
-    int hidden;          /* 1: has hidden layers, as the options say */
+    ptrdiff_t classes;   /* 0: regression; MFPG_CLASSES_OF_OPTIONS: the number in the options */
+    int hidden;          /* 1: has hidden layers according to the options */
     int sums_rows;       /* 1: the loss of a set is the sum over its rows */
-    double curvature;    /* the Hessian's norm is at most this times (|x|^2 + bias); NAN: no bound */
+    double curvature;    /* the Hessian's norm is at most this times (|x|^2 + bias); NAN: no bound is known */
     const mfpg_glm *glm; /* generalised linear models only */
-    int double_sums; /* 1: add_clipped sums in double, products of two floats being exact there; 0: in float */
+    int double_sums; /* 1: add_clipped sums in double, where products of two floats are exact; 0: in float */
 
     /* Returns the number of tensors and, unless size is NULL, the entries of each, in the order of the flat vector. */
     ptrdiff_t (*shape)(const mfpg_model_ops *ops, const mfpg_model_options *options, ptrdiff_t *size);
-    /* w is zero already. NULL: that is the start. */
+    /* Sets w, which is zero on entry, to the initial model. NULL: the initial model is zero. */
     void (*start)(const mfpg_model *model, const mfpg_key *key, int he, float *w);
     /* For a batch of that many rows, at most MFPG_BLOCK_ROWS. All below see no longer one. */
     ptrdiff_t (*workspace)(const mfpg_model *model, ptrdiff_t rows);
@@ -101,9 +101,10 @@ struct mfpg_model_ops {
     void (*predict)(
         const mfpg_model *model, const float *w, const mfpg_batch *batch, float *work, mfpg_prediction *out);
 
-    /* All or none; 0 and NULL: the loss is not a smooth convex function of the features. margin_curvature: the Hessian's norm
-     * in the margins, at most. weights_norm2: an upper bound of the squared operator norm of the map from features to
-     * margins. input_gradient: NaN if the label is none of the model's; work: classes doubles. */
+    /* All three are set, or all are 0 and NULL if the loss is not a smooth convex function of the features.
+     * margin_curvature: an upper bound on the Hessian's norm in the margins. weights_norm2: an upper bound
+     * of the squared operator norm of the map from features to margins. input_gradient: NaN if the label is
+     * not one of the model's; work: classes doubles. */
     double margin_curvature;
     double (*weights_norm2)(const mfpg_model *model, const float *w);
     void (*input_gradient)(
@@ -116,19 +117,20 @@ struct mfpg_model_ops {
 /* The `count` rows of a batch from `first` on; data is room for the set that the part refers to. */
 mfpg_batch mfpg_batch_part(const mfpg_batch *batch, ptrdiff_t first, ptrdiff_t count, mfpg_dataset *data);
 
-/* Of a batch of count rows, the block from `first` on; data is room for the set that the block refers to. */
+/* Returns, for a batch of count rows, the block from `first` on; data is memory for the set to which the
+ * block refers. */
 mfpg_batch mfpg_batch_block(const mfpg_batch *batch, ptrdiff_t first, mfpg_dataset *data);
 
 static inline ptrdiff_t mfpg_batch_row(const mfpg_batch *batch, ptrdiff_t index) {
     return batch->rows ? batch->rows[index] : index;
 }
 
-/* 1 if example index keeps its place without contributing: backward leaves it a signal of zero. */
+/* Returns 1 if the example with that index is absent: backward gives it a signal of zero. */
 static inline int mfpg_batch_is_absent(const mfpg_batch *batch, ptrdiff_t index) {
     return batch->data->absent && batch->data->absent[mfpg_batch_row(batch, index)];
 }
 
-/* |x|^2 of example index, kept or computed: the same bits. */
+/* Returns |x|^2 of the example with that index, stored or computed with the same bits. */
 static inline double mfpg_batch_norm2(const mfpg_batch *batch, ptrdiff_t index) {
     const mfpg_dataset *data = batch->data;
     ptrdiff_t row = mfpg_batch_row(batch, index);
@@ -139,7 +141,8 @@ static inline double mfpg_batch_norm2(const mfpg_batch *batch, ptrdiff_t index) 
     return sum;
 }
 
-/* ---- generalised linear models (glm.c): what a new one sets next to its loss, and the layer of those with a bias ---- */
+/* ---- generalised linear models (glm.c): what a new one defines in addition to its loss, and the layer of
+ * models with a bias ---- */
 
 ptrdiff_t mfpg_glm_shape(const mfpg_model_ops *ops, const mfpg_model_options *options, ptrdiff_t *size);
 mfpg_layer mfpg_glm_first_layer(const mfpg_model *model);
@@ -165,14 +168,14 @@ void mfpg_glm_input_gradient(
 
 /* ---- cross-entropy of one example, for models of any number of classes (softmax.c); margins lie `step` floats apart ---- */
 
-/* The class that a label names, or -1 if it names none of 0 .. classes-1. */
+/* Returns the class of a label, or -1 if it is not one of 0 .. classes-1. */
 ptrdiff_t mfpg_class_of(float y, ptrdiff_t classes);
 
 /* Turns margins into the derivative of the loss by them, p - e_label, in place. Margins that are not numbers and a label
  * below 0 leave NaN. */
 void mfpg_cross_entropy_signal(ptrdiff_t classes, ptrdiff_t step, ptrdiff_t label, float *margin);
 
-/* The answer to one example: its loss is NAN if the label is below 0. */
+/* Returns the prediction for one example: its loss is NAN if the label is below 0. */
 mfpg_prediction mfpg_cross_entropy_predict(
     ptrdiff_t classes, ptrdiff_t step, ptrdiff_t label, const float *margin);
 

@@ -15,7 +15,7 @@ ptrdiff_t mfpg_class_of(float y, ptrdiff_t classes) {
     return y >= 0.0F && y < (float)classes && y == floorf(y) ? (ptrdiff_t)y : -1;
 }
 
-/* The largest margin is taken off first: no exponential can overflow, and the sum is at least 1. */
+/* The largest margin is subtracted first, so that no exponential overflows and the sum is at least 1. */
 void mfpg_cross_entropy_signal(ptrdiff_t classes, ptrdiff_t step, ptrdiff_t label, float *margin) {
     float largest = margin[0], sum = 0.0F;
     for (ptrdiff_t c = 1; c < classes; c++) largest = fmaxf(largest, margin[c * step]);
@@ -96,7 +96,7 @@ static int64_t clip(
         for (ptrdiff_t c = 0; c < model->classes; c++) {
             float *at = &work[c * batch->count + i];
             double scaled = (double)*at * factor * scale;
-            /* a subnormal's rounding is not relative: times a huge feature it could exceed the clip */
+            /* rounding of a subnormal is not relative: multiplied by a huge feature it could exceed the clip */
             *at = factor == 0.0 || fabs(scaled) < (double)FLT_MIN ? 0.0F : (float)scaled;
         }
     }

@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* ---- floats as whole numbers in the same order, digit by digit: three of 11 bits ---- */
+/* ---- floats as integers in the same order, sorted digit by digit: three digits of 11 bits ---- */
 
 enum { RUN = 16, FEW = 4096, DIGITS = 3, BITS = 11, BINS = 1 << BITS };
 
-/* The sign's bit is turned, and if it was set all others too; -0 comes just before 0. */
+/* Flips the sign bit and, if it was set, all other bits too; -0 comes just before 0. */
 static uint32_t key_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -37,8 +37,8 @@ static void insert(ptrdiff_t n, float *x) {
     }
 }
 
-/* The ascending a[0 .. n) and a[n .. n + m) into one. The choice is arithmetic: a branch would be guessed wrong every other
- * time. */
+/* Merges the ascending a[0 .. n) and a[n .. n + m). The choice is arithmetic, because a branch would be
+ * mispredicted half of the time. */
 static void merge(const float *a, ptrdiff_t n, ptrdiff_t m, float *out) {
     const float *b = a + n, *end = b + m, *middle = b;
     while (a < middle && b < end) {
@@ -51,7 +51,7 @@ static void merge(const float *a, ptrdiff_t n, ptrdiff_t m, float *out) {
     while (b < end) *out++ = *b++;
 }
 
-/* Up to a few thousand numbers are in order before the counts of digits would pay. */
+/* A few thousand numbers are sorted before counting digits would pay off. */
 static void sort_few(ptrdiff_t n, float *x, float *work) {
     float *from = x, *to = work;
     for (ptrdiff_t i = 0; i < n; i += RUN) insert(least(RUN, n - i), x + i);
@@ -67,7 +67,7 @@ static void sort_few(ptrdiff_t n, float *x, float *work) {
     if (from != x) memcpy(x, from, (size_t)n * sizeof *x);
 }
 
-/* Digit by digit from the last one, each pass stable: three passes of 11 bits. */
+/* Sorts digit by digit from the last one, each pass stable: three passes of 11 bits. */
 void mfpg_sort_floats(ptrdiff_t n, float *x, float *work) {
     ptrdiff_t start[DIGITS][BINS] = {{0}};
     if (n <= FEW) {
@@ -138,7 +138,7 @@ ptrdiff_t mfpg_isotonic_fit(ptrdiff_t count, const double *y, double *fit, ptrdi
             pools--;
         }
     }
-    /* Spread out from the back: pool p starts at p or later. */
+    /* Expanded from the end: pool p starts at p or later. */
     for (ptrdiff_t end = count, p = pools; p-- > 0;) {
         double value = fit[p];
         ptrdiff_t length = work[p];
@@ -148,7 +148,8 @@ ptrdiff_t mfpg_isotonic_fit(ptrdiff_t count, const double *y, double *fit, ptrdi
     return pooled;
 }
 
-/* The digamma function at a whole number k >= 1: -gamma + 1 + 1/2 + ... + 1/(k-1), for large k its series. */
+/* Returns the digamma function at a whole number k >= 1: -gamma + 1 + 1/2 + ... + 1/(k-1), for large k by
+ * its series. */
 static double digamma(ptrdiff_t k) {
     const double euler = 0.57721566490153286061;
     if (k >= 64) { /* the next term, 1/(252 k^6), is below 2^-43 / 252 */
@@ -178,18 +179,18 @@ double mfpg_spacing_entropy(ptrdiff_t n, const float *sorted) {
 
 /* ---- assignment ---- */
 
-/* Column 0 is where the path of a new row begins; rows and columns count from 1, and row 0 is none. */
+/* The path of a new row begins at column 0; rows and columns count from 1, and row 0 means none. */
 typedef struct search {
     ptrdiff_t n;
     const double *cost;
-    double *row_price, *column_price; /* n + 1: cost - prices >= 0, and 0 on the pairs */
-    double *slack;                    /* n + 1: of each column, over the rows reached so far */
+    double *row_price, *column_price; /* n + 1: cost - prices is >= 0, and 0 for the assigned pairs */
+    double *slack;                    /* n + 1: slack of each column, minimum over the rows reached so far */
     ptrdiff_t *owner;                 /* n + 1: the row that has the column */
-    ptrdiff_t *from;                  /* n + 1: the column before it on the path */
+    ptrdiff_t *from;                  /* n + 1: the previous column on the path */
     unsigned char *reached;           /* n + 1 */
 } search;
 
-/* One more row gets a column: by the cheapest path over columns that are owned to one that is free. */
+/* Assigns a column to one more row: by the cheapest path over assigned columns to a free one. */
 static void add_row(search *s, ptrdiff_t row) {
     ptrdiff_t at = 0;
     for (ptrdiff_t j = 0; j <= s->n; j++) {
@@ -211,7 +212,7 @@ static void add_row(search *s, ptrdiff_t row) {
             if (next == 0 || s->slack[j] < s->slack[next]) next = j;
         }
         double by = s->slack[next];
-        for (ptrdiff_t j = 0; j <= s->n; j++) { /* prices move, so that `next` can be reached at no cost */
+        for (ptrdiff_t j = 0; j <= s->n; j++) { /* prices change, so that `next` can be reached at no cost */
             if (s->reached[j]) {
                 s->row_price[s->owner[j]] += by;
                 s->column_price[j] -= by;

@@ -1,5 +1,5 @@
-/* Numbers put in order, what is read off ordered ones (the nearest monotone sequence, the entropy of a sample), and the cheapest
- * assignment. */
+/* Sorting, results from sorted numbers (the nearest monotone sequence, the entropy of a sample), and the
+ * cheapest assignment. */
 #ifndef MFPG_NUMERICS_SORTING_H
 #define MFPG_NUMERICS_SORTING_H
 
@@ -8,7 +8,7 @@
 
 #include "mfpg/context.h"
 
-/* Puts x[0 .. n) in ascending order; no x is NaN, and -0 comes before 0. work: n floats. Linear in n. */
+/* Sorts x[0 .. n) in ascending order; no x may be NaN, and -0 comes before 0. work: n floats. Linear in n. */
 void mfpg_sort_floats(ptrdiff_t n, float *x, float *work);
 
 /* order[0..n) becomes the places of x in ascending order, equal numbers by place; 0 and -0 are equal. x finite,

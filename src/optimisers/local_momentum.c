@@ -1,5 +1,5 @@
-/* Heavy-ball momentum within a round (Polyak 1964): step s adds beta (x_s - x_{s-1}), the noise of earlier steps included, and the
- * first step of a round nothing. */
+/* Heavy-ball momentum within a round (Polyak 1964): step s adds beta (x_s - x_{s-1}), including the noise of
+ * earlier steps; the first step of a round adds nothing. */
 #include "optimiser.h"
 
 #include <string.h>

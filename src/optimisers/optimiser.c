@@ -52,7 +52,7 @@ const char *mfpg_server_optimiser_help(ptrdiff_t index) {
     return index >= 0 && index < SERVERS ? SERVER[index]->help : NULL;
 }
 
-/* The place of a name in a list, or -1. */
+/* Returns the index of a name in a list, or -1. */
 static int find(const char *name, const char *(*name_of)(ptrdiff_t index)) {
     for (int i = 0; name_of(i); i++)
         if (strcmp(name, name_of(i)) == 0) return i;

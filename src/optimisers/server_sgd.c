@@ -1,4 +1,4 @@
-/* w + eta D. The rate 1 gives the average, with its own bits. */
+/* w + eta D. With rate 1 the result is exactly the average. */
 #include "optimiser.h"
 
 static void step(const mfpg_server_optimiser_options *options, ptrdiff_t n, const float *average,

@@ -1,4 +1,4 @@
-/* The columns of the lists of options, for the files that make an array of one. */
+/* The columns of the lists of options, for the files that turn such a list into an array. */
 #ifndef MFPG_OPTIONS_COLUMNS_H
 #define MFPG_OPTIONS_COLUMNS_H
 
@@ -25,14 +25,14 @@
 #define BETWEEN(a, b)     RANGE(a, b, 0, 0)
 #define FROM_BELOW(a, b)  RANGE(a, b, 0, 1)
 #define ABOVE_UP_TO(a, b) RANGE(a, b, 1, 0)
-#define WHOLE_MAX         9007199254740991.0 /* 2^53 - 1: a larger number may be another one as a double */
+#define WHOLE_MAX         9007199254740991.0 /* 2^53 - 1: larger whole numbers may not be exact as a double */
 #define COUNT_MAX         2147483647.0
 
-/* A field of the struct that the list fills; the compiler knows its type. */
+/* A field of the struct that the list fills; its type is checked by the compiler. */
 #define FIELD(type, member)                                                                                  \
     .offset = offsetof(type, member), .field = _Generic(((type *)0)->member, double: MFPG_HOLDS_NUMBER, ptrdiff_t: MFPG_HOLDS_WHOLE, char: MFPG_HOLDS_CHAR, char *: MFPG_HOLDS_TEXT, const char *: MFPG_HOLDS_TEXT, mfpg_number_list: MFPG_HOLDS_NUMBERS, mfpg_text_list: MFPG_HOLDS_TEXTS, mfpg_numbers: MFPG_HOLDS_SERIES, const char *const *: MFPG_HOLDS_NAMES, const double *: MFPG_HOLDS_VALUES, default: MFPG_HOLDS_INT)
 
-/* A list of an array of options and an array of headings. */
+/* Makes a list from an array of options and an array of headings. */
 #define OPTION_LIST(options, titles)                                                                         \
     {                                                                                                        \
         .option = options, .count = (ptrdiff_t)(sizeof options / sizeof options[0]), .heading = titles,      \

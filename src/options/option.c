@@ -1,4 +1,4 @@
-/* The description of one line of a list, for messages and help: its place, words and range. */
+/* Describes one line of a list for messages and help: its place, words and range. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void describe_range(const mfpg_range *range, char *out, size_t size) {
 }
 
 static void describe_kind(const mfpg_option *option, char *out, size_t size) {
-    /* A number of each kind has a range; what else an option may be has none. */
+    /* A number of each kind has a range; other kinds of option have none. */
     static const struct {
         const char *noun;
         int ranged;

@@ -1,4 +1,4 @@
-/* The fields of a struct that a list of options fills: nothing given, a value typed, all freed. */
+/* The fields of a struct that a list of options fills: set to "not given", filled with a value, and freed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 enum { MOST_OPTIONS = 128 };
 
-/* Bytes of each field, and how many at its beginning tell that it holds a value. A number, word or truth has a value of its own
- * for "not given"; all other fields are zero then. */
+/* Number of bytes of each field, and how many at its beginning tell that it holds a value. Numbers, words
+ * and truth values have a special value for "not given"; all other fields are then zero. */
 static const struct {
     size_t size, given;
 } fields_of[] = {
@@ -47,7 +47,7 @@ void mfpg_options_begin(const mfpg_options *list, void *fields) {
     for (ptrdiff_t i = 0; i < list->count; i++) put_nothing(&list->option[i], fields);
 }
 
-/* What a field owns, its first member points to. */
+/* The first member of a field points to what it owns. */
 void mfpg_options_clear(const mfpg_options *list, void *fields) {
     for (ptrdiff_t i = 0; i < list->count; i++) {
         const mfpg_option *option = &list->option[i];
@@ -71,7 +71,8 @@ int mfpg_option_is_given(const mfpg_option *option, const void *fields) {
 
 /* ---- typed values ---- */
 
-/* A list as it is typed: parts between commas. The parts are cut out of text, which must outlive the node. */
+/* Parses a list as it is typed, with parts between commas. The parts are cut out of text, which must outlive
+ * the node. */
 static mfpg_status split(mfpg_context *ctx, char *text, mfpg_yaml_node *out) {
     ptrdiff_t parts = 1;
     for (const char *at = text; *at; at++) parts += *at == ',';
@@ -98,7 +99,7 @@ static mfpg_status parse_typed(
     return status;
 }
 
-/* A text is taken as it is; its reader knows what it may be. */
+/* A text is taken unchanged; the code that reads it checks it. */
 static mfpg_status put_text(mfpg_context *ctx, const char *text, char **field) {
     char *copy = mfpg_text_copy(text, strlen(text));
     if (!copy) return mfpg_fail_memory(ctx);

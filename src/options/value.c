@@ -34,7 +34,7 @@ static int is_control(char c) {
     return (unsigned char)c < 0x20 || c == 0x7F;
 }
 
-/* UTF-8 without control characters but the tab: it goes into tables and onto terminals. */
+/* Accepts UTF-8 without control characters except tab, because the text is written to tables and terminals. */
 static int text_is_printable(const char *text) {
     for (size_t length; *text; text += length) {
         length = mfpg_utf8_length(text, 4); /* the closing 0 ends every character */
@@ -43,7 +43,7 @@ static int text_is_printable(const char *text) {
     return 1;
 }
 
-/* 'text', cut to a line's share, control characters replaced. */
+/* Writes 'text', shortened for a line, with control characters replaced. */
 static void quote_found(const char *text, char out[FOUND_SIZE]) {
     size_t used = 0;
     out[used++] = '\'';
@@ -105,7 +105,7 @@ static int scalar_number(const mfpg_option *option, const mfpg_yaml_node *node, 
     return 1;
 }
 
-/* Ascending, each once: a grid in another order is more often a slip of the hand than meant. */
+/* Requires ascending order without repetition, because a grid in another order is usually a mistake. */
 static mfpg_status check_ascends(const request *in, const double *numbers, ptrdiff_t count) {
     char found[MFPG_NUMBER_SIZE], before[MFPG_NUMBER_SIZE];
     for (ptrdiff_t i = 1; i < count; i++)
@@ -165,7 +165,7 @@ static mfpg_status check_text(const request *in, const mfpg_yaml_node *node) {
     return MFPG_OK;
 }
 
-/* A text, or a path, which is joined with its folder. */
+/* Reads a text, or a path, which is joined with its folder. */
 static mfpg_status parse_text(const request *in, const mfpg_yaml_node *node, mfpg_value *out) {
     int path = in->option->kind == MFPG_OPTION_PATH;
     mfpg_status status = check_text(in, node);
@@ -263,7 +263,7 @@ mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_val
     return MFPG_OK;
 }
 
-/* What a kind does not have is zero. */
+/* Members that a kind does not use are zero. */
 int mfpg_value_equal(const mfpg_value *a, const mfpg_value *b) {
     int same = a->kind == b->kind && a->choice == b->choice && a->number == b->number &&
                a->count == b->count && !a->text == !b->text && (!a->text || strcmp(a->text, b->text) == 0);

@@ -5,16 +5,16 @@
 
 #include "mfpg/option.h"
 
-/* Number of the option with that name, or -1. */
+/* Returns the index of the option with that name, or -1. */
 ptrdiff_t mfpg_option_find(const mfpg_options *list, const char *name);
 
-/* 1 if the option counts under these facts and costs. */
+/* Returns 1 if the option applies under these facts and costs. */
 int mfpg_option_counts(const mfpg_option *option, uint64_t facts, uint64_t costs);
 
-/* 1 if the field of an option holds a value. */
+/* Returns 1 if the field of an option holds a value. */
 int mfpg_option_is_given(const mfpg_option *option, const void *fields);
 
-/* The first words of an option; returns their number. */
+/* Writes the first words of an option; returns their number. */
 enum { MFPG_OPTION_WORDS = 64 };
 ptrdiff_t mfpg_option_words(const mfpg_option *option, const char *words[MFPG_OPTION_WORDS]);
 
@@ -27,21 +27,22 @@ typedef enum mfpg_yaml_kind { MFPG_YAML_SCALAR = 0, MFPG_YAML_LIST, MFPG_YAML_MA
 
 typedef struct mfpg_yaml_node {
     mfpg_yaml_kind kind;
-    int line;   /* counted from 1; of a mapping's entry that of its key */
+    int line;   /* counted from 1; for an entry of a mapping, the line of its key */
     int plain;  /* scalar without quotes */
     char *text; /* scalar: UTF-8 without zero bytes */
     char *name; /* entry of a mapping: its key */
     struct mfpg_yaml_node *child;
-    ptrdiff_t count, room; /* of child; a mapping has at most MFPG_YAML_ENTRIES */
+    /* number of children, and their capacity; a mapping has at most MFPG_YAML_ENTRIES */
+    ptrdiff_t count, room;
 } mfpg_yaml_node;
 
-/* What messages call the text: a file has lines, an argument has none. */
+/* The name of the text in messages: a file has lines, an argument has none. */
 typedef struct mfpg_yaml_origin {
     const char *name;
     int has_lines;
 } mfpg_yaml_origin;
 
-/* Writes "name:line", or the name alone; cut to size; returns out. */
+/* Writes "name:line", or only the name; cut to size; returns out. */
 char *mfpg_yaml_location(const mfpg_yaml_origin *origin, int line, char out[MFPG_YAML_LOCATION]);
 
 /* Reads text into a tree (mfpg_yaml_clear frees it). MFPG_ERR_INPUT with the location for what is not valid YAML, not
@@ -49,7 +50,7 @@ char *mfpg_yaml_location(const mfpg_yaml_origin *origin, int line, char out[MFPG
 mfpg_status mfpg_yaml_parse(
     mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text, size_t length, mfpg_yaml_node *root);
 
-/* Frees everything below a node; harmless on a zeroed one. */
+/* Frees everything below a node; a zeroed node is allowed. */
 void mfpg_yaml_clear(mfpg_yaml_node *node);
 
 /* ---- values ---- */
@@ -78,10 +79,10 @@ typedef struct mfpg_value {
     double number;    /* number, truth */
     char *text;       /* text; a path is joined with its folder */
     double *numbers;  /* count */
-    char **texts;     /* count; one block with what it points to */
+    char **texts;     /* count texts, in one block with the strings */
     ptrdiff_t count;
     mfpg_value_origin origin;
-    int layer;    /* number of the load or argument that set it */
+    int layer;    /* number of the load or argument that set the value */
     char *source; /* file:line, argument, or why */
 } mfpg_value;
 
@@ -93,10 +94,10 @@ mfpg_status mfpg_value_copy(mfpg_context *ctx, const mfpg_value *value, mfpg_val
 void mfpg_value_clear(mfpg_value *value);
 int mfpg_value_equal(const mfpg_value *a, const mfpg_value *b); /* the same value from any origin */
 
-/* Pointers and the texts behind them in one block; NULL if memory runs out. */
+/* Copies pointers and their texts into one block; NULL if memory runs out. */
 char **mfpg_texts_pack(const char *const *texts, ptrdiff_t count);
 
-/* The tree of a value's text: the text as it is, or YAML if it begins with [ { " or '. */
+/* Returns the tree of a value's text: the text unchanged, or YAML if it begins with [ { " or '. */
 mfpg_status mfpg_value_tree(
     mfpg_context *ctx, const mfpg_yaml_origin *origin, const char *text, mfpg_yaml_node *out);
 

@@ -42,7 +42,7 @@ static mfpg_status refuse(reader *in, yaml_mark_t mark, const char *what) {
         in->ctx, MFPG_ERR_INPUT, "%s: %s", mfpg_yaml_location(in->origin, line_of(mark), place), what);
 }
 
-/* The byte at a place that is counted in characters of UTF-8. */
+/* Returns the byte at a position that is counted in UTF-8 characters. */
 static int byte_at(const reader *in, size_t character) {
     size_t seen = 0;
     for (size_t i = 0; i < in->length; i++) {
@@ -52,7 +52,7 @@ static int byte_at(const reader *in, size_t character) {
     return -1;
 }
 
-/* What libyaml has to say, with the hint that its users most often need. */
+/* Reports the message of libyaml, with the hint that users need most often. */
 static mfpg_status fail_syntax(reader *in) {
     const yaml_parser_t *parser = &in->parser;
     if (parser->error == YAML_MEMORY_ERROR) return mfpg_fail_memory(in->ctx);
@@ -65,7 +65,7 @@ static mfpg_status fail_syntax(reader *in) {
     return refuse(in, parser->problem_mark, what);
 }
 
-/* The event after the last; the caller deletes it. */
+/* Gets the next event, which the caller must delete. */
 static mfpg_status next_event(reader *in, yaml_event_t *event) {
     if (!yaml_parser_parse(&in->parser, event)) return fail_syntax(in);
     return MFPG_OK;
@@ -119,7 +119,7 @@ static mfpg_yaml_node *append(mfpg_yaml_node *parent) {
 
 static mfpg_status read_node(reader *in, const yaml_event_t *event, int depth, mfpg_yaml_node *node);
 
-/* The name of an entry of a mapping; its event becomes that of the value. */
+/* Reads the name of an entry of a mapping; its event becomes that of the value. */
 static mfpg_status read_key(
     reader *in, yaml_event_t *event, const mfpg_yaml_node *mapping, mfpg_yaml_node *child) {
     mfpg_status status = refuse_indirection(in, event);
@@ -167,7 +167,7 @@ static mfpg_status read_node(reader *in, const yaml_event_t *event, int depth, m
     }
 }
 
-/* Stream start, document start, the root, and nothing after it. */
+/* Checks the order: stream start, document start, the root, and nothing after it. */
 static mfpg_status read_document(reader *in, mfpg_yaml_node *root) {
     for (int seen = 0;;) {
         yaml_event_t event;

@@ -1,4 +1,4 @@
-/* audit.json, read back and checked: what an attack on a run proved. */
+/* Reads audit.json back and checks it: what an attack on a run proved. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ typedef enum wanted {
     MAYBE_TEXT
 } wanted;
 
-/* A value at a path, and what it must be. */
+/* A path, and what its value must be. */
 typedef struct rule {
     const char *path;
     wanted kind;
@@ -70,7 +70,7 @@ static int fits(wanted kind, const json_t *value) {
     }
 }
 
-/* where: what messages name before a path; rules: up to one without a path */
+/* where: the prefix for paths in messages; rules: ended by one without a path */
 static mfpg_status check_values(
     const checker *c, const char *where, const json_t *object, const rule *rules) {
     static const char *const wants[] = {"a number from 0, or \"inf\"", "a number from 0 to 1",
@@ -84,7 +84,7 @@ static mfpg_status check_values(
 
 /* ---- canaries ---- */
 
-/* What is promised, and what is proved and must not exceed it. */
+/* A promise, and a proved bound that must not exceed it. */
 static const struct {
     const char *promised, *proved;
 } pairs[] = {{"mu", "mu_lower"}, {"epsilon", "epsilon_lower_direct"}, {"distance", "tv_lower"},
@@ -165,14 +165,14 @@ static mfpg_status check_clients(const checker *c, const json_t *audit) {
         if (status != MFPG_OK) return status;
         stands = stands && json_is_true(json_object_get(client, "stands"));
     }
-    if (together) { /* the clients' canaries as one sample: by few runs or one */
+    if (together) { /* the clients' canaries as one sample: few runs or one run */
         mfpg_status status = check_entry(c, together, json_array_size(clients));
         if (status != MFPG_OK) return status;
         stands = stands && json_is_true(json_object_get(together, "stands"));
     }
     if (json_is_boolean(all) && json_is_true(all) == stands) return MFPG_OK;
     return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
-        "%s/audit.json: stands: missing, or not what its clients say, which is %s", c->folder,
+        "%s/audit.json: stands: missing, or different from what its clients imply, %s", c->folder,
         stands ? "true" : "false");
 }
 
@@ -287,7 +287,7 @@ static mfpg_status check_pictures(const checker *c, const json_t *pictures, size
 
 /* ---- the whole ---- */
 
-/* Whether an inversion is of a client of the run and its promise. */
+/* Checks whether an inversion belongs to a client of the run and to its promise. */
 static mfpg_status check_of_run(const checker *c, const json_t *inversion) {
     static const char *const words[] = {"unit", "adjacency"};
     const char *client = run_text(inversion, "client");

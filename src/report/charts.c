@@ -14,7 +14,7 @@
 
 enum {
     QUANTILES = 21,
-    MOST_ROUNDS = 1200, /* rows of rounds in a chart, all groups of the page together */
+    MOST_ROUNDS = 1200, /* number of rows of rounds in a chart, for all groups of the page together */
     FEWEST_ROUNDS = 60
 };
 
@@ -25,8 +25,8 @@ const char *page_control(const run_record *run) {
 
 /* ---- clients ---- */
 
-/* The promise to a client as its run has written it: in the list of clients, or of a large federation as an
- * extreme. */
+/* Returns the promise to a client as its run has written it: from the list of clients or, for a large
+ * federation, from an extreme. */
 static json_t *promise_of(const run_record *run, ptrdiff_t k) {
     static const char *const extremes[] = {"clients.least_protected", "clients.most_protected"};
     for (size_t i = 0; i < 2; i++) {
@@ -38,7 +38,7 @@ static json_t *promise_of(const run_record *run, ptrdiff_t k) {
         run_table_text(&run->clients, "delta", k));
 }
 
-/* What both files have is as clients.csv writes it. */
+/* Fields that both files have are taken from clients.csv. */
 static json_t *client_of(page *p, const run_record *run, ptrdiff_t k) {
     const mfpg_record_field *end = mfpg_client_fields.field + mfpg_client_fields.count;
     const json_t *listed = run_client(run, k);
@@ -70,7 +70,7 @@ json_t *page_clients(page *p, const run_record *run) {
 
 /* ---- promises ---- */
 
-/* Of the clients that have a number there; NAN for all if none has. */
+/* Restricts to the clients that have this number; to NAN for all if none has it. */
 static void find_quantiles(page *p, const run_record *run, const char *column, double out[QUANTILES]) {
     ptrdiff_t count = 0;
     double *values = mfpg_alloc(run->clients.rows, sizeof *values);
@@ -108,7 +108,7 @@ json_t *page_promise_charts(page *p, const run_record *run, const json_t *client
 
 /* ---- the attack ---- */
 
-/* An entry of the audit, and in words what its numbers mean. */
+/* Adds an entry of the audit, and a description of its numbers. */
 static json_t *entry_of(page *p, const json_t *client, ptrdiff_t number) {
     json_t *entry = json_copy((json_t *)client);
     double claimed = run_number(client, "paper_delta"), proved = run_number(client, "tv_lower");
@@ -124,7 +124,7 @@ static json_t *entry_of(page *p, const json_t *client, ptrdiff_t number) {
     return entry;
 }
 
-/* What holds for all of them, be they listed or not. */
+/* Adds what applies to all clients, whether or not they are listed. */
 static void put_totals(page *p, const json_t *judged, json_t *audit) {
     double least = INFINITY, most = -INFINITY;
     json_int_t refuted = 0;
@@ -205,7 +205,8 @@ json_t *page_inversion_charts(page *p, const json_t *inversion) {
 
 /* ---- the equilibrium ---- */
 
-/* All clients by their preference; of many, evenly many from the first to the last. */
+/* Lists all clients by their preference or, if there are many, evenly spaced ones from the first to the
+ * last. */
 static json_t *list_choices(page *p, const run_record *run) {
     ptrdiff_t clients = run->clients.rows, shown = clients < PAGE_LISTED ? clients : PAGE_LISTED;
     ranked *order = mfpg_alloc(clients, sizeof *order);
@@ -238,7 +239,7 @@ json_t *page_game_charts(page *p, const run_record *run) {
 
 enum { MOST_QUANTITIES = 2 };
 
-/* What a chart of rounds shows: quantities, each of the groups that have it. */
+/* What a chart of rounds shows: quantities, and for each the groups that have it. */
 typedef struct quantities {
     const run_group *group;
     ptrdiff_t count, sweeps;
@@ -281,7 +282,7 @@ static void add_columns(page *p, const quantities *of, const json_t *form, const
     }
 }
 
-/* What a round shows of a group: the number of its run, or of a sweep mean, smallest and largest. */
+/* Returns what a round shows of a group: the number of its run or, for a sweep, mean, smallest and largest. */
 static void add_cells(page *p, const run_group *group, const char *column, ptrdiff_t round, json_t *row) {
     run_band band = run_group_band(group, column, round);
     const run_table *low = &group->run[band.lowest].rounds, *high = &group->run[band.highest].rounds;
@@ -291,7 +292,7 @@ static void add_cells(page *p, const run_group *group, const char *column, ptrdi
     if (group->count > 1) page_add(p, row, page_text(there ? run_table_text(high, column, round) : ""));
 }
 
-/* 1 if some run has a number of some quantity in the round. */
+/* Returns 1 if some run has a number of some quantity in the round. */
 static int has_round(const quantities *of, ptrdiff_t round) {
     for (int w = 0; w < of->columns; w++)
         for (ptrdiff_t s = 0; s < of->count; s++)
@@ -299,8 +300,8 @@ static int has_round(const quantities *of, ptrdiff_t round) {
     return 0;
 }
 
-/* The rounds in which there is a number; of long runs every so many, and the last, so that a page stays
- * small. */
+/* Lists the rounds in which there is a number; for long runs only regularly spaced ones and the last, so
+ * that a page stays small. */
 static void add_rows(page *p, const quantities *of, json_t *chart) {
     ptrdiff_t most = MOST_ROUNDS / of->count, rounds = 0, counted = 0, last = -1, seen = 0;
     if (most < FEWEST_ROUNDS) most = FEWEST_ROUNDS;

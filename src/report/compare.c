@@ -17,7 +17,8 @@
 #include "page.h"
 
 enum {
-    LISTED = 1000,     /* clients in the object; of more those whose epsilon differs most */
+    /* number of clients in the object; if there are more, those whose epsilon differs most */
+    LISTED = 1000,
     MOST_PRINTED = 24, /* clients on a terminal */
     TERM_WIDTH = 26,
     VALUE_WIDTH = 24
@@ -37,7 +38,7 @@ static double largest_epsilon(const run_group *group) {
     return most;
 }
 
-/* The fields of those places in a part of the summary; field "a.b" is named a. */
+/* Returns the fields of those places in a part of the summary; field "a.b" is named a. */
 static json_t *part_of(
     page *p, const run_record *run, const char *part, const mfpg_fields *fields, int places) {
     const json_t *object = run_value(run->summary, part);
@@ -78,7 +79,7 @@ json_t *compare_result(page *p, const run_group *group) {
 
 /* ---- the keys that differ ---- */
 
-/* A sweep has no value of the seed. */
+/* A sweep has no single seed. */
 static json_t *value_of(const run_group *group, ptrdiff_t index, const char *path) {
     if (group->count > 1 && strcmp(path, "seed") == 0) return json_string("each its own");
     char *text = mfpg_config_value(group->run[0].config, index);
@@ -107,14 +108,15 @@ json_t *compare_keys(page *p, const run_group *groups, ptrdiff_t count) {
 /* ---- each client in both ---- */
 
 typedef struct pair {
-    ptrdiff_t at[2]; /* the client in both runs; -1: not there */
+    ptrdiff_t at[2]; /* the client's index in both runs; -1: it is absent */
 } pair;
 
-/* The clients of both runs by name, in the order of the first run, then those that only the second has.
- * Returns their number. */
+/* Lists the clients of both runs by name, in the order of the first run, then those that only the second
+ * has. Returns their number. */
 static ptrdiff_t pair_clients(page *p, const run_group *groups, pair *out) {
     const run_record *a = &groups[0].run[0], *b = &groups[1].run[0];
-    json_t *alone = json_object(); /* clients of the second run, until one of the first has their name */
+    /* clients of the second run that are not yet matched to one of the first */
+    json_t *alone = json_object();
     char number[32];
     ptrdiff_t count = 0;
     for (ptrdiff_t k = 0; k < b->clients.rows; k++)
@@ -137,7 +139,8 @@ static double number_of(const run_group *groups, const pair *of, int side, const
     return run_table_number(&groups[side].run[0].clients, column, of->at[side]);
 }
 
-/* Of their epsilons; if only one has one, larger than any other, and largest if it is the second. */
+/* Compares the difference of epsilons; if only one run has one, it counts as larger than any difference, and
+ * as largest if it is the second run. */
 static double difference_of(const run_group *groups, const pair *of) {
     double a = number_of(groups, of, 0, "epsilon"), b = number_of(groups, of, 1, "epsilon");
     if (of->at[0] < 0) return INFINITY;
@@ -174,7 +177,7 @@ static void put_clients(page *p, const run_group *groups, json_t *out) {
     free(order);
 }
 
-/* ---- whether their epsilons say the same ---- */
+/* ---- whether the two epsilons are comparable ---- */
 
 static const char *why_not_comparable(const run_group *groups) {
     static const char *const words[] = {"promise.unit", "promise.adjacency", "promise.view"};
@@ -216,7 +219,7 @@ typedef struct printer {
     int comparable; /* 1: epsilons of both runs */
 } printer;
 
-/* Which of two numbers is better; NEITHER if that is not to be said. */
+/* Returns which of two numbers is better; NEITHER if that cannot be decided. */
 typedef enum better { NEITHER = 0, SMALLER, LARGER, SMALLER_EPSILON } better;
 
 /* A row: what both runs have at a path. */
@@ -231,7 +234,8 @@ static void heading(const printer *to, const char *text) {
 
 /* ---- rows ---- */
 
-/* The fewest digits, six or more, with which two numbers that differ are printed differently. */
+/* Returns the smallest number of digits, at least six, with which two different numbers are printed
+ * differently. */
 static int digits_that_differ(double x, double y) {
     char first[MFPG_NUMBER_SIZE], second[MFPG_NUMBER_SIZE];
     int digits = 6;
@@ -277,7 +281,7 @@ static void print_row(const printer *to, const char *term, const json_t *a, cons
     putc('\n', to->out);
 }
 
-/* The lines, up to one without a term, that one of the runs has something in. */
+/* Prints the lines, up to one without a term, for which one of the runs has a value. */
 static void print_lines(const printer *to, const json_t *a, const json_t *b, const line *lines) {
     for (; lines->term; lines++) {
         const json_t *x = run_value(a, lines->path), *y = run_value(b, lines->path);

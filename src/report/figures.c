@@ -1,4 +1,4 @@
-/* Charts as files: CSV tables with the gnuplot scripts that draw them. */
+/* Writes charts as files: CSV tables with the gnuplot scripts that draw them. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static mfpg_status open_file(const writer *to, const char *name, const char *ext
     return mfpg_file_create_in(to->ctx, to->folder, full, file);
 }
 
-/* "Epsilon of each client" of run 2 is run-2-epsilon-of-each-client. */
+/* The chart "Epsilon of each client" of run 2 gets the name run-2-epsilon-of-each-client. */
 static void name_chart(const json_t *chart, int run, char name[NAME_SIZE]) {
     int used = run > 0 ? snprintf(name, NAME_SIZE, "run-%d-", run) : 0;
     const char *at = json_string_value(json_object_get(chart, "title"));
@@ -69,7 +69,7 @@ static int count_role(const json_t *chart, const char *role) {
     return count;
 }
 
-/* Of the numbers that are drawn; infinite if there are none. */
+/* Smallest and largest of the numbers that are drawn; infinite if there are none. */
 typedef struct span {
     double least, most;
 } span;
@@ -88,14 +88,14 @@ static span span_of(const json_t *chart) {
     return drawn;
 }
 
-/* One point on a line has no range, of which gnuplot would complain. */
+/* A single point has no range, and gnuplot would print a warning. */
 static void write_ranges(FILE *out, const json_t *chart, const char *kind) {
     const json_t *rows = json_object_get(chart, "rows");
     const span drawn = span_of(chart);
     const char *text = json_string_value(json_array_get(json_array_get(rows, 0), 0));
     double range = drawn.most - drawn.least, x;
     int log = json_is_true(json_object_get(chart, "log")) && range > 0.0; /* gnuplot wants a range */
-    /* the rule of page.js: the axis of lines that are all but level, or near 0, begins at 0 */
+    /* the same rule as in page.js: the axis begins at 0 if lines are nearly level or near 0 */
     int level = !log && (range < 0.05 * drawn.most || drawn.least < 0.25 * range);
     if (log) fputs("set logscale y\n", out);
     if (strcmp(kind, "line") == 0 && json_array_size(rows) == 1 && mfpg_number_parse(text, strlen(text), &x))
@@ -121,7 +121,7 @@ static void write_lines(FILE *out, const json_t *chart) {
     fputs("NaN notitle\n", out);
 }
 
-/* Bars are side by side around the number of their row, and leave a third of the room free. */
+/* Bars are side by side around the number of their row, and leave a third of the space free. */
 static void write_bars(FILE *out, const json_t *chart) {
     int count = count_role(chart, "bar"), named = json_is_true(json_object_get(chart, "named")), bar = 0;
     double width = 0.66 / (count > 0 ? count : 1);
@@ -198,7 +198,8 @@ static mfpg_status remove_figure(mfpg_context *ctx, const char *folder, const ch
     return MFPG_OK;
 }
 
-/* They would look like this page's. Only what its figures.gp lists goes; all other files stay. */
+/* Files with these names would look like this page's. Only what its figures.gp lists is removed; all other
+ * files remain. */
 static mfpg_status remove_old(const writer *to) {
     char *path = mfpg_path_join(to->folder, "figures.gp"), *list = NULL, name[NAME_SIZE];
     size_t length = 0;

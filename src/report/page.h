@@ -9,12 +9,12 @@
 
 #include "run_group.h"
 
-/* ---- building: failures are collected, and looked at in the end ---- */
+/* ---- building: failures are collected and checked at the end ---- */
 
 typedef struct page {
     mfpg_context *ctx;
     const json_t *forms; /* page/charts.json */
-    int failed;          /* memory ran out somewhere; the object is not whole */
+    int failed;          /* memory ran out somewhere, so the object is incomplete */
 } page;
 
 void page_put(
@@ -34,12 +34,15 @@ typedef struct ranked {
 /* Sorts by number, then by index. */
 void page_sort(ranked *list, ptrdiff_t count);
 
-/* Leaves at most so many, those with the smallest numbers, in the order of indices. Returns how many. */
+/* Keeps at most so many, those with the smallest numbers, in the order of indices. Returns how many. */
 ptrdiff_t page_choose(ranked *list, ptrdiff_t count, ptrdiff_t most);
 
 /* ---- charts: a table of texts, and how it is drawn ---- */
 
-enum { PAGE_LISTED = 200 /* more clients are shown by quantiles, or by those that matter most */ };
+enum {
+    PAGE_LISTED =
+        200 /* if there are more clients, they are shown by quantiles, or only the most important ones */
+};
 
 /* page/charts.json says of each part of a page which charts it has: {"kind": "line", "bar", "scatter", or
  * "table", which is not drawn; "title", "note"; "x", "y": what the axes are, with units; "needs": a field
@@ -55,7 +58,7 @@ enum { PAGE_LISTED = 200 /* more clients are shown by quantiles, or by those tha
  * false], "notes": [text]}. */
 json_t *page_charts(page *p, const char *part, const char *word, const json_t *rows);
 
-/* Adds a chart without columns and rows; borrowed. */
+/* Adds a chart without columns and rows; the result is borrowed. */
 json_t *page_chart(page *p, json_t *charts, const json_t *form, const char *word);
 void page_note(page *p, json_t *chart, json_t *note);
 void page_column(page *p, json_t *chart, const char *role, json_t *title);
@@ -74,7 +77,7 @@ json_t *page_attack_charts(page *p, const json_t *audit);
 json_t *page_inversion_charts(page *p, const json_t *inversion);
 json_t *page_game_charts(page *p, const run_record *run);
 
-/* The same of the rounds, all groups in each. */
+/* Does the same for the rounds, with all groups in each. */
 json_t *page_round_charts(page *p, const run_group *groups, ptrdiff_t count);
 
 /* audit.json with "clients" cut to those of whose promise least is left, each with its "number", "verdict"
@@ -83,7 +86,7 @@ json_t *page_round_charts(page *p, const run_group *groups, ptrdiff_t count);
  * mu that was proved. */
 json_t *page_audit(page *p, const run_group *group);
 
-/* What a client chooses with the run's mechanism: "budget" or "strength". */
+/* Returns what a client chooses with the run's mechanism: "budget" or "strength". */
 const char *page_control(const run_record *run);
 
 /* A group for a comparison: {"label", "folder", "method", "status", "seeds", "clients", "rounds", "promise",
@@ -99,7 +102,7 @@ json_t *compare_keys(page *p, const run_group *groups, ptrdiff_t count);
 /* report.json; NULL if memory ran out. */
 json_t *page_json(mfpg_context *ctx, const run_group *groups, ptrdiff_t count);
 
-/* The page that carries it. MFPG_ERR_MEMORY if it cannot be written as text. */
+/* Returns the page that contains the object. MFPG_ERR_MEMORY if it cannot be written as text. */
 mfpg_status page_write(mfpg_context *ctx, const json_t *report, FILE *out);
 
 /* Writes NAME.csv and NAME.gp of every chart, style.gp, and figures.gp, which draws them all, into the

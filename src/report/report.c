@@ -22,8 +22,9 @@
 
 /* ---- report.json ---- */
 
-/* Of absolute paths the last part alone: where a file was says more of its owner than of the run. A path
- * begins after a blank, a quote or a bracket, and ends with its line or what begins the next value. */
+/* Keeps only the last part of absolute paths, because where a file was says more about its owner than about
+ * the run. A path begins after a blank, a quote or a bracket, and ends with its line or at the beginning of
+ * the next value. */
 static json_t *without_folders(const char *text) {
     char *shown = NULL;
     size_t size = 0;
@@ -60,7 +61,7 @@ static json_t *configuration_of(page *p, const run_record *run) {
     return tables;
 }
 
-/* What the runs of a sweep have in common; null for a run alone. */
+/* Returns what the runs of a sweep have in common; null for a single run. */
 static json_t *sweep_of(page *p, const run_group *group) {
     const run_record *first = &group->run[0], *last = &group->run[group->count - 1], *worst = first;
     if (!group->sweep) return json_null();
@@ -77,7 +78,7 @@ static json_t *sweep_of(page *p, const run_group *group) {
     return sweep;
 }
 
-/* The audit plays all rounds of the configuration, with its own accountants; a run that was stopped has spent
+/* The audit runs all rounds of the configuration with its own accountants; a run that was stopped has spent
  * less. */
 static int attacks_other_epsilons(const run_group *group) {
     const json_t *clients = json_object_get(group->audit, "clients"), *client;
@@ -111,7 +112,7 @@ static json_t *run_json(page *p, const run_group *group) {
     return one;
 }
 
-/* The result of a group in few digits, an epsilon rounded upwards. */
+/* Writes the result of a group with few digits, with epsilon rounded upwards. */
 static json_t *overview_of(page *p, const run_group *group) {
     static const char *const keys[] = {"loss", "accuracy"};
     json_t *result = compare_result(p, group), *game = json_object_get(result, "game");
@@ -129,7 +130,7 @@ static json_t *overview_of(page *p, const run_group *group) {
     return result;
 }
 
-/* The groups side by side, and the keys in which they differ. */
+/* Adds the comparison of the groups, and the keys in which they differ. */
 static json_t *comparison_of(page *p, const run_group *groups, ptrdiff_t count) {
     json_t *results = json_array(), *keys = compare_keys(p, groups, count), *key, *value;
     size_t i, s;
@@ -180,8 +181,8 @@ json_t *page_json(mfpg_context *ctx, const run_group *groups, ptrdiff_t count) {
 
 /* ---- for readers without scripts ---- */
 
-/* What has a meaning in HTML is escaped; half a character, and controls but tabs and line ends, become
- * U+FFFD. */
+/* Escapes what has a meaning in HTML; incomplete characters, and control characters except tabs and line
+ * ends, become U+FFFD. */
 static void write_text(FILE *out, const char *text) {
     static const char special[] = "&<>\"'";
     static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
@@ -235,7 +236,8 @@ static void write_tables(FILE *out, const json_t *charts) {
     }
 }
 
-/* A picture is a PNG file in base64, as the reader of audit.json has checked; other texts are text. */
+/* A picture is a PNG file in base64, as the reader of audit.json has verified; anything else is shown as
+ * text. */
 static void write_value(FILE *out, const char *path, const char *text) {
     static const char pictures[] = "inversion.pictures.", begin[] = "iVBORw0KGgo";
     int picture = strncmp(path, pictures, strlen(pictures)) == 0 && strncmp(text, begin, strlen(begin)) == 0;
@@ -310,7 +312,7 @@ static void hash_file(const char *name, char text[HASH_SIZE]) {
     sodium_bin2base64(text, HASH_SIZE, hash, sizeof hash, sodium_base64_VARIANT_ORIGINAL);
 }
 
-/* Nothing may be loaded, and nothing may run but the page's own style and scripts, by their hashes. */
+/* The page may not load anything, and may run only its own style and scripts, identified by their hashes. */
 static void write_policy(FILE *out) {
     static const char *const files[] = {"page.css", "chart.min.js", "page.js"};
     char hash[3][HASH_SIZE];
@@ -374,7 +376,7 @@ mfpg_status page_write(mfpg_context *ctx, const json_t *report, FILE *out) {
 
 /* ---- where it goes ---- */
 
-/* A run folder may come from anybody: a link in the place of the page could lead anywhere. */
+/* A run folder may come from anybody, and a link in place of the page could lead anywhere. */
 static mfpg_status check_no_link(mfpg_context *ctx, const char *folder, const char *name) {
     struct stat info;
     char *path = mfpg_path_join(folder, name);

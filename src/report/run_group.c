@@ -1,4 +1,4 @@
-/* Runs and sweeps by the names of their folders. */
+/* Finds runs and sweeps by the names of their folders. */
 #include "run_group.h"
 
 #include <dirent.h>
@@ -30,7 +30,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The seeds with a folder, ascending (free them); none if the folder cannot be read as one. */
+/* Returns the seeds that have a folder, ascending (free them); none if the folder is not that of a sweep. */
 static mfpg_status find_seeds(mfpg_context *ctx, const char *folder, int64_t **seeds, ptrdiff_t *count) {
     DIR *directory = opendir(folder);
     *count = 0;
@@ -49,7 +49,8 @@ static mfpg_status find_seeds(mfpg_context *ctx, const char *folder, int64_t **s
     return status;
 }
 
-/* Runs of one sweep agree in these keys; filled-in values may follow from data that each seed draws. */
+/* Runs of one sweep agree in all other keys; resolved values may differ because they can depend on data that
+ * each seed draws. */
 static mfpg_status check_alike(mfpg_context *ctx, const run_record *first, const run_record *other) {
     static const char *const keys[] = {"method", "task.model", "data.format", "privacy.unit",
         "privacy.adjacency", "privacy.view", "privacy.delta", "train.rounds"};

@@ -1,5 +1,5 @@
-/* Finished runs, read back from their folders, which may come from anybody: what mfpg report and mfpg compare
- * know of them. */
+/* Finished runs, read back from their folders, which may come from anybody: the data of mfpg report and mfpg
+ * compare. */
 #ifndef MFPG_REPORT_RUN_GROUP_H
 #define MFPG_REPORT_RUN_GROUP_H
 
@@ -15,7 +15,7 @@
 typedef struct run_table {
     mfpg_table cells; /* texts, each with a closing 0 */
     ptrdiff_t rows;
-    double *number; /* rows x columns; NAN: empty, or a text */
+    double *number; /* rows x columns; NAN if the cell is empty or a text */
 } run_table;
 
 /* Reads what src/base/fields.c writes: a header with all columns that the fields have in those places (others
@@ -26,7 +26,7 @@ mfpg_status run_table_read(mfpg_context *ctx, const char *folder, const char *fi
     int places, ptrdiff_t first, run_table *out);
 void run_table_clear(run_table *table);
 
-/* A cell as it is in the file, and its number; NULL and NAN if there is no such column or row. */
+/* Returns a cell as it is in the file, and its number; NULL and NAN if there is no such column or row. */
 const char *run_table_text(const run_table *table, const char *column, ptrdiff_t row);
 double run_table_number(const run_table *table, const char *column, ptrdiff_t row);
 
@@ -51,32 +51,32 @@ const json_t *run_value(const json_t *object, const char *path);
 const char *run_text(const json_t *object, const char *path);
 double run_number(const json_t *object, const char *path);
 
-/* The client's entry in the summary; NULL if the summary does not list clients. */
+/* Returns the client's entry in the summary; NULL if the summary does not list clients. */
 const json_t *run_client(const run_record *record, ptrdiff_t client);
 
-/* The client's name; or, if it has none, its number, in buffer. */
+/* Returns the client's name or, if it has none, its number in buffer. */
 const char *run_client_name(const run_record *record, ptrdiff_t client, char buffer[32]);
 
-/* The client with the smallest or the largest epsilon; -1 without clients. */
+/* Returns the client with the smallest or the largest epsilon; -1 without clients. */
 ptrdiff_t run_client_extreme(const run_record *record, int largest);
 
-/* 1 if the method adds no noise and promises nothing. */
+/* Returns 1 if the method adds no noise and promises nothing. */
 int run_promises_nothing(const run_record *record);
 
-/* ---- what one name on the command line means: a run, or a sweep, which is the folder of the same run with
- * several seeds ---- */
+/* ---- the meaning of one name on the command line: a run, or a sweep, which is the folder of the same run
+ * with several seeds ---- */
 
 typedef struct run_group {
     char *label;     /* for tables and legends */
     run_record *run; /* count, by seed */
     ptrdiff_t count;
-    int sweep;     /* 1: the folder of a sweep, be it of one seed */
-    json_t *audit; /* attack on the first run, as audit_read checks it; NULL: none was made */
+    int sweep;     /* 1: the folder of a sweep, even if it has only one seed */
+    json_t *audit; /* attack on the first run, as audit_read has checked it; NULL: none was made */
 } run_group;
 
-/* Mean and range over the runs of a group that have a number there. */
+/* Mean and range over the runs of a group that have a number at that place. */
 typedef struct run_band {
-    ptrdiff_t runs; /* that have one; 0: the rest is NAN */
+    ptrdiff_t runs; /* number of runs that have one; if 0, the rest is NAN */
     double mean;
     ptrdiff_t lowest, highest; /* the runs with the smallest and the largest */
 } run_band;
@@ -89,16 +89,16 @@ mfpg_status run_groups_read(
     mfpg_context *ctx, const char *const *folders, ptrdiff_t count, run_group *groups);
 void run_groups_clear(run_group *groups, ptrdiff_t count);
 
-/* The largest number of rounds of a run. */
+/* Returns the largest number of rounds of any run. */
 ptrdiff_t run_group_rounds(const run_group *group);
 
 /* A column of the rounds. */
 run_band run_group_band(const run_group *group, const char *column, ptrdiff_t round);
 
-/* 1 if all runs of the group have the same texts in a column of clients.csv. */
+/* Returns 1 if all runs of the group have the same texts in a column of clients.csv. */
 int run_group_agrees(const run_group *group, const char *column);
 
-/* The last round in which a run of the group has a number in the column, or -1. */
+/* Returns the last round in which a run of the group has a number in the column, or -1. */
 ptrdiff_t run_group_last(const run_group *group, const char *column);
 
 /* ---- what an attack on a run proved ---- */
@@ -111,10 +111,10 @@ ptrdiff_t run_group_last(const run_group *group, const char *column);
  * such as a promise that is said to stand though more was proved than promised. */
 mfpg_status audit_read(mfpg_context *ctx, const char *folder, const run_record *run, json_t **out);
 
-/* 0 if a promise of any kind is broken. */
+/* Returns 0 if a promise of any kind is broken. */
 int audit_stands(const json_t *audit);
 
-/* The smallest share of a promise to a client that the attack has not used up; negative if a promise is
+/* Returns the smallest share of a client's promise that the attack has not reached; negative if a promise is
  * broken. */
 double audit_margin(const json_t *client);
 

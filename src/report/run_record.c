@@ -27,7 +27,7 @@ void run_table_clear(run_table *table) {
     *table = (run_table){0};
 }
 
-/* The place of a cell among all; -1 if there is none. */
+/* Returns the index of a cell among all cells; -1 if there is none. */
 static ptrdiff_t find_cell(const run_table *table, const char *column, ptrdiff_t row) {
     ptrdiff_t c = mfpg_lookup_find(&table->cells.names, mfpg_slice_of(column));
     return c < 0 || row < 0 || row >= table->rows ? -1 : row * table->cells.columns + c;
@@ -53,7 +53,7 @@ static mfpg_status check_header(
     return MFPG_OK;
 }
 
-/* The reader of data files forgives what no run writes: other line ends, blank lines, comments, a byte order
+/* The reader of data files accepts what no run writes: other line ends, blank lines, comments, a byte order
  * mark. */
 static mfpg_status check_as_written(mfpg_context *ctx, const mfpg_table *table) {
     for (int kind = 0; kind < MFPG_NOTES; kind++)
@@ -91,7 +91,7 @@ static mfpg_status take_cells(mfpg_context *ctx, run_table *table, const mfpg_fi
     table->number = mfpg_alloc(read->rows * read->columns, sizeof *table->number);
     if (!table->number) return mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < read->rows * read->columns; i++) {
-        /* a separator, a quote or a line end follows a cell, which nothing needs any more */
+        /* a separator, a quote or a line end follows each cell and is no longer needed */
         read->text[read->cells[i].start + read->cells[i].length] = 0;
         table->number[i] = NAN;
     }
@@ -169,7 +169,7 @@ static mfpg_status check_texts(mfpg_context *ctx, const run_record *record, cons
     return MFPG_OK;
 }
 
-/* The list of clients may be missing: clients.csv has them all. */
+/* The list of clients may be missing, because clients.csv has them all. */
 static mfpg_status check_clients(mfpg_context *ctx, const run_record *record) {
     const json_t *list = run_value(record->summary, "clients"), *client;
     size_t i;

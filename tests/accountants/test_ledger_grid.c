@@ -47,7 +47,7 @@ static void test_a_release_is_of_the_unit_promised(void **state) {
     mfpg_context *ctx = testing_context(1);
     mfpg_release release = release_of(1.0, 2.0);
     expect_at_both_doors(ctx, MFPG_UNIT_CLIENT, MFPG_VIEW_LOCAL, &release, NULL);
-    expect_at_both_doors(ctx, MFPG_UNIT_EXAMPLE, MFPG_VIEW_LOCAL, &release, "at the replace number");
+    expect_at_both_doors(ctx, MFPG_UNIT_EXAMPLE, MFPG_VIEW_LOCAL, &release, "at the epsilon for replace");
     release.unit = MFPG_UNIT_EXAMPLE; /* by name alone: the clip says otherwise */
     expect_at_both_doors(
         ctx, MFPG_UNIT_EXAMPLE, MFPG_VIEW_LOCAL, &release, "a whole update was clipped once");

@@ -372,7 +372,7 @@ static void test_one_record_of_a_client_has_the_replace_number(void **state) {
     assert_int_equal(sscanf(ran.out, "epsilon %63s", epsilon), 1);
     expect("account --ledger a", 0);
     const char *line =
-        strstr(ran.out, "one record inside a client is protected at the replace number: epsilon ");
+        strstr(ran.out, "one record inside a client is protected at the epsilon for replace: epsilon ");
     assert_non_null(line);
     assert_non_null(strstr(line, epsilon));
     json_decref(replace);

@@ -194,7 +194,7 @@ static void test_scores_of_a_users_own_are_audited(void **state) {
     REFUSED("audit --scores in.csv", "two files are needed");
     REFUSED("audit --scores in.csv,out.csv clinics", "no configuration");
     REFUSED("audit --scores in.csv,out.csv --runs 100", "--runs has no effect here");
-    REFUSED("audit clinics --delta 0.1", "it counts with --scores only");
+    REFUSED("audit clinics --delta 0.1", "it applies with --scores only");
     remove_from_folder("in.csv");
     remove_from_folder("out.csv");
     remove_from_folder("bad.csv");

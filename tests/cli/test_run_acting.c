@@ -104,10 +104,10 @@ static void test_a_budget_too_small_for_anybody_is_told(void **state) {
     (void)state;
     expect("run choices train.rounds=2 --out r", 0);
     assert_non_null(strstr(ran.out, "protected as all the others are"));
-    assert_null(strstr(ran.out, "nobody took part"));
+    assert_null(strstr(ran.out, "no client took part"));
     forget("r");
     expect("run choices train.rounds=2 privacy.unit=client --out r", 0);
-    assert_non_null(strstr(ran.out, "nobody took part in any round"));
+    assert_non_null(strstr(ran.out, "no client took part in any round"));
     forget("r");
 }
 

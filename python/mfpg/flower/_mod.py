@@ -54,7 +54,7 @@ class PrivacyMod:
     received or numbers that are not finite, counts as an update of zeros, which is noised like any other; what happened is in the
     site's log. Only training passes; other messages are refused, since what they answer is not noised.
 
-    The promise is about the client: one record of its data is protected at the number for adjacency "replace".
+    The promise is about the client: one record of its data is protected at the epsilon for adjacency "replace".
     """
 
     def __init__(self, *, clip: float = 1.0, noise_multiplier: float | None = None, budget: float | None = None,

@@ -7,7 +7,7 @@
 
 enum { MOST_DOUBLINGS = 64 };
 
-/* What is asked: epsilon at delta, or delta at epsilon. The other one is an estimate. */
+/* The question: epsilon at delta, or delta at epsilon. The field that is not given holds an estimate. */
 typedef struct question {
     const loss_sum *sum;
     int for_delta;
@@ -15,7 +15,7 @@ typedef struct question {
     double work; /* that may still be done */
 } question;
 
-/* The point at which the sum itself is delta; the two ends are looked for from there. */
+/* Returns the point at which the sum itself equals delta; the two ends are searched from there. */
 static double root_of(const laplace_curve *of, double delta, double guess) {
     double low = 0.0, high = (double)INFINITY, at = fmax(guess, 0.0);
     for (int i = 0; i < 80; i++) {
@@ -35,13 +35,13 @@ static double root_of(const laplace_curve *of, double delta, double guess) {
     return at;
 }
 
-/* Ends that are verified: at the one the upper bound of the curve is at most delta, at the other the lower bound is at
- * least that. The curve falls, so that proves them. */
+/* Returns verified ends: at one the upper bound of the curve is at most delta, at the other the lower bound
+ * is at least delta. Because the curve is decreasing, this proves both. */
 static mfpg_bounds ends_around(const laplace_curve *of, double delta, double root) {
     laplace_value at = laplace_curve_at(of, root);
     mfpg_bounds out = {0.0, (double)INFINITY};
     if (laplace_curve_at(of, 0.0).upper <= delta) return (mfpg_bounds){0.0, 0.0};
-    /* If terms have cancelled, the slope is noise of either sign. */
+    /* If terms have cancelled, the slope is only noise and can have either sign. */
     double slope = fabs(at.slope), up = 1.01 * fabs(at.upper - delta) / slope + 2e-16 * root,
            down = 1.01 * fabs(delta - at.lower) / slope + 2e-16 * root;
     for (int i = 0; i < MOST_DOUBLINGS && up < 16.0 * (1.0 + root) && isinf(out.upper); i++, up *= 2.0)
@@ -57,20 +57,20 @@ static mfpg_bounds answer_from(const laplace_curve *of, const question *asked) {
     return (mfpg_bounds){at.lower, fmin(1.0, at.upper)};
 }
 
-/* Their distance as a multiple of what was asked for. */
+/* Returns the distance of the ends as a multiple of the requested width. */
 static double gap_of(const question *asked, mfpg_bounds bounds) {
     double unit = asked->for_delta ? bounds.upper : fmax(1.0, bounds.upper);
     return (bounds.upper - bounds.lower) / unit / asked->width;
 }
 
-/* The fictitious noise that widens the answer by a third of what is allowed: it moves delta by tau^2 p, p about (1 + c)
- * times the slope, and the slope is about c delta. */
+/* Returns the fictitious noise that widens the answer by a third of what is allowed. It moves delta by tau^2
+ * p, where p is about (1 + c) times the slope, and the slope is about c delta. */
 static double first_tau2(const question *asked, double c) {
     double width = asked->for_delta ? asked->width / fmax(c, 1.0) : asked->width * fmax(1.0, asked->epsilon);
     return 0.3 * width / (1.0 + c);
 }
 
-/* Two steps fall like a power of y that no bound of ours turns into an end of the sum. */
+/* For two steps the terms fall like a power of y, and no bound here can limit the end of the sum. */
 static int is_short(const loss_sum *sum) {
     int64_t steps = 0;
     for (int b = 0; b < sum->kinds && steps <= 2; b++)
@@ -78,7 +78,8 @@ static int is_short(const loss_sum *sum) {
     return steps <= 2 && sum->gauss == 0.0;
 }
 
-/* One line, first as it is, then with ever less fictitious noise, or more if that does not fit. Improves best. */
+/* Evaluates one line, first as it is and then with less and less fictitious noise (with more if that does
+ * not fit), and improves best. */
 static void answer_on(question *asked, const loss_line *line, mfpg_bounds *best) {
     laplace_curve curve;
     double tau2 = 0.0, log_delta = log(asked->delta);
@@ -102,7 +103,8 @@ static void answer_on(question *asked, const loss_line *line, mfpg_bounds *best)
     }
 }
 
-/* Of delta, what each of the small errors may be: a few hundredths of what the answer may be off by. */
+/* Returns what each of the small errors may be, as a share of delta: a few hundredths of the allowed error
+ * of the answer. */
 static double accuracy_for(const question *asked, double c) {
     double share = asked->for_delta ? asked->width : asked->width * fmax(1.0, asked->epsilon) * c;
     return fmin(1e-3, fmax(1e-13, 0.02 * share));
@@ -116,7 +118,7 @@ static mfpg_bounds enclose(question asked, double c, mfpg_bounds best) {
         if (!(line.h > 0.0)) break;
         answer_on(&asked, &line, &best);
         if (best.lower == before.lower && best.upper == before.upper) break;
-        /* The line was chosen for an estimate: once more for what was found. */
+        /* The line was chosen for an estimate, so it is chosen once more for the result. */
         if (asked.for_delta)
             asked.delta = fmax(best.lower, 1e-3 * best.upper);
         else
@@ -131,7 +133,7 @@ mfpg_bounds laplace_epsilon(const loss_sum *sum, double delta, double width) {
     loss_saddle at = loss_saddle_for(sum, 0, log(delta));
     if (!(at.c > 0.0)) return best;
     best.upper = fmin(best.upper, at.chernoff);
-    /* If moments explode the estimate can be absurd. */
+    /* If moments are extremely large, the estimate can be far off. */
     const question asked = {.sum = sum,
         .epsilon = fmin(fmax(0.0, at.epsilon), best.upper),
         .delta = delta,

@@ -23,8 +23,8 @@ enum {
     MOST_NODES = 1 << 17, /* of all kinds together */
     CHUNK = 16
 };
-#define EXACT_COST 4.0  /* units of work for a node step in extended precision */
-#define POINT_COST 15.0 /* for a node at a point beyond the sum */
+#define EXACT_COST 4.0  /* cost of a node step in extended precision, in units of work */
+#define POINT_COST 15.0 /* cost of a node at a point beyond the sum */
 #define UNIT       LDBL_EPSILON
 
 /* ---- terms ---- */
@@ -46,7 +46,7 @@ static int make_room(laplace_curve *of, int count) {
     return im != NULL;
 }
 
-/* Everything that is evaluated term by term. */
+/* The state of everything that is evaluated term by term. */
 typedef struct evaluation {
     const loss_sum *sum;
     loss_nodes **nodes; /* one a kind */
@@ -75,11 +75,12 @@ static int open_nodes(const loss_sum *sum, const loss_line *line, double tau2, e
     return of->nodes && of->start;
 }
 
-/* Logarithms of terms, sums over the kinds. */
+/* Logarithms of terms, summed over the kinds of step. */
 typedef struct chunk {
     long double log_re[CHUNK], log_im[CHUNK];
-    long double grow[CHUNK]; /* log of the product of all |m| + e over that of all |m|, e the error of m */
-    long double off[CHUNK];  /* roundings of the two logarithms */
+    /* log of (the product of all |m| + e) divided by (the product of all |m|), where e is the error of m */
+    long double grow[CHUNK];
+    long double off[CHUNK]; /* roundings of the two logarithms */
 } chunk;
 
 static void start_chunk(const evaluation *of, const laplace_curve *to, chunk *now) {
@@ -139,14 +140,14 @@ static int add_terms(evaluation *of, laplace_curve *to) {
 
 /* ---- the end of the sum ---- */
 
-/* log of the last chunk's largest term times y/pi: about what is still to come. */
+/* Returns the logarithm of the last chunk's largest term times y/pi, which estimates the remaining sum. */
 static double log_left(const laplace_curve *of) {
     long double most = 0.0L;
     for (int j = of->count - CHUNK; j < of->count; j++) most = fmaxl(most, hypotl(of->re[j], of->im[j]));
     return (double)logl(most) + log((of->count - 1) * of->line.h / M_PI);
 }
 
-/* The kinds that decide how fast the moments fall. */
+/* Finds the kinds of step that determine how fast the moments fall. */
 static int deciding(const evaluation *of, double c, decaying *part, int most) {
     int used = 0;
     double weight[8];
@@ -169,8 +170,9 @@ static int deciding(const evaluation *of, double c, decaying *part, int most) {
     return used;
 }
 
-/* Bounds the sums beyond the last term; 1 if that of t is below log_allowed. Every modulus there is at most e^-need, and
- * at most exp(-tau^2 y^2/2): the sum without z (z+1) is that of the one up to where they cross, and of the other beyond. */
+/* Bounds the sums beyond the last term and returns 1 if that of t is below log_allowed. There every modulus
+ * is at most e^-need and at most exp(-tau^2 y^2/2); for the sum without z (z+1) the first bound is used up
+ * to the point where they cross and the second beyond it. */
 static int settle_remainder(const evaluation *of, laplace_curve *to, double log_allowed, double *work) {
     decaying part[4];
     int parts = deciding(of, to->line.c, part, 4), points;
@@ -179,7 +181,8 @@ static int settle_remainder(const evaluation *of, laplace_curve *to, double log_
     double bound = loss_decay_bound(part, parts, of->gauss, to->line.c, to->line.h, y, need, &points);
     *work -= POINT_COST * points * (double)of->node_count;
     if (!(bound < (double)INFINITY)) return 0;
-    to->remainder = 2.0 * bound / to->line.h * (1.0 + 1e-12); /* j and -j; h/2 pi is left out */
+    /* for j and -j; the factor h/2 pi is left out */
+    to->remainder = 2.0 * bound / to->line.h * (1.0 + 1e-12);
     if (to->tau2 > 0.0) {
         double crossing = sqrt(2.0 * need / to->tau2);
         to->density_remainder =
@@ -188,7 +191,7 @@ static int settle_remainder(const evaluation *of, laplace_curve *to, double log_
     return 1;
 }
 
-/* Double precision is off by about so much of the sum that is left. */
+/* Returns an estimate of the error of double precision in the remaining sum. */
 static double hurry_error(const evaluation *of, int count) {
     double sum = 0.0;
     for (int b = 0; b < of->sum->kinds; b++)
@@ -196,7 +199,7 @@ static double hurry_error(const evaluation *of, int count) {
     return sum;
 }
 
-/* When terms fall like a power of y, waiting for them takes for ever. */
+/* Returns 1 if terms fall only like a power of y, so that the sum would take too long. */
 static int is_hopeless(
     const laplace_curve *of, double left, double left_at_half, double log_allowed, double most) {
     return left_at_half - left < 1.4 && left - log_allowed > log(most / of->count) + 1.0;
@@ -239,7 +242,8 @@ int laplace_curve_build(const loss_sum *sum, const loss_line *line, double tau2,
 
 /* ---- the curve at a point ---- */
 
-/* Alias terms at epsilon: m < 0, and m > 0 with the best f. What aliases is the curve with the fictitious noise in it. */
+/* Returns the alias terms at epsilon: m < 0, and m > 0 with the best f. The curve that aliases includes the
+ * fictitious noise. */
 static double aliases(const laplace_curve *of, double epsilon) {
     const loss_line *line = &of->line;
     double back = exp(-2.0 * M_PI * line->c / line->h), ahead = (double)INFINITY, f = 1.0;

@@ -47,7 +47,7 @@ static double slope(const density *f, double u) {
     return (f->power * s - 1.0) * f->w - u;
 }
 
-/* The zero of slope between a positive and a negative end. */
+/* Returns the zero of the slope between an end where it is positive and one where it is negative. */
 static double zero_between(const density *f, double low, double high) {
     for (int i = 0; i < 100 && high - low > 1e-12 * (1.0 + fabs(low)); i++) {
         double middle = 0.5 * (low + high);
@@ -59,7 +59,7 @@ static double zero_between(const density *f, double low, double high) {
     return 0.5 * (low + high);
 }
 
-/* The u at which s(u) takes a value in (0, 1). */
+/* Returns the u at which s(u) takes a value in (0, 1). */
 static double place_of_share(const density *f, double s) {
     double x = log(s) - log1p(-s) - log(f->q) + log1p(-f->q);
     return (x + 0.5 * f->w * f->w) / f->w;
@@ -86,14 +86,16 @@ static double variation_above(const density *f, double cut) {
     return 2.0 * sum * OUTWARD;
 }
 
-/* The most that phi (1+v)^(1+c), or phi (1+v)^-c, can be on [a, b], times its width, over M(c). */
+/* Returns the largest value of phi (1+v)^(1+c), or phi (1+v)^-c, on [a, b], times its width, divided by
+ * M(c). */
 static double cell_mass(const density *f, double a, double b) {
     double nearest = a > 0.0 ? a : b < 0.0 ? b : 0.0;
     double tilt = f->removing ? (1.0 + f->c) * log_ratio(f, b) : -f->c * log_ratio(f, a);
     return (b - a) * exp(-0.5 * nearest * nearest - 0.91893853320467 + tilt - f->log_m) * OUTWARD;
 }
 
-/* Cuts where the cells' mass reaches i/CUTS, and the window's end. Below the window is less than 1e-27 of the mass. */
+/* Tabulates cuts at which the cells' mass reaches i/CUTS, and the window's end. Less than 1e-27 of the mass
+ * is below the window. */
 static void tabulate(const density *f, loss_window window, cut_table *out) {
     double mass = 1e-27, width = (window.high - window.low) / CELLS;
     int filled = 0;
@@ -130,7 +132,7 @@ static double rho_at(const decaying *part, double y) {
     return rho2 > 0.0L ? (double)sqrtl(fminl(rho2, 1.0L)) * (1.0 - 1e-12) : 0.0;
 }
 
-/* -log |phi|^count on an interval of length d after a point with that rho. */
+/* Returns -log |phi|^count on an interval of length d that follows a point with that rho. */
 static double near_exponent(const decaying *part, double rho, double d) {
     double left = fmin(rho, 1.0) - part->deviation * d;
     if (!(left > 0.0)) return 0.0;

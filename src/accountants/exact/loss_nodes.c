@@ -35,7 +35,7 @@
 #define UNIT         LDBL_EPSILON
 #define EXPONENT     50.0 /* 2 pi eta/k: the rule's error is about e^-EXPONENT */
 #define INVERSE_ROOT 0.39894228040143267793994605993438187L /* 1/sqrt(2 pi) */
-#define NEGLIGIBLE   1e-24L /* of the sum G: what nodes that are left out may hold */
+#define NEGLIGIBLE   1e-24L /* the share of the sum G that omitted nodes may hold */
 
 typedef struct complex_number {
     long double re, im;
@@ -46,10 +46,10 @@ typedef struct loss_node {
     complex_number plain;        /* g times weight */
     complex_number rise;         /* times e^t - 1 */
     complex_number tilted;       /* times e^t */
-    complex_number d1, r1, d, r; /* the recurrences, at h and at j h */
+    complex_number d1, r1, d, r; /* the factors of the recurrences, at h and at j h */
 } loss_node;
 
-/* The same in double, arrays of structure, for the hurried part. */
+/* The same in double precision, as a structure of arrays, for the faster part. */
 typedef struct fast_nodes {
     double *turn_re, *turn_im;   /* e^(ihl) */
     double *value_re, *value_im; /* weight e^t e^(i j h l) */
@@ -61,13 +61,15 @@ struct loss_nodes {
     loss_direction direction;
     double c, h;
     int count;
-    int64_t j;                                  /* of the next value */
-    complex_number start;                       /* sum of em2(t) terms */
-    long double kl;                             /* real */
-    long double rule;                           /* error |z|^2 rule of the quadrature */
-    long double rounding0, rounding1;           /* |z|^2 (rounding0 + rounding1 j) of the arithmetic */
-    long double linear;                         /* error |z| linear */
-    long double total, total_error, turn_error; /* of the direct form: sum |W|, its errors, those per y */
+    int64_t j;            /* of the next value */
+    complex_number start; /* sum of em2(t) terms */
+    long double kl;       /* real */
+    long double rule;     /* error |z|^2 rule of the quadrature */
+    /* |z|^2 (rounding0 + rounding1 j) bounds the error of the arithmetic */
+    long double rounding0, rounding1;
+    long double linear; /* error |z| linear */
+    /* for the direct form: sum |W|, its errors, and the errors per y */
+    long double total, total_error, turn_error;
     fast_nodes fast;
     loss_node node[];
 };
@@ -118,7 +120,7 @@ static complex_number complex_second_order_exp(complex_number t) {
     return scaled(times(times(t, t), sum), 0.5L);
 }
 
-/* (1+v) l - v for removing, v - l for adding. */
+/* Returns (1+v) l - v for removing, v - l for adding. */
 static complex_number complex_entropy(
     complex_number v, complex_number ratio, complex_number l, loss_direction direction) {
     if (modulus(v) > 0.15L) {
@@ -136,13 +138,13 @@ static complex_number complex_entropy(
 
 /* ---- nodes ---- */
 
-/* How the line was chosen, and what the integrand is bounded by on the way up to Im u = 2 eta. */
+/* How the line was chosen, and the bounds of the integrand up to Im u = 2 eta. */
 typedef struct contour {
     double eta, k, first;
     int candidates;
     long double sine, cosine, back; /* of eta w; 1 - cos */
-    int flat;                       /* adding: 1/|1+v| is bounded by 1/(1-q), not by that of the real part */
-    long double penalty;            /* adding: cos(eta w)^-c if it is not flat */
+    int flat;                       /* adding: 1: 1/|1+v| is bounded by 1/(1-q) instead of by the real part */
+    long double penalty;            /* adding: cos(eta w)^-c unless `flat` is set */
 } contour;
 
 typedef struct place {
@@ -152,7 +154,7 @@ typedef struct place {
     long double weight_error;           /* relative, of g weight */
 } place;
 
-/* l = log(1 + v), v = q (e^x - 1). An error dx of x moves l by q e^x/(1+v) dx. */
+/* Computes l = log(1 + v), v = q (e^x - 1). An error dx of x moves l by q e^x/(1+v) dx. */
 static place place_at(const sampled_step *kind, loss_direction direction, double u, const contour *line) {
     long double q = kind->rate, w = kind->reach, x = w * u - 0.5L * w * w, eta = line->eta;
     long double rise = expm1l(x);
@@ -174,7 +176,8 @@ static place place_at(const sampled_step *kind, loss_direction direction, double
     return at;
 }
 
-/* Sizes at the real part of a node, times k phi: of em2(zl)/(|z|^2/2), of kl, of M. They are bounds: a double will do. */
+/* Sizes at the real part of a node, times k phi: of em2(zl)/(|z|^2/2), of kl and of M. They are bounds, so
+ * doubles are precise enough. */
 typedef struct sizes {
     double second, kl, mass;
 } sizes;
@@ -198,8 +201,8 @@ static sizes sizes_at(const loss_nodes *nodes, const sampled_step *kind, const c
     return own;
 }
 
-/* Adding has powers of 1/|1+v|, which |1+v| >= 1-q (if Re e^x >= 0) or cos(eta w) bounds; the strip is narrowed until
- * that is harmless. */
+/* For adding there are powers of 1/|1+v|, which |1+v| >= 1-q (if Re e^x >= 0) or cos(eta w) bounds; the
+ * strip is narrowed until their effect is small. */
 static void choose_strip(const sampled_step *kind, loss_direction direction, double c, contour *line) {
     line->eta = loss_strip(kind->reach);
     line->penalty = 1.0L;
@@ -243,7 +246,7 @@ static void set_node(loss_nodes *nodes, loss_node *node, const place *at, long d
     node->d = node->r = (complex_number){0};
 }
 
-/* Adds the node's share of the bounds. */
+/* Adds the node's contribution to the bounds. */
 static long double add_errors(loss_nodes *nodes, const loss_node *node, const place *at, int candidates) {
     long double size = modulus(at->l), c = nodes->c, t = c * size;
     long double plain = modulus(node->plain), tilted = modulus(node->tilted);
@@ -263,7 +266,8 @@ static long double add_errors(loss_nodes *nodes, const loss_node *node, const pl
            (weight + UNIT * (32.0L + candidates) + (size > 0.0L ? 4.0L * at->error / size : 0.0L));
 }
 
-/* Nodes that hold next to nothing are left out; what they could hold joins the error. */
+/* Creates the nodes. Nodes with negligible mass are left out; the most that they could hold is added to the
+ * error. */
 static void fill(loss_nodes *nodes, const sampled_step *kind, const contour *line) {
     sizes all = {0}, dropped = {0}, most = {0};
     long double kl_error = 0.0L, eta = line->eta;
@@ -285,7 +289,7 @@ static void fill(loss_nodes *nodes, const sampled_step *kind, const contour *lin
         set_node(nodes, node, &at, line->k);
         kl_error += add_errors(nodes, node, &at, line->candidates);
     }
-    /* Beyond the window is less than e^-70 of each sum: NEGLIGIBLE covers it. */
+    /* Less than e^-70 of each sum lies outside the window: NEGLIGIBLE covers it. */
     long double lifted = expl(0.5L * eta * eta),
                 rule = 1.001L * (1.0L + expl(2.0L * eta * eta)) / expm1l(EXPONENT);
     nodes->rule =
@@ -294,7 +298,7 @@ static void fill(loss_nodes *nodes, const sampled_step *kind, const contour *lin
     nodes->total_error += line->penalty * (all.mass * rule + lifted * (dropped.mass + NEGLIGIBLE * all.mass));
 }
 
-/* Rounded down to few bits, so that every multiple is exact. */
+/* Rounds down to few bits, so that every multiple is exact. */
 static double short_number(double x) {
     int exponent;
     double mantissa = frexp(x, &exponent);
@@ -333,7 +337,8 @@ int loss_nodes_count(const loss_nodes *nodes) {
 
 /* ---- values ---- */
 
-/* The sum at z = c + iy, and its error after j steps of the recurrences in a precision of so many units. */
+/* Returns the sum at z = c + iy, and its error after j steps of the recurrences in a precision of so many
+ * units. */
 static loss_value value_of(
     const loss_nodes *nodes, complex_number moving, long double y, int64_t j, long double units) {
     long double c = nodes->c, size2 = c * c + y * y;
@@ -361,7 +366,7 @@ static loss_value next_exact(loss_nodes *nodes) {
     return value_of(nodes, sum, (long double)nodes->j * nodes->h, nodes->j, 1.0L);
 }
 
-/* Four partial sums, in an order that does not depend on the machine. */
+/* Uses four partial sums, in an order that does not depend on the machine. */
 static loss_value next_fast(loss_nodes *nodes) {
     fast_nodes *fast = &nodes->fast;
     double re[4] = {0}, im[4] = {0};
@@ -402,11 +407,11 @@ void loss_nodes_hurry(loss_nodes *nodes) {
         fast->value_re[n] = (double)value.re;
         fast->value_im[n] = (double)value.im;
     }
-    /* What D is off by after j steps is at most 16 u j, besides what grows with y. */
+    /* The error of D after j steps is at most 16 u j, in addition to what grows with y. */
     fast->error = nodes->total_error + nodes->total * (16.0L * UNIT * (long double)nodes->j + DBL_EPSILON);
 }
 
-/* In double precision: as if one step of length y had been made. */
+/* In double precision the error is as if one step of length y had been made. */
 loss_value loss_nodes_at(const loss_nodes *nodes, double y) {
     double re = 0.0, im = 0.0;
     for (int n = 0; n < nodes->count; n++) {

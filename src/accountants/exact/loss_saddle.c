@@ -1,5 +1,5 @@
-/* The composed privacy loss on the real line: its moments, the saddle of its curve, Chernoff's bound, and the vertical line
- * along which to invert its transform. */
+/* The composed privacy loss on the real line: its moments, the saddle of its curve, Chernoff's bound, and
+ * the vertical line along which its transform is inverted. */
 #include "loss.h"
 
 #include <math.h>
@@ -8,19 +8,19 @@
 
 /* Shares of the strip's width in one step of the rule: its error is about e^-EXPONENT. */
 #define EXPONENT 26.0
-#define REACHED  12.0 /* phi falls by e^-72 over so many standard deviations */
+#define REACHED  12.0 /* phi falls by e^-72 over this many standard deviations */
 #define TOP      600.0
 enum { MOST_NODES = 4096 };
 
-/* q e^x / (1 + v): the derivative of l in x. */
+/* Returns q e^x / (1 + v), the derivative of l in x. */
 static double share_of(const sampled_step *kind, double u) {
     double x = kind->reach * u - 0.5 * kind->reach * kind->reach;
     return kind->rate / (kind->rate + (1.0 - kind->rate) * exp(-x));
 }
 
-/* A point that is not below the last peak of phi (1+v)^power |v|^2: log phi(u) + power l has the derivative
- * -u + power w share(u), that of log |v|^2 is at most 3.2 w + 1/2 on the strip, and share grows with u, so that the map
- * below comes down to its largest fixed point. */
+/* Returns a point that is not below the last peak of phi (1+v)^power |v|^2. The derivative of log phi(u) +
+ * power l is -u + power w share(u), that of log |v|^2 is at most 3.2 w + 1/2 on the strip, and share grows
+ * with u, so that iterating the map below decreases to its largest fixed point. */
 static double last_peak(const sampled_step *kind, double power) {
     double own = 3.2 * kind->reach + 0.5, u = power * kind->reach + own;
     for (int i = 0; i < 60; i++) {
@@ -31,7 +31,7 @@ static double last_peak(const sampled_step *kind, double power) {
     return u;
 }
 
-/* A point that is not above the peak of phi (1+v)^-power, which is where u = -power w share(u). */
+/* Returns a point that is not above the peak of phi (1+v)^-power, which is at u = -power w share(u). */
 static double first_peak(const sampled_step *kind, double power) {
     double low = -power * kind->reach * share_of(kind, 0.0), high = 0.0;
     while (high - low > 0.1) {
@@ -58,7 +58,8 @@ typedef struct sums {
     double excess, slope, curve; /* M - 1 and its derivatives */
 } sums;
 
-/* Adds one node. Of E[e^(c L)] - 1 the part of first order in the loss L is taken out, as in the complex sum. */
+/* Adds one node. The part of E[e^(c L)] - 1 that is of first order in the loss L is removed, as in the
+ * complex sum. */
 static int add_node(const sampled_step *kind, loss_direction direction, double c, double u, sums *to) {
     double v, l = sampled_loss(kind->rate, kind->reach, u, &v);
     double own = direction == LOSS_REMOVE ? l : 0.0, loss = direction == LOSS_REMOVE ? l : -l, t = c * loss;
@@ -108,7 +109,8 @@ static loss_moments moments_of(const loss_sum *sum, double c) {
     return all;
 }
 
-/* log M from above; the moments are within 1e-9 of M - 1, and log_m near it if M is near 1. */
+/* Returns an upper bound of log M; the moments are within 1e-9 of M - 1, and log_m is as accurate if M is
+ * near 1. */
 static double log_m_above(double log_m) {
     return log_m * (1.0 + 1e-7) + 1e-13;
 }
@@ -120,17 +122,17 @@ double loss_sum_most(const loss_sum *sum) {
     return most * (1.0 + 1e-12);
 }
 
-/* c log c - (1+c) log(1+c) < 0: the largest value of (1 - e^-x)_+ e^(-cx). */
+/* Returns c log c - (1+c) log(1+c) < 0, the logarithm of the largest value of (1 - e^-x)_+ e^(-cx). */
 static double kernel(double c) {
     return -c * log1p(1.0 / c) - log1p(c);
 }
 
-/* delta(e) <= M(c) e^(-ce) e^kernel, solved for e. */
+/* Solves delta(e) <= M(c) e^(-ce) e^kernel for e. */
 static double chernoff_epsilon(const loss_moments *at, double c, double log_delta) {
     return fmax(0.0, (log_m_above(at->log_m) + kernel(c) * (1.0 - 1e-12) - log_delta) / c) * (1.0 + 1e-12);
 }
 
-/* The curve's point that belongs to the saddle c, to a few per cent. */
+/* Returns the curve's point that belongs to the saddle c, accurate to a few per cent. */
 static loss_saddle point_of(const loss_moments *at, double c) {
     double epsilon = at->mean - 1.0 / c - 1.0 / (1.0 + c);
     double bend = at->variance + 1.0 / (c * c) + 1.0 / ((1.0 + c) * (1.0 + c));
@@ -139,7 +141,7 @@ static loss_saddle point_of(const loss_moments *at, double c) {
         .log_delta = at->log_m - c * epsilon - log(c) - log1p(c) - 0.5 * log(2.0 * M_PI * bend)};
 }
 
-/* epsilon and log delta are monotone in c. The search is in log c. */
+/* Searches in log c; epsilon and log delta are monotone in c. */
 loss_saddle loss_saddle_for(const loss_sum *sum, int for_epsilon, double target) {
     double low = -30.0, high = 30.0, at = 0.0, step = 2.0;
     loss_saddle best = {.chernoff = (double)INFINITY}, found = {0};
@@ -182,7 +184,8 @@ loss_saddle loss_saddle_for(const loss_sum *sum, int for_epsilon, double target)
 
 enum { GRID = LOSS_LINE_RIGHT + 20 };
 
-/* How long a step may be so that the aliases stay below log_allowed: m < 0 allow cap, m > 0 (with the best f) the rest. */
+/* Returns the longest step for which the aliases stay below log_allowed: those with m < 0 limit it to cap,
+ * those with m > 0 (with the best f) further. */
 static double step_for(const double *log_m, double c, double epsilon, double log_allowed, double cap) {
     double upper = 0.0, f = 1.0;
     for (int i = 1; i <= LOSS_LINE_RIGHT; i++) {
@@ -207,14 +210,15 @@ loss_line loss_line_for(
         for (int k = 0; k <= LOSS_LINE_RIGHT; k++) line.log_m[k] = log_m[i - k];
         double cap = 2.0 * M_PI * c[i] / -log_allowed;
         line.h = step_for(line.log_m, c[i], epsilon, log_allowed, cap);
-        /* The price: digits lost beyond the dozen that extended precision has to spare, and the number of terms. */
+        /* The cost: digits lost beyond the dozen that extended precision has in reserve, and the number of
+         * terms. */
         double lost = log_m[i] - c[i] * epsilon - log_delta,
                price = 0.5 * fmax(0.0, lost - 20.0) - log(line.h);
         if (price < lowest) {
             lowest = price;
             best = line;
         }
-        if (line.h > 0.9 * cap) break; /* further left the cap falls with c */
+        if (line.h > 0.9 * cap) break; /* further to the left the cap falls with c */
     }
     return best;
 }

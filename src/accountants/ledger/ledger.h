@@ -35,54 +35,55 @@
 enum {
     MFPG_LEDGER_VERSION = 4,
     MFPG_LEDGER_OLDEST = 3,
-    MFPG_LEDGER_WRITTEN = 768,  /* more than any line that is written needs, chain and line end included */
-    MFPG_LEDGER_LONGEST = 4096, /* a longer line is not one of a ledger */
+    MFPG_LEDGER_WRITTEN = 768,  /* more than any written line needs, including chain and line end */
+    MFPG_LEDGER_LONGEST = 4096, /* a longer line is not a ledger line */
     MFPG_LEDGER_SEAL =
         sizeof ",\"chain\":\"\"" - 1 + MFPG_LEDGER_CHAIN_SIZE - 1 /* bytes of the key "chain" */
 };
 
-/* Places of the fields of a release (mfpg_ledger_fields): in lines of all versions, and of version 4 on. */
+/* `places` of the fields of a release (mfpg_ledger_fields): in lines of all versions, or from version 4 on. */
 enum { MFPG_LEDGER_ALWAYS = 1 << 8, MFPG_LEDGER_LATELY = 1 << 9 };
 
-/* NULL, or what is wrong with a header, and with a release in a ledger of that promise. */
+/* Return NULL, or what is wrong with a header, or with a release in a ledger of that promise. */
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header);
 const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release);
 
-/* Both write a line without chain and line end and return its length. The numbers are finite, the promise is a known
- * one. */
+/* Both write a line without chain and line end and return its length. The numbers must be finite and the
+ * promise a known one. */
 size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]);
 size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]);
 
-/* Turns the line {...} of length bytes into {...,"chain":"VALUE"} and returns its new length; the line has room for
- * MFPG_LEDGER_SEAL bytes more. chain holds the previous value, "" before the first line, and becomes the line's own. */
+/* Turns the line {...} of `length` bytes into {...,"chain":"VALUE"} and returns its new length; the line
+ * must have room for MFPG_LEDGER_SEAL more bytes. chain holds the previous value ("" before the first line)
+ * and becomes the line's own value. */
 size_t mfpg_ledger_seal(char *line, size_t length, char chain[MFPG_LEDGER_CHAIN_SIZE]);
 
-/* 1 if the line ends with that key, with any value. */
+/* Returns 1 if the line ends with that key, whatever its value. */
 int mfpg_ledger_is_sealed(const char *line, size_t length);
 
-/* 1 if the sealed line's value is the one that follows chain, which then becomes it. */
+/* Returns 1 if the sealed line's value is the one that follows chain; chain is then set to it. */
 int mfpg_ledger_follows(const char *line, size_t length, char chain[MFPG_LEDGER_CHAIN_SIZE]);
 
 /* ---- reading (ledger_reader.c) ---- */
 
-/* What the reader found in one complete line. */
+/* The content of one complete line. */
 typedef struct mfpg_ledger_entry {
-    mfpg_release release; /* client is the first of the range */
+    mfpg_release release; /* `client` is the first of the range */
     int64_t last_client;
     int64_t offset;         /* of the line's first byte */
     mfpg_ledger_end before; /* of the lines before it */
 } mfpg_ledger_entry;
 
-/* What the reader found of the whole file. */
+/* What the reader found in the whole file. */
 typedef struct mfpg_ledger_extent {
     int version;
     int64_t complete; /* bytes of complete lines */
     mfpg_ledger_end end;
 } mfpg_ledger_extent;
 
-/* mfpg_ledger_read, with the place of each line, of an open file (-1: the path is opened). extent is set on success
- * only. */
+/* Reads like mfpg_ledger_read, and also reports the offset of each line. Reads an open file (-1: the path is
+ * opened). extent is set on success only. */
 mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, int descriptor, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, mfpg_ledger_extent *extent);
 
@@ -91,13 +92,14 @@ mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, int descriptor
 /* What one client has spent. */
 typedef struct ledger_account {
     mfpg_accountant *accountant;
-    mfpg_filter filter; /* of the header's budget; unused if the accountant keeps it */
+    mfpg_filter filter; /* filter for the header's budget; not used if the accountant enforces the budget */
     int any;            /* 1: something was released */
-    int over;           /* 1: more was released than the filter's budget: nothing is known any more */
+    /* 1: more was released than the filter's budget allows, so no bound is known any more */
+    int over;
 } ledger_account;
 
-/* One lock keeps threads apart; other processes are kept out by a lock on the file, from opening to closing. A child made
- * by fork() inherits the file, but not the right to it: every call compares the process. */
+/* One lock separates threads; a lock on the file excludes other processes while the ledger is open. A child
+ * made by fork() inherits the file but may not use it: every call compares the process. */
 struct mfpg_ledger {
     pthread_mutex_t lock;
     pid_t owner; /* the process that opened it */
@@ -105,30 +107,32 @@ struct mfpg_ledger {
     char *path;
     mfpg_ledger_header header;
     int64_t round;         /* of the latest release */
-    mfpg_ledger_end last;  /* of the lines handed to text so far */
-    mfpg_ledger_end found; /* of the file as it was opened */
+    mfpg_ledger_end last;  /* end of the lines handed to `text` so far */
+    mfpg_ledger_end found; /* end of the file when it was opened */
     int64_t end;           /* offset of the next line */
-    int64_t size;          /* bytes in the file: more than end while an interrupted run is being repeated */
-    int broken;            /* a write failed half-way: nothing may follow */
-    double limit; /* stop_at_epsilon of this writer: the header's, or a smaller one; +INFINITY: none */
-    ledger_account *account; /* accounts, by client; those beyond them have released nothing */
+    int64_t size;          /* bytes in the file; more than `end` while an interrupted run is being repeated */
+    int broken;            /* a write failed half-way, so nothing may follow it */
+    double limit; /* stop_at_epsilon of this writer: the header's or a smaller one; +INFINITY: none */
+    ledger_account *account; /* accounts, indexed by client; clients beyond the array have released nothing */
     int64_t accounts;
-    int priced;  /* 1: the accounts hold all that the file does */
+    int priced;  /* 1: the accounts include everything in the file */
     size_t used; /* bytes waiting in text */
     char text[1 << 16];
 };
 
-/* Locks; MFPG_ERR_INPUT in another process than the one that opened it, and nothing is locked. */
+/* Locks the ledger. In a process other than the one that opened it, returns MFPG_ERR_INPUT and locks
+ * nothing. */
 mfpg_status mfpg_ledger_lock(mfpg_context *ctx, mfpg_ledger *ledger);
 void mfpg_ledger_unlock(mfpg_ledger *ledger);
 
-/* Could these releases be written? And mfpg_ledger_append_made. The caller holds the lock. */
+/* mfpg_ledger_check tests whether these releases could be written; the next function is
+ * mfpg_ledger_append_made. The caller must hold the lock. */
 mfpg_status mfpg_ledger_check(
     mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 mfpg_status mfpg_ledger_write(
     mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 
-/* A maker of releases: user is the array of them. */
+/* A maker of releases for which user is an array of them. */
 mfpg_release mfpg_ledger_element(void *user, ptrdiff_t i);
 
 /* Frees what the clients have spent. */

@@ -32,7 +32,7 @@ const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_re
     const char *fault = mfpg_release_fault(release);
     if (!fault) fault = mfpg_promised_fault(promise, release);
     if (fault) return fault;
-    /* If every update is seen, the others' noise protects nobody. */
+    /* If every update is seen, the noise of the others protects no client. */
     return promise->view == MFPG_VIEW_LOCAL && release->last_sd > release->noise_sd
                ? "the view is local, but last_sd exceeds noise_sd"
                : NULL;
@@ -54,7 +54,7 @@ static const mfpg_record_field release_fields[] = {
 };
 const mfpg_fields mfpg_ledger_fields = MFPG_FIELDS("ledger", release_fields);
 
-/* Adds text to a line of that length, which has room for it, and returns the new length. */
+/* Appends text to a line of that length, which must have room for it, and returns the new length. */
 static size_t add(char *out, size_t length, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static size_t add(char *out, size_t length, const char *format, ...) {
@@ -106,7 +106,7 @@ size_t mfpg_ledger_format_release(
 static const char key[] = ",\"chain\":\"", end[] = "\"}";
 enum { KEY = sizeof key - 1, END = sizeof end - 1, DIGITS = MFPG_LEDGER_CHAIN_SIZE - 1 };
 
-/* body: the line up to, but without, its closing brace. */
+/* body: the line without its closing brace. */
 static void hash(const char *chain, const char *body, size_t length, char out[MFPG_LEDGER_CHAIN_SIZE]) {
     crypto_hash_sha256_state state;
     unsigned char value[crypto_hash_sha256_BYTES];

@@ -1,4 +1,4 @@
-/* Reading a ledger, line by line and in constant memory. */
+/* Reads a ledger line by line in constant memory. */
 #include "ledger.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ typedef struct line_reader {
     mfpg_ledger_end end; /* of the lines that were accepted */
     int version;
     const json_t *line; /* the current one as an object */
-    mfpg_status status; /* of its first fault; what is read of the line after that is not to be used */
+    /* status of the first fault; values that are read from the line afterwards must not be used */
+    mfpg_status status;
     char text[MFPG_LEDGER_LONGEST];
 } line_reader;
 
@@ -44,7 +45,7 @@ static mfpg_status next_line(line_reader *reader, line_kind *kind) {
     return MFPG_OK;
 }
 
-/* The message is about the first fault of a line. */
+/* Sets the message, which is about the first fault of a line. */
 static void fail_line(line_reader *reader, const char *what) {
     if (reader->status == MFPG_OK)
         reader->status = mfpg_fail(
@@ -57,7 +58,7 @@ static void fail_key(line_reader *reader, const char *key, const char *wanted) {
     fail_line(reader, what);
 }
 
-/* The object that the text holds before its chain: {...,"chain":"VALUE"} is read as {...}. */
+/* Loads the object without its chain: {...,"chain":"VALUE"} is read as {...}. */
 static json_t *load(line_reader *reader, json_error_t *error) {
     if (!mfpg_ledger_is_sealed(reader->text, reader->length))
         return json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES, error);
@@ -69,11 +70,11 @@ static json_t *load(line_reader *reader, json_error_t *error) {
     return line;
 }
 
-/* The line as an object, to be given back with json_decref; NULL after a fault. */
+/* Returns the line as an object, to be released with json_decref; NULL after a fault. */
 static json_t *parse_line(line_reader *reader) {
     json_error_t error;
     json_t *line = load(reader, &error);
-    /* Jansson has words for every fault of the text; if it fails without any, memory ran out. */
+    /* Jansson has a message for every fault of the text; if it fails without a message, memory ran out. */
     if (!line && (json_error_code(&error) == json_error_out_of_memory || !error.text[0])) {
         reader->status = mfpg_fail_memory(reader->ctx);
     } else if (!line) {
@@ -100,7 +101,7 @@ static double number_of(line_reader *reader, const json_t *object, const char *k
     return json_number_value(value);
 }
 
-/* The index below count of the name that the key holds. */
+/* Returns the index, below count, of the name that is the value of the key. */
 static int name_of(line_reader *reader, const char *key, int count, const char *const *names) {
     const char *word = json_string_value(json_object_get(reader->line, key));
     for (int i = 0; word && i < count; i++)
@@ -181,7 +182,7 @@ static mfpg_action action_of(line_reader *reader) {
     const json_t *object = json_object_get(reader->line, "action");
     mfpg_action action = {.control = MFPG_CONTROL_NONE};
     if (json_is_null(object)) return action;
-    if (json_object_size(object) != 1) { /* 0 for what is not an object */
+    if (json_object_size(object) != 1) { /* 0 for values that are not an object */
         fail_key(reader, "action", "null or name one budget, strength or multiplier");
     } else if (json_object_get(object, "budget")) {
         action.control = MFPG_CONTROL_BUDGET;
@@ -196,7 +197,7 @@ static mfpg_action action_of(line_reader *reader) {
     return action;
 }
 
-/* What the line says it protects must be what the header says, and the line must be made accordingly. */
+/* Reads what was noised; it must be what the header says, and the line must have the keys that belong to it. */
 static void read_particles(line_reader *reader, mfpg_particles expected, mfpg_release *out) {
     out->particles = particles_of(reader);
     out->contraction = 1.0;
@@ -212,7 +213,7 @@ static void read_particles(line_reader *reader, mfpg_particles expected, mfpg_re
     }
 }
 
-/* The numbers that a line of its version has. */
+/* Reads the numbers that a line of its version has. */
 static void read_numbers(line_reader *reader, mfpg_release *out) {
     int places = MFPG_LEDGER_ALWAYS | (reader->version == MFPG_LEDGER_OLDEST ? 0 : MFPG_LEDGER_LATELY);
     for (ptrdiff_t i = 0; i < mfpg_ledger_fields.count; i++) {
@@ -226,7 +227,8 @@ static void read_numbers(line_reader *reader, mfpg_release *out) {
     }
 }
 
-/* What was clipped; before version 4 lines did not say so, and it follows from the rest of the release. */
+/* Returns what was clipped. Before version 4, lines did not state it, and it follows from the rest of the
+ * release. */
 static mfpg_clipped clipped_of(
     line_reader *reader, const mfpg_ledger_header *header, const mfpg_release *release) {
     const char *const names[] = {mfpg_clipped_name(MFPG_CLIPPED_UPDATE),
@@ -274,7 +276,7 @@ static void check_chain(line_reader *reader) {
     reader->end.lines++;
 }
 
-/* One complete line, from its text to what it says. */
+/* Interprets the text of one complete line. */
 static mfpg_status take_line(line_reader *reader, mfpg_ledger_header *header, mfpg_ledger_entry *entry) {
     json_t *line = parse_line(reader);
     reader->line = line;
@@ -306,7 +308,7 @@ static mfpg_status scan_lines(line_reader *reader, mfpg_ledger_header *header,
         if (status == MFPG_OK && reader->number > 1 && visit) status = visit(user, &entry);
         if (status != MFPG_OK) return status;
     }
-    /* A crash leaves the beginning of a line, never a whole line with another byte for its end. */
+    /* A crash can leave the beginning of a line, but never a whole line with a different byte at its end. */
     if (mfpg_ledger_is_sealed(reader->text, reader->length - 1))
         fail_line(reader, "the line end was replaced by another byte");
     else
@@ -315,7 +317,8 @@ static mfpg_status scan_lines(line_reader *reader, mfpg_ledger_header *header,
     return reader->status;
 }
 
-/* A stream of its own from the first byte on; the writer of the descriptor uses no offset that is shared. */
+/* Opens a separate stream that starts at the first byte; the writer of the descriptor does not use a shared
+ * offset. */
 static FILE *open_again(int descriptor) {
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (copy < 0) return NULL;

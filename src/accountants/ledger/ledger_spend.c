@@ -1,4 +1,4 @@
-/* What the clients of a ledger have spent, asked, charged and written down as one step. */
+/* What the clients of a ledger have spent. Budget check, charge and record are one step. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static mfpg_status start_account(mfpg_context *ctx, const mfpg_ledger *ledger, l
     return status;
 }
 
-/* The account of a client, made if there is none. */
+/* Finds the account of a client, and creates it if it does not exist. */
 static mfpg_status find_account(
     mfpg_context *ctx, mfpg_ledger *ledger, int64_t client, ledger_account **out) {
     if (client >= ledger->accounts) {
@@ -81,7 +81,7 @@ static mfpg_status price_line(void *user, const mfpg_ledger_entry *entry) {
     return MFPG_OK;
 }
 
-/* The accounts hold everything in the file from here on. */
+/* After this call the accounts include everything in the file. */
 static mfpg_status price(mfpg_context *ctx, mfpg_ledger *ledger) {
     if (ledger->priced) return MFPG_OK;
     if (ledger->broken) return mfpg_fail(ctx, MFPG_ERR_IO, "%s: an earlier write failed", ledger->path);
@@ -122,7 +122,8 @@ static mfpg_status tell(
     return status;
 }
 
-/* 1 if the release can be afforded next. A smaller budget than the header's admits less; what is certified is the same. */
+/* Returns 1 if the client can afford the release next. A budget smaller than the header's admits less; the
+ * certificate is the same. */
 static int affords(
     mfpg_context *ctx, const mfpg_ledger *ledger, const ledger_account *account, const mfpg_release *next) {
     if (!has_filter(ledger))
@@ -136,7 +137,7 @@ static int affords(
     return mfpg_filter_admits(&own, mu_of(ledger, next));
 }
 
-/* Asks, and if charge is 1 writes down, under the lock. */
+/* Checks the budget and, if charge is 1, writes the release; the caller holds the lock. */
 static mfpg_status spend_locked(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, int charge, mfpg_spending *out) {
     mfpg_spending answer = {.round = ledger->round};

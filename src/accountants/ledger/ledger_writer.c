@@ -1,4 +1,5 @@
-/* Writing a ledger: a round's lines are on disk before the call returns, and no complete line is ever taken back. */
+/* Writes a ledger. A round's lines are on disk before the call returns, and a complete line is never
+ * removed. */
 #include "ledger.h"
 
 #include <errno.h>
@@ -22,15 +23,15 @@ static mfpg_status fail_system(mfpg_context *ctx, const char *path, const char *
     return mfpg_fail(ctx, MFPG_ERR_IO, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 
-/* While an interrupted run is repeated its releases are in the file already, up to where the interruption struck (in
- * the middle of a line, perhaps). Counts the waiting bytes that are there; other bytes mean that this is no
+/* While an interrupted run is repeated, its releases are already in the file up to the interruption (perhaps
+ * in the middle of a line). Counts the waiting bytes that are present; if the bytes differ, this is not a
  * repetition. */
 static mfpg_status compare_with_file(mfpg_context *ctx, mfpg_ledger *ledger, size_t *present) {
     *present = 0;
     while (*present < ledger->used && ledger->end + (int64_t)*present < ledger->size) {
         char block[1 << 12];
         size_t left = ledger->used - *present, wanted = left < sizeof block ? left : sizeof block;
-        errno = EIO; /* for a file that ends too early: no bytes, no error */
+        errno = EIO; /* for a file that ends too early: no bytes are read and no error is set */
         ssize_t got = pread(ledger->descriptor, block, wanted, ledger->end + (int64_t)*present);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return fail_system(ctx, ledger->path, "read");
@@ -43,12 +44,12 @@ static mfpg_status compare_with_file(mfpg_context *ctx, mfpg_ledger *ledger, siz
     return MFPG_OK;
 }
 
-/* Hands the waiting bytes to the system. */
+/* Passes the waiting bytes to the system. */
 static mfpg_status flush(mfpg_context *ctx, mfpg_ledger *ledger) {
     size_t done;
     mfpg_status status = compare_with_file(ctx, ledger, &done);
     while (status == MFPG_OK && done < ledger->used) {
-        errno = EIO; /* for no byte written, which sets no error */
+        errno = EIO; /* for the case that no byte was written, which sets no error */
         ssize_t wrote =
             pwrite(ledger->descriptor, ledger->text + done, ledger->used - done, ledger->end + (int64_t)done);
         if (wrote < 0 && errno == EINTR) continue;
@@ -76,7 +77,8 @@ static mfpg_status read_size(mfpg_context *ctx, const mfpg_ledger *ledger, struc
 /* ---- one ledger ---- */
 
 mfpg_status mfpg_ledger_lock(mfpg_context *ctx, mfpg_ledger *ledger) {
-    /* The process is compared first: in a child the lock may be held by a thread that it does not have. */
+    /* The process is compared first, because in a child the lock may be held by a thread that does not exist
+     * there. */
     if (ledger->owner != getpid())
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: was opened by process %lld, not by this one; a child made by fork() opens it itself, after "
@@ -101,7 +103,7 @@ void mfpg_ledger_forget_accounts(mfpg_ledger *ledger) {
 void mfpg_ledger_close(mfpg_ledger *ledger) {
     if (!ledger) return;
     int own = ledger->owner == getpid();
-    /* A child that was forked from this process holds the file as well, and would keep all others out of it. */
+    /* A child forked from this process holds the file as well and would keep all other processes out of it. */
     if (ledger->descriptor >= 0 && own) flock(ledger->descriptor, LOCK_UN);
     if (ledger->descriptor >= 0) close(ledger->descriptor);
     if (own) pthread_mutex_destroy(&ledger->lock);
@@ -110,7 +112,7 @@ void mfpg_ledger_close(mfpg_ledger *ledger) {
     free(ledger);
 }
 
-/* What is known of it; a child made by fork() has a copy that nobody changes. */
+/* Returns the state of the ledger; a child made by fork() has a copy that does not change. */
 mfpg_ledger_state mfpg_ledger_tell(mfpg_ledger *ledger) {
     int locked = mfpg_ledger_lock(NULL, ledger) == MFPG_OK;
     mfpg_ledger_state state = {.header = ledger->header,
@@ -123,7 +125,7 @@ mfpg_ledger_state mfpg_ledger_tell(mfpg_ledger *ledger) {
 
 /* ---- opening ---- */
 
-/* Opens the file that has that name for now, for one writer at a time. */
+/* Opens the file under its present name, for one writer at a time. */
 static mfpg_status open_file(mfpg_context *ctx, const char *path, const char *name, int flags,
     const mfpg_ledger_header *header, mfpg_ledger **out) {
     mfpg_ledger *ledger = mfpg_alloc(1, sizeof *ledger);
@@ -148,7 +150,7 @@ static mfpg_status open_file(mfpg_context *ctx, const char *path, const char *na
     return status;
 }
 
-/* Seals the line that was just written after the waiting bytes and takes it in. */
+/* Seals the line that was just written after the waiting bytes, and appends it to them. */
 static void take_line(mfpg_ledger *ledger, size_t length) {
     char *line = ledger->text + ledger->used;
     length = mfpg_ledger_seal(line, length, ledger->last.chain);
@@ -162,7 +164,7 @@ static mfpg_status check_header(mfpg_context *ctx, const char *path, const mfpg_
     return fault ? mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s: the ledger's header: %s", path, fault) : MFPG_OK;
 }
 
-/* Gives the file its own name, which no file has yet. */
+/* Gives the file its final name, which no file may have yet. */
 static mfpg_status publish(mfpg_context *ctx, const char *name, const char *path) {
     int linked = link(name, path) == 0;
     if (!linked && errno != EEXIST) /* a file system without links */
@@ -177,7 +179,7 @@ static mfpg_status publish(mfpg_context *ctx, const char *name, const char *path
                : fail_system(ctx, path, "make");
 }
 
-/* Until its first line is on disk the ledger has a temporary name. */
+/* The ledger has a temporary name until its first line is on disk. */
 mfpg_status mfpg_ledger_create(
     mfpg_context *ctx, const char *path, const mfpg_ledger_header *header, mfpg_ledger **out) {
     mfpg_ledger *ledger = NULL;
@@ -203,11 +205,12 @@ mfpg_status mfpg_ledger_create(
     return status;
 }
 
-/* What is looked for in a file that is opened again. */
+/* What is searched in a file that is opened again. */
 typedef struct place {
-    int64_t next_round;     /* to be repeated; INT64_MAX: none */
-    int64_t last_round;     /* of all lines */
-    int64_t offset;         /* of the first line of next_round or a later one; -1 while none was found */
+    int64_t next_round; /* to be repeated; INT64_MAX: none */
+    int64_t last_round; /* of all lines */
+    /* offset of the first line of next_round or a later round; -1 if none was found */
+    int64_t offset;
     mfpg_ledger_end before; /* of the lines before it */
 } place;
 
@@ -220,7 +223,7 @@ static mfpg_status find_place(void *user, const mfpg_ledger_entry *entry) {
     return MFPG_OK;
 }
 
-/* Opens and reads a file. Lines of the one version do not follow lines of the other. */
+/* Opens and reads a file. Lines of different versions must not be mixed. */
 static mfpg_status open_again(
     mfpg_context *ctx, const char *path, place *next, mfpg_ledger_header *header, mfpg_ledger **out) {
     mfpg_ledger_extent found;
@@ -272,7 +275,8 @@ mfpg_status mfpg_ledger_resume(mfpg_context *ctx, const char *path, const mfpg_l
     return status;
 }
 
-/* Nothing leaves before its line is complete and on disk, so the beginning of a line released nothing. */
+/* Cuts off the beginning of an unfinished line. It released nothing, because nothing leaves before its line
+ * is complete and on disk. */
 static mfpg_status cut_unfinished(mfpg_context *ctx, mfpg_ledger *ledger) {
     struct stat info;
     mfpg_status status = read_size(ctx, ledger, &info);
@@ -304,7 +308,7 @@ mfpg_status mfpg_ledger_open(mfpg_context *ctx, const char *path, double stop_at
 
 /* ---- rounds ---- */
 
-/* All are looked at before the first byte is written. */
+/* All releases are checked before the first byte is written. */
 mfpg_status mfpg_ledger_check(
     mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
     mfpg_release before = {0};
@@ -327,7 +331,7 @@ mfpg_status mfpg_ledger_check(
     return MFPG_OK;
 }
 
-/* A run of neighbours with equal releases shares a line. */
+/* Adjacent clients with equal releases share a line. */
 static mfpg_status write_round(
     mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
     mfpg_release next = release(user, 0);
@@ -348,8 +352,8 @@ static mfpg_status write_round(
     return flush_to_disk(ctx, ledger);
 }
 
-/* A backup that is put back over the file, or a file that is deleted, would take releases away from a writer who counts on
- * them: it does not go on. */
+/* If a backup replaces the file, or the file is deleted, releases would be lost that the writer relies on;
+ * it then refuses to continue. */
 static mfpg_status check_file(mfpg_context *ctx, const mfpg_ledger *ledger) {
     struct stat info;
     mfpg_status status = read_size(ctx, ledger, &info);

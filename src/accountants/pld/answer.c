@@ -9,7 +9,7 @@
 
 enum { MOST_PASSES = 4 };
 
-/* No loss of add exceeds this: each step's is at most -log(1-q). */
+/* Returns the largest loss of add: each step's is at most -log(1-q). */
 static double largest_add_loss(const pld_mechanism *mechanism) {
     double sum = mechanism->mu > 0.0 ? (double)INFINITY : 0.0;
     for (int i = 0; i < mechanism->used; i++)
@@ -19,10 +19,11 @@ static double largest_add_loss(const pld_mechanism *mechanism) {
 
 /* ---- roots of curves ---- */
 
-/* delta at epsilon e by one curve or the larger of two, and for a group of two records (1 + e^e) times that. */
+/* delta at epsilon e by one curve or the larger of two; for a group of two records it is (1 + e^e) times
+ * that. */
 typedef struct question {
     const pld_curve *one, *two; /* two may be NULL */
-    double two_ends;            /* from this epsilon on two is 0 */
+    double two_ends;            /* from this epsilon on, `two` is 0 */
     int group;
     double delta;
 } question;
@@ -36,7 +37,8 @@ static double excess(double epsilon, const void *arg) {
     return value == 0.0 ? -DBL_TRUE_MIN : value;
 }
 
-/* The smallest epsilon found at which delta is not above what is asked; +INFINITY if none was. */
+/* Returns the smallest epsilon that was found at which delta is not above the requested one; +INFINITY if
+ * there was none. */
 static double root_of(const question *asked) {
     double low = fmax(0.0, asked->one->low), high = asked->one->high;
     if (asked->two) {
@@ -52,7 +54,8 @@ static double root_of(const question *asked) {
 
 /* ---- one side ---- */
 
-/* A better guess of the answer pays if grid, tilt and window were chosen for one that is this much too large. */
+/* Returns whether grid, tilt and window were chosen for a guess so much too large that choosing them again
+ * pays. */
 static int is_far(int for_delta, double given, double found, const pld_setting *guess) {
     return for_delta ? given > 0.0 && found < 0.01 * guess->delta
                      : found > 0.0 && found < 0.5 * guess->epsilon;
@@ -65,7 +68,7 @@ mfpg_status pld_side_answer(
     if (pld_kinds(mechanism) == 0 || (for_delta && given >= most)) return MFPG_OK;
     if (mechanism->used == 1 && mechanism->mu == 0.0 && mechanism->sampled[0].count == 1) {
         sampled_step kind = pld_kind(mechanism, side, 0);
-        /* Above the loss 0 replace is remove, at a reach that pld_kind has doubled. */
+        /* Above the loss 0 replace equals remove, with a reach that pld_kind has doubled. */
         loss_direction direction = side == PLD_ADD ? LOSS_ADD : LOSS_REMOVE;
         *out = (for_delta ? sampled_step_delta : sampled_step_epsilon)(&kind, direction, given).upper;
         return MFPG_OK;
@@ -98,7 +101,7 @@ static mfpg_status zero_out(const pld_mechanism *mechanism, int for_delta, doubl
     return status;
 }
 
-/* About where delta of zero-out has to lie so that a group of two meets delta; 0 if no grid can tell. */
+/* Estimates the delta of zero-out for which a group of two meets delta; 0 if no grid allows an estimate. */
 static mfpg_status zero_out_target(const pld_mechanism *mechanism, double delta, double *target) {
     *target = 0.5 * delta;
     for (int i = 0; i < 3; i++) {

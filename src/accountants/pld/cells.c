@@ -19,14 +19,14 @@
 #include "numerics/special/normal.h"
 
 #define ULP        0x1p-53
-#define LEFT_MOST  (-37.0) /* below, the normal law has a mass of 1e-299, */
-#define RIGHT_MOST 38.0    /* above it and w, the law with the record less than 1e-315: */
-#define LEFT_MASS  1e-298  /* what counts as infinite loss for both */
+#define LEFT_MOST  (-37.0) /* below this point the normal law has a mass of 1e-299, */
+#define RIGHT_MOST 38.0    /* and above it and w, the law with the record has a mass below 1e-315: */
+#define LEFT_MASS  1e-298  /* this mass counts as infinite loss for both */
 #define QUADRATURE (80.0 * ULP)
 
 typedef struct ladder {
     double q, w, h;
-    int from_edge; /* 1: points are counted from the smallest loss log(1-q), 0: from 0 */
+    int from_edge; /* 1: grid points are counted from the smallest loss log(1-q), 0: from 0 */
     double offset, log_odds;
 } ladder;
 
@@ -34,7 +34,8 @@ typedef struct rung {
     double u, level, blur; /* level: q e^(x_i) */
 } rung;
 
-/* The smallest loss itself is a grid point if losses come near it, as e^loss - (1-q) then has to be exact. */
+/* The smallest loss itself is a grid point if losses come near it, because e^loss - (1-q) must then be
+ * exact. */
 static ladder ladder_for(const sampled_step *kind, pld_side side, double lowest, double h) {
     double edge = kind->rate < 1.0 ? log1p(-kind->rate) : -(double)INFINITY;
     ladder l = {.q = kind->rate, .w = kind->reach, .h = h};
@@ -45,7 +46,7 @@ static ladder ladder_for(const sampled_step *kind, pld_side side, double lowest,
     return l;
 }
 
-/* The error of w u is that of x and of two more roundings; that of the loss q e^x / r times it. */
+/* The error of w u is that of x and of two more roundings; that of the loss is q e^x / r times it. */
 static rung rung_at(const ladder *l, int64_t i) {
     double loss = l->h * (double)i, rise = expm1(loss), x, share, size;
     rung at;
@@ -77,7 +78,7 @@ static rung rung_at(const ladder *l, int64_t i) {
 
 typedef struct gauss_rule {
     int half;
-    double reach; /* largest half-length of a panel, over 1/slope */
+    double reach; /* largest half-length of a panel, as a multiple of 1/slope */
     double node[5], weight[5];
 } gauss_rule;
 
@@ -98,7 +99,7 @@ static const gauss_rule rules[3] = {
 typedef struct cell {
     double w, low, high; /* low may be -INFINITY */
     int present;         /* 1: with phi(u - w), 0: with phi(u) */
-    int far; /* 1: low is below LEFT_MOST, where c_i may vanish: up with phi(u - w) all the same */
+    int far; /* 1: low is below LEFT_MOST, where c_i may vanish, so up is computed with phi(u - w) */
     double up, down;
 } cell;
 
@@ -116,7 +117,7 @@ static void add_node(cell *c, double left, double part, double weight) {
     }
 }
 
-/* A cell that is longer than a step's whole range of losses may end far beyond what holds any mass. */
+/* A cell that is longer than a step's whole range of losses may end far beyond all mass. */
 static void integrate(cell *c) {
     double from = fmax(c->low, LEFT_MOST), to = fmin(c->high, c->w + RIGHT_MOST);
     double most = fmax(fabs(from), fabs(to)) + c->w + 1.0, whole = to - from, half = 0.5 * whole;
@@ -172,7 +173,7 @@ static void lay(const layer *to, int64_t i, double mass, double shift) {
     to->out->further += value * exp(to->set->more_tilt * at - to->out->log_further);
 }
 
-/* The mass of remove at the point i, as this side has it. */
+/* Adds the mass of remove at the point i, in the form that this side uses. */
 static void lay_point(const layer *to, int64_t i, double mass) {
     double at = to->set->h * (double)i;
     if (to->side != PLD_ADD) lay(to, i, mass, 0.0);
@@ -180,7 +181,8 @@ static void lay_point(const layer *to, int64_t i, double mass) {
     if (to->side == PLD_REPLACE && i > 0) lay(to, -i, mass, -at);
 }
 
-/* What lies below the first rung goes up to the next one; for add these are the largest losses, which count as infinite. */
+/* The mass below the first rung is moved up to the next rung; for add these are the largest losses, which
+ * count as infinite. */
 static void lay_below(const layer *to, const ladder *l, int64_t first, double u) {
     double absent = mfpg_normal_cdf(u), present = mfpg_normal_cdf(u - l->w), margin = 1.0 + 32.0 * ULP;
     if (to->side == PLD_ADD) to->out->infinite += absent * margin;
@@ -213,7 +215,7 @@ void pld_cells_fold(const pld_setting *setting, const sampled_step *kind, pld_si
     to.crowding = 2.0 * (double)(last - first) / (double)setting->n;
     rung below = rung_at(&l, first);
     double carried = 0.0;
-    if (side == PLD_REPLACE) /* what neither law has more of than the other: P = Q on it */
+    if (side == PLD_REPLACE) /* the mass that both laws have in common: there P = Q */
         lay(&to, 0, (1.0 - l.q) * erf(l.w * M_SQRT1_2 / 2.0) * (1.0 + 8.0 * ULP), 0.0);
     else
         lay_below(&to, &l, first, below.u);

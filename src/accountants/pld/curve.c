@@ -22,17 +22,17 @@
 #include "numerics/linalg/linalg.h"
 
 #define ULP     0x1p-53
-#define NOTHING (-1000.0) /* the logarithm of a factor that makes an entry 0 for good */
+#define NOTHING (-1000.0) /* the logarithm of a factor that makes an entry permanently 0 */
 #define STEPS   0x1p53
 
 enum { BLOCK = 64 };
 
-/* The product of powers so far, entry by entry 0 ... n/2. */
+/* The product of powers so far, for the entries 0 ... n/2. */
 typedef struct product {
     double *size;  /* log of the modulus */
-    double *bound; /* log of a bound of modulus + error */
+    double *bound; /* log of an upper bound of modulus + error */
     double *angle;
-    double *work; /* n: the masses of one kind, then the result */
+    double *work; /* n numbers: the masses of one kind, and finally the result */
     mfpg_fft *fft;
 } product;
 
@@ -56,14 +56,14 @@ static int product_start(product *p, ptrdiff_t n) {
     return 0;
 }
 
-/* The entry j of a packed transform. */
+/* Returns the entry j of a packed transform. */
 static void entry(const double *packed, ptrdiff_t j, ptrdiff_t n, double *re, double *im) {
     int ends = j == 0 || j == n / 2;
     *re = ends ? packed[j == 0 ? 0 : 1] : packed[2 * j];
     *im = ends ? 0.0 : packed[2 * j + 1];
 }
 
-/* Multiplies by the count-th power of the masses in work over their sum. */
+/* Multiplies by the count-th power of (the masses in work divided by their sum). */
 static void product_power(product *p, ptrdiff_t n, double count, double sum) {
     double off = mfpg_fft_error(n) * sum, log_sum = log(sum);
     for (ptrdiff_t j = 0; j <= n / 2; j++) {
@@ -79,7 +79,7 @@ static void product_power(product *p, ptrdiff_t n, double count, double sum) {
     }
 }
 
-/* Puts the product into work and transforms it back; returns the 2-norm of the error. */
+/* Copies the product into work and transforms it back; returns the 2-norm of the error. */
 static double product_finish(product *p, ptrdiff_t n, int kinds) {
     double square = 0.0, error_square = 0.0;
     for (ptrdiff_t j = 0; j <= n / 2; j++) {
@@ -102,7 +102,7 @@ static double product_finish(product *p, ptrdiff_t n, int kinds) {
     return (error_norm + mfpg_fft_error(n) * (norm + error_norm)) * (1.0 + (double)n * ULP);
 }
 
-/* All kinds, one after the other. What the curve keeps of them apart from masses is summed here. */
+/* Composes all kinds, one after the other, and sums what the curve keeps of them in addition to masses. */
 static void compose(const pld_mechanism *mechanism, pld_side side, pld_curve *curve, product *p) {
     ptrdiff_t n = curve->set.n;
     double further = 0.0, further_size = 0.0;
@@ -169,11 +169,11 @@ void pld_curve_destroy(pld_curve *curve) {
 /* ---- what it says ---- */
 
 typedef struct sums {
-    double total, squares; /* of mass times weight, and of the weights */
+    double total, squares; /* sums of mass times weight, and of squared weights */
 } sums;
 
-/* Adds the points k ... k + count - 1, count <= BLOCK, whose first lies x >= 0 above epsilon. The weight at x + y is
- * e^(-s x) e^(-s y) (1 - e^-x + e^-x (1 - e^-y)), in which nothing cancels. */
+/* Adds the points k ... k + count - 1, count <= BLOCK, the first of which is x >= 0 above epsilon. The
+ * weight at x + y is e^(-s x) e^(-s y) (1 - e^-x + e^-x (1 - e^-y)), in which nothing cancels. */
 static void add_block(const pld_curve *curve, const double *fall, const double *rise, int64_t k, int count,
     double x, sums *out) {
     double front = exp(-curve->set.tilt * x), base = -expm1(-x), rest = exp(-x);
@@ -200,7 +200,7 @@ double pld_curve_delta(const pld_curve *curve, double epsilon) {
     int64_t end = curve->first + set->n;
     for (int64_t k = (int64_t)place; k < end; k += BLOCK) {
         double x = fmax(0.0, set->h * (double)k - at);
-        if (s * x > 800.0) break; /* weights of 0 from here on, to every double */
+        if (s * x > 800.0) break; /* all further weights are 0 as doubles */
         add_block(curve, fall, rise, k, (int)(end - k < BLOCK ? end - k : BLOCK), x, &sum);
     }
     double exponent = curve->log_scale - s * at;

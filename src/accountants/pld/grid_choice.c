@@ -1,4 +1,4 @@
-/* The cumulant K(s) = sum of T log E[e^(s loss)] by the trapezoid rule, and what follows from it. */
+/* The cumulant K(s) = sum of T log E[e^(s loss)] by the trapezoid rule, and the choice of the grid from it. */
 #include "pld.h"
 
 #include <math.h>
@@ -8,14 +8,16 @@
 #include "base/memory.h"
 #include "numerics/special/normal.h"
 
-#define EXPONENT_MOST  500.0  /* of e^(s loss) for one step */
-#define LOSS_MOST      600.0  /* a sampled step whose losses go beyond is not put on a grid */
-#define REACH_MOST     60.0   /* nor one whose noise is so small */
-#define WINDOW         14.0   /* tilted mass outside is about e^-14 at either end, or less if that is much */
-#define ACCURACY       2e-4   /* what discretisation may add to epsilon, of min(epsilon, 1) */
-#define DELTA_ACCURACY 2e-3   /* of delta, if that is asked for */
-#define CUT_HIGH       1e-7   /* of delta: chance of a loss above what is kept */
-#define CUT_LOW        1e-9   /* chance of a loss below what is kept, which is then raised */
+#define EXPONENT_MOST 500.0 /* of e^(s loss) for one step */
+#define LOSS_MOST     600.0 /* sampled steps with larger losses are not put on a grid */
+#define REACH_MOST    60.0  /* sampled steps with less noise than this are not either */
+/* the tilted mass outside the window is about e^-14 at either end, or less if that is much */
+#define WINDOW 14.0
+/* the error that discretisation may add to epsilon, relative to min(epsilon, 1) */
+#define ACCURACY       2e-4
+#define DELTA_ACCURACY 2e-3   /* the same relative to delta, if delta is requested */
+#define CUT_HIGH       1e-7   /* probability, relative to delta, of a loss above the range that is kept */
+#define CUT_LOW        1e-9   /* probability of a loss below the range that is kept; such a loss is raised */
 #define SMALLEST_DELTA 1e-240 /* densities are still normal numbers there */
 
 enum {
@@ -26,7 +28,7 @@ enum {
     POINTS_FOR_KINKS = 1 << 16
 };
 
-/* One kind of step: losses and their probabilities, from first on; Gaussian without. */
+/* One kind of step: losses and their probabilities, starting at `first`; without them, a Gaussian step. */
 typedef struct table {
     sampled_step kind;
     ptrdiff_t first, count;
@@ -53,9 +55,9 @@ sampled_step pld_kind(const pld_mechanism *mechanism, pld_side side, int at) {
     return kind;
 }
 
-/* ---- what is kept of u ---- */
+/* ---- the range of u that is kept ---- */
 
-/* The x with Phi(-x) = p, or 0 from p = 1/2 on. */
+/* Returns the x with Phi(-x) = p, or 0 from p = 1/2 on. */
 static double far(double p) {
     return p < 0.5 ? -mfpg_normal_quantile(p) : 0.0;
 }
@@ -91,7 +93,8 @@ static int cut_all(guide *g, double delta, pld_setting *out) {
 
 /* ---- the cumulant ---- */
 
-/* Tilted integrands may rise steeply up to where u is cut off, so the ends are nodes and nodes are close. */
+/* Tilted integrands may rise steeply up to the end where u is cut off, so the ends are nodes and nodes are
+ * close together. */
 static ptrdiff_t nodes_for(const table *t, double low, double high) {
     return 2 + (ptrdiff_t)((high - low) / 0.0625 * fmax(1.0, 0.5 * t->kind.reach));
 }
@@ -108,7 +111,7 @@ static void fill(const guide *g, table *t, double low, double high) {
         g->weight[at] = g->side == PLD_ADD ? absent : present;
         sum += g->weight[at];
         if (g->side != PLD_REPLACE) continue;
-        g->loss[at + t->count] = -loss; /* the mirror image; at the loss 0 nothing moves */
+        g->loss[at + t->count] = -loss; /* the mirror image; at the loss 0 nothing changes */
         g->weight[at + t->count] = absent;
     }
     if (g->side == PLD_REPLACE) t->count *= 2;
@@ -168,12 +171,13 @@ static double cumulant(const guide *g, double s, double *slope) {
 
 /* ---- the saddle ---- */
 
-/* s log s - (1+s) log(1+s): the logarithm of the largest (1 - e^-x) e^(-s x). */
+/* Returns s log s - (1+s) log(1+s), the logarithm of the largest (1 - e^-x) e^(-s x). */
 static double entropy_of(double s) {
     return -s * log1p(1.0 / s) - log1p(s);
 }
 
-/* Rises in s; its root is the best s of Chernoff's bound, K(s) - s epsilon + s log s - (1+s) log(1+s) for log delta. */
+/* Increases with s; its root is the best s of Chernoff's bound, which is K(s) - s epsilon + s log s - (1+s)
+ * log(1+s) for log delta. */
 static double condition(const guide *g, pld_aim aim, double s) {
     double slope, value = cumulant(g, s, &slope);
     if (aim.delta > 0.0 && aim.epsilon == 0.0) return s * slope - value + log(aim.delta) + log1p(s);
@@ -192,7 +196,7 @@ static double saddle(const guide *g, pld_aim aim) {
     return exp(0.5 * (low + high));
 }
 
-/* Tilt, and the guess of what is not given. */
+/* Chooses the tilt, and estimates the number that is not given. */
 static void aim_at(const guide *g, pld_aim aim, pld_setting *out) {
     double slope, s = saddle(g, aim), k = cumulant(g, s, &slope), epsilon = aim.epsilon;
     if (aim.delta > 0.0 && epsilon == 0.0) epsilon = (k - log(aim.delta) + entropy_of(s)) / s;
@@ -210,8 +214,9 @@ static void aim_at(const guide *g, pld_aim aim, pld_setting *out) {
 
 /* ---- window and grid ---- */
 
-/* The best t > 0 of Chernoff's bound for the tilted loss above (sign 1) or below (-1) an end, and that end. Upwards t is kept
- * so small that (s + t) h stays below 1/10: the grid's own moments have to be nearly those of the loss. */
+/* Returns the best t > 0 of Chernoff's bound for the tilted loss above (sign 1) or below (-1) an end, and
+ * that end. For the upper end t is limited so that (s + t) h stays below 1/10, because the grid's own
+ * moments must be close to those of the loss. */
 static double tail(const guide *g, double s, double sign, double window, double *best) {
     double unused, middle = cumulant(g, s, &unused), slope;
     double most = sign > 0.0 ? fmin(fmax(g->tilt_most - s, 0.1 * s), 2.0 * (1.0 + s)) : g->tilt_most + s;
@@ -234,7 +239,8 @@ static double few_bits_up(double h) {
     return ldexp(ceil(ldexp(mantissa, 20)), exponent - 20);
 }
 
-/* The largest of the steps' mean |loss|; of roots, so that rare large losses do not count for much. */
+/* Returns the largest of the steps' mean |loss|, as a mean of roots, so that rare large losses have little
+ * influence. */
 static double typical_loss(const guide *g) {
     double largest = 0.0;
     for (int i = 0; i < g->kinds; i++) {
@@ -247,9 +253,9 @@ static double typical_loss(const guide *g) {
     return largest;
 }
 
-/* Discretisation widens the variance of a step by h^2/6 and K by s (s+1) h^2/12 a step, hence epsilon by (s+1) h^2/12. With few
- * steps what counts is how well the curve itself is followed, which falls like e^(-s epsilon) or a few times as fast and has
- * kinks where a step's loss ends. */
+/* Discretisation increases the variance of a step by h^2/6 and K by s (s+1) h^2/12 per step, and so epsilon
+ * by (s+1) h^2/12. With few steps the accuracy of the curve itself matters: it falls like e^(-s epsilon) or
+ * a few times as fast, and has kinks where a step's loss ends. */
 static double wanted_step(const guide *g, pld_aim aim, const pld_setting *set, double span) {
     double steps = 0.0, room = DELTA_ACCURACY / set->tilt, few = 0.025 / (1.0 + set->tilt);
     for (int i = 0; i < g->kinds; i++) steps += (double)g->table[i].kind.count;
@@ -278,7 +284,7 @@ static int choose_grid(const guide *g, pld_aim aim, pld_setting *set) {
 static int choose(guide *g, pld_aim aim, pld_setting *out) {
     double delta = aim.delta > 0.0 ? aim.delta : 1e-12;
     for (int pass = 0; pass < 4;
-         pass++) { /* what is kept of a step hangs on delta, which is not always known */
+         pass++) { /* the range that is kept depends on delta, which may not be known yet */
         if (!(delta >= SMALLEST_DELTA) || !cut_all(g, delta, out)) return 0;
         if (tabulate(g, out) < 0) return -1;
         aim_at(g, aim, out);

@@ -69,7 +69,7 @@ typedef struct rule {
     double first, step; /* nodes first + j step */
     double relative;    /* E[G]/c <= (sum + absolute) / (1 - relative) */
     double absolute;
-    double peak; /* beyond it f falls at least like e^(-(u - peak)^2/2) */
+    double peak; /* beyond this point f falls at least like e^(-(u - peak)^2/2) */
 } rule;
 
 static rule rule_for(double q, double w, double a) {
@@ -82,7 +82,8 @@ static rule rule_for(double q, double w, double a) {
         .peak = fmax(a, 2.0) * w};
 }
 
-/* A sum whose terms are e^shift times what is stored, so that moments beyond the largest double have room. */
+/* A sum that stores its terms divided by e^shift, so that moments beyond the largest double can be
+ * represented. */
 typedef struct scaled_sum {
     double value, shift;
 } scaled_sum;
@@ -108,14 +109,16 @@ static void add_node(double q, double w, double a, double u, scaled_sum *sum) {
     sum->value += entropy + (c > 0.0 ? part / c : 0.0);
 }
 
-/* log of (a/2) e^(-u^2/2) v^2 (1+v)^(max(a,2)-2), a bound of a term where v > 0, in the sum's scale. */
+/* Returns the log of (a/2) e^(-u^2/2) v^2 (1+v)^(max(a,2)-2), a bound of a term if v > 0, in the sum's
+ * scale. */
 static double log_term_bound(double q, double w, double a, double u, const scaled_sum *sum) {
     double v, l = sampled_loss(q, w, u, &v);
     return -0.5 * u * u - sum->shift + 2.0 * log_exp_less_one(l) + fmax(a - 2.0, 0.0) * l + log(0.5 * a);
 }
 
-/* A bound of the divergence at a real order a >= 1, or NaN if too many nodes would be needed. Beyond the last node
- * log_term_bound has slope at most -u + a w + 2/(u - w/2) < -8; before the first one G <= a c q^2. */
+/* Returns an upper bound of the divergence at a real order a >= 1, or NaN if too many nodes would be needed.
+ * Beyond the last node log_term_bound has slope at most -u + a w + 2/(u - w/2) < -8; before the first one G
+ * <= a c q^2. */
 static double rdp_real(double q, double w, double a) {
     rule r = rule_for(q, w, a);
     double enough = (r.peak + PAST_PEAK + LEFT_END) / r.step + 64.0;
@@ -140,7 +143,8 @@ static double rdp_real(double q, double w, double a) {
 
 /* ---- the better of the routes ---- */
 
-/* The logarithm of the moment is convex in the order and 0 at order 1: its chord between whole orders is a bound. */
+/* The logarithm of the moment is convex in the order and 0 at order 1, so its chord between whole orders is
+ * an upper bound. */
 static double rdp_whole(double q, double w, double a) {
     if (a > LARGEST_INTEGER) return (double)INFINITY;
     int below = (int)a;

@@ -10,8 +10,8 @@
 
 /* ---- kinds ---- */
 
-/* Rounds x > 0 up to a mantissa of so many bits; with bits 0 and less, to a power of 2 whose exponent is a multiple of
- * 2^-bits. */
+/* Rounds x > 0 up to a mantissa of that many bits; with bits 0 or less, to a power of 2 whose exponent is a
+ * multiple of 2^-bits. */
 static double rounded_up(double x, int bits) {
     int exponent;
     double mantissa = frexp(x, &exponent);
@@ -21,7 +21,8 @@ static double rounded_up(double x, int bits) {
     return fmin(DBL_MAX, ldexp(1.0, (int)(ceil(exponent / unit) * unit)));
 }
 
-/* One after the other loses bits down to FEW, the reach first, as one client's rate seldom varies; then both do. */
+/* The two numbers lose bits alternately down to FEW, the reach first, because one client's rate seldom
+ * varies; then both lose bits together. */
 static sampled_step on_grid(const sampled_step *step, int dropped) {
     enum { FEW = 6, SPAN = SAMPLED_STEPS_BITS - FEW };
     if (dropped < 0) return *step;
@@ -39,7 +40,7 @@ static int compare(const sampled_step *a, const sampled_step *b) {
     return 0;
 }
 
-/* The kind's place in the list, which it has or would have. */
+/* Returns the position in the list that the kind has or would have. */
 static int place_of(const sampled_steps *steps, const sampled_step *step, int *found) {
     int low = 0, high = steps->used;
     while (low < high) {
@@ -57,7 +58,7 @@ static int place_of(const sampled_steps *steps, const sampled_step *step, int *f
     return low;
 }
 
-/* There is room for one more kind. Returns 0 if the counts' sum is out of range. */
+/* Inserts a kind; the list must have room for it. Returns 0 if the counts' sum is out of range. */
 static int insert(sampled_steps *steps, const sampled_step *step) {
     int found, at = place_of(steps, step, &found);
     if (found) {
@@ -86,7 +87,8 @@ static int make_room(sampled_steps *steps) {
     return 1;
 }
 
-/* Grids nest: what is rounded up on a fine one and then on a coarse one is rounded up on the coarse one. */
+/* Grids are nested: rounding up on a fine grid and then on a coarse one equals rounding up on the coarse
+ * one. */
 static int coarsen(sampled_steps *steps) {
     sampled_step old[SAMPLED_STEPS_MANY + 1];
     int count = steps->used;
@@ -177,9 +179,9 @@ static int add_steps(sampled_sum *sum, double rate, double sensitivity, double s
 mfpg_status sampled_sum_record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times) {
     sampled_sum *sum = state;
     double rate = sum->credits ? release->sampling_rate : 1.0, s = release->sensitivity;
-    if (rate == 0.0) return MFPG_OK; /* no example takes part: the noise alone is released */
+    if (rate == 0.0) return MFPG_OK; /* no example takes part, so only noise is released */
     if (times > INT64_MAX / release->steps)
-        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "one record of more than 2^63 steps");
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "one record adds more than 2^63 steps");
     if (rate != release->sampling_rate || release->last_sd != release->noise_sd) sum->loose = 1;
     double mu = mfpg_release_mu(release, MFPG_ADJACENCY_ZERO_OUT);
     square_sum_add_times(&sum->uncredited, mu, times);

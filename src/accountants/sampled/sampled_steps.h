@@ -1,5 +1,5 @@
-/* Poisson-sampled Gaussian steps: how many of which kind were released, which is all that composition needs, in any order;
- * and what one of them reveals. */
+/* Poisson-sampled Gaussian steps: the number of steps of each kind, which is all that composition needs, in
+ * any order; and what one step reveals. */
 #ifndef MFPG_ACCOUNTANTS_SAMPLED_SAMPLED_STEPS_H
 #define MFPG_ACCOUNTANTS_SAMPLED_SAMPLED_STEPS_H
 
@@ -11,69 +11,73 @@
 /* ---- kinds ---- */
 
 typedef struct sampled_step {
-    double rate;  /* probability that an example takes part, in (0, 1) */
-    double reach; /* zero-out sensitivity over noise, finite and positive */
+    double rate;  /* probability with which an example takes part, in (0, 1) */
+    double reach; /* zero-out sensitivity divided by noise, finite and positive */
     int64_t count;
 } sampled_step;
 
-/* Kinds are kept on a grid of so many bits, both numbers rounded up, which costs about 2^-bits of themselves. The grid
- * starts fine and is coarsened only when there are more than SAMPLED_STEPS_MOST kinds, so that memory stays small and what is
- * kept depends on what was added but not on its order. All zeros is empty; SAMPLED_STEPS_EXACT is empty and keeps numbers as
- * they are, up to SAMPLED_STEPS_MANY kinds. */
+/* Kinds are kept on a grid with that many bits, with both numbers rounded up, which increases them by a
+ * relative 2^-bits. The grid starts fine and is coarsened only if there are more than SAMPLED_STEPS_MOST
+ * kinds, so memory stays small, and the result depends on what was added but not on the order. All zeros is
+ * an empty list; SAMPLED_STEPS_EXACT is an empty list that keeps numbers unchanged, up to SAMPLED_STEPS_MANY
+ * kinds. */
 typedef struct sampled_steps {
-    sampled_step *kind; /* used, ascending by rate, then reach; owned */
+    sampled_step *kind; /* `used` entries, ascending by rate, then reach; owned */
     int used, room;
-    int dropped_bits; /* of both numbers together; negative: nothing was rounded */
+    int dropped_bits; /* bits dropped of both numbers together; negative: nothing was rounded */
     int many;         /* 1: up to SAMPLED_STEPS_MANY kinds */
 } sampled_steps;
 
 enum { SAMPLED_STEPS_BITS = 40, SAMPLED_STEPS_MOST = 64, SAMPLED_STEPS_MANY = 1024 };
 #define SAMPLED_STEPS_EXACT ((sampled_steps){.dropped_bits = -1, .many = 1})
 
-/* Adds count > 0 steps. 1 on success; 0 if memory or a count ran out: the list can then only be cleared. */
+/* Adds count > 0 steps. Returns 1 on success, and 0 if memory or a count ran out: the list can then only be
+ * cleared. */
 int sampled_steps_add(sampled_steps *steps, double rate, double reach, int64_t count);
 
-/* A copy with memory of its own; 1 on success. */
+/* Makes a copy with separate memory; returns 1 on success. */
 int sampled_steps_copy(const sampled_steps *steps, sampled_steps *out);
 
 void sampled_steps_clear(sampled_steps *steps);
 
-/* 1 if a has at least as many steps of every kind as b, and its kinds are no less revealing one by one. */
+/* Returns 1 if a has at least as many steps of every kind as b, and each kind reveals at least as much. */
 int sampled_steps_cover(const sampled_steps *a, const sampled_steps *b);
 
-/* ---- the state of accountants that credit sampling: steps by kind, and Gaussian DP of the same steps without any credit
- * ---- */
+/* ---- the state of accountants that credit sampling: steps by kind, and Gaussian DP of the same steps
+ * without credit ---- */
 
 typedef struct sampled_sum {
     mfpg_adjacency adjacency;
-    int credits;           /* 1: the unit is what is sampled */
-    int loose;             /* 1: more may be counted than was revealed, so nothing but 0 is a lower end */
-    square_sum unsampled;  /* sum of mu^2 of the steps without sampling, zero-out */
-    square_sum uncredited; /* of all steps, as if none had been sampled */
+    int credits;           /* 1: the unit of the promise is what is sampled */
+    int loose;             /* 1: more may be counted than was revealed, so 0 is the only valid lower end */
+    square_sum unsampled;  /* sum of mu^2 of the steps without sampling, for zero-out */
+    square_sum uncredited; /* sum over all steps, as if none had been sampled */
     sampled_steps sampled; /* owned */
     double width;          /* exact alone: of the options */
-    double *orders;        /* rdp alone: the only ones allowed, order_count, owned; NULL: all */
+    double *orders;        /* only for rdp: the allowed orders, order_count, owned; NULL: all */
     ptrdiff_t order_count;
 } sampled_sum;
 
-/* Entries of their ops. A last step that the noise of others hides as well keeps its credit: given the earlier steps, and
- * for all that the others do, it is a sampled Gaussian step with their independent noise on top (theory S2.2). */
+/* Entries of the accountants' ops. A last step that is also hidden by others' noise keeps its credit: given
+ * the earlier steps and everything that the others do, it is a sampled Gaussian step with their independent
+ * noise added (theory S2.2). */
 mfpg_status sampled_sum_start(mfpg_context *ctx, void *state, const mfpg_accountant_options *options);
 void sampled_sum_finish(void *state);
 int sampled_sum_copy(const void *state, void *out);
 mfpg_status sampled_sum_record(mfpg_context *ctx, void *state, const mfpg_release *release, int64_t times);
-double sampled_sum_mu(const void *state); /* +INFINITY if sampling was credited: a sampled step has no mu */
+/* +INFINITY if sampling was credited, because a sampled step has no mu */
+double sampled_sum_mu(const void *state);
 int sampled_sum_covers(const void *state, const void *less);
 
 /* mu of everything without credit. */
 double sampled_sum_plain_mu(const sampled_sum *sum, mfpg_adjacency adjacency);
 
-/* Of the kinds, those with a rate below 1: coarsening may have raised one to 1. The others join *plain, the sum of mu^2 of
- * the steps without sampling. */
+/* Returns the kinds with a rate below 1 (coarsening may have raised one to 1). The other kinds are added to
+ * *plain, the sum of mu^2 of the steps without sampling. */
 int sampled_sum_split(const sampled_sum *sum, square_sum *plain);
 
-/* The same steps under another adjacency and with kinds as a list of SAMPLED_STEPS_MOST keeps them; 1 on success, else *out
- * is to be finished as well. */
+/* Returns the same steps under another adjacency, with kinds as in a list of SAMPLED_STEPS_MOST; 1 on
+ * success, otherwise *out must be finished as well. */
 int sampled_sum_coarse(const sampled_sum *sum, mfpg_adjacency adjacency, sampled_sum *out);
 
 /* ---- one step ---- */
@@ -83,8 +87,8 @@ int sampled_sum_coarse(const sampled_sum *sum, mfpg_adjacency adjacency, sampled
  * under phi(u). */
 typedef enum loss_direction { LOSS_REMOVE, LOSS_ADD } loss_direction;
 
-/* l and v at u, which is the loss up to its sign; 0 < q <= 1. No digits are lost if v is near -1, or too large for a
- * double. */
+/* Returns l and v at u; l is the loss up to its sign; 0 < q <= 1. No digits are lost if v is near -1 or too
+ * large for a double. */
 static inline double sampled_loss(double rate, double reach, double u, double *v) {
     double x = reach * u - 0.5 * reach * reach;
     *v = rate * expm1(x);
@@ -93,14 +97,14 @@ static inline double sampled_loss(double rate, double reach, double u, double *v
     return *v < -0.5 ? log((1.0 - rate) + rate * exp(x)) : log1p(*v);
 }
 
-/* e^t - 1 - t without cancellation. */
+/* Returns e^t - 1 - t without cancellation. */
 double second_order_exp(double t);
 
-/* (1+v) l - v for removing, v - l for adding, without cancellation; l = log(1 + v). */
+/* Returns (1+v) l - v for removing, v - l for adding, without cancellation; l = log(1 + v). */
 double loss_entropy(double v, double l, loss_direction direction);
 
-/* Both ends of the curve of a single step, in closed form, about 1e-10 of mu apart. rate in (0, 1), reach > 0, epsilon >=
- * 0, delta in (0, 1). */
+/* Returns both ends of the curve of a single step in closed form, about 1e-10 of mu apart. rate in (0, 1),
+ * reach > 0, epsilon >= 0, delta in (0, 1). */
 mfpg_bounds sampled_step_delta(const sampled_step *kind, loss_direction direction, double epsilon);
 mfpg_bounds sampled_step_epsilon(const sampled_step *kind, loss_direction direction, double delta);
 

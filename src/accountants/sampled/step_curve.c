@@ -27,7 +27,8 @@ double loss_entropy(double v, double l, loss_direction direction) {
  * and adding, as long as e^-e > 1 - q (beyond it delta is 0),
  *     delta(e) = (1 - (1-q) e^e) G(-log(1 - (1 - e^-e)/q)):
  * the two terms of G at a ratio of densities r are those of the mixture at 1 - q + q r, times q. */
-#define APART 1e-10 /* the lower end is that of a mu so much smaller: more than what G is rounded up by */
+/* the lower end is that of a mu smaller by this share: more than the amount by which G is rounded up */
+#define APART 1e-10
 #define SMALL 1e-13 /* more than the relative error of the factors */
 
 static double removed(const sampled_step *kind, double epsilon, double mu, double outward) {
@@ -36,7 +37,7 @@ static double removed(const sampled_step *kind, double epsilon, double mu, doubl
 }
 
 static double added(const sampled_step *kind, double epsilon, double mu, double outward) {
-    /* (1 - e^-e)/q, of which delta has q e^e times what is missing to 1; its own error is a few roundings of itself. */
+    /* (1 - e^-e)/q; delta is q e^e times its distance from 1. Its own error is a few relative roundings. */
     double part = -expm1(-epsilon) / kind->rate * (outward > 0.0 ? 1.0 - 8e-16 : 1.0 + 8e-16);
     if (!(part < 1.0)) return 0.0;
     double factor = kind->rate * (1.0 - part) * exp(epsilon);
@@ -54,7 +55,7 @@ mfpg_bounds sampled_step_delta(const sampled_step *kind, loss_direction directio
     return (mfpg_bounds){delta_at(kind, direction, epsilon, 0), delta_at(kind, direction, epsilon, 1)};
 }
 
-/* The point at which one bound of the falling curve crosses delta: the end that is safe. */
+/* Returns the point at which one bound of the decreasing curve crosses delta, on the safe side. */
 static double crossing(const sampled_step *kind, loss_direction direction, double delta, int upper) {
     double low = 0.0, high = 1.0;
     if (delta_at(kind, direction, 0.0, upper) <= delta) return 0.0;

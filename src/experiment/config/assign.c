@@ -1,4 +1,4 @@
-/* From the tree of a file or an argument to values of keys. */
+/* Converts the tree of a file or an argument to values of keys. */
 #include "settings.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 
-/* One load or one argument on its way into the configuration. */
+/* The state of one load or argument while it is applied to the configuration. */
 typedef struct load {
     mfpg_context *ctx;
     mfpg_config *config;
@@ -29,7 +29,7 @@ static int is_section(const char *path) {
 
 /* ---- unknown keys ---- */
 
-/* Length of the longest beginning of path that is a section; 0 is the top. */
+/* Returns the length of the longest prefix of path that is a section; 0 is the top. */
 static size_t known_length(const char *path) {
     char part[MFPG_PATH_SIZE];
     size_t known = 0;
@@ -41,14 +41,14 @@ static size_t known_length(const char *path) {
     return known;
 }
 
-/* The key of any section that has this name, or NULL. */
+/* Returns the key of any section that has this name, or NULL. */
 static const char *same_leaf(const char *name) {
     for (ptrdiff_t i = 0; i < mfpg_keys.count; i++)
         if (strcmp(mfpg_path_leaf(mfpg_keys.option[i].name), name) == 0) return mfpg_keys.option[i].name;
     return NULL;
 }
 
-/* 1 if name is one of the words between the underscores of leaf: epsilon of target_epsilon. */
+/* Returns 1 if name is one of the words between the underscores of leaf, such as epsilon in target_epsilon. */
 static int is_word_of(const char *name, const char *leaf) {
     size_t length = strlen(name);
     for (const char *at = leaf; length > 0 && (at = strstr(at, name)); at += length)
@@ -79,11 +79,12 @@ enum { MOST_SIBLINGS = 64, SIBLING_SIZE = 32 };
 /* The names directly below a section. */
 typedef struct siblings {
     char text[MOST_SIBLINGS][SIBLING_SIZE];
-    const char *name[MOST_SIBLINGS]; /* into text, so that the struct must not be moved */
+    const char *name[MOST_SIBLINGS]; /* points into text, so the struct must not be moved */
     ptrdiff_t count;
 } siblings;
 
-/* Those of the section path[0..length); length 0 is the top. Keys of one section follow each other in the list. */
+/* Collects the keys of the section path[0..length); length 0 is the top. Keys of one section are consecutive
+ * in the list. */
 static void collect_siblings(const char *path, size_t length, siblings *out) {
     out->count = 0;
     for (ptrdiff_t i = 0; i < mfpg_keys.count; i++) {
@@ -125,7 +126,7 @@ static mfpg_status refuse_unknown(load *in, const char *path, int line) {
 
 /* ---- storing ---- */
 
-/* Clears what the key excludes, unless the same load gave that too. */
+/* Clears the keys that this key excludes, unless the same load gave them too. */
 static mfpg_status clear_rivals(load *in, ptrdiff_t index, int line) {
     char place[MFPG_YAML_LOCATION];
     const mfpg_option *key = &mfpg_keys.option[index];
@@ -197,7 +198,7 @@ static mfpg_status store_category(load *in, ptrdiff_t index, const char *path, c
     if (strlen(column) > (size_t)key->range.high)
         return mfpg_fail(in->ctx, MFPG_ERR_INPUT, "%s: data.categories: a column's name is too long", place);
     mfpg_status status =
-        parse(in, key, "data.categories", &name, &checked); /* a column's name is such a text too */
+        parse(in, key, "data.categories", &name, &checked); /* a column's name is checked as a text too */
     mfpg_value_clear(&checked);
     if (status == MFPG_OK) status = parse(in, key, path, node, &value);
     if (status != MFPG_OK) return status;
@@ -246,7 +247,7 @@ static mfpg_status assign_mapping(load *in, const char *path, const mfpg_yaml_no
     return status;
 }
 
-/* A section whose keys are all commented out reads as nothing. */
+/* Returns 1 for an empty node; a section whose keys are all commented out reads as one. */
 static int is_nothing(const mfpg_yaml_node *node) {
     if (node->kind != MFPG_YAML_SCALAR || !node->plain) return 0;
     return !node->text[0] || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0;

@@ -29,7 +29,7 @@ void mfpg_config_destroy(mfpg_config *config) {
     free(config);
 }
 
-/* A configuration without values; NULL if memory runs out. */
+/* Creates a configuration without values; NULL if memory runs out. */
 static mfpg_config *allocate(const char *file, const char *directory) {
     mfpg_config *config = mfpg_alloc(1, sizeof *config);
     if (!config) return NULL;
@@ -56,7 +56,7 @@ static mfpg_status set_defaults(mfpg_context *ctx, mfpg_config *config) {
     return status;
 }
 
-/* Hands out what was made, or frees it. */
+/* Returns what was created on success, and frees it on failure. */
 static mfpg_status finish(mfpg_status status, mfpg_config *made, mfpg_config **out) {
     if (status == MFPG_OK) {
         mfpg_config_settle(made);
@@ -121,7 +121,7 @@ mfpg_status mfpg_config_load_text(mfpg_context *ctx, const char *text, size_t le
     return finish(status, config, out);
 }
 
-/* A run without a name takes that of its file, if the key allows it. */
+/* A run without a name gets the name of its file, if the key allows it. */
 static mfpg_status name_after_file(mfpg_context *ctx, mfpg_config *config, const char *path) {
     char stem[256];
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -194,7 +194,8 @@ mfpg_status mfpg_config_set_path(mfpg_context *ctx, mfpg_config *config, const c
     return mfpg_config_set(ctx, config, argument);
 }
 
-/* Far more runs than anybody waits for; a caller can make room for the results of as many. */
+/* The most seeds of a sweep. It is more than any practical sweep, and results of this many runs still fit
+ * into memory. */
 static const double MOST_SEEDS = 1e6;
 
 mfpg_status mfpg_config_sweep(
@@ -245,7 +246,7 @@ mfpg_status mfpg_config_resolve(
     }
     snprintf(resolved.source, room, "auto: %s", why);
     for (char *at = resolved.source; *at; at++)
-        if ((unsigned char)*at < 0x20) *at = ' '; /* it becomes a comment, which is one line */
+        if ((unsigned char)*at < 0x20) *at = ' '; /* it becomes a comment, which must be one line */
     mfpg_value_clear(&config->value[index]);
     config->value[index] = resolved;
     mfpg_config_settle(config);

@@ -1,4 +1,4 @@
-/* The rules that span keys, and the warning of keys without effect. */
+/* Checks the rules that involve several keys, and warns of keys without effect. */
 #include "settings.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static int noises_records(const mfpg_config *config) {
     return config->set.mechanism.particles == MFPG_PARTICLES_DATA;
 }
 
-/* One warning for all keys that were given in vain, unless they were given their default. */
+/* Gives one warning for all keys that were given but have no effect, unless their value is the default. */
 static mfpg_status warn_of_unused(mfpg_context *ctx, const mfpg_config *config) {
     mfpg_config *defaults = NULL;
     mfpg_status status = mfpg_config_create(ctx, &defaults);
@@ -62,14 +62,15 @@ static mfpg_status check_method(mfpg_context *ctx, const mfpg_config *config) {
     return MFPG_OK;
 }
 
-/* The latest load or argument that set the key; 0 if none did. */
+/* Returns the number of the latest load or argument that set the key; 0 if none did. */
 static int layer_of(const mfpg_config *config, const char *path) {
     const mfpg_value *value = &config->value[mfpg_config_key_find(path)];
     return value->kind == MFPG_VALUE_NOTHING ? 0 : value->layer;
 }
 
-/* The two steps look alike and are not: each belongs to one kind of mechanism. An argument that changes the method of a file
- * cannot take the other method's step out of the file, and is accepted if it gives the own step too. */
+/* The two steps look alike, but each belongs to one kind of mechanism. An argument that changes the method
+ * of a file cannot remove the other method's step from the file, so this is accepted if the argument also
+ * gives the right step. */
 static mfpg_status check_step(mfpg_context *ctx, const mfpg_config *config) {
     int flow = mechanism_of(config).flow;
     const char *own = flow ? "entropic.step" : "train.learning_rate";
@@ -177,7 +178,7 @@ static mfpg_status check_control(mfpg_context *ctx, const mfpg_config *config) {
         config->method.mechanism, budget ? "strengths" : "budgets");
 }
 
-/* Without its own noise in its own model a client would answer privacy with endless noise (theory S3.1). */
+/* If its own model did not contain its own noise, a client would choose endless noise (theory S3.1). */
 static mfpg_status check_common_loss(mfpg_context *ctx, const mfpg_config *config) {
     const char *cost = config->set.game.cost;
     if (!reads(config, MFPG_COST_COMMON_LOSS)) return MFPG_OK;
@@ -190,7 +191,8 @@ static mfpg_status check_common_loss(mfpg_context *ctx, const mfpg_config *confi
         "found 0; cost %s then needs game.own_cost, a number above 0", cost);
 }
 
-/* No cost model here says what a client loses by the noise of its records: it is named, and with it its numbers. */
+/* No cost here models what a client loses by the noise of its records, so the configuration must name the
+ * cost and give its numbers. */
 static mfpg_status check_named_cost(mfpg_context *ctx, const mfpg_config *config) {
     char fitting[256] = "";
     const char *name;
@@ -219,7 +221,7 @@ static mfpg_status check_declared_numbers(mfpg_context *ctx, const mfpg_config *
                       : MFPG_OK;
 }
 
-/* A table knows the actions that it was made for, and nothing of what clients measure later. */
+/* A table contains only the actions for which it was made, and no later measurements of clients. */
 static mfpg_status check_table(mfpg_context *ctx, const mfpg_config *config) {
     if (!config->all.loss_table && reads(config, MFPG_COST_NEEDS_TABLE))
         return mfpg_config_fail(ctx, config, "game.loss_table",
@@ -235,7 +237,8 @@ static mfpg_status check_table(mfpg_context *ctx, const mfpg_config *config) {
         "or no table");
 }
 
-/* The rules of actions that are chosen each round (federation/adaptive_actions.h), each reported at the key of its option. */
+/* Checks the rules of actions that are chosen in each round (federation/adaptive_actions.h), and reports
+ * each at the key of its option. */
 static mfpg_status check_each_round(mfpg_context *ctx, const mfpg_config *config) {
     static const char *const paths[] = {"", "game.update", "game.update", "privacy.view", "train.weights",
         "privacy.accountant", "privacy.filter", "privacy.stop_at_epsilon", "game.actions", "game.selection",

@@ -1,4 +1,5 @@
-/* A configuration as text: of a run, as it was given, commented; and whether two say the same. */
+/* Writes a configuration as text (complete, as it was given, or as a commented template), and compares two
+ * configurations. */
 #include "settings.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 /* ---- values as YAML ---- */
 
-/* Other YAML readers take these for something else than a text. */
+/* Returns 1 for texts that YAML readers would not read as texts. */
 static int reads_as_other(const char *text) {
     static const char *const special[] = {
         "true", "false", "yes", "no", "on", "off", "y", "n", "null", ".", ".."};
@@ -34,8 +35,8 @@ static int is_plain(const char *text) {
     return text[0] && strchr(first, text[0]) && text[strspn(text, others)] == 0 && !reads_as_other(text);
 }
 
-/* Characters that YAML refuses or folds if they are not escaped: C1 controls, line separators, byte order marks, non-characters.
- * Returns the character if `at` holds one of them (in UTF-8), else 0. */
+/* Returns the character at `at` (in UTF-8) if YAML refuses or folds it unless it is escaped (C1 controls,
+ * line separators, byte order marks, non-characters), and otherwise 0. */
 static unsigned special_character(const unsigned char *at) {
     if (at[0] == 0xC2 && at[1] >= 0x80 && at[1] <= 0x9F) return at[1];
     if (at[0] < 0xE0 || at[0] > 0xEF) return 0;
@@ -70,7 +71,7 @@ static void print_number(double value, FILE *out) {
     fputs(mfpg_number_format(value, text), out);
 }
 
-/* A path that means the same from any folder. */
+/* Prints a path that has the same meaning from any folder. */
 static void print_path(const char *path, FILE *out) {
     char resolved[PATH_MAX], folder[PATH_MAX];
     if (realpath(path, resolved)) {
@@ -127,7 +128,7 @@ static size_t depth_of(const char *path) {
     return depth;
 }
 
-/* Writes the headers that lead to path[0..length) and were not written last. */
+/* Writes the section headers that lead to path[0..length), except those already written. */
 static void open_section(writer *to, const char *path, size_t length) {
     for (size_t end = 0, depth = 0; end < length; end++, depth++) {
         size_t begin = end;
@@ -187,8 +188,8 @@ static void write_unused(writer *to) {
     }
 }
 
-/* A path that nobody gave is the folder of the configuration's file, which a copy elsewhere must name. The name of the run is always
- * written, so that the text is never empty. */
+/* Returns 1 if the key must be written. A path that was not given is the folder of the configuration's file,
+ * which a copy elsewhere must name. The name of the run is always written, so the text is never empty. */
 static int is_given(const mfpg_config *config, ptrdiff_t index) {
     const mfpg_value *value = &config->value[index];
     const mfpg_option *key = &mfpg_keys.option[index];
@@ -233,7 +234,7 @@ static void write_help(writer *to, const mfpg_option *key, size_t depth) {
         key->default_value ? key->default_value : "");
 }
 
-/* 1 if the key's parent is a key too and holds something itself: the key can only take its place. */
+/* Returns 1 if the key's parent is a key too and has a value: the key can then only replace it. */
 static int replaces_parent(const writer *to, const mfpg_option *key) {
     size_t length = mfpg_path_parent_length(key->name);
     if (mfpg_path_column(key->name)) return 1;
@@ -253,7 +254,7 @@ static const char *sample(const mfpg_option *key) {
     return key->default_value ? key->default_value : key->example;
 }
 
-/* "# actions: {min: 0.1, max: 2}", after the help of the last of them. */
+/* Writes "# actions: {min: 0.1, max: 2}" after the help of the last of these keys. */
 static void write_replacement(writer *to, ptrdiff_t index) {
     const mfpg_option *key = &mfpg_keys.option[index];
     size_t length = mfpg_path_parent_length(key->name), depth = depth_of(key->name) - 1;
@@ -285,7 +286,7 @@ static void write_documented(writer *to, ptrdiff_t index) {
     write_help(to, key, depth);
     int step = key->facts == MFPG_FACT_GRADIENT || strcmp(key->name, "entropic.step") == 0;
     int counts = to->config->value[index].kind != MFPG_VALUE_NOTHING && mfpg_config_counts(to->config, index);
-    if (counts && !step) { /* a step that is given is refused by the methods that have the other one */
+    if (counts && !step) { /* methods with the other kind of step refuse a step that is given */
         write_key(to, index, 0);
         return;
     }

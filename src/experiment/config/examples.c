@@ -1,4 +1,4 @@
-/* The examples by name, and a configuration by its file or the name of an example. */
+/* The examples by name, and opening a configuration by its file or by the name of an example. */
 #include "settings.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 
 static const char suffix[] = ".yaml";
 
-/* The name and path of an example, each owned. */
+/* The name and path of an example; both are owned. */
 typedef struct example {
     char *name, *path;
 } example;
@@ -70,7 +70,8 @@ static mfpg_status collect(mfpg_context *ctx, catalogue *all) {
     return status;
 }
 
-/* The configuration of the working folder that is nearest to name, which may lack its ending; 0 if none is near. */
+/* Finds the configuration in the working folder whose name is nearest to `name`, which may lack its ending;
+ * returns 0 if none is similar. */
 static int nearest_file(const char *name, char out[256]) {
     DIR *directory = strchr(name, '/') ? NULL : opendir(".");
     char typed[256], known[256];
@@ -106,7 +107,7 @@ static mfpg_status refuse(mfpg_context *ctx, const catalogue *all, const char *n
     return MFPG_ERR_INPUT;
 }
 
-/* The first comment line of an example, without its mark. */
+/* Reads the first comment line of an example, without the comment mark. */
 static void read_help(const char *path, char *out, size_t size) {
     FILE *file = fopen(path, "r");
     char line[256];

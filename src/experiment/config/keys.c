@@ -1,4 +1,4 @@
-/* The list of keys, and the methods by name. */
+/* The list of keys, and the list of methods. */
 #include "settings.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "mfpg/optimiser.h"
 #include "options/columns.h"
 
-/* Accountants whose epsilon holds: all but those that print the paper's formulas. */
+/* Returns the accountants whose epsilon is a guarantee: all except those that print the paper's formulas. */
 static const char *certifying_accountant(ptrdiff_t index) {
     ptrdiff_t certifying = -1;
     for (ptrdiff_t i = 0;; i++) {
@@ -23,7 +23,7 @@ static const char *certifying_accountant(ptrdiff_t index) {
     }
 }
 
-/* When a key counts: facts of the configuration, facts of the cost that is played, and the same in words. */
+/* When a key applies: facts of the configuration, facts of the cost in use, and the same condition in words. */
 #define FACT(name)      MFPG_FACT_##name, 0
 #define PLAYED(costs)   MFPG_FACT_GAME, costs
 #define ALWAYS          0, 0, ""

@@ -1,4 +1,5 @@
-/* What a configuration holds: the value of every key with its origin, and the structs that the keys fill. */
+/* The content of a configuration: the value of every key with its origin, and the structs that the keys
+ * fill. */
 #ifndef MFPG_EXPERIMENT_SETTINGS_H
 #define MFPG_EXPERIMENT_SETTINGS_H
 
@@ -6,21 +7,23 @@
 #include "mfpg/federation.h"
 #include "options/value.h"
 
-/* A method is a mechanism, the players of its game and the accountant that the paper gives it (methods.def). */
+/* A method is a mechanism, the players of its game and the accountant that the paper uses for it
+ * (methods.def). */
 typedef struct mfpg_method {
-    const char *name;      /* as users type it; "MECHANISM+PLAYERS" if the pair has no name of its own */
-    const char *mechanism; /* name in mechanisms.def */
-    mfpg_players players;  /* none: no game */
-    const char *paper_accountant; /* name in accountants.def; NULL: the paper has none */
+    /* the name that users type; "MECHANISM+PLAYERS" if the pair has no name of its own */
+    const char *name;
+    const char *mechanism;        /* name in mechanisms.def */
+    mfpg_players players;         /* none: no game */
+    const char *paper_accountant; /* name in accountants.def; NULL if the paper has none */
     const char *help;
 } mfpg_method;
 
-/* Number index of methods.def; NULL past the end. */
+/* Returns the method with that index in methods.def; NULL past the end. */
 const mfpg_method *mfpg_method_get(ptrdiff_t index);
 
 enum { MFPG_CHECKPOINT_AUTO = -2, MFPG_CHECKPOINT_NONE = -1 };
 
-/* Column "field" of keys.def. Texts and lists are borrowed until the configuration changes. */
+/* The column "field" of keys.def. Texts and lists are borrowed until the configuration changes. */
 typedef struct mfpg_settings {
     const char *name;
     ptrdiff_t seed;              /* -1: none */
@@ -72,13 +75,15 @@ struct mfpg_config {
     char *file;      /* name for messages, or NULL */
     char *directory; /* "" for the working folder */
     int layer;
-    mfpg_method method; /* in force; name NULL if the mechanism or the players are missing */
+    mfpg_method method; /* the method in use; its name is NULL if the mechanism or the players are missing */
     char method_name[MFPG_METHOD_SIZE];
-    uint64_t facts, cost_facts; /* that hold, and of the cost that is played: they say which keys count */
-    mfpg_settings all, set;     /* of every key; of those that count, over the defaults of the options */
+    /* facts of the configuration and of the cost in use; they determine which keys apply */
+    uint64_t facts, cost_facts;
+    /* values of every key; and values of the keys that apply, with the defaults of the options for the rest */
+    mfpg_settings all, set;
 };
 
-/* The facts of a configuration that decide which keys count. */
+/* The facts of a configuration that determine which keys apply. */
 typedef enum mfpg_config_fact {
     MFPG_FACT_CLASSES = 1 << 0,
     MFPG_FACT_NETWORK = 1 << 1,
@@ -115,49 +120,50 @@ extern const mfpg_options mfpg_keys;
 /* The path's last component. */
 const char *mfpg_path_leaf(const char *path);
 
-/* Length of "data" in "data.format": the path without its last component; 0 at the top. */
+/* Returns the length of "data" in "data.format", the path without its last component; 0 at the top. */
 size_t mfpg_path_parent_length(const char *path);
 
-/* 1 if below is below the path (a section or a key with children). */
+/* Returns 1 if `below` is below the path (a section or a key with children). */
 int mfpg_path_is_below(const char *path, const char *below);
 
-/* 1 if both paths have the same parent. */
+/* Returns 1 if both paths have the same parent. */
 int mfpg_path_are_siblings(const char *a, const char *b);
 
-/* 1 if setting one key takes the other's place: a key and its children, or alternatives of one parent. */
+/* Returns 1 if setting one key replaces the other: a key and its children, or alternatives of one parent. */
 int mfpg_keys_exclude(const mfpg_option *a, const mfpg_option *b);
 
-/* The column's name in a path that "data.categories.*" matches, or NULL. */
+/* Returns the column's name in a path that "data.categories.*" matches, or NULL. */
 const char *mfpg_path_column(const char *path);
 
 /* ---- settle.c: what follows from the values; a path that is not in the list is a fault of the caller, asserted ---- */
 
-/* Finds the method in force, the keys that count and the settings; after every change of a value. */
+/* Determines the method in use, the keys that apply and the settings; call it after every change of a value. */
 void mfpg_config_settle(mfpg_config *config);
 
-/* 1 if the key counts under the method, the game and the data in force. */
+/* Returns 1 if the key applies with the present method, game and data. */
 int mfpg_config_counts(const mfpg_config *config, ptrdiff_t index);
 
-/* 1 if the key holds anything; 0 if it is unset or another key has taken its place. */
+/* Returns 1 if the key has a value, and 0 if it is unset or another key has replaced it. */
 int mfpg_config_has(const mfpg_config *config, const char *path);
 
-/* 1 if a file or an argument set the key. */
+/* Returns 1 if a file or an argument set the key. */
 int mfpg_config_given(const mfpg_config *config, const char *path);
 
-/* Where the value comes from: "FILE:LINE", "argument 'KEY=VALUE'", "default" or "auto: WHY". */
+/* Returns the origin of the value: "FILE:LINE", "argument 'KEY=VALUE'", "default" or "auto: WHY". */
 const char *mfpg_config_source(const mfpg_config *config, const char *path);
 
-/* Fails with MFPG_ERR_INPUT and the place where the key was set, else the file, before "PATH: ...". */
+/* Fails with MFPG_ERR_INPUT; the message is "PATH: ..." after the place where the key was set, or otherwise
+ * after the file. */
 mfpg_status mfpg_config_fail(mfpg_context *ctx, const mfpg_config *config, const char *path,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* ---- config.c ---- */
 
-/* An independent copy, so that what one run resolves does not stay for the next. */
+/* Makes an independent copy, so that values resolved for one run do not affect the next. */
 mfpg_status mfpg_config_copy(mfpg_context *ctx, const mfpg_config *config, mfpg_config **out);
 
-/* Puts a value in the place of an auto (or of nothing) and notes why; the key stays "not given".
- * value: as YAML, checked like any other; why: one line, such as "logistic: R^2/4". */
+/* Replaces an auto (or an unset value) by a value and records why; the key remains "not given". value: YAML,
+ * checked like any other; why: one line, such as "logistic: R^2/4". */
 mfpg_status mfpg_config_resolve(
     mfpg_context *ctx, mfpg_config *config, const char *path, const char *value, const char *why);
 mfpg_status mfpg_config_resolve_number(
@@ -165,25 +171,26 @@ mfpg_status mfpg_config_resolve_number(
 
 /* ---- assign.c ---- */
 
-/* Puts everything of a tree that is at the path ("": a whole document) into the configuration as one layer. On failure the
- * configuration may be half changed. */
+/* Applies everything of a tree to the configuration, at the path ("": a whole document), as one layer. After
+ * a failure the configuration may be partly changed. */
 mfpg_status mfpg_config_assign(mfpg_context *ctx, mfpg_config *config, const mfpg_yaml_origin *origin,
     mfpg_value_origin kind, const char *directory, const char *path, const mfpg_yaml_node *tree);
 
 /* ---- config_write.c ---- */
 
-/* The value of key number index as YAML on one line, paths absolute; MFPG_NO_VALUE if it holds none or does not count.
- * NULL if memory runs out; else free it. */
+/* Returns the value of the key with that index as YAML on one line, with absolute paths; MFPG_NO_VALUE if it
+ * has none or does not apply. NULL if memory runs out; otherwise free it. */
 #define MFPG_NO_VALUE "nothing"
 char *mfpg_config_value(const mfpg_config *config, ptrdiff_t index);
 
-/* Writes what was given and nothing else: loading it makes the same configuration, which resolves in the same way. Paths
- * absolute. Of a configuration that is not resolved. */
+/* Writes only what was given: loading it makes the same configuration, which resolves in the same way. Paths
+ * are absolute. The configuration must not be resolved. */
 mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config, FILE *out);
 
-/* MFPG_ERR_INPUT with the first key whose value differs and both values, if two configurations do not say the same; where
- * their values come from does not count. here and there: what the two are called ("this configuration", "the run's"). without_paths: keys
- * that name a file or a folder are left out, since each machine has its own. */
+/* Fails with MFPG_ERR_INPUT, the first key whose value differs and both values, if two configurations have
+ * different content; the origin of values is ignored. here and there: names of the two ("this
+ * configuration", "the run's"). without_paths: keys that name a file or a folder are ignored, because each
+ * machine has its own. */
 mfpg_status mfpg_config_compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
     const mfpg_config *other, const char *there, int without_paths);
 

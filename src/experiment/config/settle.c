@@ -1,4 +1,5 @@
-/* What follows from the values of a configuration: the method in force, which keys count, and the structs that they fill. */
+/* What follows from the values of a configuration: the method in use, the keys that apply, and the structs
+ * that they fill. */
 #include "settings.h"
 
 #include <assert.h>
@@ -38,7 +39,7 @@ static void put(const mfpg_option *key, const mfpg_value *value, mfpg_settings *
     }
 }
 
-/* What the method makes of the values. Without a method nothing is known yet. */
+/* Applies the method to the settings. Without a method nothing can be determined yet. */
 static void apply_method(const mfpg_config *config, mfpg_settings *s) {
     const mfpg_mechanism_kind kind = mfpg_mechanism_kind_of(config->method.mechanism);
     s->mechanism.kind = config->method.mechanism;
@@ -88,7 +89,7 @@ static mfpg_settings fill(const mfpg_config *config, int all) {
 
 /* ---- the method in force ---- */
 
-/* The method of a mechanism with these players, or for -1 the first one of the mechanism. */
+/* Returns the method of a mechanism with these players, or for -1 the first method of the mechanism. */
 static const mfpg_method *find_method(const char *mechanism, int players) {
     const mfpg_method *method;
     for (ptrdiff_t i = 0; (method = mfpg_method_get(i)); i++)

@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 
-enum { SMALL = 1 << 10 }; /* complex numbers: a part this small is transformed pass by pass */
+enum { SMALL = 1 << 10 }; /* number of complex numbers: a part of this size is transformed pass by pass */
 
 struct mfpg_fft {
     ptrdiff_t m;   /* complex numbers */
@@ -81,7 +81,7 @@ static void reverse_bits(double *z, ptrdiff_t m) {
     }
 }
 
-/* Two transforms of half numbers each, side by side, become one. */
+/* Combines two transforms of half as many numbers into one. */
 static void butterflies(double *restrict a, ptrdiff_t half, const double *restrict turns) {
     double *restrict b = a + 2 * half;
     for (ptrdiff_t j = 0; j < 2 * half; j += 2) {
@@ -127,7 +127,7 @@ void mfpg_fft_forward(const mfpg_fft *fft, double *data) {
     }
 }
 
-/* E and O are found from X in the same way; the complex inverse is the transform of the conjugate. */
+/* E and O follow from X in the same way; the complex inverse is the transform of the conjugate. */
 void mfpg_fft_inverse(const mfpg_fft *fft, double *data) {
     ptrdiff_t m = fft->m;
     double first = data[0], scale = 1.0 / (double)m;

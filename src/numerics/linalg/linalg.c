@@ -6,8 +6,8 @@
 
 #include "base/wide.h"
 
-/* Vector types of gcc and clang, which fix the lane that every product is added to; if registers are narrower the
- * compiler splits them. */
+/* Vector types of gcc and clang, which fix the lane to which every product is added; if registers are
+ * narrower, the compiler splits them. */
 enum { LANES = 8, ROWS = 4, HALF = LANES / 2 };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef float half_lanes __attribute__((vector_size(HALF * sizeof(float))));
@@ -96,7 +96,8 @@ void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int
         apply_broad(rows, cols, a, list, x, bias, y);
 }
 
-/* Four rows a pass, so that y is read and written a quarter as often; rows of factor 0 are passed over. */
+/* Handles four rows per pass, so that y is read and written a quarter as often; rows of factor 0 are
+ * skipped. */
 MFPG_WIDE_SHORT static void add_transposed(
     ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x, float *restrict y) {
     const float *row[ROWS];
@@ -137,7 +138,8 @@ MFPG_WIDE static void scale_float(ptrdiff_t n, float by, float *x) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] *= by;
 }
 
-/* The product of two floats fits a double, so if `by` is one, a product of floats is rounded to the same bits. */
+/* The product of two floats is exact in double, so if `by` is a float, the result has the bits of a product
+ * of floats. */
 void mfpg_vector_scale(ptrdiff_t n, double by, float *x) {
     float narrow = (float)by;
     if ((double)narrow == by)
@@ -173,7 +175,7 @@ void mfpg_vector_scale_normal(ptrdiff_t n, double by, float *x) {
     scale_normal(n, by, x);
 }
 
-/* Loops of eight over arrays, because gcc 12 converts vector types two numbers at a time. */
+/* Loops of eight over arrays are used because gcc 12 converts vector types two numbers at a time. */
 MFPG_WIDE static double dot(ptrdiff_t n, const float *x, const float *y) {
     double s[LANES] = {0};
     ptrdiff_t whole = n - n % LANES;
@@ -212,7 +214,8 @@ double mfpg_vector_norm(ptrdiff_t n, const float *x) {
     return sqrt(dot(n, x, x));
 }
 
-/* Without the sign, floats are ordered as the whole numbers of their bits, NaN last; these have a vector maximum. */
+/* Without the sign, floats are ordered like the integers of their bits, NaN last; integers have a vector
+ * maximum. */
 MFPG_WIDE static int32_t largest_bits(ptrdiff_t n, const float *x) {
     int32_t largest = 0;
     for (ptrdiff_t i = 0; i < n; i++) {

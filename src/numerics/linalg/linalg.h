@@ -11,26 +11,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* y_i = (row list[i] of A).x + bias for i < rows; list NULL: row i. A has cols columns, x has cols entries, y has
- * rows. */
+/* Computes y_i = (row list[i] of A).x + bias for i < rows; list NULL: row i. A has cols columns, x has cols
+ * entries, y has rows. */
 void mfpg_matrix_apply(ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x,
     float bias, float *y);
 
-/* y += sum over i < rows of x_i (row list[i] of A); list NULL: row i. x has rows entries, y has cols. A row whose x_i is
- * 0 is left out whatever it holds, NaN too. */
+/* Computes y += sum over i < rows of x_i (row list[i] of A); list NULL: row i. x has rows entries, y has
+ * cols. A row whose x_i is 0 is skipped whatever it holds, including NaN. */
 void mfpg_matrix_add_transposed(
     ptrdiff_t rows, ptrdiff_t cols, const float *a, const int32_t *list, const float *x, float *y);
 
 /* y += factor * x. */
 void mfpg_vector_axpy(ptrdiff_t n, float factor, const float *x, float *y);
 
-/* x_i = by x_i in double, rounded once. If by is a float these are the bits of a product of floats. */
+/* Computes x_i = by x_i in double, rounded once. If `by` is a float, these are the bits of a product of
+ * floats. */
 void mfpg_vector_scale(ptrdiff_t n, double by, float *x);
 
-/* The same, but 0 if that is not a normal float. NaN stays. */
+/* Does the same, but the result is 0 if it is not a normal float. NaN stays NaN. */
 void mfpg_vector_scale_normal(ptrdiff_t n, double by, float *x);
 
-/* Sum of x_i y_i in double. Finite if all entries are: products of floats and sums of 2^63 of them fit a double. */
+/* Returns the sum of x_i y_i in double. It is finite if all entries are: products of floats, and sums of
+ * 2^63 of them, are within the range of doubles. */
 double mfpg_vector_dot(ptrdiff_t n, const float *x, const float *y);
 
 /* The order in which products are summed: entry i goes to lane i modulo 8, the lanes are added as here, then come the
@@ -40,22 +42,23 @@ static inline double mfpg_lanes_sum(const double s[MFPG_SUM_LANES]) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-/* |x| in double: exact to rounding from the smallest to the largest floats, with no scaling. Infinite or NaN exactly
- * if an entry is, so isfinite() of the result is the test of a whole vector. */
+/* Returns |x| in double, accurate to rounding from the smallest to the largest floats without scaling. It is
+ * infinite or NaN if and only if an entry is, so isfinite() of the result tests the whole vector. */
 double mfpg_vector_norm(ptrdiff_t n, const float *x);
 
 /* |x - y| in double, of differences rounded to float: the same bits as the norm of the vector of these. */
 double mfpg_vector_distance(ptrdiff_t n, const float *x, const float *y);
 
-/* The largest |x_i|, NaN if an entry is, 0 without entries. */
+/* Returns the largest |x_i|, NaN if an entry is NaN, 0 without entries. */
 float mfpg_vector_largest(ptrdiff_t n, const float *x);
 
 /* ---- the discrete Fourier transform of real numbers in double, with a bound of its rounding (fft.c) ---- */
 
-/* Tables for one length; shared by any number of threads. */
+/* Tables for one length; any number of threads may share them. */
 typedef struct mfpg_fft mfpg_fft;
 
-/* Tables for n real numbers, n >= 4 a power of two: about 1.25 n doubles. NULL for another n or without memory. */
+/* Creates tables for n real numbers, n >= 4 a power of two: about 1.25 n doubles. NULL for another n or if
+ * memory is exhausted. */
 mfpg_fft *mfpg_fft_create(ptrdiff_t n);
 
 void mfpg_fft_destroy(mfpg_fft *fft);

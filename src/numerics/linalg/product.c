@@ -33,14 +33,15 @@ typedef struct block {
     int packed;                  /* A lies in left */
     int scaled;
     float factor;
-    ptrdiff_t panels;   /* of B that lie side by side: a tile's rows take all of them before the next rows */
-    const float *right; /* BROAD columns of B; from row to row it is */
-    ptrdiff_t right_down;                                   /* so far */
+    /* panels of B that are adjacent: a tile's rows use all of them before the next rows */
+    ptrdiff_t panels;
+    const float *right;   /* BROAD columns of B; the distance between rows is */
+    ptrdiff_t right_down; /* so far */
     float copied[DEEP][BROAD] __attribute__((aligned(64))); /* of B; beyond cols 0 */
     float left[HIGH * DEEP] __attribute__((aligned(64))); /* of A, a tile's rows at a time, depth by depth */
 } block;
 
-/* Where a tile of C lies, and what it starts from. */
+/* The position of a tile of C, and its initial values. */
 typedef struct place {
     float *c;
     ptrdiff_t c_down;
@@ -52,8 +53,8 @@ static ptrdiff_t at_most(ptrdiff_t count, ptrdiff_t limit) {
     return count < limit ? count : limit;
 }
 
-/* The rows of the next tile, with `left` rows to go: few rows make few sums, which wait for each other, so the last two
- * tiles share what is left. */
+/* Returns the number of rows of the next tile, with `left` rows remaining. Few rows give few independent
+ * sums, so the last two tiles share the remaining rows. */
 static inline ptrdiff_t next_tall(ptrdiff_t tall, ptrdiff_t left) {
     if (left <= tall) return left;
     return left < 2 * tall ? (left + 1) / 2 : tall;
@@ -172,7 +173,8 @@ static inline __attribute__((always_inline)) void make_broad_tile(int tall, cons
         MFPG_UNROLL
         for (int i = 0; i < tall; i++) memcpy(&sum[i], start + i * start_down, sizeof x);
     }
-    const float *rows[TALLEST / 3]; /* every third, as an address takes one or two steps at no cost */
+    /* every third row, because an address takes one or two steps at no cost */
+    const float *rows[TALLEST / 3];
     MFPG_UNROLL
     for (int i = 0; i < (tall + 2) / 3; i++) rows[i] = a + 3 * i * down;
     for (ptrdiff_t k = 0; k < depth; k++, b += b_down) {
@@ -194,7 +196,7 @@ static inline __attribute__((always_inline)) void make_broad_tile(int tall, cons
     for (int i = 0; i < tall; i++) memcpy(c + i * c_down, &sum[i], sizeof x);
 }
 
-/* Rows first to first + rows - 1 of a block; `at` is the place of the first. */
+/* Computes rows first to first + rows - 1 of a block; `at` is the position of the first. */
 typedef void (*rows_maker)(const block *p, ptrdiff_t first, ptrdiff_t rows, mfpg_matrix a, place at);
 
 static inline __attribute__((always_inline)) place place_below(const place *at, ptrdiff_t i, ptrdiff_t j) {
@@ -204,7 +206,7 @@ static inline __attribute__((always_inline)) place place_below(const place *at, 
     return below;
 }
 
-/* Where the next tile's rows of A lie: in p->left side by side, or in a itself. */
+/* The next tile's rows of A: copied to p->left, or in place. */
 static inline __attribute__((always_inline)) mfpg_matrix rows_of_tile(
     const block *p, ptrdiff_t first, ptrdiff_t tall, mfpg_matrix a) {
     if (p->packed) return (mfpg_matrix){p->left + first * p->depth, 1, tall};
@@ -266,7 +268,7 @@ MFPG_FOR_AVX512 static void make_rows_avx512(
 
 static const rows_maker MAKERS[] = {make_rows_plain, make_rows_avx2, make_rows_avx512};
 
-/* Fewer than BROAD columns: every tile is made outside of C. */
+/* For fewer than BROAD columns, every tile is computed outside C. */
 static void make_edge(rows_maker make, const block *p, mfpg_matrix a, place at) {
     size_t bytes = (size_t)p->cols * sizeof(float);
     for (ptrdiff_t first = 0, tall; first < p->rows; first += tall, next_rows(&at, tall)) {
@@ -280,7 +282,7 @@ static void make_edge(rows_maker make, const block *p, mfpg_matrix a, place at) 
     }
 }
 
-/* All columns of b, so many panels at once; `at` is the place of the block. */
+/* Computes all columns of b, so many panels at once; `at` is the position of the block. */
 static void make_columns(
     rows_maker make, block *p, const mfpg_product *product, mfpg_matrix a, mfpg_matrix b, const place *at) {
     for (ptrdiff_t j = 0; j < product->cols; j += p->panels * BROAD) {
@@ -295,7 +297,7 @@ static void make_columns(
     }
 }
 
-/* The part of C that comes of depth k to k + p->depth; it starts from `at`. */
+/* Computes the contribution of depth k to k + p->depth to C; it starts from `at`. */
 static void add_depth(
     mfpg_registers registers, block *p, const mfpg_product *product, ptrdiff_t k, const place *at) {
     mfpg_matrix a = product->a, b = product->b;
@@ -318,7 +320,7 @@ void mfpg_matrix_product_by(mfpg_registers registers, const mfpg_product *produc
     p.scaled = product->scaled;
     p.factor = product->factor;
     ptrdiff_t k = 0;
-    do { /* once at least: without depth C is what it starts from */
+    do { /* at least once: without depth, C is its initial value */
         p.depth = at_most(product->depth - k, DEEP);
         add_depth(registers, &p, product, k, &at);
         at.start = product->c;

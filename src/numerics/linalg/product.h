@@ -12,14 +12,15 @@
 
 #include "base/wide.h"
 
-/* A matrix by its steps: entry (i, j) is at[i * down + j * across]. The transpose has the steps exchanged. */
+/* A matrix given by its strides: entry (i, j) is at[i * down + j * across]. The transpose has the strides
+ * exchanged. */
 typedef struct mfpg_matrix {
     const float *at;
     ptrdiff_t down, across;
 } mfpg_matrix;
 
-/* C += A B, C of rows x cols, row-major without padding, A of rows x depth, B of depth x cols. Sizes may be 0. C overlaps
- * neither A nor B. */
+/* Computes C += A B, where C is rows x cols, row-major without padding, A is rows x depth, and B is depth x
+ * cols. Sizes may be 0. C overlaps neither A nor B. */
 void mfpg_matrix_add_product(
     ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t depth, mfpg_matrix a, mfpg_matrix b, float *c);
 
@@ -34,13 +35,13 @@ void mfpg_matrix_add_scaled_product(ptrdiff_t rows, ptrdiff_t cols, ptrdiff_t de
 
 enum { MFPG_PRODUCT_DEPTH = 256 };
 
-/* What the three have in common, with the registers to use, which the processor must have. */
+/* What the three functions share, with the registers to use, which the processor must have. */
 typedef struct mfpg_product {
     ptrdiff_t rows, cols, depth;
     mfpg_matrix a, b;
     const float *start; /* entry (i, j) of S is start[i * start_down + j]; NULL, unless scaled: zero */
     ptrdiff_t start_down;
-    int scaled; /* 1: C = S + factor (A B); 0: C = S + A B, the sums started from S */
+    int scaled; /* 1: C = S + factor (A B); 0: C = S + A B, with sums that start from S */
     float factor;
     float *c;
 } mfpg_product;

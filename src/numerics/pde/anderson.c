@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "pde_parts.h"
 
-/* A direction of which less than this is left without the others is dropped: it consists of roundings. */
+/* A direction that keeps less than this share after the others are removed is dropped, because it consists
+ * of rounding errors. */
 static const double DEPENDENT = 1e-10;
 
 int mfpg_anderson_create(ptrdiff_t n, mfpg_anderson *out) {

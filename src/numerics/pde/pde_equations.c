@@ -1,4 +1,5 @@
-/* One step of time on the chain, the best reply at a node, and the two equations that are made of them. */
+/* One step of time on the chain, the best response at a node, and the backward and the forward equation,
+ * which use both. */
 #include <float.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ void mfpg_tridiagonal_solve(ptrdiff_t n, const double *low, double *diagonal, co
     for (ptrdiff_t i = n - 2; i >= 0; i--) x[i] = (x[i] - high[i] * x[i + 1]) / diagonal[i];
 }
 
-/* The drift at node i without the part that the control scales, towards a population of that mean. */
+/* Returns the drift at node i without the part that the control scales, towards a population with that mean. */
 static double drift_at(const mfpg_problem *p, ptrdiff_t i, double mean) {
     return -p->slope[i] - p->model->attraction * (p->x[i] - mean);
 }
@@ -74,7 +75,7 @@ double mfpg_node_change(const mfpg_node *node, double e) {
     return rates.up * node->above + rates.down * node->below;
 }
 
-/* Keeps a place inside the interval where the chain's rates change their formula, in increasing order. */
+/* Inserts a point inside the interval at which the chain's rates change their formula, in increasing order. */
 static int insert_break(double e, double low, double high, double *breaks, int count) {
     if (!(e > low && e < high)) return count;
     int i = count;
@@ -88,7 +89,7 @@ static int insert_break(double e, double low, double high, double *breaks, int c
 static int find_breaks(const mfpg_node *node, double low, double high, double breaks[3]) {
     double half = 0.5 * node->h, at_low = node->drift - node->pull * low,
            at_high = node->drift - node->pull * high;
-    /* e - |b(e)| h/2 is concave: if it is >= 0 at both ends the differences are central in between */
+    /* e - |b(e)| h/2 is concave: if it is >= 0 at both ends, the differences are central in between */
     if (node->scheme == MFPG_PDE_HYBRID && half * fabs(at_low) <= low && half * fabs(at_high) <= high)
         return 0;
     int count = 0;
@@ -101,8 +102,8 @@ static int find_breaks(const mfpg_node *node, double low, double high, double br
     return count;
 }
 
-/* Discretise first, then minimise: between two breaks the chain's part is linear in e and the cost convex, so that the
- * closed form, cut to the piece, is exact. */
+/* Discretises first and minimises then: between two breaks the chain's part is linear in e and the cost
+ * convex, so the closed form, clamped to the piece, is exact. */
 static mfpg_reply reply_on_interval(const mfpg_node *node, const mfpg_controls *controls, double weight) {
     double ends[5] = {controls->low}, best = (double)INFINITY;
     int pieces = 1 + find_breaks(node, controls->low, controls->high, ends + 1);
@@ -143,8 +144,8 @@ mfpg_reply mfpg_node_reply(const mfpg_node *node, const mfpg_controls *controls,
 
 enum { MOST_ROUNDS = 50 }; /* of policy iteration */
 
-/* Policy iteration of one step stops when the value does: the policy itself is the logarithm of a second difference and
- * keeps trembling after the value has settled. */
+/* Policy iteration of one step stops when the value does not change any more. The policy depends on the
+ * logarithm of a second difference and continues to fluctuate after the value has settled. */
 static const double VALUE_TOLERANCE = 1e-12; /* relative */
 
 typedef struct step {
@@ -167,8 +168,8 @@ static mfpg_node node_of(const step *s, ptrdiff_t i) {
         .below = i > 0 ? v[i - 1] - v[i] : 0.0};
 }
 
-/* The old control stays unless the new one is better by more than rounding can feign, or ties would be switched for ever.
- * Returns how many nodes changed. */
+/* A control is replaced only if the new one is better by more than rounding errors, because ties would
+ * otherwise be switched for ever. Returns how many nodes changed. */
 static ptrdiff_t improve(step *s) {
     const mfpg_problem *p = s->problem;
     ptrdiff_t changed = 0;
@@ -181,7 +182,7 @@ static ptrdiff_t improve(step *s) {
         double noise = mfpg_scheme_noise(node.scheme, node.h, node.drift - node.pull * reply.control,
                            fmax(reply.control, s->control[i])) *
                        p->inverse_h * p->inverse_h;
-        /* V carries a few roundings, and the rates multiply them */
+        /* V carries a few rounding errors, and the rates multiply them */
         double margin = 8.0 * DBL_EPSILON * (noise * fabs(s->value[i]) + reply.cost);
         if (!(then < now - margin)) continue;
         s->control[i] = reply.control;
@@ -200,7 +201,7 @@ static void evaluate(step *s, const double *next) {
     mfpg_chain_solve(&s->chain, s->value);
 }
 
-/* Returns the rounds taken; more than the cap if that ended the iteration. */
+/* Returns the number of rounds; more than the limit if that ended the iteration. */
 static int iterate_policy(step *s, const double *next) {
     size_t bytes = (size_t)s->problem->n * sizeof *next;
     for (int round = 1; round <= MOST_ROUNDS; round++) {
@@ -232,7 +233,7 @@ mfpg_hjb_report mfpg_hjb_solve(const mfpg_problem *p, ptrdiff_t type, const doub
     double *next = further[3];
     memset(start_value, 0, bytes);
     s.mean = path[p->steps - 1];
-    for (ptrdiff_t i = 0; i < p->n; i++) { /* at the end V = 0, and only the cost of the control is left */
+    for (ptrdiff_t i = 0; i < p->n; i++) { /* at the end V = 0, and only the cost of the control remains */
         mfpg_node node = node_of(&s, i);
         double *last = control ? control + p->steps * p->n : s.control;
         last[i] = mfpg_node_reply(&node, &p->controls, s.weight).control;
@@ -278,7 +279,7 @@ static double step_cost(const mfpg_problem *p, double weight, const double *cont
     return p->dt * sum;
 }
 
-/* What the scheme adds, how fast neighbouring drifts differ, and the mass at the ends. */
+/* The noise that the scheme adds, the largest difference of neighbouring drifts, and the mass at the ends. */
 static void observe(const mfpg_problem *p, ptrdiff_t type, double mean, const double *control,
     const double *mass, mfpg_flow_report *report) {
     double added = 0.0, noise = 0.0, rate = 0.0, before = 0.0, own_mean = mean_of(p, mass), variance = 0.0;

@@ -36,7 +36,8 @@ double mfpg_pde_optimal_control(
     const mfpg_pde_cost *cost, double weight, double slope, double low, double high) {
     if (isnan(slope) || isnan(weight)) return (double)NAN;
     if (slope <= 0.0) return high;
-    /* weight 0: log 0 = -infinity, so low; the quotient is taken apart lest it overflow */
+    /* weight 0: log 0 = -infinity, so low; the logarithm of the quotient is split because the quotient could
+     * overflow */
     double e = cost->offset + (log(cost->rate * weight * cost->scale) - log(slope)) / cost->rate;
     return e <= low ? low : e >= high ? high : e;
 }

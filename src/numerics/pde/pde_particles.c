@@ -1,4 +1,4 @@
-/* Particles by Euler-Maruyama: what the forward equation is the limit of. */
+/* Simulates particles by Euler-Maruyama; the forward equation is their limit. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 #include "pde_parts.h"
 
 enum {
-    BLOCK = 512, /* particles that share a stream; sums are added block by block */
+    BLOCK = 512, /* number of particles that share a stream; sums are added block by block */
     PARALLEL_BLOCKS = 16
 };
 
@@ -16,13 +16,14 @@ typedef struct cloud {
     const mfpg_pde_particles_options *options;
     ptrdiff_t blocks, width; /* width: of a vector of draws */
     double dt, mean;         /* mean of the last step */
-    ptrdiff_t step;          /* number of the step being taken; -1 is the start */
+    ptrdiff_t step;          /* number of the current step; -1 is the start */
     double *x;               /* count; the arrays below are parts of the same block */
-    double *sum, *square;    /* blocks: of x - the last step's mean, and of its square */
+    double *sum, *square;    /* one per block: sums of x minus the last step's mean, and of its square */
     ptrdiff_t *first;        /* types+1: the first particle of each type */
 } cloud;
 
-/* Shares times count, rounded down; what is left goes to the largest remainders, earlier types first. */
+/* Shares times count, rounded down; the remaining particles go to the largest remainders, earlier types
+ * first. */
 static mfpg_status assign_types(mfpg_context *ctx, const cloud *c) {
     const mfpg_pde_model *m = c->model;
     ptrdiff_t left = c->options->count;
@@ -48,7 +49,7 @@ static mfpg_status assign_types(mfpg_context *ctx, const cloud *c) {
     return MFPG_OK;
 }
 
-/* The type's control at x, linear between nodes, that of the nearest end outside. */
+/* Returns the type's control at x: linear between nodes, and outside that of the nearest end. */
 static double control_at(const mfpg_pde_solution *s, const double *row, double x) {
     double place = (x - s->low) / s->step, last = (double)(s->nodes - 1);
     if (!(place > 0.0)) return row[0];
@@ -73,7 +74,7 @@ static const double *control_row(const cloud *c, ptrdiff_t type) {
     return s->control + (type * (s->steps + 1) + row) * s->nodes;
 }
 
-/* A block's step: its draws are vector number step+1 of its own stream. */
+/* Makes a block's step: its draws are vector number step+1 of the block's stream. */
 static mfpg_status move_block(mfpg_context *ctx, ptrdiff_t block, int worker, void *arg) {
     cloud *c = arg;
     float draw[BLOCK];
@@ -124,7 +125,7 @@ static mfpg_status run(mfpg_context *ctx, cloud *c, double *mean, double *varian
         mfpg_status status = MFPG_OK;
         if (c->blocks >= PARALLEL_BLOCKS)
             status = mfpg_tasks_run(ctx, c->blocks, move_block, c);
-        else /* a cloud of a few blocks is moved sooner by one thread than many are woken */
+        else /* for a few blocks, one thread is faster than waking several */
             for (ptrdiff_t block = 0; block < c->blocks && status == MFPG_OK; block++)
                 status = move_block(ctx, block, 0, c);
         if (status != MFPG_OK) return status;

@@ -1,4 +1,5 @@
-/* The pieces of the continuous game (mfpg/pde.h): checks, the chain of a step, the best reply of a node, the two equations. */
+/* The parts of the continuous game (mfpg/pde.h): checks, the chain of a step, the best response of a node,
+ * the two equations. */
 #ifndef MFPG_NUMERICS_PDE_PARTS_H
 #define MFPG_NUMERICS_PDE_PARTS_H
 
@@ -9,7 +10,8 @@
 /* ---- checks ---- */
 
 typedef enum mfpg_pde_range {
-    MFPG_PDE_ANY, /* the first five: within 1e100, so that no product of two numbers of a model is infinite */
+    /* the first five kinds are limited to 1e100, so that no product of two numbers of a model is infinite */
+    MFPG_PDE_ANY,
     MFPG_PDE_NOT_NEGATIVE,
     MFPG_PDE_POSITIVE,
     MFPG_PDE_PRIOR, /* infinity is allowed */
@@ -31,7 +33,8 @@ typedef struct mfpg_pde_rule {
     mfpg_pde_range range;
 } mfpg_pde_rule;
 
-/* MFPG_ERR_DOMAIN for the first number that is out of its range: "continuous game: WHAT is VALUE; allowed: WORDS". */
+/* Fails with MFPG_ERR_DOMAIN for the first number out of range: "continuous game: WHAT is VALUE; allowed:
+ * WORDS". */
 mfpg_status mfpg_pde_check(mfpg_context *ctx, const mfpg_pde_rule *rules, size_t count);
 mfpg_status mfpg_pde_refuse(mfpg_context *ctx, const char *what, double value, const char *words);
 mfpg_status mfpg_pde_check_model(mfpg_context *ctx, const mfpg_pde_model *model);
@@ -48,10 +51,10 @@ static inline double mfpg_control_cost(const mfpg_pde_cost *cost, double e) {
 /* ---- the generator of the Markov chain on evenly spaced nodes that approximates a diffusion ---- */
 
 typedef struct mfpg_rates {
-    double up, down; /* to the next and to the previous node, >= 0 */
+    double up, down; /* rates to the next and to the previous node, >= 0 */
 } mfpg_rates;
 
-/* The noise that the scheme really uses for a drift and a control: the control, or more. */
+/* Returns the noise that the scheme uses for a drift and a control: the control, or more. */
 static inline double mfpg_scheme_noise(mfpg_pde_scheme scheme, double h, double drift, double control) {
     double numerical = 0.5 * h * fabs(drift);
     if (scheme == MFPG_PDE_UPWIND) return control + numerical;
@@ -66,7 +69,7 @@ static inline mfpg_rates mfpg_generator_rates(
     double noise = mfpg_scheme_noise(scheme, h, drift, control) * inverse_h * inverse_h;
     double half = 0.5 * drift * inverse_h;
     double up = noise + half, down = noise - half;
-    /* if the noise just carries the drift, rounding must not make the other rate negative */
+    /* if the noise only just outweighs the drift, rounding must not make the other rate negative */
     return (mfpg_rates){up > 0.0 ? up : 0.0, down > 0.0 ? down : 0.0};
 }
 
@@ -75,7 +78,7 @@ static inline mfpg_rates mfpg_generator_rates(
 /* Row i is (-down_i, 1 + down_i + up_i, -up_i), rates times dt; n numbers each. */
 typedef struct mfpg_chain {
     ptrdiff_t n;
-    double *up, *down; /* the caller sets them, >= 0, outward ones at the ends 0 */
+    double *up, *down; /* set by the caller, >= 0; the outward rates at the ends are 0 */
     double *pivot;     /* set by factor */
 } mfpg_chain;
 
@@ -83,7 +86,8 @@ typedef struct mfpg_chain {
  * >= 0 are >= 0 and have small relative errors in every entry, whatever the rates. */
 void mfpg_chain_factor(mfpg_chain *chain);
 
-/* x <- (I - dt A)^-1 x, and x <- (I - dt A^T)^-1 x, which keeps the sum of x, because the rows of A sum to 0. */
+/* x <- (I - dt A)^-1 x, and x <- (I - dt A^T)^-1 x, which keeps the sum of x, because the rows of A sum to
+ * 0. */
 void mfpg_chain_solve(const mfpg_chain *chain, double *x);
 void mfpg_chain_solve_transposed(const mfpg_chain *chain, double *x);
 
@@ -95,7 +99,8 @@ void mfpg_tridiagonal_solve(ptrdiff_t n, const double *low, double *diagonal, co
 void mfpg_flow_printed_step(
     const mfpg_chain *chain, double diffusion, const double *control, double *const further[4], double *p);
 
-/* ---- the best control at one node: the least of weight c(e) + up(e) (V_{i+1} - V_i) + down(e) (V_{i-1} - V_i) ---- */
+/* ---- the best control at one node, which minimises weight c(e) + up(e) (V_{i+1} - V_i) + down(e) (V_{i-1}
+ * - V_i) ---- */
 
 typedef struct mfpg_controls {
     mfpg_pde_cost cost;
@@ -110,7 +115,7 @@ typedef struct mfpg_node {
     mfpg_pde_scheme scheme;
     double h, inverse_h;
     double drift, pull;  /* the drift is drift - pull e */
-    double above, below; /* V_{i+1} - V_i and V_{i-1} - V_i; 0 if there is no such node */
+    double above, below; /* V_{i+1} - V_i and V_{i-1} - V_i; 0 if that node does not exist */
 } mfpg_node;
 
 typedef struct mfpg_reply {
@@ -118,10 +123,11 @@ typedef struct mfpg_reply {
     double cost; /* weight c(control) */
 } mfpg_reply;
 
-/* up(e) above + down(e) below: the part that the chain contributes. */
+/* Returns up(e) above + down(e) below, the contribution of the chain. */
 double mfpg_node_change(const mfpg_node *node, double e);
 
-/* The exact minimiser over the interval, or over the values by trying all of them. weight >= 0. */
+/* Returns the exact minimiser over the interval, or over the list of values by trying all of them. weight >=
+ * 0. */
 mfpg_reply mfpg_node_reply(const mfpg_node *node, const mfpg_controls *controls, double weight);
 
 /* ---- a checked model on its grid ---- */
@@ -142,15 +148,16 @@ typedef struct mfpg_problem {
     double *workspace; /* 7 n a type */
 } mfpg_problem;
 
-/* Checks and tabulates; model is borrowed. Free with mfpg_problem_clear, also after a failure. */
+/* Checks the model and computes its tables; model is borrowed. Free with mfpg_problem_clear, also after a
+ * failure. */
 mfpg_status mfpg_problem_create(
     mfpg_context *ctx, const mfpg_pde_model *model, const mfpg_pde_options *options, mfpg_problem *out);
 void mfpg_problem_clear(mfpg_problem *problem);
 
-/* Fills the chain of one step: rates times dt for the policy's controls. */
+/* Computes the chain of one step: rates times dt for the policy's controls. */
 void mfpg_problem_chain(const mfpg_problem *problem, double mean, const double *control, mfpg_chain *chain);
 
-/* A chain in the workspace of a type, and four further arrays of n there. */
+/* Sets a chain in the workspace of a type, and four further arrays of n. */
 mfpg_chain mfpg_problem_workspace(const mfpg_problem *problem, ptrdiff_t type, double *further[4]);
 
 /* ---- the backward equation of one type: (I - dt A(e)) V^n = V^{n+1} + dt (l + weight c(e)), e the best control ---- */
@@ -171,7 +178,7 @@ mfpg_hjb_report mfpg_hjb_solve(const mfpg_problem *problem, ptrdiff_t type, cons
 /* ---- the forward equation of all types together: (I - dt A^T) p^{n+1} = p^n with the same matrices ---- */
 
 typedef struct mfpg_flow_report {
-    double edge_mass;   /* density at both ends times the standard deviation, of a type, largest */
+    double edge_mass;   /* density at both ends times the standard deviation, maximum over types */
     double added_noise; /* by the scheme: its mean over law and time */
     double noise;       /* the control's */
     double drift_step;  /* dt times the mean |db/dx| of a type, largest */
@@ -186,7 +193,7 @@ typedef struct mfpg_flow_report {
 void mfpg_flow_run(const mfpg_problem *problem, const double *control, double *path, double *cost,
     double *current, double *masses, mfpg_flow_report *report);
 
-/* Fills solution->moments from control and from density, which holds masses per node here. */
+/* Computes solution->moments from control and from density, which holds masses per node here. */
 void mfpg_moments_fill(const mfpg_problem *problem, mfpg_pde_solution *solution);
 
 /* ---- fixed points x = F(x) of vectors by Anderson's mixing ---- */
@@ -195,7 +202,7 @@ enum { MFPG_ANDERSON_DEPTH = 5 };
 
 typedef struct mfpg_anderson {
     ptrdiff_t n;
-    int held;        /* differences kept, at most MFPG_ANDERSON_DEPTH; 0 lets mixing begin again */
+    int held;        /* number of differences kept, at most MFPG_ANDERSON_DEPTH; 0 restarts the mixing */
     int started;     /* 1: last_x and last_f are set */
     double *dx, *df; /* MFPG_ANDERSON_DEPTH x n: differences of x, and of f = F(x) - x, newest last */
     double *last_x, *last_f;
@@ -203,10 +210,10 @@ typedef struct mfpg_anderson {
     double *block; /* holds all of them */
 } mfpg_anderson;
 
-/* 1 on success, 0 if memory runs out. Free `block`. */
+/* Returns 1 on success, 0 if memory runs out. Free `block`. */
 int mfpg_anderson_create(ptrdiff_t n, mfpg_anderson *out);
 
-/* x becomes the next point, given f = F(x) - x. The first one is x + damping f, 0 < damping <= 1. */
+/* Replaces x by the next point, given f = F(x) - x. The first one is x + damping f, 0 < damping <= 1. */
 void mfpg_anderson_step(mfpg_anderson *state, double damping, double *x, const double *f);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a model and its options must fulfil, and a model on its grid. Messages name the field as mfpg/pde.h does. */
+/* Checks a model and its options, and puts the model on its grid. Messages name the field as mfpg/pde.h
+ * does. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 
 #define LARGEST 1e100
 
-/* A number is allowed from low, or only above it, to high. */
+/* A number must be at least low (or above low) and at most high. */
 static const struct {
     double low, high;
     int above;

@@ -1,4 +1,4 @@
-/* What is reported of a solution: the moments of the laws, time by time, and its files. */
+/* The results of a solution: the moments of the laws at every time, and the output files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "pde_parts.h"
 
-/* KL(law | N(0, variance)); without a prior the integral of law log law. */
+/* Returns KL(law | N(0, variance)); without a prior the integral of law log law. */
 static double divergence(const mfpg_problem *p, const double *mass) {
     static const double LOG_2PI = 1.8378770664093454836;
     double variance = p->model->prior_variance, sum = 0.0;
@@ -39,7 +39,7 @@ static mfpg_pde_moments moments_of(
     return m;
 }
 
-/* The mass of the same start under the same controls by the printed equation. */
+/* Returns the mass for the same start and the same controls under the printed equation. */
 static void follow_printed(const mfpg_problem *p, mfpg_pde_solution *s, ptrdiff_t type, double *mass) {
     double *further[4];
     mfpg_chain chain = mfpg_problem_workspace(p, 0, further);

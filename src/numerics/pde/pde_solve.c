@@ -1,4 +1,4 @@
-/* The outer loop: path of the mean -> best replies -> their flow -> path of its mean, to a fixed point. */
+/* The outer loop: path of the mean -> best responses -> their flow -> path of its mean, to a fixed point. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,27 +8,30 @@
 
 /* ---- which path to try next ---- */
 
-static const double CONTRACTS = 0.25; /* of the residual: the plain step is quick enough by itself */
-static const double LED_AWAY = 4.0;   /* times the least residual */
+/* share of the residual: if a plain step leaves at most this much, it is fast enough */
+static const double CONTRACTS = 0.25;
+static const double LED_AWAY = 4.0; /* times the least residual */
 static const double LEAST_DAMPING = 1.0 / 64.0;
 enum { PATIENCE = 8 }; /* turns without a new best */
 
 typedef struct path_search {
     mfpg_pde_method method; /* auto ends as fictitious */
     ptrdiff_t n;
-    double *path;            /* n: what is replied to; the arrays below are parts of the same block */
-    double *difference;      /* n: mean of the flow of the replies minus path */
+    /* n: the path to which the players respond; the arrays below are parts of the same block */
+    double *path;
+    double *difference;      /* n: mean of the flow of the best responses, minus the path */
     double *best;            /* n: the path of the least residual so far, */
     double *best_difference; /* n: its difference, */
     double least;            /* and its residual */
     double before;           /* the residual of the turn before */
-    double damping;          /* share of the difference that is gone, 1 unless that led away */
-    int turns;               /* of the method */
-    int stale;               /* turns since the best */
+    /* share of the difference that is removed; 1 unless that increased the residual */
+    double damping;
+    int turns; /* of the method */
+    int stale; /* turns since the best */
     mfpg_anderson anderson;
 } path_search;
 
-/* 1 on success, 0 if memory runs out. Every path starts at first. */
+/* Returns 1 on success, 0 if memory runs out. Every path starts at `first`. */
 static int start_search(ptrdiff_t n, mfpg_pde_method method, double first, path_search *s) {
     double *block = mfpg_alloc(n, 4 * sizeof *block);
     *s = (path_search){.n = n,
@@ -45,7 +48,7 @@ static int start_search(ptrdiff_t n, mfpg_pde_method method, double first, path_
     return 1;
 }
 
-/* The largest difference; the path is kept if it is the best so far. */
+/* Returns the largest difference; the path is kept if it is the best so far. */
 static double residual_of(path_search *s) {
     size_t bytes = (size_t)s->n * sizeof *s->path;
     double residual = 0.0;
@@ -73,8 +76,9 @@ static void go_back(path_search *s) {
     s->anderson.held = s->anderson.started = 0;
 }
 
-/* Full steps while they contract; secants if they do not; and shorter ones from the best path if those led away, because
- * the replies overshoot (a population that avoids itself) or jump (few controls). */
+/* Takes full steps while they contract, and secants if they do not. If those increase the residual, it takes
+ * shorter steps from the best path; this happens if the responses overshoot (a population that avoids
+ * itself) or jump (few controls). */
 static void accelerate(path_search *s, double residual) {
     if (residual > LED_AWAY * s->least || s->stale >= PATIENCE) {
         go_back(s);
@@ -105,7 +109,7 @@ static const double MOST_EDGE_MASS = 1e-4, MOST_ADDED_NOISE = 0.5, MOST_DRIFT_ST
 typedef struct loop {
     mfpg_problem problem;
     path_search search;
-    /* Steps+1: the mean of the flow of the replies; the next three arrays are parts of the same block. */
+    /* Steps+1: the mean of the flow of the responses; the next three arrays are parts of the same block. */
     double *flow_path;
     double *cost;            /* types: what is paid */
     double *current;         /* types x n: the masses of a step */
@@ -130,7 +134,7 @@ static mfpg_status reply(mfpg_context *ctx, ptrdiff_t type, int worker, void *ar
     return MFPG_OK;
 }
 
-/* One turn: replies to the path, their flow, and how far its mean lies from the path. */
+/* One iteration: best responses to the path, their flow, and the distance of its mean from the path. */
 static mfpg_status turn(mfpg_context *ctx, loop *l, double *residual) {
     const mfpg_problem *p = &l->problem;
     mfpg_status status = mfpg_tasks_run(ctx, p->types, reply, l);
@@ -143,7 +147,7 @@ static mfpg_status turn(mfpg_context *ctx, loop *l, double *residual) {
     return MFPG_OK;
 }
 
-/* Leaves the best path in the search, and its replies in l->control. */
+/* Leaves the best path in the search, and the best responses to it in l->control. */
 static mfpg_status iterate(mfpg_context *ctx, loop *l, mfpg_pde_solution *s) {
     const mfpg_pde_options *o = &l->problem.options;
     path_search *search = &l->search;
@@ -163,7 +167,7 @@ static mfpg_status iterate(mfpg_context *ctx, loop *l, mfpg_pde_solution *s) {
     }
     if (s->residual <= search->least) return MFPG_OK;
     memcpy(search->path, search->best, (size_t)search->n * sizeof *search->path);
-    return turn(ctx, l, &s->residual); /* not converged: the last turn was not the best one */
+    return turn(ctx, l, &s->residual); /* not converged: the last iteration was not the best one */
 }
 
 /* What the flow of the replies looks like, and what a player could still gain against it: its cost minus the value of
@@ -192,7 +196,8 @@ static mfpg_status certify(mfpg_context *ctx, loop *l, mfpg_pde_solution *s, mfp
     return MFPG_OK;
 }
 
-/* A grid whose own effects dominate the answer is refused; what was measured says which grid would be enough. */
+/* Refuses a grid whose own effects dominate the answer; the measured values tell which grid would be fine
+ * enough. */
 static mfpg_status check_grid(mfpg_context *ctx, const mfpg_problem *p, const mfpg_pde_solution *s) {
     const mfpg_pde_options *o = &p->options;
     if (!(s->edge_mass <= MOST_EDGE_MASS))

@@ -42,7 +42,7 @@ static double deviance_of(double x, double m) {
 
 /* ---- binomial ---- */
 
-/* log P(X = k), with q = 1 - p given as well: near an end one of the two is the accurate one. */
+/* Returns log P(X = k), with q = 1 - p given too, because near an end only one of the two is accurate. */
 static double log_mass(double k, double n, double p, double q) {
     if (k == 0.0) return p < 0.5 ? n * log1p(-p) : n * log(q);
     if (k == n) return q < 0.5 ? n * log1p(-q) : n * log(p);
@@ -61,7 +61,7 @@ static double terms_from(double k, double n, double p, double q) {
     return sum;
 }
 
-/* log P(X >= k), 1 <= k <= n, by the side of the mean on which k lies. */
+/* Returns log P(X >= k), 1 <= k <= n, computed from the side of the mean on which k lies. */
 static double log_upper(double k, double n, double p, double q) {
     if (p <= 0.0) return -(double)INFINITY;
     if (q <= 0.0) return 0.0;
@@ -132,7 +132,7 @@ double mfpg_proportion_upper(int64_t k, int64_t n, double alpha) {
 
 /* ---- chi-square ---- */
 
-/* x^a e^-x / Gamma(a+1), the Poisson density at a of mean x. */
+/* Returns x^a e^-x / Gamma(a+1), the Poisson density at a with mean x. */
 static double density(double a, double x) {
     return exp(-mfpg_stirling_rest(a) - deviance_of(a, x) - 0.5 * (LOG_TWO_PI + log(a)));
 }
@@ -188,7 +188,8 @@ double mfpg_chi_square_quantile(double p, double dof) {
 /* ---- rank sums ---- */
 
 enum { POINTS = 10 };
-/* Gauss and Legendre's rule with 20 points on [-1, 1], which is even: abscissae and weights (Abramowitz and Stegun 25.4). */
+/* The Gauss-Legendre rule with 20 points on [-1, 1], which is even: abscissae and weights (Abramowitz and
+ * Stegun 25.4). */
 static const double node[POINTS] = {0.0765265211334973, 0.2277858511416451, 0.3737060887154195,
     0.5108670019508271, 0.6360536807265150, 0.7463319064601508, 0.8391169718222188, 0.9122344282513259,
     0.9639719272779138, 0.9931285991850949};

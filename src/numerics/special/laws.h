@@ -1,5 +1,5 @@
-/* Laws of counts and ranks, for tests and their bounds: binomial with exact bounds of its probability (Clopper and Pearson
- * 1934), chi-square, and the rank sum of two normal samples. */
+/* Distributions of counts and ranks, for tests and their bounds: binomial with exact bounds of its
+ * probability (Clopper and Pearson 1934), chi-square, and the rank sum of two normal samples. */
 #ifndef MFPG_NUMERICS_LAWS_H
 #define MFPG_NUMERICS_LAWS_H
 
@@ -10,14 +10,14 @@
  * measured against 50 digits at some thousands of random places: 3e-12. */
 #define MFPG_BINOMIAL_ERROR 1e-11
 
-/* P(X = k), 0 <= k <= n, of X ~ Bin(n, p), 0 <= p <= 1. */
+/* Returns P(X = k), 0 <= k <= n, for X ~ Bin(n, p), 0 <= p <= 1. */
 double mfpg_binomial_mass(int64_t k, int64_t n, double p);
 
-/* P(X >= k) and P(X <= k), any k: accurate in relative terms however small. */
+/* Return P(X >= k) and P(X <= k) for any k, with small relative error even if they are tiny. */
 double mfpg_binomial_upper_tail(int64_t k, int64_t n, double p);
 double mfpg_binomial_lower_tail(int64_t k, int64_t n, double p);
 
-/* The smallest k with P(X <= k) >= level, 0 < level < 1. */
+/* Returns the smallest k with P(X <= k) >= level, 0 < level < 1. */
 int64_t mfpg_binomial_quantile(double level, int64_t n, double p);
 
 /* One-sided bounds of p after k successes in n >= 1 trials, 0 <= k <= n, each wrong with probability at most alpha in (0, 1):
@@ -29,7 +29,7 @@ double mfpg_proportion_upper(int64_t k, int64_t n, double alpha);
  * x <= 0: 0; NaN stays. */
 double mfpg_chi_square_lower(double x, double dof);
 
-/* The x with P(X <= x) = p, 0 < p < 1. */
+/* Returns the x with P(X <= x) = p, 0 < p < 1. */
 double mfpg_chi_square_quantile(double p, double dof);
 
 /* Of two samples of normal numbers with standard deviation 1 and means 0 and shift >= 0, U is the share of pairs (one of n0, one
@@ -41,10 +41,10 @@ typedef struct mfpg_rank_sum {
 
 mfpg_rank_sum mfpg_rank_sum_law(double shift, double n0, double n1);
 
-/* P(U = 1), rounded up: the integral of n0 phi(z) Phi(z)^(n0-1) Phi(shift-z)^n1. n0, n1 >= 1. */
+/* Returns P(U = 1), rounded up: the integral of n0 phi(z) Phi(z)^(n0-1) Phi(shift-z)^n1. n0, n1 >= 1. */
 double mfpg_rank_separation(double shift, double n0, double n1);
 
-/* A score with a random number that decides between equal ones: the law above has no ties. */
+/* A score with a random number that decides between equal scores, because the law above has no ties. */
 typedef struct mfpg_scored {
     double score; /* no NaN */
     uint64_t tie;
@@ -53,7 +53,7 @@ typedef struct mfpg_scored {
 /* Ascending, for qsort. */
 int mfpg_scored_compare(const void *a, const void *b);
 
-/* U of two samples, n0, n1 >= 1, which are sorted here. */
+/* Returns U of two samples, n0, n1 >= 1, which are sorted here. */
 double mfpg_rank_share(mfpg_scored *x0, ptrdiff_t n0, mfpg_scored *x1, ptrdiff_t n1);
 
 /* Owen's function T(h, a) for 0 <= a <= 1. */

@@ -4,13 +4,14 @@
 #ifndef MFPG_NUMERICS_NORMAL_H
 #define MFPG_NUMERICS_NORMAL_H
 
-/* More than the relative error of mfpg_normal_density and mfpg_normal_mills, for bounds that must hold. */
+/* An upper bound on the relative error of mfpg_normal_density and mfpg_normal_mills, for bounds that must be
+ * valid. */
 #define MFPG_NORMAL_ERROR (16 * 0x1p-53)
 
 /* phi(x) = exp(-x^2/2) / sqrt(2 pi); error 7. */
 double mfpg_normal_density(double x);
 
-/* Mills ratio Phi(-x) / phi(x): falls from +INFINITY to 0; error 9. */
+/* Returns the Mills ratio Phi(-x) / phi(x), which falls from +INFINITY to 0; error 9. */
 double mfpg_normal_mills(double x);
 
 /* 1 - x Mills(x), minus the derivative of the ratio, positive: error 6 for x >= 4, where the difference would cancel,
@@ -23,7 +24,7 @@ double mfpg_normal_cdf(double x);
 /* log Phi(x) for any x: about -Phi(-x) for large x, -x^2/2 - log(-x sqrt(2 pi)) for large negative x; error 14. */
 double mfpg_normal_log_cdf(double x);
 
-/* The x with Phi(x) = p, error 6; -INFINITY and +INFINITY at 0 and 1, NaN outside [0, 1]. */
+/* Returns the x with Phi(x) = p, error 6; -INFINITY and +INFINITY at 0 and 1, NaN outside [0, 1]. */
 double mfpg_normal_quantile(double p);
 
 #endif

@@ -57,7 +57,7 @@ mfpg_root mfpg_root_bracket(
 
 /* ---- crossings ---- */
 
-/* One search: the two ends with the values there, NaN if there is no such end yet. */
+/* One search: the two ends with the values there, NaN if an end is not known yet. */
 typedef struct search {
     mfpg_scalar_function f;
     const void *arg;
@@ -66,7 +66,7 @@ typedef struct search {
     int evaluations;
 } search;
 
-/* Evaluates f and moves the end that it belongs to; 0 for NaN. */
+/* Evaluates f and moves the end with the same sign; returns 0 for NaN. */
 static int look(search *s, double at) {
     double value = s->f(at, s->arg);
     s->evaluations++;

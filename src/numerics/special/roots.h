@@ -1,4 +1,4 @@
-/* Roots of scalar functions by bracketing: slow steps are allowed, a wrong answer is not. */
+/* Roots of scalar functions by bracketing; slow convergence is acceptable, a wrong answer is not. */
 #ifndef MFPG_NUMERICS_ROOTS_H
 #define MFPG_NUMERICS_ROOTS_H
 
@@ -8,7 +8,7 @@ typedef struct mfpg_root {
     /* The final bracket: f(low) and f(high) have opposite signs, or low == high and f is 0 there. */
     double low, high;
     double residual; /* the smaller |f| at the two ends of the bracket */
-    int converged;   /* the bracket is no wider than tolerance, or has no double between its ends */
+    int converged;   /* the bracket is at most as wide as the tolerance, or has no double between its ends */
     int iterations;
 } mfpg_root;
 
@@ -19,25 +19,24 @@ typedef struct mfpg_root {
 mfpg_root mfpg_root_bracket(
     mfpg_scalar_function f, const void *arg, double low, double high, double tolerance);
 
-/* ---- where a falling function passes 0, seen from the side on which it is not positive ----
- *
- * For functions that are costly, may be undefined at some positions, may jump, and of which the answer has to be on the safe
- * side for certain. */
+/* ---- the crossing of 0 by a falling function, approached from the side on which it is not positive ----
+ * For functions that are costly, may be undefined at some positions, may jump, and whose result must be on
+ * the safe side. */
 
 typedef struct mfpg_crossing_options {
     double start;      /* a first guess; f is not NaN there */
     double low, high;  /* no position outside is tried */
     double first_step; /* > 0: of the walk away from start */
-    double growth;     /* >= 1: every further step is longer by this factor */
-    double tolerance;  /* >= 0: how far the two ends may lie apart; 0: neighbouring doubles */
-    int whole; /* 1: positions are whole numbers, and so are start, low, high; the ends are neighbours */
+    double growth;     /* >= 1: the factor by which every further step is longer */
+    double tolerance;  /* >= 0: the largest distance of the two ends; 0: neighbouring doubles */
+    int whole;         /* 1: positions, start, low and high are whole numbers, and the ends are neighbours */
 } mfpg_crossing_options;
 
 typedef enum mfpg_crossing_kind {
     MFPG_CROSSING_FOUND = 0, /* inside and outside are its two sides */
-    MFPG_CROSSING_ALWAYS,    /* f <= 0 as far down as was looked; inside is the lowest position tried */
-    MFPG_CROSSING_NEVER,     /* f > 0 as far up as was looked; outside is the highest position tried */
-    MFPG_CROSSING_UNDEFINED  /* f is NaN at the start, or came to be NaN between the two sides */
+    MFPG_CROSSING_ALWAYS,    /* f <= 0 as far down as was searched; inside is the lowest position tried */
+    MFPG_CROSSING_NEVER,     /* f > 0 as far up as was searched; outside is the highest position tried */
+    MFPG_CROSSING_UNDEFINED  /* f is NaN at the start, or became NaN between the two sides */
 } mfpg_crossing_kind;
 
 typedef struct mfpg_crossing {

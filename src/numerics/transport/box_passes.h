@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) void add_halves(const lanes part[HA
     *to += sum;
 }
 
-/* moment[k] += sum_i T_k(t_i) v_i over GROUP points; v is u, or u t. */
+/* moment[k] += sum_i T_k(t_i) v_i over GROUP points, where v is u or u t. */
 static inline __attribute__((always_inline)) void gather(
     const real *t, const real *u, int by_place, lanes moment[ORDER]) {
     lanes twice[HALVES], before[HALVES], now[HALVES];
@@ -61,7 +61,7 @@ static inline __attribute__((always_inline)) void gather_box(
     for (int k = 0; k < ORDER; k++) out[k * stride] = sum_of(&moment[k]);
 }
 
-/* The moments of every box: ORDER rows of the layout's columns. */
+/* Computes the moments of every box: ORDER rows with one entry per column of the layout. */
 static inline __attribute__((always_inline)) void gather_boxes(
     const mfpg_box_layout *layout, const real *t, const real *u, int by_place, real *moments) {
     for (const mfpg_box *at = layout->boxes; at < layout->boxes + layout->count; at++)
@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void evaluate(
         memcpy(out + LANES * half, &value[half], sizeof value[half]);
 }
 
-/* out = the expansion of each point's box at the point. */
+/* Evaluates the expansion of each point's box at the point, into out. */
 static inline __attribute__((always_inline)) void spread_boxes(
     const mfpg_box_layout *layout, const real *t, const real *expansion, real *out) {
     real local[ORDER];

@@ -9,11 +9,12 @@
 /* exp(-t), 0 <= t <= 1000. t = k log 2 + r with |r| <= log(2)/2; exp(-r) by its series to degree 13, whose rest is below
  * 1e-17; then the exponent -k is put in place. */
 static inline __attribute__((always_inline)) double exp_minus(double t) {
-    const double shift = 0x1.8p52; /* adding it rounds to a whole number, which is then in the low bits */
+    /* adding this number rounds to an integer, which is then in the low bits */
+    const double shift = 0x1.8p52;
     double shifted = t * 0x1.71547652b82fep0 + shift;
     double k = shifted - shift;
     double r = (k * 0x1.62e42fefa3800p-1 - t) + k * 0x1.ef35793c76730p-45; /* log 2 in two parts; -r */
-    /* pairs, then pairs of pairs: a chain of 6 products instead of 13 */
+    /* by pairs and then pairs of pairs: 6 dependent products instead of 13 */
     double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
     double low = (1.0 + r) + r2 * (0.5 + r * (1.0 / 6.0));
     double middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0));
@@ -56,7 +57,8 @@ static void to_coefficients(int order, double *values, ptrdiff_t stride, const d
     for (int k = 0; k < order; k++) values[k * stride] = out[k];
 }
 
-/* Mirrored points have the same distance: C_lk = (-1)^(k+l) C_kl; of a box with itself C is symmetric, too. */
+/* Mirrored points have the same distance, so C_lk = (-1)^(k+l) C_kl; for a box with itself C is also
+ * symmetric. */
 static void make_symmetric(int order, double *table, int self) {
     for (int k = 0; k < order; k++)
         for (int l = k; l < order; l++) {

@@ -26,15 +26,16 @@ static const double WIDTH = 0.5; /* at most; see box_width */
 typedef struct kernel_boxes {
     mfpg_box_layout at;
     mfpg_float_boxes *rough;
-    double *moments, *pulls; /* ORDER x columns each: of u, and of u t */
+    double *moments, *pulls; /* ORDER x columns each: moments of u, and of u t */
     double *near, *far;      /* ORDER x columns each: local expansions */
     double table[REACH + 1][ORDER][ORDER];
 } kernel_boxes;
 
 /* ---- the layout of the boxes ---- */
 
-/* Of twenty bits, so that the middles of 2^32 boxes are exact, and distances between boxes with them. Not wider than the
- * points reach: places in a box far wider would be all but equal, and their differences rounding. */
+/* The width has twenty bits, so the middles of 2^32 boxes, and their distances, are exact. It is not much
+ * larger than the range of the points, because places in a much wider box would be nearly equal and their
+ * differences mostly rounding error. */
 static double box_width(double range, double eta) {
     int exponent;
     double most = WIDTH * sqrt(eta), all = 1.001 * range;
@@ -42,14 +43,15 @@ static double box_width(double range, double eta) {
     return ldexp(floor(fraction * 0x1p20), exponent - 20);
 }
 
-/* The box of x. Its ends are exact, and a quotient rounded up would be in the next one. */
+/* Returns the box of x. The ends of boxes are exact, and a quotient that was rounded up would give the next
+ * box. */
 static double index_of(double x, double width) {
     double index = floor(x / width);
     return index * width > x ? index - 1.0 : index;
 }
 
-/* The boxes of n ascending points from 0, into out if it is not NULL; *columns becomes how many columns they take. If
- * boxes are smaller than the grid of doubles, every box holds one number. */
+/* Computes the boxes of n ascending points that begin at 0, into out if it is not NULL; *columns becomes the
+ * number of their columns. If boxes are smaller than the spacing of doubles, every box holds one number. */
 static ptrdiff_t find_boxes(ptrdiff_t n, const double *x, double width, mfpg_box *out, ptrdiff_t *columns) {
     double last = -1.0;
     ptrdiff_t count = 0, place = -1;
@@ -70,7 +72,7 @@ static ptrdiff_t find_boxes(ptrdiff_t n, const double *x, double width, mfpg_box
 double mfpg_kernel_boxes_cost(ptrdiff_t n, const double *x, double eta) {
     ptrdiff_t columns;
     ptrdiff_t count = find_boxes(n, x, box_width(x[n - 1], eta), NULL, &columns);
-    /* by the same timing: a point's two passes, a box's ends, a column's REACH + 1 tables of ORDER^2 */
+    /* measured in the same way: a point's two passes, a box's ends, a column's REACH + 1 tables of ORDER^2 */
     return 23.0 * (double)n + 400.0 * (double)count + 11.0 * ORDER * ORDER * (double)columns;
 }
 

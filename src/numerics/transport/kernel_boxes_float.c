@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* The interpolation's bound in kernel_boxes.c is 3.4e-8 for this order: below a float's own grid. */
+/* For this order the bound in kernel_boxes.c is 3.4e-8, below the precision of a float. */
 enum { ORDER = 8, LANES = 16, HALVES = 1, PART = 64 * LANES };
 typedef float real;
 #include "box_passes.h"
@@ -49,7 +49,7 @@ MFPG_WIDE static void rough_moments(const mfpg_float_boxes *boxes, const float *
     gather_boxes(boxes->at, boxes->t, u, 0, boxes->moments);
 }
 
-/* For LANES columns from c: local += both neighbours m away through their tables, as in kernel_boxes.c. */
+/* For LANES columns from c: adds to local the tables of both neighbours m away, as in kernel_boxes.c. */
 static inline __attribute__((always_inline)) void translate_pair(
     float table[ORDER][ORDER], const float *moments, ptrdiff_t columns, int m, lanes local[ORDER]) {
     MFPG_UNROLL

@@ -9,7 +9,8 @@
 #include "kernels.h"
 
 enum { MOST_STORED = 512 * 512 };
-/* In stored entries, by timing products of 500 to 200,000 points: an entry that is made again, and what a row takes besides. */
+/* Costs in stored entries, measured with products of 500 to 200,000 points: an entry that is recomputed, and
+ * the overhead of a row. */
 static const double COST_OF_MAKING = 9.0, COST_OF_ROW = 30.0;
 
 typedef struct columns {
@@ -26,8 +27,8 @@ typedef struct kernel_rows {
     double *stored; /* the near columns of all rows, one after the other; or NULL */
 } kernel_rows;
 
-/* The near columns of the row after those of `last`. Exponents grow with distance, so both ends move up with the row; an
- * entry is near for its row exactly if it is near for its column. */
+/* Returns the near columns of the row after `last`. Exponents grow with distance, so both ends move up with
+ * the row. Nearness is symmetric in row and column. */
 static columns near_row(ptrdiff_t n, const double *x, double inverse, ptrdiff_t i, columns last) {
     while (mfpg_gaussian_exponent(x[i], x[last.from], inverse) > MFPG_GAUSSIAN_CUTOFF) last.from++;
     while (last.to < n && mfpg_gaussian_exponent(x[i], x[last.to], inverse) <= MFPG_GAUSSIAN_CUTOFF)
@@ -57,7 +58,7 @@ static void make_row(const kernel_rows *rows, ptrdiff_t i, double *out) {
 
 typedef double (*row_use)(ptrdiff_t n, const double *kernel, const double *u, const double *x, double at);
 
-/* out_i = use(row i) for all rows: the only place that walks the kernel. */
+/* Computes out_i = use(row i) for all rows; only this function walks the kernel. */
 static void for_rows(kernel_rows *rows, row_use use, const double *u, double *out) {
     const double *stored = rows->stored;
     for (ptrdiff_t i = 0; i < rows->n; i++) {
@@ -72,7 +73,7 @@ static void for_rows(kernel_rows *rows, row_use use, const double *u, double *ou
 enum { LANES = 4 };
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 
-/* sum_j K_ij u_j if x is NULL, otherwise sum_j K_ij u_j (x_j - x_i). */
+/* Computes sum_j K_ij u_j if x is NULL, otherwise sum_j K_ij u_j (x_j - x_i). */
 static inline __attribute__((always_inline)) double row_product(
     ptrdiff_t n, const double *kernel, const double *u, const double *x, double at) {
     lanes sums[2] = {{0}, {0}};
@@ -138,7 +139,7 @@ static double error_of(const void *self, const double *u) {
         largest = fmax(largest, u[i]);
         window = fmax(window, (double)(rows->near[i].to - rows->near[i].from));
     }
-    /* u_i (K u)_i is about 1: entries to 1e-15, sums of so many terms of one sign */
+    /* u_i (K u)_i is about 1, entries are accurate to 1e-15, and all terms of the sums have one sign */
     return largest * total * exp(-MFPG_GAUSSIAN_CUTOFF) + 2.0 * (1e-15 + (4.0 + window / LANES) * 0x1p-53);
 }
 

@@ -12,27 +12,28 @@ typedef double real;
 typedef struct kernel_tiles {
     ptrdiff_t n, d, padded; /* padded: a multiple of COLUMNS */
     double inverse;         /* 1/eta */
-    double *x;              /* d x padded: coordinate by coordinate, from each one's first */
-    double *sums;           /* STRIPS x padded: what each strip adds to the product */
-    double *u;              /* padded: of the product under way, then zeros */
+    /* d x padded: one coordinate after the other, each relative to the first point's */
+    double *x;
+    double *sums; /* STRIPS x padded: the contribution of each strip to the product */
+    double *u;    /* padded: of the product under way, then zeros */
     mfpg_float_tiles *rough;
-    double *pulls; /* n x d, the caller's: of the pull under way */
+    double *pulls; /* n x d, owned by the caller: the result of the current pull */
 } tile_set;
 #define DO_TILE do_tile
 #include "tile_passes.h"
 
-static const double NOTHING = 50.0; /* tiles whose every exponent is above it are left out: e^-50 = 2e-22 */
+static const double NOTHING = 50.0; /* a tile is skipped if all its exponents are above this: e^-50 = 2e-22 */
 static const double FAR = 700.0;    /* exponents are cut here, where exp is still normal */
 
 typedef int64_t mask __attribute__((vector_size(LANES * sizeof(int64_t))));
 
-/* The exponents |x_i - x_j|^2/eta of ROWS rows from i and GROUP columns from j, cut at FAR. */
+/* Computes the exponents |x_i - x_j|^2/eta of ROWS rows from i and GROUP columns from j, clamped to FAR. */
 static inline __attribute__((always_inline)) void fill_group(
     const tile_set *tiles, ptrdiff_t i, ptrdiff_t j, double exponent[ROWS][COLUMNS], mask *near) {
     lanes sum[ROWS][2] = {{{0}}};
     const double *x = tiles->x;
     for (ptrdiff_t k = 0; k < tiles->d; k++, x += tiles->padded) {
-        lanes column[2]; /* each its own load: a load across two stores would wait */
+        lanes column[2]; /* each is loaded separately, because a load that spans two stores would stall */
         for (int half = 0; half < 2; half++) memcpy(&column[half], x + j + LANES * half, sizeof column[half]);
         for (int r = 0; r < ROWS; r++)
             for (int half = 0; half < 2; half++) {
@@ -71,7 +72,7 @@ static mfpg_status weigh_roughly(mfpg_context *ctx, void *self, const float *u, 
 
 /* ---- pulls: once, all coordinates, row by row ---- */
 
-/* The tile's part of the pulls on its rows: d apart. */
+/* Adds the tile's contribution to the pulls on its rows, which are d apart. */
 MFPG_WIDE static void pull_tile(
     const tile_set *tiles, ptrdiff_t i, ptrdiff_t j, ptrdiff_t rows, double *pull) {
     double entry[ROWS][COLUMNS];
@@ -120,7 +121,7 @@ static double error_of(const void *self, const double *u) {
         total += u[i];
         largest = fmax(largest, u[i]);
     }
-    /* tiles left out; then entries to 1e-15 and their exponents, up to 50 if they count, to a few roundings; sums */
+    /* the errors of skipped tiles; of entries (1e-15), and of exponents up to 50 (a few roundings); of sums */
     double rounding = 1e-15 + (NOTHING * (double)(tiles->d + 4) + (double)(tiles->n / 4 + STRIPS)) * 0x1p-53;
     return largest * total * exp(-NOTHING) + 2.0 * rounding;
 }

@@ -11,18 +11,18 @@ typedef float real;
 typedef struct mfpg_float_tiles {
     ptrdiff_t n, d, padded; /* padded: a multiple of COLUMNS */
     float *x;               /* d x padded, in units of sqrt(eta) */
-    float *sums;            /* STRIPS x padded: what each strip adds to the product */
+    float *sums;            /* STRIPS x padded: the contribution of each strip to the product */
     float *u;               /* padded: of the product under way, then zeros */
 } tile_set;
 #define DO_TILE do_rough_tile
 #include "tile_passes.h"
 
-static const float NOTHING = 30.0f; /* tiles whose every exponent is above it are left out: e^-30 = 9e-14 */
+static const float NOTHING = 30.0f; /* a tile is skipped if all its exponents are above this: e^-30 = 9e-14 */
 static const float FAR = 60.0f;     /* exponents are cut here */
 
 mfpg_float_tiles *mfpg_float_tiles_create(
     ptrdiff_t n, ptrdiff_t d, const double *x, ptrdiff_t stride, double eta) {
-    /* Squares of larger numbers would overflow: these are as far away as that. */
+    /* Squares of larger numbers would overflow, so larger numbers are clamped to this. */
     const double unit = 1.0 / sqrt(eta), most = 0x1p60;
     mfpg_float_tiles *tiles = mfpg_alloc(1, sizeof *tiles);
     if (!tiles || !allocate_tiles(tiles, n, d)) {
@@ -41,7 +41,8 @@ void mfpg_float_tiles_destroy(mfpg_float_tiles *tiles) {
 
 /* exp(-e), 0 <= e <= FAR: e = k log 2 - r with |r| <= log(2)/2, and exp(r) by its series. */
 static inline __attribute__((always_inline)) float exp_minus(float e) {
-    const float shift = 0x1.8p23f; /* adding it rounds to a whole number, which is then in the low bits */
+    /* adding this number rounds to an integer, which is then in the low bits */
+    const float shift = 0x1.8p23f;
     float shifted = e * 1.44269504f + shift, k = shifted - shift, power;
     float r = (k * 0x1.62ep-1f - e) + k * 0x1.0bfbe8p-15f; /* log 2 in two parts */
     float r2 = r * r;
@@ -54,7 +55,7 @@ static inline __attribute__((always_inline)) float exp_minus(float e) {
     return p * power;
 }
 
-/* The exponents of ROWS rows from i and LANES columns from j. */
+/* Computes the exponents of ROWS rows from i and LANES columns from j. */
 static inline __attribute__((always_inline)) void fill_lanes(
     const mfpg_float_tiles *tiles, ptrdiff_t i, ptrdiff_t j, float *exponent) {
     lanes sum[ROWS] = {{0}};
@@ -71,7 +72,7 @@ static inline __attribute__((always_inline)) void fill_lanes(
     for (int r = 0; r < ROWS; r++) memcpy(exponent + r * COLUMNS, &sum[r], sizeof sum[r]);
 }
 
-/* The least of them; numbers from 0 compare like their bits. */
+/* Returns the smallest exponent; numbers >= 0 are ordered like their bits. */
 static inline __attribute__((always_inline)) float least_of(const float *exponent) {
     int32_t least = INT32_MAX, bits;
     float out;

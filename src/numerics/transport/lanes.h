@@ -8,7 +8,7 @@
 
 typedef real lanes __attribute__((vector_size(LANES * sizeof(real))));
 
-/* No function returns a vector: without AVX its registers would be another calling convention. */
+/* No function returns a vector, because without AVX its registers would need another calling convention. */
 static inline __attribute__((always_inline)) void load(const real *from, lanes *to) {
     memcpy(to, from, sizeof *to);
 }

@@ -23,16 +23,19 @@
 static const float KEEP = 0.0294372515f; /* ((sqrt 2 - 1)/(sqrt 2 + 1))^2 */
 static const float RATE = 0.6862915f;    /* (2/(sqrt 2 + 1))^2 */
 
-static const double TOLERANCE = 1e-9; /* of the row sums, and so of log u: I+P has no eigenvalue below 1 */
-static const float ROUGHLY = 1e-5f;   /* its square is below the tolerance, and floats come so far */
-static const float NEAR = 1e-2f; /* from here on a round that gains little has met the floats' own error */
+/* tolerance of the row sums, and so of log u: I+P has no eigenvalue below 1 */
+static const double TOLERANCE = 1e-9;
+static const float ROUGHLY = 1e-5f; /* its square is below the tolerance, and floats reach it */
+/* below this, a round with little gain has reached the precision of floats */
+static const float NEAR = 1e-2f;
 enum {
     MOST_ITERATIONS = 200,
     MOST_ROUGH = 40,   /* rounds of floats at the start */
     MOST_REFINING = 16 /* and of one step; 0.172^16 is nothing */
 };
 
-/* ---- logarithm and exponential, by additions, products and one division: the same bits everywhere ---- */
+/* ---- logarithm and exponential by additions, products and one division, with the same bits on every
+ * machine ---- */
 
 static inline __attribute__((always_inline)) int32_t bits_of(float x) {
     int32_t bits;
@@ -60,7 +63,8 @@ static inline __attribute__((always_inline)) float log_of(float x) {
 
 /* exp x, |x| < 80: x = k log 2 + r with |r| <= log(2)/2, exp r by its series. */
 static inline __attribute__((always_inline)) float exp_of(float x) {
-    const float shift = 0x1.8p23f; /* adding it rounds to a whole number, which is then in the low bits */
+    /* adding this number rounds to an integer, which is then in the low bits */
+    const float shift = 0x1.8p23f;
     float shifted = x * 1.44269504f + shift, k = shifted - shift;
     float r = (x - k * 0x1.62ep-1f) - k * 0x1.0bfbe8p-15f; /* log 2 in two parts */
     float high = (1.0f / 24.0f) + r * ((1.0f / 120.0f) + r * (1.0f / 720.0f));
@@ -72,19 +76,19 @@ static inline __attribute__((always_inline)) float exp_of(float x) {
 
 typedef struct relaxation {
     float *u;       /* the scaling */
-    float *moving;  /* what the next product is of: u, or u d */
+    float *moving;  /* the vector of the next product: u, or u d */
     float *product; /* and what it gave */
     float *step;    /* s */
-    float *d;       /* the change of log u, in units of the residual; refining only */
-    float *aim;     /* what is wrong: 1 - r in units of the residual; refining only */
+    float *d;       /* the change of log u, in units of the residual; used for refining only */
+    float *aim;     /* the error: 1 - r in units of the residual; used for refining only */
 } relaxation;
 
-/* Sizes compare like their bits, and a NAN is above all numbers. */
+/* Absolute values are ordered like their bits, with NAN above all numbers. */
 static inline __attribute__((always_inline)) int32_t size_bits(float x) {
     return bits_of(x) & 0x7fffffff;
 }
 
-/* A step of log u from the product f of u; returns max |r - 1| before it, NAN included. */
+/* Makes a step of log u from the product f of u; returns max |r - 1| before it, including NAN. */
 MFPG_WIDE static float relax_log(
     ptrdiff_t n, const float *restrict f, float *restrict u, float *restrict v, float *restrict s) {
     int32_t worst = 0;
@@ -99,7 +103,7 @@ MFPG_WIDE static float relax_log(
     return float_of(worst);
 }
 
-/* row_sum becomes r from K u; returns max |r - 1|, NAN included. */
+/* Computes r into row_sum from K u; returns max |r - 1|, including NAN. */
 MFPG_WIDE static double worst_row(ptrdiff_t n, const double *restrict u, double *restrict row_sum) {
     int64_t worst = 0, size;
     double out;
@@ -128,7 +132,7 @@ MFPG_WIDE static void set_aim(ptrdiff_t n, const double *restrict u, const doubl
     }
 }
 
-/* A step of d from the product of u d; returns the largest that was wrong before it. */
+/* Makes a step of d from the product of u d; returns the largest error before it. */
 MFPG_WIDE static float relax_linear(ptrdiff_t n, const relaxation *at) {
     const float *restrict u = at->u, *restrict aim = at->aim, *restrict f = at->product;
     float *restrict v = at->moving, *restrict s = at->step, *restrict d = at->d;
@@ -144,7 +148,8 @@ MFPG_WIDE static float relax_linear(ptrdiff_t n, const relaxation *at) {
     return float_of(worst);
 }
 
-/* The exponential's series: residual d is small, or cut to where the series is still one of an exponential. */
+/* The exponential's series suffices: residual d is small, or clamped to the range in which the series is
+ * accurate. */
 MFPG_WIDE static void move_log(ptrdiff_t n, const float *restrict d, double residual, double *restrict u) {
     for (ptrdiff_t i = 0; i < n; i++) {
         double x = residual * (double)d[i];
@@ -169,7 +174,7 @@ static mfpg_status product_roughly(solver *s) {
     return s->kernel->weigh_roughly(s->ctx, s->kernel->self, s->at.moving, s->at.product);
 }
 
-/* From u = (K 1)^(-1/2) to row sums within ROUGHLY of 1, or as near as floats come. */
+/* Iterates from u = (K 1)^(-1/2) until row sums are within ROUGHLY of 1, or as near as floats allow. */
 static mfpg_status solve_roughly(solver *s) {
     for (ptrdiff_t i = 0; i < s->n; i++) s->at.moving[i] = 1.0f;
     mfpg_status status = product_roughly(s);
@@ -190,7 +195,7 @@ static mfpg_status solve_roughly(solver *s) {
     return status;
 }
 
-/* Row sums of the plan, in doubles, and how far they are from 1. */
+/* Computes the row sums of the plan in doubles, and their distance from 1. */
 static mfpg_status measure(solver *s) {
     mfpg_status status = s->kernel->weigh(s->ctx, s->kernel->self, s->u, s->row_sum);
     s->result->iterations++;
@@ -198,7 +203,7 @@ static mfpg_status measure(solver *s) {
     return status;
 }
 
-/* One of Newton's steps, d in units of the residual. */
+/* Makes one Newton step, with d in units of the residual. */
 static mfpg_status refine(solver *s) {
     double residual = s->result->residual;
     float enough = (float)(0.3 * TOLERANCE / residual);

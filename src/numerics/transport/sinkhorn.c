@@ -1,4 +1,4 @@
-/* The projections: what is checked, the points in their order, the plan applied. */
+/* The projections: checks, the order of the points, and the application of the plan. */
 #include "mfpg/transport.h"
 
 #include <float.h>
@@ -40,8 +40,9 @@ static mfpg_status check(
         ctx, MFPG_ERR_DOMAIN, "Sinkhorn projection: coordinate %td of point %td is %s", i % d, i / d, text);
 }
 
-/* eta_S for a cloud of that variance: 0 if it is relative to none; else from 1e-100, below which all different floats are
- * too far apart to count, to the largest number. */
+/* Returns eta_S for a cloud of that variance: 0 if it is relative and the variance is 0. Otherwise it is
+ * clamped to the range from 1e-100, below which all different floats are too far apart to interact, to the
+ * largest number. */
 static double absolute_of(mfpg_regularisation regularisation, double variance) {
     double eta = regularisation.value;
     if (regularisation.scale == MFPG_REGULARISATION_VARIANCE) {
@@ -53,7 +54,8 @@ static double absolute_of(mfpg_regularisation regularisation, double variance) {
 
 /* ---- one dimension ---- */
 
-/* Sum of x - from - mean, or of its squares. Side by side: a sum one after the other waits for every addition. */
+/* Returns the sum of x - from - mean, or of its squares. Independent partial sums are used, because each
+ * addition would otherwise wait for the previous one. */
 MFPG_WIDE static double sum_apart(ptrdiff_t n, const double *x, double from, double mean, int squares) {
     enum { PARTS = 16 };
     double part[PARTS] = {0}, sum = 0.0;
@@ -71,7 +73,8 @@ MFPG_WIDE static double sum_apart(ptrdiff_t n, const double *x, double from, dou
     return sum;
 }
 
-/* Of n >= 1 numbers, counted from the first of them: a common offset harms nothing, and equal numbers have 0. */
+/* Returns the variance of n >= 1 numbers, relative to the first of them, so that a common offset does no
+ * harm and equal numbers give 0. */
 static double variance_of(ptrdiff_t n, const double *x) {
     double mean = sum_apart(n, x, x[0], 0.0, 0) / (double)n;
     return sum_apart(n, x, x[0], mean, 1) / (double)n;
@@ -81,7 +84,7 @@ typedef struct problem {
     ptrdiff_t n;
     double first;       /* the smallest of the caller's */
     int32_t *order;     /* places in the caller's array, ascending */
-    double *x;          /* n, ascending from 0; the arrays below are parts of the same block */
+    double *x;          /* n points, ascending from 0; the arrays below are parts of the same block */
     double *u;          /* scaling, P_ij = u_i K_ij u_j */
     double *row_sum;    /* r_i = u_i (K u)_i */
     double *work;       /* 3 n */
@@ -104,9 +107,9 @@ static mfpg_status arrange(mfpg_context *ctx, ptrdiff_t n, const float *x, probl
     return MFPG_OK;
 }
 
-/* y_i = x_i + sum_j P_ij (x_j - x_i): what a row sum lacks of 1 remains in place. The plan that is applied so has unit
- * rows and is symmetric, whatever is left of the residual, so the mean is kept. The exact map keeps the order and the
- * range; if the last bits would not, they are made to. */
+/* Computes y_i = x_i + sum_j P_ij (x_j - x_i): what a row sum lacks of 1 stays at x_i. The plan applied in
+ * this way has unit rows and is symmetric whatever the residual, so the mean is kept. The exact map
+ * preserves order and range; if the last bits of the result do not, they are corrected. */
 static void apply_in_order(problem *p, double before, float *x, mfpg_sinkhorn_result *result) {
     double *moved = p->row_sum, last = 0.0, most = p->x[p->n - 1];
     for (ptrdiff_t i = 0; i < p->n; i++) {
@@ -118,7 +121,7 @@ static void apply_in_order(problem *p, double before, float *x, mfpg_sinkhorn_re
     result->variance_ratio = before > 0.0 ? variance_of(p->n, moved) / before : 1.0;
 }
 
-/* The points are arranged, variance is theirs, and found->eta is set. */
+/* On entry the points are arranged, `variance` is theirs, and found->eta is set. */
 static mfpg_status solve_in_order(
     mfpg_context *ctx, problem *p, double variance, float *x, mfpg_sinkhorn_result *found) {
     double eta = found->eta;
@@ -152,7 +155,8 @@ mfpg_status mfpg_sinkhorn_project(mfpg_context *ctx, ptrdiff_t n, mfpg_regularis
 
 /* ---- several dimensions ---- */
 
-/* n times the variance of one coordinate of x + move; move NULL: of x. Both are d apart. */
+/* Returns n times the variance of one coordinate of x + move, or of x if move is NULL. Coordinates are d
+ * apart. */
 static double spread(ptrdiff_t n, ptrdiff_t d, const float *x, const double *move) {
     double mean = 0.0, sum = 0.0;
     for (ptrdiff_t i = 0; i < n * d; i += d)
@@ -170,7 +174,8 @@ static double spread_of_all(ptrdiff_t n, ptrdiff_t d, const float *x, const doub
     return sum;
 }
 
-/* before: the spread of all, above 0; found->eta is set. y_i = x_i + sum_j P_ij (x_j - x_i), as in one dimension. */
+/* before: the spread of all points, above 0; found->eta is set. Computes y_i = x_i + sum_j P_ij (x_j - x_i),
+ * as in one dimension. */
 static mfpg_status solve_points(
     mfpg_context *ctx, ptrdiff_t n, ptrdiff_t d, double before, float *x, mfpg_sinkhorn_result *found) {
     mfpg_kernel kernel = {0};
@@ -205,7 +210,8 @@ mfpg_status mfpg_sinkhorn_project_points(mfpg_context *ctx, ptrdiff_t n, ptrdiff
     return status;
 }
 
-/* ---- many projections in a few numbers: maxima, minima and a sum of whole numbers, which no order changes ---- */
+/* ---- many projections summarised by maxima, minima and an integer sum, which do not depend on the order
+ * ---- */
 
 static const double UNIT = 0x1p-30;
 

@@ -13,7 +13,8 @@
 
 enum { ROWS = 4, COLUMNS = 64, STRIPS = 16 };
 
-/* Room for n points of d coordinates; 0 if memory runs out. free_tiles frees it, also after that. */
+/* Allocates memory for n points of d coordinates; returns 0 if memory runs out. free_tiles frees it, also
+ * after a failure. */
 static int allocate_tiles(tile_set *t, ptrdiff_t n, ptrdiff_t d) {
     t->n = n;
     t->d = d;
@@ -31,11 +32,13 @@ static void free_tiles(tile_set *t) {
     free(t);
 }
 
-/* The entries of ROWS rows from i and COLUMNS columns from j; 0 if none of them counts. */
+/* Computes the entries of ROWS rows from i and COLUMNS columns from j; returns 0 if all of them are
+ * negligible. */
 static inline __attribute__((always_inline)) int make_entries(
     const tile_set *t, ptrdiff_t i, ptrdiff_t j, real entry[ROWS][COLUMNS]);
 
-/* The tile's part of the product, for its rows and, being symmetric, for its columns. Pads have u = 0. */
+/* Adds the tile's contribution to the product, for its rows and, because of symmetry, for its columns.
+ * Padding has u = 0. */
 static inline __attribute__((always_inline)) void use_tile(
     const real *u, ptrdiff_t i, ptrdiff_t j, real entry[ROWS][COLUMNS], real *sum) {
     lanes rows[ROWS] = {{0}};
@@ -58,7 +61,7 @@ static inline __attribute__((always_inline)) void use_tile(
 MFPG_WIDE static void DO_TILE(const tile_set *t, ptrdiff_t i, ptrdiff_t j, real *sum) {
     real entry[ROWS][COLUMNS];
     if (!make_entries(t, i, j, entry)) return;
-    /* in the tile that holds the diagonal every pair would be met twice: what is right of it counts */
+    /* in a tile on the diagonal every pair occurs twice, so only entries to the right of the diagonal count */
     for (int r = 0; r < ROWS && j < i + ROWS; r++)
         for (ptrdiff_t c = 0; c <= i + r - j && c < COLUMNS; c++) entry[r][c] = 0;
     use_tile(t->u, i, j, entry, sum);
@@ -74,7 +77,7 @@ static mfpg_status do_strip(mfpg_context *ctx, ptrdiff_t strip, int worker, void
     return MFPG_OK;
 }
 
-/* out_i = sum_j K_ij u_j: the strips' sums in their order, and the diagonal, which is 1. */
+/* Computes out_i = sum_j K_ij u_j: the strips' sums in their order, and the diagonal, which is 1. */
 static mfpg_status weigh_tiles(mfpg_context *ctx, tile_set *t, const real *u, real *out) {
     memcpy(t->u, u, (size_t)t->n * sizeof *u);
     mfpg_status status = mfpg_tasks_run(ctx, STRIPS, do_strip, t);

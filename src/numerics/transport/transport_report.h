@@ -1,4 +1,4 @@
-/* Reports of projections, counted and added up: in whatever order, they give the same bits. */
+/* Reports of projections, counted and added up; the bits do not depend on the order. */
 #ifndef MFPG_NUMERICS_TRANSPORT_REPORT_H
 #define MFPG_NUMERICS_TRANSPORT_REPORT_H
 

@@ -233,7 +233,7 @@
 
   const METRICS = [["loss", "last loss", ""], ["accuracy", "last accuracy", " (share of rows)"],
     ["auc", "last area under the ROC curve", " (0.5 is blind)"],
-    ["majority_rate", "majority rate", " (accuracy of always answering the commonest class)"]];
+    ["majority_rate", "majority rate", " (accuracy of always predicting the most frequent class)"]];
 
   function metrics({ sweep, summary }, evaluate) {
     if (evaluate === "" || evaluate === "none") return [];
@@ -246,7 +246,7 @@
   function hint(run) {
     const noise = number(run.result, "noise_to_signal"), { summary } = run;
     if (key(run, "evaluate") === "none" || !(number(summary, "metrics.accuracy") <= number(summary, "metrics.majority_rate"))) return null;
-    return warning("The model is no better than always answering the commonest class.", !Number.isNaN(noise) &&
+    return warning("The model is no better than always predicting the most frequent class.", !Number.isNaN(noise) &&
       ` In the last round the noise of the average was ${digits(noise, 3)} times its signal: more rounds, a larger step, more ` +
       "clients or a larger epsilon give it more to learn from.");
   }
