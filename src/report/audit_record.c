@@ -172,7 +172,7 @@ static mfpg_status check_clients(const checker *c, const json_t *audit) {
     }
     if (json_is_boolean(all) && json_is_true(all) == stands) return MFPG_OK;
     return mfpg_fail(c->ctx, MFPG_ERR_INPUT,
-        "%s/audit.json: stands: missing, or different from what its clients imply, %s", c->folder,
+        "%s/audit.json: stands: missing, or different from what its clients imply: %s", c->folder,
         stands ? "true" : "false");
 }
 

@@ -403,7 +403,7 @@ static void test_a_repeated_round_has_to_release_the_same(void **state) {
     (void)state;
     leave_interrupted(plain);
     forge(change_model);
-    expect_refused(plain, "round 3, repeated, would not release", "Only a new run can be made");
+    expect_refused(plain, "round 3, repeated, would release other values", "Start a new run instead");
     leave_interrupted(plain);
     forge(forget_announcements);
     expect_refused(plain, "ledger, round 3", "nothing is left that shows");

@@ -182,7 +182,7 @@ static void test_what_no_audit_has_written_is_refused(void **state) {
     AUDIT_REFUSED("\"mu\": ", "\"mu\": [], \"x\": ", "entry 0: mu:", "a number from 0");
     AUDIT_REFUSED("\"mu_lower\": ", "\"mu_lower\": 9", "said to stand", "mu_lower 9", "exceeds mu ");
     AUDIT_REFUSED("\"stands\": true", "\"stands\": 1", "entry 0: stands:", "true or false");
-    AUDIT_REFUSED("\"stands\": true", "\"stands\": false", "audit.json: stands:", "which is false");
+    AUDIT_REFUSED("\"stands\": true", "\"stands\": false", "audit.json: stands:", "imply: false");
     AUDIT_REFUSED("\"route\": \"", "\"route\": 3, \"x\": \"", "entry 0: route:", "a text");
     AUDIT_REFUSED(
         "\"client\": \"0\"", "\"client\": \"z\"", "client 0 is 'z', of the run '0'", "not one of this run");
