@@ -100,8 +100,9 @@ static json_t *run_json(page *p, const run_group *group) {
     page_put(p, one, "sweep", sweep_of(p, group));
     page_put(p, one, "control", page_text(page_control(run)));
     page_put(p, one, "summary", summary);
-    page_put(p, one, "clients", clients);
-    page_put(p, one, "audit", audit);
+    if (!clients || !audit) p->failed = 1;
+    page_share(p, one, "clients", clients); /* both are read below, even if memory runs out here */
+    page_share(p, one, "audit", audit);
     page_put(p, one, "other_epsilons", json_boolean(attacks_other_epsilons(group)));
     page_put(p, one, "configuration", configuration_of(p, run));
     page_put(p, one, "file", without_folders(run->config_text));
@@ -109,6 +110,8 @@ static json_t *run_json(page *p, const run_group *group) {
     page_put(p, one, "attack", page_attack_charts(p, audit));
     page_put(p, one, "inversion", page_inversion_charts(p, json_object_get(audit, "inversion")));
     page_put(p, one, "game", page_game_charts(p, run));
+    json_decref(clients);
+    json_decref(audit);
     return one;
 }
 

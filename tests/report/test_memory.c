@@ -84,7 +84,7 @@ static void fail_in_steps(mfpg_status (*call)(void *arg), long step) {
 static void test_allocations_of_json(void **state) {
     (void)state;
     count_json_allocations();
-    fail_in_steps(write_report, 151);
+    fail_in_steps(write_report, 29);
     fail_in_steps(compare, 97);
 }
 
