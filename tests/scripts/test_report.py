@@ -387,7 +387,7 @@ WORDS = {
             ["No attack was made", "Broken", "Total variation under attack", "It promises other epsilons"]),
     "none": (["Nothing was promised: method none clips nothing and adds no noise.", "No game was played", "No attack was made. mfpg audit RUN"],
              ["last accuracy", "Certificate"]),
-    "many": ([", protected least: who sees", ", protected most: who sees", "Quantiles of 2000 clients", "200 of 2000 clients, evenly"],
+    "many": ([", protected least: someone who sees", ", protected most: someone who sees", "Quantiles of 2000 clients", "200 of 2000 clients, evenly"],
              []),
     "broken": (["An attack has broken a promise of this run. Under attack says what was proved.", "Broken: the promise to coast. mu "],
                ["No promise was broken", "Broken: the promise to city"]),
