@@ -67,6 +67,7 @@ def main():
     tree = arguments.tree / "build/mutants"
     if not tree.exists():
         subprocess.run(["git", "clone", "--quiet", arguments.tree, tree], check=True)
+    subprocess.run(["git", "checkout", "--quiet", "."], cwd=tree, check=True)  # what an interrupted run has left
     subprocess.run(["git", "pull", "--quiet", "--ff-only"], cwd=tree, check=True)
     subprocess.run(["cmake", "--preset", "release", "--log-level=NOTICE"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", "--preset", "release"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
