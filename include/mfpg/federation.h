@@ -188,23 +188,6 @@ void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledge
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done);
 
-/** Measures what its own noise costs each client. The results carry no noise, so this is for public data
- *  only. The next round is run with every client, once for every action of one client while the others keep
- *  theirs; the run itself does not change. The client's loss, on its training rows, is that of y = w' + omega
- *  (w_k - w'), where w' is the average including the client's own share and w_k is its update. All actions
- *  use the same noise and batches (common random numbers). Nothing is accounted.
- *  @param[in]  action           count actions that every client's mechanism accepts
- *  @param[in]  personalisation  omega in [0, 1]
- *  @param[in]  draw             number of the noise, 0 .. 2^31 - 1; draws are independent of each other, of
- *  all rounds and of the run's own noise
- *  @param[out] loss             clients x count, one client after the other
- *  @return MFPG_OK; MFPG_ERR_INPUT for mechanisms of records and for server optimisers; MFPG_ERR_DOMAIN for
- *  an action that a mechanism refuses; MFPG_ERR_NUMERIC for a loss that is not finite (round, client and
- *  action named); MFPG_ERR_MEMORY.
- *  Bits do not depend on the number of threads. */
-mfpg_status mfpg_federation_own_losses(mfpg_context *ctx, mfpg_federation *federation,
-    const mfpg_action *action, ptrdiff_t count, double personalisation, int64_t draw, double *loss);
-
 /** Returns the global model (one float per parameter); valid until the next round. */
 const float *mfpg_federation_model(const mfpg_federation *federation);
 

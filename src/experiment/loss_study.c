@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "federation/federation_core.h"
 #include "internal.h"
 #include "mechanisms/mechanism_ops.h"
 #include "numerics/sorting.h"

@@ -59,4 +59,7 @@ int mfpg_server_is_plain(const mfpg_server_optimiser_options *options);
 int mfpg_local_optimiser_reads(const char *name);
 int mfpg_server_optimiser_reads(const char *name);
 
+/* Returns the defaults: sgd; momentum 0.9 applies only if momentum is selected. */
+mfpg_local_optimiser_options mfpg_local_optimiser_options_default(void);
+
 #endif

@@ -2,6 +2,8 @@
  * doors. */
 #include "fixture.h"
 
+#include "federation/federation_core.h"
+
 enum { CLIENTS = 5, ROWS = 12, D = 4, ACTIONS = 4 };
 
 static const double STRENGTHS[ACTIONS] = {0.1, 0.3, 1, 3}, REFERENCE = 0.5, TAU = 0.01, PRIOR = 2;
