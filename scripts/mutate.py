@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-CORE = ["accountants", "federation", "games", "mechanisms", "models", "numerics", "audit"]
+CORE = ["accountants", "audit", "federation", "games", "mechanisms", "models", "numerics", "optimisers"]
 QUIET = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.DOTALL | re.MULTILINE)
 KINDS = {
     "comparison": [(r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == ")],

@@ -23,6 +23,14 @@ typedef struct subject {
     mfpg_audit_plan plan;
 } subject;
 
+/* The default options of a mechanism of that kind, for that promise. */
+static inline mfpg_mechanism_options kind_options(const char *kind, mfpg_promise promise) {
+    mfpg_mechanism_options o = mfpg_mechanism_options_default();
+    o.kind = kind;
+    o.promise = promise;
+    return o;
+}
+
 /* clients x 4 rows of 4 features (5 parameters with the bias of a logistic model), everybody with that multiplier. */
 static inline subject subject_open(int threads, ptrdiff_t clients, int64_t rounds, const char *model,
     const mfpg_mechanism_options *mechanism, double multiplier) {

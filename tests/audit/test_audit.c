@@ -20,13 +20,6 @@ static const mfpg_promise promises[] = {
     {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_FINAL},
 };
 
-static mfpg_mechanism_options options_of(const char *kind, mfpg_promise promise) {
-    mfpg_mechanism_options o = mfpg_mechanism_options_default();
-    o.kind = kind;
-    o.promise = promise;
-    return o;
-}
-
 static void complain(const subject *s, const mfpg_audit_client *c, const char *what) {
     print_error("seed %llu, %s, %s %s %s: mu %.4f, proved %.4f (%s, %s), estimate %.4f, auc %.4f; epsilon "
                 "%.3f, direct %.3f; round %.4f, %.4f; cap %.4f, %.4f; stands %d\n",
@@ -55,7 +48,7 @@ static void check_clients(const subject *s, int tight, const char *what) {
 /* The paper's numbers: mu of T rounds of an entropic step of strength e is S sqrt(T tau/(2 e)); here 2 sqrt(10 0.1/2) = 1.4142. */
 static void test_paper_settings_are_nearly_proved(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("entropic", promises[1]);
+    mfpg_mechanism_options o = kind_options("entropic", promises[1]);
     subject s = subject_open(1, 1, 10, "logistic", &o, 1.0);
     s.action[0] = (mfpg_action){.control = MFPG_CONTROL_STRENGTH, .strength = {1.0}};
     s.audit.runs = 4000;
@@ -73,7 +66,7 @@ static void test_many_rounds_hide_nothing(void **state) {
     (void)state;
     const int64_t rounds[] = {3, 300};
     for (int i = 0; i < 2; i++) {
-        mfpg_mechanism_options o = options_of("gaussian", promises[1]);
+        mfpg_mechanism_options o = kind_options("gaussian", promises[1]);
         subject s = subject_open(1, 1, rounds[i], "logistic", &o, 2.0 * sqrt((double)rounds[i]));
         s.audit.runs = 1000;
         CHECK_OK(s.ctx, subject_audit(&s));
@@ -92,7 +85,7 @@ static void test_other_updates_stand(void **state) {
     for (int variant = 0; variant < 12; variant++) {
         int average = variant >= 6, kind = variant % 6;
         mfpg_mechanism_options o =
-            options_of(kind == 5 ? "entropic" : "gaussian", promises[4 * average + variant % 2]);
+            kind_options(kind == 5 ? "entropic" : "gaussian", promises[4 * average + variant % 2]);
         if (kind <= 1) o.local_steps = 3;
         if (kind == 2) {
             o.clip_at = MFPG_CLIP_UPDATE;
@@ -114,7 +107,7 @@ static void test_other_updates_stand(void **state) {
  * the two that a budget of two and a half of them pays for. */
 static void test_a_budget_that_ends_is_audited_as_it_was_spent(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", promises[1]);
+    mfpg_mechanism_options o = kind_options("gaussian", promises[1]);
     subject s = subject_open(1, 2, 5, "logistic", &o, 1.0);
     s.options.stop_at_epsilon = mfpg_gdp_epsilon(2.0 * sqrt(2.5), s.options.delta);
     s.audit.runs = 400;
@@ -128,7 +121,7 @@ static void test_a_budget_that_ends_is_audited_as_it_was_spent(void **state) {
 static void test_observers_of_the_average_find_what_is_promised(void **state) {
     (void)state;
     const unsigned char colluder[MOST_CLIENTS] = {0, 0, 1, 0};
-    mfpg_mechanism_options o = options_of("gaussian", promises[5]);
+    mfpg_mechanism_options o = kind_options("gaussian", promises[5]);
     for (int variant = 0; variant < 3; variant++) {
         subject s = subject_open(1, 4, 2, "logistic", &o, 1.0);
         s.audit.runs = 400;
@@ -154,7 +147,7 @@ static void test_observers_of_the_average_find_what_is_promised(void **state) {
 static void test_sampling_is_held_against_the_cap_of_its_certificate(void **state) {
     (void)state;
     for (int p = 2; p <= 3; p++) {
-        mfpg_mechanism_options o = options_of("gaussian", promises[p]);
+        mfpg_mechanism_options o = kind_options("gaussian", promises[p]);
         o.batch_rate = 0.4;
         subject s = subject_open(1, 1, 1, "logistic", &o, 0.5);
         s.options.accountant = "exact";
@@ -176,14 +169,14 @@ static void test_sampling_is_held_against_the_cap_of_its_certificate(void **stat
 /* Cohorts, and a view of the last model with hidden rounds. */
 static void test_cohorts_and_hidden_rounds_stand(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", promises[1]);
+    mfpg_mechanism_options o = kind_options("gaussian", promises[1]);
     subject s = subject_open(1, 4, 3, "logistic", &o, 2.0);
     s.options.clients_per_round = 2;
     s.audit.runs = 200;
     CHECK_OK(s.ctx, subject_audit(&s));
     for (int k = 0; k < 4; k++) assert_true(s.client[k].stands);
     subject_close(&s);
-    o = options_of("entropic", promises[11]);
+    o = kind_options("entropic", promises[11]);
     s = subject_open(1, 2, 6, "logistic", &o, 1.0);
     s.options.accountant = "hidden-state";
     s.options.hidden = MFPG_HIDDEN_GLM;
@@ -196,7 +189,7 @@ static void test_cohorts_and_hidden_rounds_stand(void **state) {
 static void test_threads_and_repetition_change_nothing(void **state) {
     (void)state;
     mfpg_audit_client first[2];
-    mfpg_mechanism_options o = options_of("gaussian", promises[1]);
+    mfpg_mechanism_options o = kind_options("gaussian", promises[1]);
     for (int threads = 1; threads <= 3; threads++) {
         subject s = subject_open(threads, 2, 2, "logistic", &o, 1.0);
         s.audit.runs = 60;
@@ -212,12 +205,12 @@ static void test_threads_and_repetition_change_nothing(void **state) {
 
 static void test_what_cannot_be_audited_is_refused(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("none", promises[0]);
+    mfpg_mechanism_options o = kind_options("none", promises[0]);
     subject s = subject_open(1, 2, 2, "logistic", &o, 1.0);
     assert_int_equal(subject_audit(&s), MFPG_ERR_INPUT);
     assert_non_null(strstr(mfpg_context_message(s.ctx), "nothing is promised"));
     subject_close(&s);
-    o = options_of("gaussian", promises[0]);
+    o = kind_options("gaussian", promises[0]);
     s = subject_open(1, 2, 2, "logistic", &o, 1.0);
     const int64_t runs[] = {0, 18, 21, -2, (int64_t)INT32_MAX + 1};
     for (int i = 0; i < 5; i++) {
@@ -241,7 +234,7 @@ static void count_calls(void *user, int64_t done, int64_t total) {
 
 static void test_progress_is_told_and_a_stop_is_heeded(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", promises[1]);
+    mfpg_mechanism_options o = kind_options("gaussian", promises[1]);
     subject s = subject_open(1, 2, 2, "logistic", &o, 1.0);
     volatile int stop = 0;
     int64_t last = 0;

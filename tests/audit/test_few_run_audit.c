@@ -11,13 +11,6 @@
 static const mfpg_promise by_example = {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};
 static const mfpg_promise by_client = {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};
 
-static mfpg_mechanism_options options_of(const char *kind, mfpg_promise promise) {
-    mfpg_mechanism_options o = mfpg_mechanism_options_default();
-    o.kind = kind;
-    o.promise = promise;
-    return o;
-}
-
 static void complain(const subject *s, const mfpg_audit_client *c, const char *what) {
     print_error("seed %llu, %s, %s %s %s: mu %.4f, proved %.4f, estimate %.4f, %lld of %lld right; epsilon "
                 "%.3f, direct "
@@ -73,7 +66,7 @@ static void test_few_runs_find_what_is_promised(void **state) {
     for (int variant = 0; variant < 24; variant++) {
         const mfpg_promise promise = {variant / 2 % 2 ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT,
             variant / 4 % 2 ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT, (mfpg_view)(variant / 8)};
-        mfpg_mechanism_options o = options_of(kinds[variant % 2], promise);
+        mfpg_mechanism_options o = kind_options(kinds[variant % 2], promise);
         subject s = crowd_open(1, 3, 6, 20, 2, &o, 1.0);
         CHECK_OK(s.ctx, subject_audit(&s));
         assert_int_equal(s.plan.runs, 40);
@@ -97,7 +90,7 @@ static void test_other_promises_stand(void **state) {
     for (int variant = 0; variant < 4; variant++) {
         mfpg_promise promise = variant == 2 ? by_example : by_client;
         if (variant >= 2) promise.view = MFPG_VIEW_AVERAGE;
-        mfpg_mechanism_options o = options_of("gaussian", promise);
+        mfpg_mechanism_options o = kind_options("gaussian", promise);
         o.local_steps = variant < 2 ? 3 : 1;
         if (variant == 1) o.clip_at = MFPG_CLIP_UPDATE;
         subject s = crowd_open(1, 3, 4, 20, 2, &o, 1.0);
@@ -115,7 +108,7 @@ static void test_other_promises_stand(void **state) {
 /* 200 canaries in each of 60 runs at mu 1: reference 0.85 of mu with 10,000 in 100 runs at 95 %, 0.81 with 20 in 100. */
 static void test_few_runs_prove_most_of_the_promise(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", by_example);
+    mfpg_mechanism_options o = kind_options("gaussian", by_example);
     subject s = crowd_open(2, 1, 200, 400, 1, &o, 2.0);
     s.audit.runs = 60;
     s.audit.confidence = 0.95;
@@ -132,7 +125,7 @@ static void test_few_runs_prove_most_of_the_promise(void **state) {
 /* Poisson batches: there is no mu; the certificate's total variation is what a rate of guesses is held against. */
 static void test_sampling_is_held_against_the_total_variation(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", by_example);
+    mfpg_mechanism_options o = kind_options("gaussian", by_example);
     o.batch_rate = 0.5;
     subject s = crowd_open(1, 1, 20, 60, 2, &o, 0.5);
     s.options.accountant = "pld";
@@ -150,7 +143,7 @@ static void test_sampling_is_held_against_the_total_variation(void **state) {
  * it proves where nothing is hidden. */
 static void test_one_run_proves_what_it_should(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", by_example);
+    mfpg_mechanism_options o = kind_options("gaussian", by_example);
     subject s = crowd_open(2, 1, 2000, 4000, 1, &o, 2.0);
     s.audit = mfpg_audit_options_for(MFPG_AUDIT_ONE_RUN);
     s.audit.confidence = 0.95;
@@ -178,7 +171,7 @@ static void test_one_run_proves_what_it_should(void **state) {
 /* Every client one canary: in one run they prove something together alone. */
 static void test_clients_are_one_sample(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", by_client);
+    mfpg_mechanism_options o = kind_options("gaussian", by_client);
     subject s = crowd_open(1, MOST_CLIENTS, 2, 20, 1, &o, 0.1);
     s.action[1] = mfpg_mechanism_action_for(s.mechanism, 0.2, 2);
     s.audit = mfpg_audit_options_for(MFPG_AUDIT_ONE_RUN);
@@ -238,7 +231,7 @@ static void audit_many(subject *s, double multiplier, mfpg_audit_play play) {
 
 static void test_less_noise_than_promised_is_caught(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", by_example);
+    mfpg_mechanism_options o = kind_options("gaussian", by_example);
     /* Few runs, noise x 0.7: Phi(0.714) = 0.762 of the guesses instead of Phi(0.5) = 0.691 are right, which multiplies a stake of
      * 0.99 by 1.10 a run: some 80 runs for a wealth of 1/alpha. */
     subject s = crowd_open(2, 1, 50, 100, 1, &o, 1.4);
@@ -248,7 +241,7 @@ static void test_less_noise_than_promised_is_caught(void **state) {
     if (s.client[0].stands) complain(&s, &s.client[0], "noise x 0.7");
     subject_close(&s);
     /* The clients of the client unit together: 8 a run. */
-    o = options_of("gaussian", by_client);
+    o = kind_options("gaussian", by_client);
     s = crowd_open(2, MOST_CLIENTS, 2, 20, 2, &o, 1.4);
     s.audit.runs = 600;
     s.audit.confidence = 0.99;
@@ -256,7 +249,7 @@ static void test_less_noise_than_promised_is_caught(void **state) {
     if (s.plan.together.stands) complain(&s, &s.plan.together, "noise x 0.7, together");
     subject_close(&s);
     /* One run proves about 0.6 of mu with 4000 canaries: it takes noise x 0.5. */
-    o = options_of("gaussian", by_example);
+    o = kind_options("gaussian", by_example);
     s = crowd_open(2, 1, 4000, 8000, 1, &o, 1.0);
     s.audit = mfpg_audit_options_for(MFPG_AUDIT_ONE_RUN);
     s.audit.canaries = 4000;
@@ -273,7 +266,7 @@ static void test_alarms_are_as_rare_as_they_say(void **state) {
     const int audits = 100;
     for (int variant = 0; variant < 4; variant++) {
         int exact = variant % 2, alarms = 0;
-        mfpg_mechanism_options o = options_of("gaussian", by_example);
+        mfpg_mechanism_options o = kind_options("gaussian", by_example);
         subject s = crowd_open(1, 1, 20, 40, 1, &o, 2.0);
         s.audit = mfpg_audit_options_for(variant < 2 ? MFPG_AUDIT_FEW_RUNS : MFPG_AUDIT_ONE_RUN);
         if (variant < 2) s.audit.runs = 20;
@@ -348,7 +341,7 @@ static void test_threads_and_repetition_change_nothing(void **state) {
     (void)state;
     for (int method = 1; method <= 2; method++) {
         mfpg_audit_client first[2];
-        mfpg_mechanism_options o = options_of("gaussian", by_example);
+        mfpg_mechanism_options o = kind_options("gaussian", by_example);
         for (int threads = 1; threads <= 3; threads++) {
             subject s = crowd_open(threads, 2, 8, 20, 2, &o, 1.0);
             s.audit.method = (mfpg_audit_method)method;
@@ -379,7 +372,7 @@ static void look(void *user, int64_t runs, const mfpg_audit_client *client) {
 /* Stopped after 20 of 400 runs an audit tells what 20 runs tell. */
 static void test_few_runs_may_be_watched_and_stopped(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", by_example);
+    mfpg_mechanism_options o = kind_options("gaussian", by_example);
     subject s = crowd_open(1, 1, 10, 20, 1, &o, 0.2);
     watcher w = {0};
     s.audit.runs = 400;
@@ -411,7 +404,7 @@ static void refuse(subject *s, mfpg_status status, const char *words) {
 
 static void test_what_does_not_fit_is_refused(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", by_example);
+    mfpg_mechanism_options o = kind_options("gaussian", by_example);
     subject s = crowd_open(1, 2, 30, 20, 1, &o, 1.0);
     s.audit.canaries = 11; /* 21 parameters */
     refuse(&s, MFPG_ERR_INPUT, "room for 10");
@@ -431,7 +424,7 @@ static void test_what_does_not_fit_is_refused(void **state) {
     s.audit.canaries = 2;
     refuse(&s, MFPG_ERR_DOMAIN, "one a client");
     subject_close(&s);
-    o = options_of("gaussian", by_client);
+    o = kind_options("gaussian", by_client);
     o.promise.view = MFPG_VIEW_AVERAGE;
     s = crowd_open(1, 4, 2, 5, 1, &o, 1.0); /* 6 parameters */
     refuse(&s, MFPG_ERR_INPUT, "4 canaries of as many clients");
@@ -447,7 +440,7 @@ static mfpg_status audit_once(void *arg) {
 static void test_an_audit_survives_every_failing_allocation(void **state) {
     (void)state;
     for (int method = 1; method <= 2; method++) {
-        mfpg_mechanism_options o = options_of("gaussian", method == 1 ? by_example : by_client);
+        mfpg_mechanism_options o = kind_options("gaussian", method == 1 ? by_example : by_client);
         subject s = crowd_open(1, 2, 2, 4, 2, &o, 1.0);
         s.audit.method = (mfpg_audit_method)method;
         s.audit.runs = 1;

@@ -5,13 +5,6 @@
 #include "audit/faults.h"
 #include "mechanisms/mechanism_ops.h"
 
-static mfpg_mechanism_options options_of(const char *kind, mfpg_promise promise) {
-    mfpg_mechanism_options o = mfpg_mechanism_options_default();
-    o.kind = kind;
-    o.promise = promise;
-    return o;
-}
-
 static const mfpg_promise replace_client = {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};
 
 /* 400 runs of fixture.h's four rows a client. */
@@ -39,7 +32,7 @@ static double error_of(const subject *s, double mu) {
 /* Residuals by hand: sigmoid(m) for label 0, sigmoid(m) - 1 for label 1; margin - label. */
 static void test_a_row_pulls_by_its_residual(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", replace_client);
+    mfpg_mechanism_options o = kind_options("gaussian", replace_client);
     const char *models[] = {"logistic", "linear", "quadratic"};
     for (int m = 0; m < 3; m++) {
         subject s = subject_open(1, 1, 1, models[m], &o, 1.0);
@@ -80,7 +73,7 @@ static void test_one_round_is_tight_for_every_promise(void **state) {
     for (int variant = 0; variant < 24; variant++) {
         const mfpg_promise promise = {variant / 2 % 2 ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT,
             variant / 4 % 2 ? MFPG_ADJACENCY_REPLACE : MFPG_ADJACENCY_ZERO_OUT, (mfpg_view)(variant / 8)};
-        mfpg_mechanism_options o = options_of(kinds[variant % 2], promise);
+        mfpg_mechanism_options o = kind_options(kinds[variant % 2], promise);
         subject s = input_open(2, 1, models[variant % 3], &o, 1.0);
         s.audit.runs = 200;
         CHECK_OK(s.ctx, subject_audit(&s));
@@ -100,7 +93,7 @@ static void test_later_rounds_prove_less_where_the_model_learns(void **state) {
     (void)state;
     const char *models[] = {"linear", "linear", "linear", "quadratic"};
     for (int variant = 0; variant < 4; variant++) {
-        mfpg_mechanism_options o = options_of("gaussian", replace_client);
+        mfpg_mechanism_options o = kind_options("gaussian", replace_client);
         if (variant >= 1) o.local_steps = 2;
         if (variant == 2) o.clip_at = MFPG_CLIP_UPDATE;
         subject s = input_open(1, 5, models[variant], &o, 2.0);
@@ -110,7 +103,7 @@ static void test_later_rounds_prove_less_where_the_model_learns(void **state) {
         if (!(fabs(c->input_mu_estimate - c->mu) < error_of(&s, c->mu))) complain(&s, c, "regression");
         subject_close(&s);
     }
-    mfpg_mechanism_options o = options_of("gaussian", replace_client);
+    mfpg_mechanism_options o = kind_options("gaussian", replace_client);
     o.learning_rate = 1.0;
     subject s = input_open(1, 10, "logistic", &o, 1.0);
     CHECK_OK(s.ctx, subject_audit(&s));
@@ -125,7 +118,7 @@ static void test_later_rounds_prove_less_where_the_model_learns(void **state) {
 /* The clip of the model's own gradients is what this canary tests and the linear loss does not. */
 static void test_a_skipped_clip_is_caught(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", replace_client), wide = o;
+    mfpg_mechanism_options o = kind_options("gaussian", replace_client), wide = o;
     subject s = input_open(1, 1, "logistic", &o, 4);
     mfpg_mechanism *other = NULL;
     mfpg_model *canary = NULL;
@@ -164,7 +157,7 @@ static void test_a_skipped_clip_is_caught(void **state) {
 
 static void test_sampling_and_cohorts_stand(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", replace_client);
+    mfpg_mechanism_options o = kind_options("gaussian", replace_client);
     o.promise.unit = MFPG_UNIT_EXAMPLE;
     o.batch_rate = 0.5;
     subject s = input_open(2, 3, "logistic", &o, 1.0);
@@ -172,7 +165,7 @@ static void test_sampling_and_cohorts_stand(void **state) {
     CHECK_OK(s.ctx, subject_audit(&s));
     for (int k = 0; k < 2; k++) assert_true(s.client[k].stands && s.client[k].input_mu_estimate > 0.1);
     subject_close(&s);
-    o = options_of("gaussian", replace_client);
+    o = kind_options("gaussian", replace_client);
     s = input_open(3, 3, "logistic", &o, 1.0);
     s.options.clients_per_round = 1;
     CHECK_OK(s.ctx, subject_audit(&s));
@@ -183,7 +176,7 @@ static void test_sampling_and_cohorts_stand(void **state) {
 static void test_threads_change_nothing_and_the_others_are_as_without(void **state) {
     (void)state;
     mfpg_audit_client first[2];
-    mfpg_mechanism_options o = options_of("gaussian", replace_client);
+    mfpg_mechanism_options o = kind_options("gaussian", replace_client);
     for (int threads = 1; threads <= 3; threads++) {
         subject s = subject_open(threads, 2, 2, "logistic", &o, 1.0);
         s.audit.runs = 60;
@@ -202,7 +195,7 @@ static void test_threads_change_nothing_and_the_others_are_as_without(void **sta
 
 static void test_what_has_no_such_rows_is_refused(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", replace_client);
+    mfpg_mechanism_options o = kind_options("gaussian", replace_client);
     subject s = input_open(1, 1, "mlp", &o, 1.0);
     assert_int_equal(subject_audit(&s), MFPG_ERR_INPUT);
     assert_non_null(strstr(mfpg_context_message(s.ctx), "model mlp is not one"));
@@ -217,7 +210,7 @@ static mfpg_status audit_once(void *arg) {
 
 static void test_an_audit_survives_every_failing_allocation(void **state) {
     (void)state;
-    mfpg_mechanism_options o = options_of("gaussian", replace_client);
+    mfpg_mechanism_options o = kind_options("gaussian", replace_client);
     subject s = input_open(2, 1, "logistic", &o, 1.0);
     s.audit.runs = 20;
     assert_true(sweep_allocations(audit_once, &s) > 20);
