@@ -62,8 +62,7 @@ static const mfpg_option options[] = {
     CLI_OPTION("scores", 0, TEXT, "IN,OUT", scores,
         "Instead of a configuration: two CSV files with the scores of a membership attack of your own on "
         "members and on others (one column, or the one called score). Prints the lower bounds on epsilon "
-        "that "
-        "they prove"),
+        "that they prove"),
     CLI_OPTION("delta", 0, NUMBER, "D", score.delta, "Of these bounds (default 1e-5)", .range = {0, 1, 0, 1},
         .facts = SCORES, .used = "with --scores"),
     CLI_OPTION("inversion", 0, FLAG, NULL, inverts,
@@ -210,8 +209,8 @@ static void print_audit(const settings *chosen, const mfpg_experiment *experimen
         print_client(mfpg_experiment_client_name(experiment, k), &client[k]);
     if (plan->pooled) print_client("together", &plan->together);
     print_runs(&chosen->audit, plan);
-    printf("direct: epsilon by error rates alone, without any assumption; the other epsilon follows "
-           "from the proved mu for Gaussian noise.\n");
+    printf("direct: epsilon by error rates alone, without any assumption; the other epsilon follows from the "
+           "proved mu for Gaussian noise.\n");
     if (chosen->out) printf("\nWritten to %s/audit.json\n", chosen->out);
 }
 
@@ -363,20 +362,17 @@ static mfpg_status invert(cli_call *call, settings *chosen, const mfpg_experimen
 static void print_scores(const mfpg_score_bounds *b) {
     char text[4][CLI_TEXT_SIZE];
     printf("%lld scores of members, %lld of others; %.4g of the pairs in order. Lower bounds on epsilon at "
-           "delta "
-           "%g:\n\n",
+           "delta %g:\n\n",
         (long long)b->inside, (long long)b->outside, b->auc, b->delta);
     printf("%-12s %10s  if\n", "bound", "epsilon");
     printf("%-12s %10s  every score comes from a separate run, and the noise is Gaussian (mu %s proved)\n",
         "ranks", proved(b->epsilon_lower, text[0]), proved(b->mu_lower, text[1]));
-    printf(
-        "%-12s %10s  every score comes from a separate run (%lld of %lld false positives, %lld of %lld false "
-        "negatives)\n",
+    printf("%-12s %10s  every score comes from a separate run (%lld of %lld false positives, %lld of %lld "
+           "false negatives)\n",
         "error rates", proved(b->epsilon_lower_direct, text[2]), (long long)b->false_positives,
         (long long)b->tested_outside, (long long)b->false_negatives, (long long)b->tested_inside);
-    printf(
-        "%-12s %10s  all scores are of one run, each canary a member by its own coin (%lld of %lld guesses "
-        "right)\n",
+    printf("%-12s %10s  all scores are of one run, each canary a member by its own coin (%lld of %lld "
+           "guesses right)\n",
         "one run", proved(b->epsilon_lower_one_run, text[3]), (long long)b->correct, (long long)b->guesses);
     printf("\nEach bound holds on its own with probability %.6g; 0: nothing is proved.\n", b->confidence);
 }
@@ -447,16 +443,15 @@ const cli_command command_audit = {
     .threads = CLI_OPTION_THREADS,
     .forms = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]\n--scores IN,OUT",
     .most = 1,
-    .doc =
-        "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs (or "
-        "few runs, with many canaries), each with a canary that the clip has to hold and that goes through "
-        "the library's own noise, averages and accounts. The last digits of what is released are read as "
-        "well: noise that is not on the public grid shows in them. Prints the promise and the largest "
-        "privacy loss that the attack proved; 0 if it proved nothing. Nothing private is read but the "
-        "clients' row counts, unless --inversion asks for it. RUN is a run folder: the configuration of that "
-        "run is attacked, audit.json is written into it, and mfpg report shows it."
-        "\vWhat is proved holds for all clients together with the confidence, at least. An attack that "
-        "proves less than the promise is no proof of the promise; one that proves more breaks it. Exit "
-        "codes: 0 every promise stands, 1 failed, 2 wrong input, 3 a promise is broken, 130 interrupted.\n",
+    .doc = "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs "
+           "(or few runs, with many canaries), each with a canary that the clip has to hold and that goes "
+           "through the library's own noise, averages and accounts. The last digits of what is released are "
+           "read as well: noise that is not on the public grid shows in them. Prints the promise and the "
+           "largest privacy loss that the attack proved; 0 if it proved nothing. Nothing private is read but "
+           "the clients' row counts, unless --inversion asks for it. RUN is a run folder: the configuration "
+           "of that run is attacked, audit.json is written into it, and mfpg report shows it.\vWhat is "
+           "proved holds for all clients together with the confidence, at least. An attack that proves less "
+           "than the promise is no proof of the promise; one that proves more breaks it. Exit codes: 0 every "
+           "promise stands, 1 failed, 2 wrong input, 3 a promise is broken, 130 interrupted.\n",
     .run = audit,
 };

@@ -37,7 +37,6 @@ const cli_command command_eval = {
     .limit = "one file at a time",
     .doc = "Loss, accuracy, area under the ROC curve and majority rate of the model of run folder RUN on the "
            "rows of FILE, which is read as the run's own files were (same format, columns, labels and public "
-           "bounds)."
-           "\vThe numbers are computed on the rows of FILE and covered by no certificate.",
+           "bounds).\vThe numbers are computed on the rows of FILE and covered by no certificate.",
     .run = eval,
 };

@@ -254,9 +254,8 @@ const cli_command command_solve = {
     .forms = "[CONFIG.yaml|EXAMPLE [KEY=VALUE...]]",
     .most = 1,
     .doc = "Prints the equilibrium of a privacy game with its certificate: of the game in a configuration, "
-           "or of one that options describe."
-           "\vExit codes: 0 done, 1 the solver did not converge (the best profile and its exploitability are "
-           "printed), 2 wrong input. Examples:\n\n"
+           "or of one that options describe.\vExit codes: 0 done, 1 the solver did not converge (the best "
+           "profile and its exploitability are printed), 2 wrong input. Examples:\n\n"
            "  mfpg solve --cost gaussian --players mean-field --beta 0.5 \\\n"
            "    --curvature 2 --dimension 10 --learning-rate 0.1 \\\n"
            "    --privacy-power 2 --actions continuous\n"

@@ -33,12 +33,11 @@ static mfpg_status plan_example(mfpg_context *ctx, const bench_plan *plan, bench
         for (int64_t seed = 1; seed <= plan->seeds; seed++) {
             bench_cell *cell = bench_add(list, "attack", plan->task, "mfep", seed);
             if (!cell) return mfpg_fail_memory(ctx);
-            bench_set_all(cell,
-                "task.model=quadratic data.format=synthetic data.kind=quadratic data.clients=5 "
-                "data.rows=1 data.dimension=1 data.test_fraction=0 evaluate=train");
-            bench_set_all(cell,
-                "privacy.unit=client privacy.adjacency=replace privacy.view=final privacy.clip=1 "
-                "privacy.assume=convex privacy.smoothness=0 noise.action=2");
+            bench_set_all(
+                cell, "task.model=quadratic data.format=synthetic data.kind=quadratic data.clients=5 "
+                      "data.rows=1 data.dimension=1 data.test_fraction=0 evaluate=train");
+            bench_set_all(cell, "privacy.unit=client privacy.adjacency=replace privacy.view=final "
+                                "privacy.clip=1 privacy.assume=convex privacy.smoothness=0 noise.action=2");
             bench_set(cell, "train.rounds=%d", lengths[i]);
             cell->swept = lengths[i];
             cell->attack.runs = plan->runs > 0 ? plan->runs : EXAMPLE_RUNS;
@@ -170,12 +169,9 @@ static void print_example(const bench_cell *cells, ptrdiff_t count, FILE *out) {
     fprintf(out,
         "### The paper's bound under attack\n\n"
         "Example counterexample: five clients, one parameter, a linear loss, strength 2; unit client, "
-        "replace, "
-        "the last model alone.\nTotal variation between the last models of two runs that differ in one "
-        "client: "
-        "exact, by the paper's bound, proved by an attack\nof %lld runs (least and most of the clients; a "
-        "row "
-        "holds with probability 0.99), and promised by our certificate.\n\n"
+        "replace, the last model alone.\nTotal variation between the last models of two runs that differ in "
+        "one client: exact, by the paper's bound, proved by an attack\nof %lld runs (least and most of the "
+        "clients; a row holds with probability 0.99), and promised by our certificate.\n\n"
         "| rounds | exact | the paper's bound | proved | our certificate |\n|---|---|---|---|---|\n",
         (long long)cells[0].attack.runs);
     for (ptrdiff_t i = 0; i < count; i++) {
@@ -213,19 +209,16 @@ static void print_setting(const bench_cell *c, FILE *out) {
 static void print_table(const bench_cell *cells, ptrdiff_t count, FILE *out) {
     fprintf(out, "### The paper's table under attack\n\n"
                  "The paper's settings, unit client; the most that was proved of a client and the most that "
-                 "is promised to one. Of the "
-                 "entropic methods the\npaper's delta claims to bound the total variation between last "
-                 "models (replace); of the others "
-                 "its epsilon is one of every update\n(zero-out, delta 1e-05). Its projections are left out. "
-                 "Runs of each pattern: ");
+                 "is promised to one. Of the entropic methods the\npaper's delta claims to bound the total "
+                 "variation between last models (replace); of the others its epsilon is one of every "
+                 "update\n(zero-out, delta 1e-05). Its projections are left out. Runs of each pattern: ");
     ptrdiff_t first = 0;
     while (first < count && is_example(&cells[first])) first++;
     fprintf(out, "%lld", (long long)cells[first].attack.runs);
     if (cells[count - 1].attack.runs != cells[first].attack.runs)
         fprintf(out, ", images %lld", (long long)cells[count - 1].attack.runs);
     fprintf(out, ".\n\n| task | method | what is bounded | the paper prints | its formula | proved | proved "
-                 "for Gaussian noise | our "
-                 "certificate |\n|---|---|---|---|---|---|---|---|\n");
+                 "for Gaussian noise | our certificate |\n|---|---|---|---|---|---|---|---|\n");
     for (ptrdiff_t i = first; i < count; i++)
         if (!is_example(&cells[i])) print_setting(&cells[i], out);
     fprintf(out, "\n");

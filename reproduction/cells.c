@@ -74,16 +74,15 @@ bench_images bench_images_find(const char *folder) {
 mfpg_status bench_images_fail(mfpg_context *ctx, const bench_images *images) {
     return mfpg_fail(ctx, MFPG_ERR_INPUT,
         "task images: '%s' does not hold %s, %s, %s and %s, plain or .gz; --images names their folder, "
-        "Debian's "
-        "package dataset-fashion-mnist brings them",
+        "Debian's package dataset-fashion-mnist brings them",
         images->folder, names[0], names[1], names[2], names[3]);
 }
 
 void bench_set_images(bench_cell *cell, const bench_images *images, int clients, int rows) {
     static const char *const keys[NAMES] = {
         "data.files", "data.labels", "data.test_files", "data.test_labels"};
-    bench_set_all(cell, "task.model=mlp task.hidden=[128,64] task.classes=10 data.format=idx "
-                        "data.partition.kind=iid");
+    bench_set_all(
+        cell, "task.model=mlp task.hidden=[128,64] task.classes=10 data.format=idx data.partition.kind=iid");
     cell->data_folder = images->folder;
     for (int i = 0; i < NAMES; i++) bench_set(cell, "%s=[%s%s]", keys[i], names[i], images->suffix);
     bench_set(cell, "data.partition.clients=%d", clients);

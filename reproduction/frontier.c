@@ -140,11 +140,10 @@ static void print_header(const setting *panel, int count, const bench_cell *cell
             cell->promise.accountant);
     else
         fprintf(out, "#### Unit %s, view %s\n\n%s| method |", panel->unit, panel->view,
-            is_final(panel)
-                ? "The last model alone is seen: accountant hidden-state, case glm, rows of norm at "
-                  "most 4, so that the smoothness is at most\n4.25. Gaussian steps forget nothing: "
-                  "dp-sgd and mapg-dp have what they have in view average.\n\n"
-                : "");
+            is_final(panel) ? "The last model alone is seen: accountant hidden-state, case glm, rows of norm "
+                              "at most 4, so that the smoothness is at most\n4.25. Gaussian steps forget "
+                              "nothing: dp-sgd and mapg-dp have what they have in view average.\n\n"
+                            : "");
     for (int i = 0; i < count; i++) fprintf(out, " epsilon %g |", panel[i].target);
     fprintf(out, "\n|---|");
     for (int i = 0; i < count; i++) fprintf(out, "---|");
@@ -208,8 +207,7 @@ static void print_introduction(const char *task, ptrdiff_t seeds, FILE *out) {
         seeds, seeds > 1 ? "s" : "");
     fprintf(out,
         "Adjacency\nzero-out, delta 1e-05%s. In the games (mapg-dp, mfpg) the largest epsilon of a client is "
-        "the "
-        "target.\n\n",
+        "the target.\n\n",
         images ? "" : ", accountant gdp unless another is named");
 }
 
@@ -270,12 +268,12 @@ static void print_rounds(FILE *out) {
     paper.envelope = 0;
     fprintf(out,
         "#### Privacy as the rounds go on\n\n"
-        "One chain of the entropic flow: strength 2, step 0.1, prior variance 1, variance penalty 0.01, "
-        "clip 1, unit client,\nzero-out, delta 1e-05; for the last model alone, a generalised linear "
-        "model of smoothness 1. The distance is the exact\ntotal variation between the last models of "
-        "two linear losses; the paper's delta (one dimension, one client) claims to\nbound it.\n\n"
-        "| rounds | epsilon, every model seen | epsilon, last model alone | exact distance | the "
-        "paper's delta |\n|---|---|---|---|---|\n");
+        "One chain of the entropic flow: strength 2, step 0.1, prior variance 1, variance penalty 0.01, clip "
+        "1, unit client,\nzero-out, delta 1e-05; for the last model alone, a generalised linear model of "
+        "smoothness 1. The distance is the exact\ntotal variation between the last models of two linear "
+        "losses; the paper's delta (one dimension, one client) claims to\nbound it.\n\n"
+        "| rounds | epsilon, every model seen | epsilon, last model alone | exact distance | the paper's "
+        "delta |\n|---|---|---|---|---|\n");
     for (int64_t rounds = 1; rounds <= 1000000; rounds *= 10)
         fprintf(out, "| %lld | %.3f | %.3f | %.4f | %.3g |\n", (long long)rounds,
             mfpg_number_up(epsilon_of(MFPG_VIEW_LOCAL, &step, rounds), 3),

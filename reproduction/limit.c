@@ -39,8 +39,7 @@ static mfpg_status check_law(mfpg_context *ctx, const mfpg_population *law) {
     if (law->spread == MFPG_SPREAD_ALIKE || law->spread == MFPG_SPREAD_LIST)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "types: the limit needs a law of preferences, from which any number of clients can be drawn; "
-            "allowed: "
-            "uniform:LOW:HIGH or lognormal:MEDIAN:SD");
+            "allowed: uniform:LOW:HIGH or lognormal:MEDIAN:SD");
     double low = mfpg_population_quantile(law, 0.25), high = mfpg_population_quantile(law, 0.75);
     if (low > 0.0 && high > low && isfinite(high)) return MFPG_OK;
     return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
@@ -60,9 +59,8 @@ static mfpg_status check(mfpg_context *ctx, const mfpg_game *game, const mfpg_li
     if (game->cost && mfpg_cost_measures(game->cost))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "cost %s couples no clients: what one does moves no other and its own weight in the average "
-            "counts "
-            "for nothing, so N players do what the limit does and there is nothing to converge; allowed: "
-            "entropic, gaussian, interaction",
+            "counts for nothing, so N players do what the limit does and there is nothing to converge; "
+            "allowed: entropic, gaussian, interaction",
             game->cost);
     if (game->actions.grid)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,

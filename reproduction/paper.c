@@ -13,11 +13,9 @@ static const char *task_settings(const char *task) {
     if (strcmp(task, "images") == 0) return "train.rounds=20 evaluate=train evaluate_every=20";
     if (strcmp(task, "quadratic") == 0)
         return "task.model=quadratic data.format=synthetic data.kind=quadratic data.clients=5 data.rows=28 "
-               "data.dimension=5 "
-               "data.test_fraction=0 evaluate=train train.rounds=10";
+               "data.dimension=5 data.test_fraction=0 evaluate=train train.rounds=10";
     return "task.model=logistic data.format=synthetic data.kind=coins data.clients=8 data.rows=100 "
-           "data.dimension=20 "
-           "data.test_rows=2000 evaluate=train train.rounds=15";
+           "data.dimension=20 data.test_rows=2000 evaluate=train train.rounds=15";
 }
 
 /* The paper does not give the regulariser of the Sinkhorn projection; these values suit its losses. For the

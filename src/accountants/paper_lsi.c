@@ -40,8 +40,7 @@ static mfpg_status start(mfpg_context *ctx, void *state, const mfpg_accountant_o
     if (!usable(&options->paper))
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
             "paper_lsi: dimension, clients, alpha and step must be positive, variance penalty and gradient "
-            "norm "
-            "must not be negative");
+            "norm must not be negative");
     ((paper_lsi_state *)state)->bound = options->paper;
     return MFPG_OK;
 }

@@ -113,8 +113,7 @@ mfpg_status mfpg_audit_laws(mfpg_context *ctx, const mfpg_audit_game *game, mfpg
     if (game->federation->promise.view != MFPG_VIEW_LOCAL && !mfpg_server_is_plain(&game->federation->server))
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "server.optimiser: in view %s an attack reads the average from the global model; allowed: sgd "
-            "with "
-            "server.learning_rate 1",
+            "with server.learning_rate 1",
             mfpg_view_name(game->federation->promise.view));
     for (ptrdiff_t k = 0; k < game->clients && status == MFPG_OK; k++) {
         status = client_law(ctx, game, k, &law[k]);

@@ -102,8 +102,7 @@ static mfpg_status place_canaries(mfpg_context *ctx, audit *a) {
     if (wanted > most)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%td canaries of %s; a model of this size has room for %td that do not disturb each other (an "
-            "audit "
-            "by ranks needs one)",
+            "audit by ranks needs one)",
             wanted, a->by_client ? "as many clients" : "a client", most);
     a->each = 1;
     if (a->by_client) {

@@ -117,11 +117,10 @@ static mfpg_status read_number(const assembly *a, cell_place at, float *x) {
         char number[MFPG_NUMBER_SIZE];
         mfpg_slice text = mfpg_slice_trim(mfpg_table_text(at.table, at.row, at.own, number));
         return fail_cell(a, at,
-            mfpg_is_decimal_comma(text)
-                ? "has a decimal comma, and numbers are read with a point; data.drop_columns leaves the "
-                  "column out"
-                : "is not a finite number; data.categories lists the values of a text column, "
-                  "data.drop_columns leaves it out");
+            mfpg_is_decimal_comma(text) ? "has a decimal comma, and numbers are read with a point; "
+                                          "data.drop_columns leaves the column out"
+                                        : "is not a finite number; data.categories lists the values of a "
+                                          "text column, data.drop_columns leaves it out");
     }
     *x = (float)value;
     return isfinite(*x) ? MFPG_OK : fail_cell(a, at, "is too large");

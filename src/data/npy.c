@@ -228,9 +228,8 @@ static int sniff_npy(const unsigned char *head, size_t length) {
 
 const mfpg_reader_ops mfpg_reader_npy = {
     .name = "npy",
-    .help =
-        "NumPy array, one row for each entry of its first dimension; the label is the last column, or in a "
-        "file of its own (data.labels)",
+    .help = "NumPy array, one row for each entry of its first dimension; the label is the last column, or in "
+            "a file of its own (data.labels)",
     .arrays = 1,
     .unpacks = 1,
     .sniff = sniff_npy,

@@ -283,9 +283,8 @@ static int sniff_npz(const unsigned char *head, size_t length) {
 
 const mfpg_reader_ops mfpg_reader_npz = {
     .name = "npz",
-    .help =
-        "archive of numpy.savez: features by shape, then by name (x, data, images), with their labels (y, "
-        "labels)",
+    .help = "archive of numpy.savez: features by shape, then by name (x, data, images), with their labels "
+            "(y, labels)",
     .arrays = 1,
     .splits = 1,
     .sniff = sniff_npz,

@@ -269,10 +269,9 @@ static void check_chain(line_reader *reader) {
     if (!mfpg_ledger_is_sealed(reader->text, reader->length))
         fail_line(reader, "does not end with the key \"chain\" and its 64 digits");
     else if (!mfpg_ledger_follows(reader->text, reader->length, reader->end.chain))
-        fail_line(reader, reader->number == 1
-                              ? "the chain does not hold: this line was changed"
-                              : "the chain does not hold: this line was changed, or a line was removed, "
-                                "inserted or moved before it");
+        fail_line(reader, reader->number == 1 ? "the chain does not hold: this line was changed"
+                                              : "the chain does not hold: this line was changed, or a line "
+                                                "was removed, inserted or moved before it");
     reader->end.lines++;
 }
 

@@ -82,8 +82,7 @@ mfpg_status mfpg_ledger_lock(mfpg_context *ctx, mfpg_ledger *ledger) {
     if (ledger->owner != getpid())
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: was opened by process %lld, not by this one; a child made by fork() opens it itself, after "
-            "that one "
-            "has closed it",
+            "that one has closed it",
             ledger->path, (long long)ledger->owner);
     pthread_mutex_lock(&ledger->lock);
     return MFPG_OK;
@@ -233,8 +232,8 @@ static mfpg_status open_again(
     status = mfpg_ledger_scan(ctx, path, ledger->descriptor, header, find_place, next, &found);
     if (status == MFPG_OK && found.version != MFPG_LEDGER_VERSION)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s:1: is of ledger version %d, which is read, but not gone on with: begin a new one "
-            "(mfpg account --ledger OLD --ledger NEW prices both together)",
+            "%s:1: is of ledger version %d, which is read, but not gone on with: begin a new one (mfpg "
+            "account --ledger OLD --ledger NEW prices both together)",
             path, found.version);
     if (status != MFPG_OK) {
         mfpg_ledger_close(ledger);
