@@ -75,11 +75,16 @@ static void offer_keys(const fragment *typed) {
     }
 }
 
+static void offer_accountants(const fragment *typed) {
+    for (ptrdiff_t i = 0; i < mfpg_accountants.count; i++)
+        offer(typed, mfpg_kind_name(&mfpg_accountants, i), "", mfpg_kind_help(&mfpg_accountants, i));
+}
+
 static const struct kind {
     const char *name;
     const char *line;                     /* printed as it is; or NULL */
     void (*offer)(const fragment *typed); /* or NULL */
-    name_function list, help;             /* names from a table; or NULL */
+    name_function list, help;             /* names from two functions; or NULL */
 } kinds[] = {
     {"FILE", ":files *", NULL, NULL, NULL},
     {"CONFIG.yaml", ":files *.yaml", NULL, NULL, NULL},
@@ -91,7 +96,7 @@ static const struct kind {
     {"COMMAND", NULL, NULL, cli_command_name, cli_command_help},
     {"COST", NULL, NULL, mfpg_cost_name, mfpg_cost_help},
     {"STUDY", NULL, NULL, solve_name_of_study, solve_help_of_study},
-    {"ACCOUNTANT", NULL, NULL, mfpg_accountant_name, mfpg_accountant_help},
+    {"ACCOUNTANT", NULL, offer_accountants, NULL, NULL},
     {"SUITE", NULL, NULL, mfpg_suite_name, mfpg_suite_help},
 };
 

@@ -16,24 +16,26 @@
 static const mfpg_fields *const records[] = {&mfpg_round_fields, &mfpg_client_fields, &mfpg_metrics_fields,
     &mfpg_promise_fields, &mfpg_game_fields, &mfpg_audit_fields, &mfpg_ledger_fields};
 
-/* A kind of built-in thing and its table in two functions; fields are in records, and examples are files. */
+/* A kind of built-in thing and its list, or its table in two functions; fields are in records, and examples
+ * are files. */
 static const struct kind {
     const char *title;
+    const mfpg_kinds *list;
     const char *(*name)(ptrdiff_t index);
     const char *(*help)(ptrdiff_t index);
 } kinds[] = {
-    {"methods", mfpg_method_name, mfpg_method_help},
-    {"mechanisms", mfpg_mechanism_name, mfpg_mechanism_help},
-    {"games", mfpg_game_name, mfpg_game_help},
-    {"costs", mfpg_cost_name, mfpg_cost_help},
-    {"studies", solve_name_of_study, solve_help_of_study},
-    {"optimisers", mfpg_local_optimiser_name, mfpg_local_optimiser_help},
-    {"server-optimisers", mfpg_server_optimiser_name, mfpg_server_optimiser_help},
-    {"accountants", mfpg_accountant_name, mfpg_accountant_help},
-    {"models", mfpg_model_kind_name, mfpg_model_kind_help},
-    {"readers", mfpg_reader_name, mfpg_reader_help},
-    {"fields", NULL, NULL},
-    {"examples", NULL, NULL},
+    {"methods", &mfpg_methods, NULL, NULL},
+    {"mechanisms", &mfpg_mechanisms, NULL, NULL},
+    {"games", NULL, mfpg_game_name, mfpg_game_help},
+    {"costs", NULL, mfpg_cost_name, mfpg_cost_help},
+    {"studies", NULL, solve_name_of_study, solve_help_of_study},
+    {"optimisers", &mfpg_local_optimisers, NULL, NULL},
+    {"server-optimisers", &mfpg_server_optimisers, NULL, NULL},
+    {"accountants", &mfpg_accountants, NULL, NULL},
+    {"models", &mfpg_models, NULL, NULL},
+    {"readers", &mfpg_readers, NULL, NULL},
+    {"fields", NULL, NULL, NULL},
+    {"examples", NULL, NULL, NULL},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -74,6 +76,9 @@ static mfpg_status put_kind(mfpg_context *ctx, const struct kind *kind, json_t *
     listing to = {array, is_fields(kind->title) ? 28 : 14};
     mfpg_status status = MFPG_OK;
     if (!array) printf("%s%s%s\n", cli_colour_begin(stdout, CLI_BOLD), kind->title, cli_colour_end(stdout));
+    for (ptrdiff_t i = 0; kind->list && i < kind->list->count && status == MFPG_OK; i++)
+        status = put(&to, mfpg_kind_name(kind->list, i), mfpg_kind_help(kind->list, i), NULL);
+    if (kind->list) return status;
     if (!kind->name) return is_fields(kind->title) ? put_fields(&to) : mfpg_examples_list(ctx, put, &to);
     for (ptrdiff_t i = 0; kind->name(i) && status == MFPG_OK; i++)
         status = put(&to, kind->name(i), kind->help(i), NULL);

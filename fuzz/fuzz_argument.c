@@ -1,5 +1,6 @@
 /* KEY=VALUE arguments, one a line, on one configuration: each is applied, or refused and without effect. */
 #include "fuzz.h"
+#include "experiment/config/settings.h"
 
 #include "mfpg/config.h"
 

@@ -1,5 +1,6 @@
 /* A configuration of any text: refused with a message, or checked, written, and read back as the same. */
 #include "fuzz.h"
+#include "experiment/config/settings.h"
 
 #include "mfpg/config.h"
 

@@ -33,9 +33,9 @@ static mfpg_status plan_example(mfpg_context *ctx, const bench_plan *plan, bench
         for (int64_t seed = 1; seed <= plan->seeds; seed++) {
             bench_cell *cell = bench_add(list, "attack", plan->task, "mfep", seed);
             if (!cell) return mfpg_fail_memory(ctx);
-            bench_set_all(
-                cell, "task.model=quadratic data.format=synthetic data.kind=quadratic data.clients=5 "
-                      "data.rows=1 data.dimension=1 data.test_fraction=0 evaluate=train");
+            bench_set_all(cell,
+                "task.model=quadratic data.format=synthetic data.kind=quadratic data.clients=5 "
+                "data.rows=1 data.dimension=1 data.test_fraction=0 evaluate=train");
             bench_set_all(cell, "privacy.unit=client privacy.adjacency=replace privacy.view=final "
                                 "privacy.clip=1 privacy.assume=convex privacy.smoothness=0 noise.action=2");
             bench_set(cell, "train.rounds=%d", lengths[i]);

@@ -11,10 +11,11 @@
 #include "context.h"
 #include "fields.h"
 #include "filter.h"
+#include "names.h"
 #include "release.h"
 
 /* ---- Gaussian differential privacy (theory S2.1): for NaN or a value out of range the functions return
- * +INFINITY, but mfpg_gdp_mu returns 0 ---- */
+ * +INFINITY ---- */
 
 /** Returns delta(epsilon) of mu-GDP, Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) (Balle and
  *  Wang 2018), rounded up. It is 0 for mu 0 and 1 for mu +INFINITY. */
@@ -24,11 +25,6 @@ double mfpg_gdp_delta(double mu, double epsilon);
  *  up to 41 bits (a relative increase of at most 1e-12), so that epsilon never falls as mu grows. delta must
  *  be in [0,1); delta 0 gives +INFINITY unless mu is 0. */
 double mfpg_gdp_epsilon(double mu, double delta);
-
-/** Returns the largest mu for which mu-GDP is (epsilon, delta)-DP, rounded down (by a relative 1.1e-12).
- *  Noise of sd sensitivity/mu therefore costs at most this epsilon. The result is +INFINITY for epsilon
- *  +INFINITY, and 0 for NaN, for a value out of range and if no such mu exists. */
-double mfpg_gdp_mu(double epsilon, double delta);
 
 /* ---- the paper's bound (NOT a certificate) ---- */
 
@@ -122,8 +118,7 @@ double mfpg_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
  *  would refuse and for a release of parameters. */
 double mfpg_data_release_mu(const mfpg_release *release, mfpg_adjacency adjacency);
 
-const char *mfpg_accountant_name(ptrdiff_t index); /* accountants.def; NULL past the end */
-const char *mfpg_accountant_help(ptrdiff_t index);
+extern const mfpg_kinds mfpg_accountants; /**< accountants.def */
 
 /* ---- ledger: an append-only text file of all releases of all clients, with one JSON object per line; each
  * line has a hash that continues the chain of the lines before it ---- */

@@ -14,10 +14,9 @@
 #include "option.h"
 #include "release.h"
 
-/** Returns the name and help of a method of methods.def, in order; NULL past the end. A method names a
- *  mechanism, the players of its game and the accountant that the paper uses for it. Threads: safe. */
-const char *mfpg_method_name(ptrdiff_t index);
-const char *mfpg_method_help(ptrdiff_t index);
+/** methods.def: a method names a mechanism, the players of its game and the accountant that the paper uses
+ *  for it. */
+extern const mfpg_kinds mfpg_methods;
 
 /** Returns the list of all keys, in the order in which a configuration is written. Threads: safe. */
 const mfpg_options *mfpg_config_options(void);
@@ -58,11 +57,6 @@ mfpg_status mfpg_config_set(mfpg_context *ctx, mfpg_config *config, const char *
 
 /** Does the same for a key whose value is the name of a file or folder. */
 mfpg_status mfpg_config_set_path(mfpg_context *ctx, mfpg_config *config, const char *key, const char *name);
-
-/** Checks the rules that involve several keys (both ends of an interval, what a partition needs, controls of
- *  game and mechanism ...). Call it after the last mfpg_config_set. Keys that were given a value of their own
- *  but have no effect are named in one warning. */
-mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config);
 
 /** Recognises "seed=A..B", whole numbers with A <= B: *sweep is 1 and first and last are set; 0 for any other argument.
  *  MFPG_ERR_INPUT if the range is not valid, or has more than a million seeds. */

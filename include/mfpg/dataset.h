@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "names.h"
 #include "random.h"
 
 /** Rows of examples. The federated data own their sets; a set that a caller builds borrows its arrays. An
@@ -156,8 +157,6 @@ enum {
 /** Returns the bits of that reader; 0 for NULL, "synthetic" and unknown names. */
 int mfpg_reader_facts(const char *name);
 
-/** Returns reader names and their help from readers.def; NULL past the end. */
-const char *mfpg_reader_name(ptrdiff_t index);
-const char *mfpg_reader_help(ptrdiff_t index);
+extern const mfpg_kinds mfpg_readers; /**< readers.def */
 
 #endif

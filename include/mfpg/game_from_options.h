@@ -27,9 +27,6 @@ typedef struct mfpg_game_options {
     int price; /* 1: the corrective price will be requested, which requires the optimum */
 } mfpg_game_options;
 
-/** Of which nothing is given. */
-mfpg_game_options mfpg_game_options_none(void);
-
 /** Everything that `mfpg solve` accepts: the options of a game and those of studies. If an option is not
  *  given, its number is NaN, its word -1, its text NULL and its flag 0. Filled by mfpg_option_set with
  *  mfpg_solve_options(). */

@@ -9,33 +9,6 @@
 
 #include "context.h"
 
-/* ---- from maps to mu ---- */
-
-/** Equal steps in a row: x <- phi(x) + N(0, noise_sd^2 I). In one of the two runs that are compared, phi
- *  multiplies distances by at most `contraction`, a constant that does not depend on data. The two maps phi
- *  differ by at most `shift` at every point. */
-typedef struct mfpg_hidden_step {
-    double contraction; /* c >= 0; may exceed 1 */
-    double shift;       /* Delta >= 0 */
-    double noise_sd;    /* s >= 0 */
-    int64_t times;      /* >= 1 */
-} mfpg_hidden_step;
-
-/** Computes mu of the state after the last step by the greatest convex minorant of theory S2.3, rounded up.
- *  If every c is 1, it equals mu by composition. Time is linear in count, whatever the `times` of a step.
- *  Steps with c > 1 are the exception: they are taken one by one, and beyond 65,536 of them each is charged
- *  in full, which never gives too small a mu.
- *  @param[in]  step       count of them, in the order of the run; 0: nothing was released
- *  @param[in]  start_gap  largest distance between the two starts (infinity-Wasserstein), >= 0; 0: the start
- *  is public
- *  @param[out] mu         +INFINITY if a gap is left that no noise hides, and on failure
- *  @return MFPG_OK, MFPG_ERR_DOMAIN for NaN, an infinite or a negative number, MFPG_ERR_MEMORY. ctx may be
- *  NULL. */
-mfpg_status mfpg_hidden_mu(
-    mfpg_context *ctx, const mfpg_hidden_step *step, ptrdiff_t count, double start_gap, double *mu);
-
-/* ---- from assumptions to contractions ---- */
-
 typedef enum mfpg_hidden_case {
     MFPG_HIDDEN_NONE = 0,  /* no assumption: every state counts as seen */
     MFPG_HIDDEN_QUADRATIC, /* Hessians between strong_convexity and smoothness */

@@ -16,4 +16,14 @@ const char *mfpg_names_nearest(const char *word, const char *const *names, ptrdi
 mfpg_status mfpg_names_unknown(
     mfpg_context *ctx, const char *noun, const char *word, const char *const *names, ptrdiff_t count);
 
+/** A list of built-in kinds, such as the models; the headers of the kinds declare their lists. */
+typedef struct mfpg_kinds {
+    const void *const *kind; /* count tables, each of which begins with the name and a line of help */
+    ptrdiff_t count;
+} mfpg_kinds;
+
+/** Returns the name that users type, or the line of help; NULL past the end. */
+const char *mfpg_kind_name(const mfpg_kinds *kinds, ptrdiff_t index);
+const char *mfpg_kind_help(const mfpg_kinds *kinds, ptrdiff_t index);
+
 #endif

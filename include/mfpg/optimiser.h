@@ -4,7 +4,7 @@
 #ifndef MFPG_OPTIMISER_H
 #define MFPG_OPTIMISER_H
 
-#include <stddef.h>
+#include "names.h"
 
 /** How a client's steps within one round are computed. No state is kept from one round to the next. */
 typedef struct mfpg_local_optimiser_options {
@@ -22,13 +22,6 @@ typedef struct mfpg_server_optimiser_options {
     double floor;         /* > 0: adam divides by sqrt(v) + floor; weight units */
 } mfpg_server_optimiser_options;
 
-/** Returns the defaults: sgd, rate 1, momentum 0.9, second moment 0.99, floor 1e-3. */
-mfpg_server_optimiser_options mfpg_server_optimiser_options_default(void);
-
-/** Return names and help of local.def and server.def; NULL past the end. */
-const char *mfpg_local_optimiser_name(ptrdiff_t index);
-const char *mfpg_local_optimiser_help(ptrdiff_t index);
-const char *mfpg_server_optimiser_name(ptrdiff_t index);
-const char *mfpg_server_optimiser_help(ptrdiff_t index);
+extern const mfpg_kinds mfpg_local_optimisers, mfpg_server_optimisers; /**< local.def and server.def */
 
 #endif

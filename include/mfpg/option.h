@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "context.h"
+#include "names.h"
 
 /** The kind of value of an option, in addition to its words. */
 typedef enum mfpg_option_kind {
@@ -74,6 +75,7 @@ typedef struct mfpg_option {
     char letter;      /* for a command: "-o" is the same option; 0: no letter */
     mfpg_option_kind kind;
     const char *const *words;             /* ends with NULL; or NULL */
+    const mfpg_kinds *kinds;              /* whose names are further words; or NULL */
     const char *(*word)(ptrdiff_t index); /* further words; or NULL */
     /* range of the number, of every number of a list, or of the length of a text in bytes */
     mfpg_range range;

@@ -50,9 +50,7 @@ typedef struct mfpg_promise {
     mfpg_view view;
 } mfpg_promise;
 
-const char *mfpg_unit_name(mfpg_unit unit);                /* "client", "example" */
 const char *mfpg_adjacency_name(mfpg_adjacency adjacency); /* "zero-out", "replace", "add", "remove" */
-const char *mfpg_view_name(mfpg_view view);                /* "local", "average", "final" */
 
 /** What was noised. In neighbouring runs over parameters the data separate the states at every step;
  *  neighbouring records differ at their start only (theory S5). A certificate of one kind proves nothing

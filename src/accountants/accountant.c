@@ -12,13 +12,19 @@
 #include "gdp.h"
 #include "release_check.h"
 
-static const mfpg_accountant_ops *const built_in[] = {
+static const void *const KINDS[] = {
 #define ENTRY(name) &mfpg_accountant_##name,
 #include "accountants.def"
 #undef ENTRY
 };
 
-enum { BUILT_IN = sizeof built_in / sizeof built_in[0] };
+enum {
+#define ENTRY(name) INDEX_##name,
+#include "accountants.def"
+#undef ENTRY
+};
+
+const mfpg_kinds mfpg_accountants = MFPG_KINDS(KINDS), mfpg_certifying_accountants = {KINDS, INDEX_paper_rdp};
 
 struct mfpg_accountant {
     const mfpg_accountant_ops *ops;
@@ -28,14 +34,6 @@ struct mfpg_accountant {
     int poisoned;
     max_align_t state[];
 };
-
-const char *mfpg_accountant_name(ptrdiff_t index) {
-    return index >= 0 && index < BUILT_IN ? built_in[index]->name : NULL;
-}
-
-const char *mfpg_accountant_help(ptrdiff_t index) {
-    return index >= 0 && index < BUILT_IN ? built_in[index]->help : NULL;
-}
 
 mfpg_accountant_options mfpg_accountant_options_default(void) {
     return (mfpg_accountant_options){
@@ -56,20 +54,14 @@ static int facts_of(const mfpg_accountant_ops *ops) {
     return ops->facts | (ops->particles == MFPG_PARTICLES_DATA ? MFPG_ACCOUNTANT_OF_DATA : 0);
 }
 
-static const mfpg_accountant_ops *named(const char *name) {
-    for (ptrdiff_t i = 0; name && i < BUILT_IN; i++)
-        if (strcmp(name, built_in[i]->name) == 0) return built_in[i];
-    return NULL;
-}
-
 int mfpg_accountant_facts(const char *name) {
-    const mfpg_accountant_ops *ops = named(name);
+    const mfpg_accountant_ops *ops = mfpg_kind_find(&mfpg_accountants, name);
     return ops ? facts_of(ops) : 0;
 }
 
 const char *mfpg_accountant_with(int facts) {
-    for (ptrdiff_t i = 0; i < BUILT_IN; i++)
-        if ((facts_of(built_in[i]) & facts) == facts) return built_in[i]->name;
+    for (ptrdiff_t i = 0; i < mfpg_accountants.count; i++)
+        if ((facts_of(KINDS[i]) & facts) == facts) return mfpg_kind_name(&mfpg_accountants, i);
     return NULL;
 }
 
@@ -81,12 +73,8 @@ const char *mfpg_accountant_default(mfpg_particles particles, int samples_exampl
 mfpg_status mfpg_accountant_create(
     mfpg_context *ctx, const char *kind, const mfpg_accountant_options *options, mfpg_accountant **out) {
     mfpg_accountant_options chosen = options ? *options : mfpg_accountant_options_default();
-    const mfpg_accountant_ops *ops = named(kind);
-    if (!ops) {
-        const char *names[BUILT_IN];
-        for (ptrdiff_t i = 0; i < BUILT_IN; i++) names[i] = built_in[i]->name;
-        return mfpg_names_unknown(ctx, "accountant", kind, names, BUILT_IN);
-    }
+    const mfpg_accountant_ops *ops = mfpg_kind_find(&mfpg_accountants, kind);
+    if (!ops) return mfpg_kind_unknown(ctx, "accountant", kind, &mfpg_accountants, NULL);
     const char *fault = mfpg_promise_fault(&chosen.promise);
     if (fault) return mfpg_fail(ctx, MFPG_ERR_INPUT, "accountant %s: %s", ops->name, fault);
     if (!(chosen.width > 0.0))

@@ -23,6 +23,9 @@ enum {
     MFPG_ACCOUNTANT_OF_DATA = 128 /* accepts releases of data and not of parameters */
 };
 
+/* The first of mfpg_accountants, those whose epsilon is a guarantee. */
+extern const mfpg_kinds mfpg_certifying_accountants;
+
 /* Returns the bits of that accountant; 0 for NULL and unknown names. */
 int mfpg_accountant_facts(const char *name);
 
@@ -67,6 +70,11 @@ double mfpg_data_exogenous_mu(double distance, double noise_sd, double contracti
 
 /* ---- calibration ---- */
 
+/* Returns the largest mu for which mu-GDP is (epsilon, delta)-DP, rounded down (by a relative 1.1e-12).
+ * Noise of sd sensitivity/mu therefore costs at most this epsilon. The result is +INFINITY for epsilon
+ * +INFINITY, and 0 for NaN, for a value out of range and if no such mu exists. */
+double mfpg_gdp_mu(double epsilon, double delta);
+
 /* Returns the paper's formula, sensitivity sqrt(2 ln(1.25/delta))/epsilon. It is proved for epsilon up to 1
  * and false for large epsilon (at delta 1e-5 from 8.42 on), so it serves reproduction only. NaN unless all
  * arguments are positive and finite and delta < 1. */
@@ -101,6 +109,29 @@ double mfpg_zcdp_rho(double epsilon, double delta);
 mfpg_odometer mfpg_odometer_read(double mu, double delta);
 
 /* ---- hidden states ---- */
+
+/* Equal steps in a row: x <- phi(x) + N(0, noise_sd^2 I). In one of the two runs that are compared, phi
+ * multiplies distances by at most `contraction`, a constant that does not depend on data. The two maps phi
+ * differ by at most `shift` at every point. */
+typedef struct mfpg_hidden_step {
+    double contraction; /* c >= 0; may exceed 1 */
+    double shift;       /* Delta >= 0 */
+    double noise_sd;    /* s >= 0 */
+    int64_t times;      /* >= 1 */
+} mfpg_hidden_step;
+
+/* Computes mu of the state after the last step by the greatest convex minorant of theory S2.3, rounded up.
+ * If every c is 1, it equals mu by composition. Time is linear in count, whatever the `times` of a step.
+ * Steps with c > 1 are the exception: they are taken one by one, and beyond 65,536 of them each is charged
+ * in full, which never gives too small a mu.
+ * @param[in]  step       count of them, in the order of the run; 0: nothing was released
+ * @param[in]  start_gap  largest distance between the two starts (infinity-Wasserstein), >= 0; 0: the start
+ * is public
+ * @param[out] mu         +INFINITY if a gap is left that no noise hides, and on failure
+ * @return MFPG_OK, MFPG_ERR_DOMAIN for NaN, an infinite or a negative number, MFPG_ERR_MEMORY. ctx may be
+ * NULL. */
+mfpg_status mfpg_hidden_mu(
+    mfpg_context *ctx, const mfpg_hidden_step *step, ptrdiff_t count, double start_gap, double *mu);
 
 /* Does the same as mfpg_hidden_mu for equal steps from a public start, if every state is projected onto a
  * public convex set of that diameter > 0 before the next step. At any step the distance that remains to be

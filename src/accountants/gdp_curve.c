@@ -6,8 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "mfpg/accountant.h"
-
+#include "accounting.h"
 #include "numerics/special/normal.h"
 #include "numerics/special/roots.h"
 

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/memory.h"
 #include "options/value.h"
 #include "options/columns.h"
+#include "base/release_parts.h"
 #include "account_request.h"
 
 #define OPTION(title, form, allowed, between, placeholder, member, says)                                     \
@@ -101,8 +103,8 @@ mfpg_accountant_options account_accountant_options(const mfpg_question *q) {
 void account_describe(
     const mfpg_question *q, const char *accountant, mfpg_unit unit, mfpg_view view, mfpg_answer *out) {
     int given = account_given(q->sensitivity) || account_given(q->mu);
-    for (ptrdiff_t i = 0; (out->accountant = mfpg_accountant_name(i)); i++) /* the name as a constant */
-        if (strcmp(out->accountant, accountant) == 0) break;
+    const char *const *kind = mfpg_kind_find(&mfpg_accountants, accountant);
+    out->accountant = kind ? *kind : NULL; /* the name as a constant */
     out->adjacency = given ? NULL : mfpg_adjacency_name(account_adjacency(q));
     out->unit = mfpg_unit_name(unit);
     out->view = mfpg_view_name(view);

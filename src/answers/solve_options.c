@@ -59,12 +59,6 @@ const mfpg_options *mfpg_solve_options(void) {
     return &list;
 }
 
-mfpg_game_options mfpg_game_options_none(void) {
-    mfpg_solve_request none = {0};
-    mfpg_options_begin(mfpg_solve_options(), &none);
-    return none.game;
-}
-
 /* ---- who reads which ---- */
 
 /* Returns the bit of the named cost, or all bits if no cost or an unknown one was named. */

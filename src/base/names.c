@@ -67,6 +67,36 @@ mfpg_status mfpg_names_unknown(
         nearest, list);
 }
 
+/* ---- lists of kinds ---- */
+
+static const char *text_of(const mfpg_kinds *kinds, ptrdiff_t index, int number) {
+    return index >= 0 && index < kinds->count ? ((const char *const *)kinds->kind[index])[number] : NULL;
+}
+
+const char *mfpg_kind_name(const mfpg_kinds *kinds, ptrdiff_t index) {
+    return text_of(kinds, index, 0);
+}
+
+const char *mfpg_kind_help(const mfpg_kinds *kinds, ptrdiff_t index) {
+    return text_of(kinds, index, 1);
+}
+
+const void *mfpg_kind_find(const mfpg_kinds *kinds, const char *name) {
+    for (ptrdiff_t i = 0; name && i < kinds->count; i++)
+        if (strcmp(name, mfpg_kind_name(kinds, i)) == 0) return kinds->kind[i];
+    return NULL;
+}
+
+mfpg_status mfpg_kind_unknown(
+    mfpg_context *ctx, const char *noun, const char *word, const mfpg_kinds *kinds, const char *more) {
+    enum { MOST = 64 };
+    const char *names[MOST + 1];
+    ptrdiff_t count = 0;
+    for (; count < MOST && count < kinds->count; count++) names[count] = mfpg_kind_name(kinds, count);
+    if (more) names[count++] = more;
+    return mfpg_names_unknown(ctx, noun, word, names, count);
+}
+
 /* ---- text of any origin ---- */
 
 size_t mfpg_utf8_length(const char *text, size_t length) {

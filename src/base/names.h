@@ -7,6 +7,17 @@
 
 #include "mfpg/names.h"
 
+/* A list from the array of its tables. */
+#define MFPG_KINDS(array)                                                                                    \
+    { array, sizeof(array) / sizeof(array)[0] }
+
+/* Returns the table of that name, or NULL; name may be NULL. */
+const void *mfpg_kind_find(const mfpg_kinds *kinds, const char *name);
+
+/* Does the same as mfpg_names_unknown, with the names of a list and one more name, or NULL. */
+mfpg_status mfpg_kind_unknown(
+    mfpg_context *ctx, const char *noun, const char *word, const mfpg_kinds *kinds, const char *more);
+
 /* Writes "a, b, c" (cut to size with "...") and returns out. */
 char *mfpg_names_join(const char *const *names, ptrdiff_t count, char *out, size_t size);
 

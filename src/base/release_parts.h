@@ -5,6 +5,9 @@
 
 #include "mfpg/release.h"
 
+const char *mfpg_unit_name(mfpg_unit unit); /* "client", "example" */
+const char *mfpg_view_name(mfpg_view view); /* "local", "average", "final" */
+
 /* Returns the number that the control names; NaN for MFPG_CONTROL_NONE. */
 double mfpg_action_value(const mfpg_action *action);
 

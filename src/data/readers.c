@@ -12,47 +12,32 @@
 #include "readers.def"
 #undef ENTRY
 
-static const mfpg_reader_ops *const readers[] = {
+static const void *const KINDS[] = {
 #define ENTRY(name) &mfpg_reader_##name,
 #include "readers.def"
 #undef ENTRY
 };
 
-enum { READERS = sizeof readers / sizeof readers[0] };
-
-const char *mfpg_reader_name(ptrdiff_t index) {
-    return index >= 0 && index < READERS ? readers[index]->name : NULL;
-}
-
-const char *mfpg_reader_help(ptrdiff_t index) {
-    return index >= 0 && index < READERS ? readers[index]->help : NULL;
-}
+const mfpg_kinds mfpg_readers = MFPG_KINDS(KINDS);
 
 int mfpg_reader_facts(const char *name) {
-    for (ptrdiff_t i = 0; name && i < READERS; i++)
-        if (strcmp(readers[i]->name, name) == 0)
-            return (readers[i]->arrays ? MFPG_READER_ARRAYS : 0) |
-                   (readers[i]->infers_features ? MFPG_READER_INFERS_FEATURES : 0) |
-                   (readers[i]->pictures ? MFPG_READER_PICTURES : 0);
-    return 0;
+    const mfpg_reader_ops *reader = mfpg_kind_find(&mfpg_readers, name);
+    if (!reader) return 0;
+    return (reader->arrays ? MFPG_READER_ARRAYS : 0) |
+           (reader->infers_features ? MFPG_READER_INFERS_FEATURES : 0) |
+           (reader->pictures ? MFPG_READER_PICTURES : 0);
 }
 
 mfpg_status mfpg_reader_find(mfpg_context *ctx, const char *name, const mfpg_reader_ops **out) {
-    const char *names[READERS + 1];
-    for (ptrdiff_t i = 0; i < READERS; i++) {
-        if (strcmp(readers[i]->name, name) == 0) {
-            *out = readers[i];
-            return MFPG_OK;
-        }
-        names[i] = readers[i]->name;
-    }
-    names[READERS] = "synthetic";
-    return mfpg_names_unknown(ctx, "data.format", name, names, READERS + 1);
+    *out = mfpg_kind_find(&mfpg_readers, name);
+    return *out ? MFPG_OK : mfpg_kind_unknown(ctx, "data.format", name, &mfpg_readers, "synthetic");
 }
 
 const mfpg_reader_ops *mfpg_reader_recognise(const unsigned char *head, size_t length) {
-    for (ptrdiff_t i = 0; i < READERS; i++)
-        if (readers[i]->sniff(head, length)) return readers[i];
+    for (ptrdiff_t i = 0; i < mfpg_readers.count; i++) {
+        const mfpg_reader_ops *reader = mfpg_readers.kind[i];
+        if (reader->sniff(head, length)) return reader;
+    }
     return NULL;
 }
 

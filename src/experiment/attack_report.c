@@ -13,6 +13,7 @@
 #include "base/json_file.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
+#include "base/release_parts.h"
 #include "internal.h"
 
 /* ---- audit.json, which has both ---- */

@@ -8,6 +8,7 @@
 #include "federation/adaptive_actions.h"
 #include "federation/run_folder.h"
 #include "mechanisms/mechanism_ops.h"
+#include "base/release_parts.h"
 #include "internal.h"
 
 /* for a larger federation only the extremes are printed; clients.csv has all clients */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "federation_core.h"
 #include "mechanisms/private_action.h"
+#include "models/losses.h"
 
 mfpg_federation_options mfpg_federation_options_default(void) {
     return (mfpg_federation_options){

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/fields.h"
+#include "base/release_parts.h"
 #include "run_folder.h"
 
 /* ---- rounds ---- */

@@ -14,30 +14,16 @@
 #include "mechanisms.def"
 #undef ENTRY
 
-static const mfpg_mechanism_ops *const KINDS[] = {
+static const void *const KINDS[] = {
 #define ENTRY(id) &mfpg_mechanism_##id,
 #include "mechanisms.def"
 #undef ENTRY
 };
 
-enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
-
-const char *mfpg_mechanism_name(ptrdiff_t index) {
-    return index >= 0 && index < KIND_COUNT ? KINDS[index]->name : NULL;
-}
-
-const char *mfpg_mechanism_help(ptrdiff_t index) {
-    return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
-}
-
-static const mfpg_mechanism_ops *named(const char *name) {
-    for (int i = 0; name && i < KIND_COUNT; i++)
-        if (strcmp(name, KINDS[i]->name) == 0) return KINDS[i];
-    return NULL;
-}
+const mfpg_kinds mfpg_mechanisms = MFPG_KINDS(KINDS);
 
 mfpg_mechanism_kind mfpg_mechanism_kind_of(const char *name) {
-    const mfpg_mechanism_ops *ops = named(name);
+    const mfpg_mechanism_ops *ops = mfpg_kind_find(&mfpg_mechanisms, name);
     if (!ops) return (mfpg_mechanism_kind){0};
     return (mfpg_mechanism_kind){ops->control, ops->particles, ops->of_data != NULL, ops->flow};
 }
@@ -158,12 +144,8 @@ static mfpg_status choose_particles(
 
 mfpg_status mfpg_mechanism_create(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_mechanism **out) {
-    const mfpg_mechanism_ops *ops = named(options->kind);
-    if (!ops) {
-        const char *names[KIND_COUNT];
-        for (int i = 0; i < KIND_COUNT; i++) names[i] = KINDS[i]->name;
-        return mfpg_names_unknown(ctx, "mechanism", options->kind, names, KIND_COUNT);
-    }
+    const mfpg_mechanism_ops *ops = mfpg_kind_find(&mfpg_mechanisms, options->kind);
+    if (!ops) return mfpg_kind_unknown(ctx, "mechanism", options->kind, &mfpg_mechanisms, NULL);
     mfpg_status status = validate(ctx, options);
     if (status == MFPG_OK) status = choose_particles(ctx, options, &ops);
     const mfpg_local_optimiser *optimiser;

@@ -8,6 +8,32 @@
 
 #include "optimisers/optimiser.h"
 
+/* What a local update observed. It is private and serves metrics and diagnostics only. */
+typedef struct mfpg_update_report {
+    /* number of examples (or client gradients, or updates) that were not finite and became zero */
+    int64_t nonfinite;
+    int64_t steps;
+    double signal_norm; /* norm of the sum of the clipped displacements, without noise and regularisers */
+    /* of the projections of all steps; they are computed from noised parameters */
+    mfpg_transport_report transport;
+} mfpg_update_report;
+
+/* One client's part in one round. All pointers are borrowed. */
+typedef struct mfpg_local_round {
+    const mfpg_dataset *data;
+    /* declared public row count, as given to mfpg_mechanism_release; data may hold fewer or more rows */
+    ptrdiff_t rows;
+    /* What this round releases, as accountants and ledger record it: the noise that is added has sd noise_sd
+     * and is on the grid `grid`. */
+    const mfpg_release *release;
+    /* grid of the local steps before the last one in a round with a share; 0: mfpg_grid_for of the noise */
+    double inner_grid;
+    /* stream of (NOISE, round, client), whose vector s is for step s; for records, of (RECORDS, ...) */
+    const mfpg_stream *noise;
+    const mfpg_stream *batch; /* stream of (BATCH, round, client); used if batch_rate < 1 */
+    int64_t *share;           /* parameters integers, or NULL in view local */
+} mfpg_local_round;
+
 typedef struct mfpg_mechanism_ops {
     const char *name, *help;
     mfpg_control control; /* control of its actions; NONE: nothing is clipped and no noise is added */
@@ -211,5 +237,39 @@ mfpg_status mfpg_records_flow(mfpg_context *ctx, const mfpg_mechanism *mechanism
 
 /* Returns the number of floats of workspace for noising records and for their flow. */
 ptrdiff_t mfpg_records_workspace(const mfpg_model *model);
+
+/* ---- a round of a client (local_update.c) ---- */
+
+/* Returns the number of floats of workspace for one local update on a data set of that many rows. The memory
+ * must be allocated (not a declared array), because parts of it are used as other types. */
+ptrdiff_t mfpg_mechanism_workspace(const mfpg_mechanism *mechanism, const mfpg_model *model, ptrdiff_t rows);
+
+/* Computes one client's local update of one round: out = the privatised local model after the local steps
+ * from w.
+ *
+ * Each step takes the gradient at the current local model on all rows or on a Poisson batch and clips it (as
+ * a flattened vector, over all tensors together, with the norm in double; a zero gradient stays zero, a
+ * non-finite one becomes zero and is counted). After clipping it adds the regularisers, which do not depend
+ * on data, and what the optimiser keeps of earlier steps; then it adds noise. With clip_at update the steps
+ * have neither clip nor noise, and the update is clipped once and noised once.
+ *
+ * The noise is added to an integer vector. It is the clipped displacement rounded towards zero in units of
+ * grid 2^-20, whose norm is checked in integers, or the integer sum of the clipped gradients of examples.
+ * The release is K = [(x + sd Z)/grid] (src/base/grid_noise.h), and the state moves by K grid.
+ *
+ * round->share is the client's weighted share of the sum, p (out - w) on release->grid with p =
+ * release->weight. Its last noise is drawn on that grid: share_j = [p (s_j - w_j)/grid] + [(p x_j + p sd
+ * Z_j)/grid], where s is the state before the last step (or what its regularisers make of it) and x its
+ * data. In this case only the client itself may see out.
+ * @param[in]  w        mfpg_model_parameters floats, finite
+ * @param[out] out      the same number; must not alias w
+ * @param[out] report   may be NULL
+ * @return MFPG_OK; MFPG_ERR_INPUT for a release that is not this mechanism's (steps, a smaller sensitivity),
+ * a share of projected states or without noise, a model whose sums round more than sum_rounding;
+ * MFPG_ERR_DOMAIN for a grid that does not fit; MFPG_ERR_MEMORY (Sinkhorn); MFPG_ERR_NUMERIC if the weights
+ * are no longer finite or a projection does not converge.
+ * Threads: safe with separate work, out and share. */
+mfpg_status mfpg_mechanism_update(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_model *model,
+    const mfpg_local_round *round, const float *w, float *out, float *work, mfpg_update_report *report);
 
 #endif

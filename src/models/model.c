@@ -16,33 +16,19 @@
 #include "models.def"
 #undef ENTRY
 
-static const mfpg_model_ops *const KINDS[] = {
+static const void *const KINDS[] = {
 #define ENTRY(id) &mfpg_model_##id,
 #include "models.def"
 #undef ENTRY
 };
 
-enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
+const mfpg_kinds mfpg_models = MFPG_KINDS(KINDS);
 
 /* Row numbers are int32, and every count of parameters must fit into int32 too. */
 static const ptrdiff_t MOST_PARAMETERS = INT32_MAX;
 
-const char *mfpg_model_kind_name(ptrdiff_t index) {
-    return index >= 0 && index < KIND_COUNT ? KINDS[index]->name : NULL;
-}
-
-const char *mfpg_model_kind_help(ptrdiff_t index) {
-    return index >= 0 && index < KIND_COUNT ? KINDS[index]->help : NULL;
-}
-
-static const mfpg_model_ops *find_kind(const char *kind) {
-    for (int i = 0; kind && i < KIND_COUNT; i++)
-        if (strcmp(kind, KINDS[i]->name) == 0) return KINDS[i];
-    return NULL;
-}
-
 int mfpg_model_facts(const char *kind) {
-    const mfpg_model_ops *ops = find_kind(kind);
+    const mfpg_model_ops *ops = mfpg_kind_find(&mfpg_models, kind);
     if (!ops) return 0;
     return (ops->classes == MFPG_CLASSES_OF_OPTIONS ? MFPG_MODEL_TAKES_CLASSES : 0) |
            (ops->hidden ? MFPG_MODEL_TAKES_HIDDEN : 0) | (ops->classes == 2 ? MFPG_MODEL_BINARY : 0) |
@@ -81,10 +67,8 @@ static mfpg_status check_options(
 }
 
 mfpg_status mfpg_model_create(mfpg_context *ctx, const mfpg_model_options *options, mfpg_model **out) {
-    const mfpg_model_ops *ops = find_kind(options->kind);
-    const char *names[KIND_COUNT];
-    for (int i = 0; i < KIND_COUNT; i++) names[i] = KINDS[i]->name;
-    if (!ops) return mfpg_names_unknown(ctx, "model", options->kind, names, KIND_COUNT);
+    const mfpg_model_ops *ops = mfpg_kind_find(&mfpg_models, options->kind);
+    if (!ops) return mfpg_kind_unknown(ctx, "model", options->kind, &mfpg_models, NULL);
     ptrdiff_t classes = ops->classes == MFPG_CLASSES_OF_OPTIONS ? options->classes : ops->classes;
     mfpg_status status = check_options(ctx, ops, options, classes);
     if (status != MFPG_OK) return status;

@@ -1,7 +1,6 @@
 #include "optimiser.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/names.h"
@@ -13,19 +12,19 @@
 #include "server.def"
 #undef ENTRY
 
-static const mfpg_local_optimiser *const LOCAL[] = {
+static const void *const LOCAL[] = {
 #define ENTRY(id) &mfpg_local_##id,
 #include "local.def"
 #undef ENTRY
 };
 
-static const mfpg_server_optimiser *const SERVER[] = {
+static const void *const SERVER[] = {
 #define ENTRY(id) &mfpg_server_##id,
 #include "server.def"
 #undef ENTRY
 };
 
-enum { LOCALS = sizeof LOCAL / sizeof LOCAL[0], SERVERS = sizeof SERVER / sizeof SERVER[0] };
+const mfpg_kinds mfpg_local_optimisers = MFPG_KINDS(LOCAL), mfpg_server_optimisers = MFPG_KINDS(SERVER);
 
 mfpg_local_optimiser_options mfpg_local_optimiser_options_default(void) {
     return (mfpg_local_optimiser_options){.kind = "sgd", .momentum = 0.9};
@@ -36,45 +35,14 @@ mfpg_server_optimiser_options mfpg_server_optimiser_options_default(void) {
         .kind = "sgd", .learning_rate = 1.0, .momentum = 0.9, .second_moment = 0.99, .floor = 1e-3};
 }
 
-const char *mfpg_local_optimiser_name(ptrdiff_t index) {
-    return index >= 0 && index < LOCALS ? LOCAL[index]->name : NULL;
-}
-
-const char *mfpg_local_optimiser_help(ptrdiff_t index) {
-    return index >= 0 && index < LOCALS ? LOCAL[index]->help : NULL;
-}
-
-const char *mfpg_server_optimiser_name(ptrdiff_t index) {
-    return index >= 0 && index < SERVERS ? SERVER[index]->name : NULL;
-}
-
-const char *mfpg_server_optimiser_help(ptrdiff_t index) {
-    return index >= 0 && index < SERVERS ? SERVER[index]->help : NULL;
-}
-
-/* Returns the index of a name in a list, or -1. */
-static int find(const char *name, const char *(*name_of)(ptrdiff_t index)) {
-    for (int i = 0; name_of(i); i++)
-        if (strcmp(name, name_of(i)) == 0) return i;
-    return -1;
-}
-
 int mfpg_local_optimiser_reads(const char *name) {
-    int at = find(name, mfpg_local_optimiser_name);
-    return at < 0 ? 0 : LOCAL[at]->reads;
+    const mfpg_local_optimiser *found = mfpg_kind_find(&mfpg_local_optimisers, name);
+    return found ? found->reads : 0;
 }
 
 int mfpg_server_optimiser_reads(const char *name) {
-    int at = find(name, mfpg_server_optimiser_name);
-    return at < 0 ? 0 : SERVER[at]->reads;
-}
-
-static mfpg_status unknown(
-    mfpg_context *ctx, const char *what, const char *name, const char *(*name_of)(ptrdiff_t index)) {
-    const char *names[LOCALS + SERVERS];
-    int count = 0;
-    for (; name_of(count); count++) names[count] = name_of(count);
-    return mfpg_names_unknown(ctx, what, name, names, count);
+    const mfpg_server_optimiser *found = mfpg_kind_find(&mfpg_server_optimisers, name);
+    return found ? found->reads : 0;
 }
 
 static mfpg_status check_share(mfpg_context *ctx, const char *name, double value) {
@@ -89,18 +57,17 @@ static mfpg_status check_positive(mfpg_context *ctx, const char *name, double va
 
 mfpg_status mfpg_local_optimiser_find(
     mfpg_context *ctx, const mfpg_local_optimiser_options *o, const mfpg_local_optimiser **out) {
-    int at = o->kind ? find(o->kind, mfpg_local_optimiser_name) : 0;
-    if (at < 0) return unknown(ctx, "optimiser", o->kind, mfpg_local_optimiser_name);
-    *out = LOCAL[at];
+    *out = o->kind ? mfpg_kind_find(&mfpg_local_optimisers, o->kind) : LOCAL[0];
+    if (!*out) return mfpg_kind_unknown(ctx, "optimiser", o->kind, &mfpg_local_optimisers, NULL);
     return (*out)->reads & MFPG_OPTIMISER_READS_MOMENTUM ? check_share(ctx, "momentum", o->momentum)
                                                          : MFPG_OK;
 }
 
 mfpg_status mfpg_server_optimiser_find(
     mfpg_context *ctx, const mfpg_server_optimiser_options *o, const mfpg_server_optimiser **out) {
-    int at = o->kind ? find(o->kind, mfpg_server_optimiser_name) : 0;
-    if (at < 0) return unknown(ctx, "server optimiser", o->kind, mfpg_server_optimiser_name);
-    int reads = SERVER[at]->reads;
+    *out = o->kind ? mfpg_kind_find(&mfpg_server_optimisers, o->kind) : SERVER[0];
+    if (!*out) return mfpg_kind_unknown(ctx, "server optimiser", o->kind, &mfpg_server_optimisers, NULL);
+    int reads = (*out)->reads;
     mfpg_status status = check_positive(ctx, "learning rate of the server", o->learning_rate);
     if (status == MFPG_OK && reads & MFPG_OPTIMISER_READS_MOMENTUM)
         status = check_share(ctx, "momentum of the server", o->momentum);
@@ -108,11 +75,10 @@ mfpg_status mfpg_server_optimiser_find(
         status = check_share(ctx, "second moment of the server", o->second_moment);
     if (status == MFPG_OK && reads & MFPG_OPTIMISER_READS_SECOND_MOMENT)
         status = check_positive(ctx, "floor of the server", o->floor);
-    *out = SERVER[at];
     return status;
 }
 
 int mfpg_server_is_plain(const mfpg_server_optimiser_options *o) {
-    int at = o->kind ? find(o->kind, mfpg_server_optimiser_name) : 0;
-    return at >= 0 && SERVER[at]->averages && o->learning_rate == 1.0;
+    const mfpg_server_optimiser *own = o->kind ? mfpg_kind_find(&mfpg_server_optimisers, o->kind) : SERVER[0];
+    return own && own->averages && o->learning_rate == 1.0;
 }

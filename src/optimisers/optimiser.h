@@ -62,4 +62,7 @@ int mfpg_server_optimiser_reads(const char *name);
 /* Returns the defaults: sgd; momentum 0.9 applies only if momentum is selected. */
 mfpg_local_optimiser_options mfpg_local_optimiser_options_default(void);
 
+/* Returns the defaults: sgd, rate 1, momentum 0.9, second moment 0.99, floor 1e-3. */
+mfpg_server_optimiser_options mfpg_server_optimiser_options_default(void);
+
 #endif

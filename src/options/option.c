@@ -35,6 +35,7 @@ const char *mfpg_option_word(const mfpg_option *option, ptrdiff_t index) {
     if (index < 0) return NULL;
     for (; option->words && option->words[fixed]; fixed++)
         if (fixed == index) return option->words[fixed];
+    if (option->kinds) return mfpg_kind_name(option->kinds, index - fixed);
     return option->word ? option->word(index - fixed) : NULL;
 }
 

@@ -105,7 +105,7 @@ static mfpg_calibration check_both_sides(mfpg_context *ctx, const mfpg_calibrati
 /* Parameters only; those that are slow have tests of their own, with fewer questions. */
 static int is_usable(mfpg_context *ctx, ptrdiff_t kind) {
     mfpg_accountant *probe = NULL;
-    CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_accountant_name(kind), NULL, &probe));
+    CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_kind_name(&mfpg_accountants, kind), NULL, &probe));
     int usable =
         mfpg_accountant_certifies(probe) && mfpg_accountant_particles(probe) == MFPG_PARTICLES_PARAMETERS;
     mfpg_accountant_destroy(probe);
@@ -122,11 +122,11 @@ static void test_every_accountant_is_met_from_the_safe_side(void **state) {
     const mfpg_solve solves[] = {MFPG_SOLVE_NOISE, MFPG_SOLVE_RATE, MFPG_SOLVE_STEPS};
     const mfpg_release schedule[] = {steps_of(0.05, 3, 20), steps_of(0.02, 1.2, 300)};
     mfpg_accountant_options options = example_options(MFPG_ADJACENCY_ZERO_OUT);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!is_usable(ctx, kind)) continue;
-        int credits = credits_sampling(mfpg_accountant_name(kind));
+        int credits = credits_sampling(mfpg_kind_name(&mfpg_accountants, kind));
         for (int i = 0; i < 3; i++) {
-            const mfpg_calibration_options asked = {.accountant = mfpg_accountant_name(kind),
+            const mfpg_calibration_options asked = {.accountant = mfpg_kind_name(&mfpg_accountants, kind),
                 .options = &options,
                 .epsilon = credits ? 2 : 60, /* what gdp does not credit costs more */
                 .delta = 1e-5,
@@ -149,8 +149,8 @@ static void test_noise_is_never_below_the_tight_one(void **state) {
     mfpg_context *ctx = testing_context(1);
     const mfpg_release schedule = steps_of(256.0 / 60000, 1, 14062);
     mfpg_accountant_options options = example_options(MFPG_ADJACENCY_ZERO_OUT);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
-        const char *name = mfpg_accountant_name(kind);
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
+        const char *name = mfpg_kind_name(&mfpg_accountants, kind);
         if (!is_usable(ctx, kind) || !credits_sampling(name)) continue;
         const mfpg_calibration_options asked = {.accountant = name,
             .options = &options,

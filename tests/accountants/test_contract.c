@@ -4,7 +4,7 @@
 
 static mfpg_accountant *created(mfpg_context *ctx, ptrdiff_t kind) {
     mfpg_accountant *made = NULL;
-    CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_accountant_name(kind), NULL, &made));
+    CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_kind_name(&mfpg_accountants, kind), NULL, &made));
     return made;
 }
 
@@ -55,16 +55,18 @@ static void test_names_are_listed_once_and_made_by_name(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     ptrdiff_t count = 0;
-    for (; mfpg_accountant_name(count); count++) {
-        assert_true(strlen(mfpg_accountant_help(count)) > 0);
+    for (; mfpg_kind_name(&mfpg_accountants, count); count++) {
+        assert_true(strlen(mfpg_kind_help(&mfpg_accountants, count)) > 0);
         for (ptrdiff_t j = 0; j < count; j++)
-            assert_string_not_equal(mfpg_accountant_name(j), mfpg_accountant_name(count));
-        int paper = strncmp(mfpg_accountant_name(count), "paper_", 6) == 0;
+            assert_string_not_equal(
+                mfpg_kind_name(&mfpg_accountants, j), mfpg_kind_name(&mfpg_accountants, count));
+        int paper = strncmp(mfpg_kind_name(&mfpg_accountants, count), "paper_", 6) == 0;
         assert_int_equal(certifies(ctx, count), !paper); /* the name says it */
+        assert_int_equal(count < mfpg_certifying_accountants.count, !paper);
     }
     assert_true(count >= 3);
-    assert_null(mfpg_accountant_help(count));
-    assert_null(mfpg_accountant_name(-1));
+    assert_null(mfpg_kind_help(&mfpg_accountants, count));
+    assert_null(mfpg_kind_name(&mfpg_accountants, -1));
     mfpg_context_destroy(ctx);
 }
 
@@ -86,7 +88,7 @@ static void test_unknown_names_and_promises_are_refused(void **state) {
 static void test_nothing_recorded_costs_nothing(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         mfpg_accountant *accountant = created(ctx, kind);
         assert_true(epsilon_at(ctx, accountant, 1e-5) == 0.0);
         assert_true(epsilon_at(ctx, accountant, 0.0) == 0.0);
@@ -100,7 +102,7 @@ static void test_the_two_ends_of_an_answer_are_in_order(void **state) {
     (void)state;
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         for (int run = 0; run < testing_repeats(20); run++) {
             mfpg_accountant *accountant = created(ctx, kind);
             mfpg_release release =
@@ -112,7 +114,8 @@ static void test_the_two_ends_of_an_answer_are_in_order(void **state) {
             assert_true(epsilon.lower >= 0.0 && epsilon.upper >= epsilon.lower);
             assert_true(delta.lower >= 0.0 && delta.upper >= delta.lower);
             if (certifies(ctx, kind)) assert_true(epsilon.upper == epsilon_at(ctx, accountant, 1e-5));
-            if (strcmp(mfpg_accountant_name(kind), "gdp") == 0) /* exact, so the ends nearly meet */
+            if (strcmp(mfpg_kind_name(&mfpg_accountants, kind), "gdp") ==
+                0) /* exact, so the ends nearly meet */
                 assert_true(epsilon.upper - epsilon.lower <= 1e-9 * (1.0 + epsilon.upper));
             mfpg_accountant_destroy(accountant);
         }
@@ -124,7 +127,7 @@ static void test_epsilon_never_falls_as_rounds_accumulate(void **state) {
     (void)state;
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!certifies(ctx, kind)) continue;
         for (int run = 0; run < testing_repeats(20); run++) {
             mfpg_accountant *accountant = created(ctx, kind);
@@ -151,7 +154,7 @@ static void test_epsilon_grows_with_sensitivity_and_falls_with_noise(void **stat
     (void)state;
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!certifies(ctx, kind)) continue;
         for (int i = 0; i < testing_repeats(100); i++) {
             double s = random_scale(&random, 1e-3, 10), sd = random_scale(&random, 0.1, 100);
@@ -179,7 +182,7 @@ static void test_order_of_records_does_not_show(void **state) {
     uint64_t random = announced_seed();
     mfpg_context *ctx = testing_context(1);
     mfpg_release releases[RECORDS];
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!certifies(ctx, kind)) continue;
         double expected = -1.0, expected_mu = -1.0;
         for (int i = 0; i < RECORDS; i++)
@@ -210,7 +213,7 @@ static void test_delta_and_epsilon_out_of_range_are_refused(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const double bad_deltas[] = {1.0, 1.5, -0.1, NAN}, bad_epsilons[] = {-1.0, NAN};
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         mfpg_accountant *accountant = created(ctx, kind);
         mfpg_release release = release_for(ctx, kind, 1.0, 1.0);
         for (int recorded = 0; recorded < 2; recorded++) {
@@ -258,7 +261,7 @@ static void test_the_other_kind_of_particle_poisons_for_ever(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     int seen[2] = {0};
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         mfpg_release bad = release_for(ctx, kind, 1.0, 5.0), good = bad;
         seen[bad.particles]++;
         bad.particles =
@@ -280,7 +283,7 @@ static void test_a_faulty_release_poisons_for_ever(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const double faults[] = {NAN, -1.0, HUGE_VAL};
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         for (size_t i = 0; i < 3; i++) {
             const mfpg_release good = release_for(ctx, kind, 1.0, 5.0);
             mfpg_release bad = good;
@@ -324,7 +327,7 @@ static void test_a_faulty_release_poisons_for_ever(void **state) {
 static void test_epsilon_and_delta_belong_together(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!certifies(ctx, kind)) continue;
         mfpg_accountant *accountant = created(ctx, kind);
         mfpg_release release = release_for(ctx, kind, 1.0, 4.0);
@@ -346,14 +349,15 @@ static void test_epsilon_and_delta_belong_together(void **state) {
 static void test_certificates_cover_the_exact_gaussian(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!certifies(ctx, kind)) continue;
         mfpg_accountant_options options = mfpg_accountant_options_default();
         options.promise.adjacency = MFPG_ADJACENCY_REPLACE;
         mfpg_release release = release_for(ctx, kind, 1.0, 1.0);
         assert_true(epsilon_after(ctx, kind, &release, 1) >= 4.37717);
         mfpg_accountant *accountant = NULL;
-        CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_accountant_name(kind), &options, &accountant));
+        CHECK_OK(
+            ctx, mfpg_accountant_create(ctx, mfpg_kind_name(&mfpg_accountants, kind), &options, &accountant));
         CHECK_OK(ctx, mfpg_accountant_record(ctx, accountant, &release));
         assert_true(epsilon_at(ctx, accountant, 1e-5) >= 9.99725);
         mfpg_accountant_destroy(accountant);

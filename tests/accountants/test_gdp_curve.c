@@ -1,4 +1,5 @@
 #include "accountants/fixture.h"
+#include "accountants/accounting.h"
 
 /* Rows of kind analytic_gaussian: the smallest sd for (eps, delta) at a sensitivity. source: Balle-Wang 2018 equation 6
  * by mpmath with 40 digits; rel 1e-9. sd = sensitivity / mu. */

@@ -349,8 +349,8 @@ static void test_a_resumed_run_costs_what_a_straight_one_does(void **state) {
     mfpg_ledger_close(ledger);
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise = sampled.promise;
-    for (ptrdiff_t i = 0; mfpg_accountant_name(i); i++) {
-        const char *name = mfpg_accountant_name(i);
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_accountants, i); i++) {
+        const char *name = mfpg_kind_name(&mfpg_accountants, i);
         mfpg_accountant *straight = NULL, *resumed = NULL;
         CHECK_OK(ctx, mfpg_accountant_create(ctx, name, &options, &straight));
         CHECK_OK(ctx, mfpg_accountant_create(ctx, name, &options, &resumed));

@@ -77,7 +77,7 @@ static mfpg_status record_and_ask(void *arg) {
 static void test_every_accountant_survives(void **state) {
     (void)state;
     scene s = begin();
-    for (ptrdiff_t i = 0; (s.kind = mfpg_accountant_name(i)); i++) {
+    for (ptrdiff_t i = 0; (s.kind = mfpg_kind_name(&mfpg_accountants, i)); i++) {
         assert_true(sweep_allocations(create, &s) >= 1);
         CHECK_OK(s.ctx, mfpg_accountant_create(s.ctx, s.kind, NULL, &s.accountant));
         sweep_allocations(record_and_ask, &s);

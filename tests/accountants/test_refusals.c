@@ -14,7 +14,7 @@ static mfpg_accountant *created(mfpg_context *ctx, ptrdiff_t kind) {
     mfpg_accountant_options options = mfpg_accountant_options_default();
     options.promise.unit = MFPG_UNIT_EXAMPLE;
     mfpg_accountant *made = NULL;
-    CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_accountant_name(kind), &options, &made));
+    CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_kind_name(&mfpg_accountants, kind), &options, &made));
     return made;
 }
 
@@ -39,9 +39,10 @@ static void check_refused(mfpg_context *ctx, ptrdiff_t kind, const mfpg_release 
     double epsilon = 0;
     mfpg_status status = mfpg_accountant_record(ctx, accountant, release);
     if (status != MFPG_ERR_DOMAIN && status != MFPG_ERR_INPUT)
-        fail_msg("%s: %s was recorded", mfpg_accountant_name(kind), name);
+        fail_msg("%s: %s was recorded", mfpg_kind_name(&mfpg_accountants, kind), name);
     if (!strstr(mfpg_context_message(ctx), name))
-        fail_msg("%s: no %s in: %s", mfpg_accountant_name(kind), name, mfpg_context_message(ctx));
+        fail_msg(
+            "%s: no %s in: %s", mfpg_kind_name(&mfpg_accountants, kind), name, mfpg_context_message(ctx));
     CHECK_OK(ctx, mfpg_accountant_epsilon(ctx, accountant, 1e-5, &epsilon));
     CHECK_OK(ctx, mfpg_accountant_epsilon_bounds(ctx, accountant, 1e-5, &ends));
     assert_true(epsilon == INFINITE && ends.upper == INFINITE);
@@ -52,7 +53,7 @@ static void test_every_field_of_a_release_refuses_what_is_no_number(void **state
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const double never[] = {NOT_A_NUMBER, INFINITE, -INFINITE};
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
             mfpg_release release = entropic_release(1, 1, 1);
             double *slot = (double *)((char *)&release + fields[f].offset);
@@ -85,7 +86,7 @@ static void test_targets_and_options_refuse_what_is_no_number(void **state) {
     mfpg_context *ctx = testing_context(1);
     const double deltas[] = {NOT_A_NUMBER, INFINITE, -INFINITE, -1e-9, 1, 1.5},
                  epsilons[] = {NOT_A_NUMBER, -INFINITE, -1e-9};
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         mfpg_accountant *accountant = created(ctx, kind);
         for (int i = 0; i < 6; i++) {
             mfpg_bounds ends = {0, 0};
@@ -114,7 +115,8 @@ static void test_targets_and_options_refuse_what_is_no_number(void **state) {
             mfpg_accountant *made = NULL;
             options.width = widths[i];
             assert_int_equal(
-                mfpg_accountant_create(ctx, mfpg_accountant_name(kind), &options, &made), MFPG_ERR_DOMAIN);
+                mfpg_accountant_create(ctx, mfpg_kind_name(&mfpg_accountants, kind), &options, &made),
+                MFPG_ERR_DOMAIN);
             assert_non_null(strstr(mfpg_context_message(ctx), "width"));
             assert_null(made);
         }
@@ -167,7 +169,7 @@ static void test_no_step_costs_nothing(void **state) {
     mfpg_context *ctx = testing_context(1);
     const mfpg_release release = entropic_release(1, 1, 1);
     const double deltas[] = {0, 1e-15, 1e-5, 0.9};
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         mfpg_accountant *accountant = created(ctx, kind);
         mfpg_bounds ends = {-1, -1};
         mfpg_release fitting = release;
@@ -210,7 +212,7 @@ static void test_steps_in_two_goes_cost_what_they_cost_in_one(void **state) {
     mfpg_context *ctx = testing_context(1);
     mfpg_release step = entropic_release(1, 1, 1);
     step.sampling_rate = 0.01;
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!credits(ctx, kind)) continue;
         mfpg_bounds once = bounds_of(ctx, kind, &step, (int64_t[]){1000}, 1, 1e-5);
         mfpg_bounds twice = bounds_of(ctx, kind, &step, (int64_t[]){500, 500}, 2, 1e-5);
@@ -218,7 +220,7 @@ static void test_steps_in_two_goes_cost_what_they_cost_in_one(void **state) {
         assert_true(once.upper == twice.upper && once.lower == twice.lower);
         assert_true(once.upper == often.upper && once.lower == often.lower);
         assert_true(once.upper >= 1.8282366 && once.lower <= 1.8282367);
-        if (strcmp(mfpg_accountant_name(kind), "rdp") == 0) assert_true(once.upper <= 2.1014);
+        if (strcmp(mfpg_kind_name(&mfpg_accountants, kind), "rdp") == 0) assert_true(once.upper <= 2.1014);
     }
     mfpg_context_destroy(ctx);
 }
@@ -229,11 +231,11 @@ static void test_large_epsilon_is_finite_and_covered(void **state) {
     mfpg_context *ctx = testing_context(1);
     mfpg_release step = entropic_release(1, 0.8, 1);
     step.sampling_rate = 0.125;
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!credits(ctx, kind)) continue;
         mfpg_bounds found = bounds_of(ctx, kind, &step, (int64_t[]){1000}, 1, 1e-6);
         assert_true(found.upper >= 56.7255 && isfinite(found.upper) && found.lower <= 56.7265);
-        if (strcmp(mfpg_accountant_name(kind), "rdp") == 0)
+        if (strcmp(mfpg_kind_name(&mfpg_accountants, kind), "rdp") == 0)
             assert_true(found.upper <= 60.31); /* Opacus: 60.30 */
     }
     mfpg_context_destroy(ctx);
@@ -245,15 +247,15 @@ static void test_null_releases_have_no_lower_end_above_zero(void **state) {
     mfpg_context *ctx = testing_context(1);
     mfpg_release silent = entropic_release(0, 1, 1), unsampled = entropic_release(1, 1, 1);
     unsampled.sampling_rate = 0;
-    for (ptrdiff_t kind = 0; mfpg_accountant_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_accountants, kind); kind++) {
         if (!credits(ctx, kind)) continue;
         for (double delta = 0; delta < 1; delta += 0.3) {
             mfpg_bounds found = bounds_of(ctx, kind, &silent, (int64_t[]){1000}, 1, delta);
             assert_true(found.lower == 0 && found.upper == 0);
             found = bounds_of(ctx, kind, &unsampled, (int64_t[]){1000}, 1, delta);
             assert_true(found.lower == 0);
-            int sampling_counts = strcmp(mfpg_accountant_name(kind), "gdp") != 0 &&
-                                  strcmp(mfpg_accountant_name(kind), "hidden-state") != 0;
+            int sampling_counts = strcmp(mfpg_kind_name(&mfpg_accountants, kind), "gdp") != 0 &&
+                                  strcmp(mfpg_kind_name(&mfpg_accountants, kind), "hidden-state") != 0;
             if (sampling_counts) assert_true(found.upper == 0);
         }
     }

@@ -203,8 +203,8 @@ static void check_beside_bracket(const vector *row, double found) {
 static void check_tight_row(mfpg_context *ctx, const vector *row) {
     const job j = job_of(ctx, row);
     allowed a = allowed_of(row);
-    for (ptrdiff_t i = 0; mfpg_accountant_name(i); i++) {
-        const char *name = mfpg_accountant_name(i);
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_accountants, i); i++) {
+        const char *name = mfpg_kind_name(&mfpg_accountants, i);
         mfpg_bounds found;
         if (!certifies_parameters(ctx, name) || is_left_for_later(row, name)) continue;
         CHECK_OK(ctx, ask(&j, name, &found));
@@ -224,11 +224,11 @@ static void check_clt_row(mfpg_context *ctx, const vector *row) {
     double reach = 1 / block->noise_sd;
     double mu = block->sampling_rate * sqrt((double)block->steps * expm1(reach * reach));
     check_within(row, "the estimate", mfpg_gdp_epsilon(mu, number_of(row, "delta", 0)));
-    for (ptrdiff_t i = 0; mfpg_accountant_name(i); i++) {
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_accountants, i); i++) {
         mfpg_bounds found;
-        if (!certifies_parameters(ctx, mfpg_accountant_name(i))) continue;
-        if (is_left_for_later(row, mfpg_accountant_name(i))) continue;
-        CHECK_OK(ctx, ask(&j, mfpg_accountant_name(i), &found));
+        if (!certifies_parameters(ctx, mfpg_kind_name(&mfpg_accountants, i))) continue;
+        if (is_left_for_later(row, mfpg_kind_name(&mfpg_accountants, i))) continue;
+        CHECK_OK(ctx, ask(&j, mfpg_kind_name(&mfpg_accountants, i), &found));
         assert_true(found.upper > allowed_of(row).high);
         /* source: field_failures F13: the tight value is 1.9608 */
         if (strcmp(row->name, "A061") == 0) assert_true(found.upper >= 1.96075);
@@ -290,11 +290,12 @@ static void check_rdp_epsilon_row(mfpg_context *ctx, const vector *row) {
 
 static void check_refused_row(mfpg_context *ctx, const vector *row) {
     const job j = job_of(ctx, row);
-    for (ptrdiff_t i = 0; mfpg_accountant_name(i); i++) {
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_accountants, i); i++) {
         mfpg_bounds found = {0, 0};
-        if (!certifies_parameters(ctx, mfpg_accountant_name(i))) continue;
-        if (ask(&j, mfpg_accountant_name(i), &found) == MFPG_OK)
-            fail_msg("%s (%s): answered by %s", row->name, row->parameters, mfpg_accountant_name(i));
+        if (!certifies_parameters(ctx, mfpg_kind_name(&mfpg_accountants, i))) continue;
+        if (ask(&j, mfpg_kind_name(&mfpg_accountants, i), &found) == MFPG_OK)
+            fail_msg(
+                "%s (%s): answered by %s", row->name, row->parameters, mfpg_kind_name(&mfpg_accountants, i));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "mechanisms/mechanism_ops.h"
 
 #include "numerics/special/normal.h"
+#include "base/release_parts.h"
 
 static const mfpg_promise promises[] = {
     {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_ZERO_OUT, MFPG_VIEW_LOCAL},

@@ -7,6 +7,7 @@
 
 #include "numerics/special/laws.h"
 #include "numerics/special/normal.h"
+#include "base/release_parts.h"
 
 static const mfpg_promise by_example = {MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};
 static const mfpg_promise by_client = {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};

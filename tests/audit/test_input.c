@@ -4,6 +4,7 @@
 
 #include "audit/faults.h"
 #include "mechanisms/mechanism_ops.h"
+#include "base/release_parts.h"
 
 static const mfpg_promise replace_client = {MFPG_UNIT_CLIENT, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};
 

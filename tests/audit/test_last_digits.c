@@ -204,15 +204,15 @@ static crafted craft_client(subject *s, const char *kind, int k, const mfpg_mech
 static void test_crafted_rows_refute_float_sums_and_not_the_library(void **state) {
     (void)state;
     int k = testing_repeats(1) >= 4 ? 17 : 15;
-    for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_models, kind); kind++) {
         mfpg_mechanism_options o = mfpg_mechanism_options_default();
         o.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_ZERO_OUT, MFPG_VIEW_LOCAL};
         float w[ENTRIES] = {0};
         mfpg_context *ctx = testing_context(1);
-        mfpg_model_destroy(crafted_model(ctx, mfpg_model_kind_name(kind), w, &o.clip));
+        mfpg_model_destroy(crafted_model(ctx, mfpg_kind_name(&mfpg_models, kind), w, &o.clip));
         mfpg_context_destroy(ctx);
         subject s = subject_open(1, 1, 1, "logistic", &o, 2.0);
-        crafted c = craft_client(&s, mfpg_model_kind_name(kind), k, &o);
+        crafted c = craft_client(&s, mfpg_kind_name(&mfpg_models, kind), k, &o);
         const mfpg_audit_promise promise = promise_of(2.0, 1, MFPG_ADJACENCY_ZERO_OUT);
         s.data->client[0].train.rows = c.data[0].rows; /* the law of so many rows; canaries are not played */
         s.action[0] = mfpg_mechanism_action_for(s.mechanism, 2.0, c.data[0].rows);
@@ -221,8 +221,8 @@ static void test_crafted_rows_refute_float_sums_and_not_the_library(void **state
             audit_with(&s, &promise, play_crafted, &c, 10);
             const mfpg_audit_client *found = &s.client[0];
             print_message("%s, %td rows, %s: mu %.3f, proved %.3f, estimate %.3f\n",
-                mfpg_model_kind_name(kind), c.data[0].rows, c.floats ? "sums in floats" : "the library",
-                found->mu, found->mu_lower, found->mu_estimate);
+                mfpg_kind_name(&mfpg_models, kind), c.data[0].rows,
+                c.floats ? "sums in floats" : "the library", found->mu, found->mu_lower, found->mu_estimate);
             assert_int_equal(found->stands, !c.floats);
             if (c.floats) assert_true(found->mu_lower > 2);
             if (!c.floats) check_near(found->mu_estimate, 0.5, 0, 0.6, "estimate"); /* six standard errors */

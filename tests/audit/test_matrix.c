@@ -6,6 +6,7 @@
 #include "mfpg/random.h"
 #include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
+#include "base/release_parts.h"
 
 enum { CLIENTS = 2, ROUNDS = 3, ROWS = 4, CELLS_OF_A_KIND = 2 * 2 * 3 };
 
@@ -229,9 +230,10 @@ static const char *refusal_of(const mfpg_mechanism_options *o) {
 static void test_what_is_not_audited_is_refused_with_its_reason(void **state) {
     (void)state;
     int audited = 0;
-    for (ptrdiff_t kind = 0; mfpg_mechanism_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_mechanisms, kind); kind++) {
         for (int i = 0; i < 2 * CELLS_OF_A_KIND; i++) {
-            mfpg_mechanism_options o = options_of(mfpg_mechanism_name(kind), promise_number(i / 2), 1.0);
+            mfpg_mechanism_options o =
+                options_of(mfpg_kind_name(&mfpg_mechanisms, kind), promise_number(i / 2), 1.0);
             o.particles = i % 2 ? MFPG_PARTICLES_DATA : MFPG_PARTICLES_PARAMETERS;
             if (i % 2) o.prior_variance = 80; /* the flow of records is stable at this noise */
             int none = strcmp(o.kind, "none") == 0, gaussian = strcmp(o.kind, "gaussian") == 0;

@@ -37,10 +37,11 @@ static void test_noise_of_every_path_is_what_was_promised(void **state) {
 /* Every mechanism that noises anything is among the paths. */
 static void test_no_mechanism_is_left_out(void **state) {
     (void)state;
-    for (ptrdiff_t kind = 0; mfpg_mechanism_name(kind); kind++) {
-        int found = strcmp(mfpg_mechanism_name(kind), "none") == 0;
-        for (int p = 0; p < PATHS; p++) found |= strcmp(mfpg_mechanism_name(kind), paths[p].kind) == 0;
-        if (!found) fail_msg("%s has no path", mfpg_mechanism_name(kind));
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_mechanisms, kind); kind++) {
+        int found = strcmp(mfpg_kind_name(&mfpg_mechanisms, kind), "none") == 0;
+        for (int p = 0; p < PATHS; p++)
+            found |= strcmp(mfpg_kind_name(&mfpg_mechanisms, kind), paths[p].kind) == 0;
+        if (!found) fail_msg("%s has no path", mfpg_kind_name(&mfpg_mechanisms, kind));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "local_round.h"
 
 #include "audit/faults.h"
+#include "base/release_parts.h"
 
 static mfpg_mechanism_options options_of(int entropic, mfpg_unit unit, mfpg_adjacency adjacency) {
     mfpg_mechanism_options o = mfpg_mechanism_options_default();

@@ -166,19 +166,20 @@ static void test_every_accountant_prices_a_run(void **state) {
         snprintf(arguments, sizeof arguments, "account --ledger a --accountant gdp --adjacency %s --json",
             adjacencies[a]);
         json_t *gdp = run_json(arguments);
-        for (ptrdiff_t i = 0; mfpg_accountant_name(i); i++) {
+        for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_accountants, i); i++) {
             mfpg_accountant *probe = NULL;
-            CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_accountant_name(i), NULL, &probe));
+            CHECK_OK(ctx, mfpg_accountant_create(ctx, mfpg_kind_name(&mfpg_accountants, i), NULL, &probe));
             int fits = mfpg_accountant_certifies(probe) &&
                        mfpg_accountant_particles(probe) == MFPG_PARTICLES_PARAMETERS;
             mfpg_accountant_destroy(probe);
-            if (strcmp(mfpg_accountant_name(i), "hidden-state") == 0) fits = 0; /* a ledger knows no loss */
+            if (strcmp(mfpg_kind_name(&mfpg_accountants, i), "hidden-state") == 0)
+                fits = 0; /* a ledger knows no loss */
             if (!fits) continue;
             snprintf(arguments, sizeof arguments, "account --ledger a --accountant %s --adjacency %s --json",
-                mfpg_accountant_name(i), adjacencies[a]);
+                mfpg_kind_name(&mfpg_accountants, i), adjacencies[a]);
             json_t *object = run_json(arguments);
             double epsilon = json_get_number(object, "epsilon");
-            assert_string_equal(text_of(object, "accountant"), mfpg_accountant_name(i));
+            assert_string_equal(text_of(object, "accountant"), mfpg_kind_name(&mfpg_accountants, i));
             assert_string_equal(text_of(object, "adjacency"), adjacencies[a]);
             assert_true(json_is_true(json_object_get(object, "certificate")));
             assert_true(epsilon > 0 && epsilon <= json_get_number(gdp, "epsilon") + 1e-4);
@@ -187,7 +188,7 @@ static void test_every_accountant_prices_a_run(void **state) {
             json_decref(object);
             snprintf(arguments, sizeof arguments,
                 "account --ledger a --accountant %s --adjacency %s --epsilon %.17g --json",
-                mfpg_accountant_name(i), adjacencies[a], epsilon);
+                mfpg_kind_name(&mfpg_accountants, i), adjacencies[a], epsilon);
             object = run_json(arguments);
             assert_true(json_get_number(object, "delta") <= 1e-5 * (1 + 1e-9));
             json_decref(object);

@@ -1,6 +1,7 @@
 /* The skeleton of the command line: dispatch, help, exit codes, init and list. */
 #include "cli/program.h"
 
+#include "experiment/config/settings.h"
 #include "mfpg/accountant.h"
 #include "mfpg/config.h"
 #include "mfpg/mechanism.h"
@@ -112,12 +113,14 @@ static void test_init_prints_the_table_of_keys_as_json(void **state) {
 
 /* ---- list ---- */
 
-static void check_list(const json_t *object, const char *kind, const char *(*name)(ptrdiff_t)) {
-    const json_t *list = json_object_get(object, kind);
+static void check_list(
+    const json_t *object, const char *title, const mfpg_kinds *kinds, const char *(*name_of)(ptrdiff_t)) {
+    const json_t *list = json_object_get(object, title);
     size_t i = 0;
-    for (; name((ptrdiff_t)i); i++) {
+    for (const char *name; (name = kinds ? mfpg_kind_name(kinds, (ptrdiff_t)i) : name_of((ptrdiff_t)i));
+         i++) {
         const json_t *line = json_array_get(list, i);
-        assert_string_equal(json_string_value(json_object_get(line, "name")), name((ptrdiff_t)i));
+        assert_string_equal(json_string_value(json_object_get(line, "name")), name);
         assert_true(json_string_length(json_object_get(line, "help")) > 0);
     }
     assert_true(i > 0);
@@ -127,13 +130,13 @@ static void check_list(const json_t *object, const char *kind, const char *(*nam
 static void test_list_shows_every_table(void **state) {
     (void)state;
     json_t *object = run_json("list --json");
-    check_list(object, "methods", mfpg_method_name);
-    check_list(object, "mechanisms", mfpg_mechanism_name);
-    check_list(object, "games", mfpg_game_name);
-    check_list(object, "costs", mfpg_cost_name);
-    check_list(object, "accountants", mfpg_accountant_name);
-    check_list(object, "models", mfpg_model_kind_name);
-    check_list(object, "readers", mfpg_reader_name);
+    check_list(object, "methods", &mfpg_methods, NULL);
+    check_list(object, "mechanisms", &mfpg_mechanisms, NULL);
+    check_list(object, "games", NULL, mfpg_game_name);
+    check_list(object, "costs", NULL, mfpg_cost_name);
+    check_list(object, "accountants", &mfpg_accountants, NULL);
+    check_list(object, "models", &mfpg_models, NULL);
+    check_list(object, "readers", &mfpg_readers, NULL);
     assert_true(json_is_array(json_object_get(object, "examples")));
     assert_null(json_object_get(object, "fields")); /* only if they are asked for */
     json_decref(object);

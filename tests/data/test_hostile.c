@@ -323,14 +323,15 @@ static void test_hostile_files_cost_little_and_are_refused_by_place(void **state
 /* A reader that is added without hostile files fails here. */
 static void test_every_reader_has_hostile_files(void **state) {
     (void)state;
-    for (ptrdiff_t r = 0; mfpg_reader_name(r); r++) {
+    for (ptrdiff_t r = 0; mfpg_kind_name(&mfpg_readers, r); r++) {
         int good = 0, bad = 0;
         for (int i = 0; i < file_count; i++) {
-            if (strcmp(files[i].reader, mfpg_reader_name(r)) != 0) continue;
+            if (strcmp(files[i].reader, mfpg_kind_name(&mfpg_readers, r)) != 0) continue;
             good += files[i].fate == READ;
             bad += files[i].fate == REFUSED;
         }
-        if (good == 0 || bad == 0) fail_msg("no hostile files for reader %s", mfpg_reader_name(r));
+        if (good == 0 || bad == 0)
+            fail_msg("no hostile files for reader %s", mfpg_kind_name(&mfpg_readers, r));
     }
 }
 

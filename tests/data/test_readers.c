@@ -10,15 +10,15 @@
 static void test_every_reader_has_name_and_help(void **state) {
     (void)state;
     ptrdiff_t count = 0;
-    for (; mfpg_reader_name(count); count++) {
+    for (; mfpg_kind_name(&mfpg_readers, count); count++) {
         const mfpg_reader_ops *reader = NULL;
-        assert_non_null(mfpg_reader_help(count));
-        CHECK_OK(fixture_ctx, mfpg_reader_find(fixture_ctx, mfpg_reader_name(count), &reader));
-        assert_string_equal(reader->name, mfpg_reader_name(count));
+        assert_non_null(mfpg_kind_help(&mfpg_readers, count));
+        CHECK_OK(fixture_ctx, mfpg_reader_find(fixture_ctx, mfpg_kind_name(&mfpg_readers, count), &reader));
+        assert_string_equal(reader->name, mfpg_kind_name(&mfpg_readers, count));
     }
     assert_true(count >= 1);
-    assert_null(mfpg_reader_help(count));
-    assert_null(mfpg_reader_name(-1));
+    assert_null(mfpg_kind_help(&mfpg_readers, count));
+    assert_null(mfpg_kind_name(&mfpg_readers, -1));
 }
 
 static void test_unknown_format_suggests_the_nearest(void **state) {
@@ -130,9 +130,9 @@ static void test_a_signal_ends_every_reader(void **state) {
     struct sigaction action = {.sa_handler = heard}, before;
     const struct itimerval every = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
     assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
-    for (ptrdiff_t i = 0; mfpg_reader_name(i); i++) {
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_readers, i); i++) {
         const mfpg_reader_ops *reader = NULL;
-        CHECK_OK(ctx, mfpg_reader_find(ctx, mfpg_reader_name(i), &reader));
+        CHECK_OK(ctx, mfpg_reader_find(ctx, mfpg_kind_name(&mfpg_readers, i), &reader));
         for (int open_first = 0; open_first < 2; open_first++) {
             mfpg_table table = {0};
             int writer = open_first ? open(path, O_RDWR) : -1;

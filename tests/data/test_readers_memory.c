@@ -65,9 +65,9 @@ static void sweep_folder(mfpg_context *ctx, const mfpg_reader_ops *reader) {
 static void test_every_reader_survives_on_every_seed_of_its_corpus(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t i = 0; mfpg_reader_name(i); i++) {
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_readers, i); i++) {
         const mfpg_reader_ops *reader = NULL;
-        CHECK_OK(ctx, mfpg_reader_find(ctx, mfpg_reader_name(i), &reader));
+        CHECK_OK(ctx, mfpg_reader_find(ctx, mfpg_kind_name(&mfpg_readers, i), &reader));
         sweep_folder(ctx, reader);
     }
     mfpg_context_destroy(ctx);

@@ -5,6 +5,8 @@
 
 #include "experiment/config/settings.h"
 #include "games/game_internal.h"
+#include "base/names.h"
+#include "base/release_parts.h"
 #include "mfpg/accountant.h"
 #include "mfpg/mechanism.h"
 
@@ -423,16 +425,14 @@ static void test_methods_are_named_by_their_axes(void **state) {
 
 static void test_every_method_names_built_in_parts(void **state) {
     (void)state;
-    const mfpg_method *method;
-    for (ptrdiff_t i = 0; (method = mfpg_method_get(i)); i++) {
-        int mechanism = 0, accountant = method->paper_accountant == NULL;
-        for (ptrdiff_t k = 0; mfpg_mechanism_name(k); k++)
-            mechanism |= strcmp(mfpg_mechanism_name(k), method->mechanism) == 0;
-        for (ptrdiff_t k = 0; mfpg_accountant_name(k) && method->paper_accountant; k++)
-            accountant |= strcmp(mfpg_accountant_name(k), method->paper_accountant) == 0;
-        assert_true(mechanism && accountant && method->help[0]);
+    for (ptrdiff_t i = 0; i < mfpg_methods.count; i++) {
+        const mfpg_method *method = mfpg_methods.kind[i];
+        assert_non_null(mfpg_kind_find(&mfpg_mechanisms, method->mechanism));
+        if (method->paper_accountant)
+            assert_non_null(mfpg_kind_find(&mfpg_accountants, method->paper_accountant));
+        assert_true(method->help[0]);
     }
-    assert_null(mfpg_method_name(-1));
+    assert_null(mfpg_kind_name(&mfpg_methods, -1));
 }
 
 /* ---- rules that span keys ---- */

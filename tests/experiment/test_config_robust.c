@@ -1,6 +1,7 @@
 /* Whatever bytes a configuration or an argument holds, it is loaded or refused with a message; and what is loaded can
  * be checked, written and loaded again. */
 #include "fixture.h"
+#include "experiment/config/settings.h"
 
 static uint64_t state_of_generator;
 

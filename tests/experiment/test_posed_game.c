@@ -8,9 +8,10 @@
 #include "mfpg/game_from_options.h"
 
 static mfpg_game_options of_cost(const char *cost) {
-    mfpg_game_options options = mfpg_game_options_none();
-    options.cost = cost;
-    return options;
+    mfpg_solve_request none = {0};
+    mfpg_options_begin(mfpg_solve_options(), &none);
+    none.game.cost = cost;
+    return none.game;
 }
 
 /* The mean field of cost entropic plays e = sqrt(beta B/c), c = (h d/2) omega^2 2 tau (theory S3.3): with h 2, d 3, omega 1/2,

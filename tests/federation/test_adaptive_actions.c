@@ -3,6 +3,7 @@
 
 #include "base/grid_noise.h"
 #include "mechanisms/private_action.h"
+#include "accountants/accounting.h"
 #include "whole_grid.h"
 
 #include <unistd.h>

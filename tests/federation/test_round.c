@@ -2,6 +2,7 @@
  * number of threads. */
 #include "fixture.h"
 #include "local_round.h"
+#include "accountants/accounting.h"
 
 static mfpg_mechanism_options gaussian(void) {
     mfpg_mechanism_options options = mfpg_mechanism_options_default();

@@ -91,9 +91,9 @@ static void test_no_optimiser_changes_a_certificate(void **state) {
     float model[N];
     mfpg_server_optimiser_options o = mfpg_server_optimiser_options_default();
     double plain = play(&o, MFPG_VIEW_AVERAGE, model);
-    for (ptrdiff_t i = 0; (o.kind = mfpg_server_optimiser_name(i)); i++) {
+    for (ptrdiff_t i = 0; (o.kind = mfpg_kind_name(&mfpg_server_optimisers, i)); i++) {
         assert_true(play(&o, MFPG_VIEW_AVERAGE, model) == plain);
-        assert_true(strlen(mfpg_server_optimiser_help(i)) > 0);
+        assert_true(strlen(mfpg_kind_help(&mfpg_server_optimisers, i)) > 0);
     }
 }
 

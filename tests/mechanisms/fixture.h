@@ -75,10 +75,10 @@ typedef void (*visit_options)(const mfpg_mechanism_options *options, void *user)
 
 static inline int each_setting_of(mfpg_particles particles, visit_options visit, void *user) {
     int count = 0;
-    for (ptrdiff_t kind = 0; mfpg_mechanism_name(kind); kind++) {
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_mechanisms, kind); kind++) {
         for (int bits = 0; bits < 64; bits++) {
             mfpg_mechanism_options options = mfpg_mechanism_options_default();
-            options.kind = mfpg_mechanism_name(kind);
+            options.kind = mfpg_kind_name(&mfpg_mechanisms, kind);
             options.particles = particles;
             if (particles == MFPG_PARTICLES_DATA) options.prior_variance = 1e3; /* keeps loud flows stable */
             options.promise.unit = bits & 1 ? MFPG_UNIT_EXAMPLE : MFPG_UNIT_CLIENT;

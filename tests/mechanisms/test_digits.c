@@ -7,6 +7,7 @@
 #include "guesses.h"
 #include "mechanisms/mechanism_ops.h"
 #include "mechanisms/private_action.h"
+#include "models/losses.h"
 
 enum { ROWS = 12, FEATURES = 200, D = FEATURES + 1, TRIALS = 200 };
 

@@ -1,5 +1,6 @@
 /* Models and mechanisms with the k-th allocation failing, and hot paths that must not allocate at all. */
 #include "mechanisms/fixture.h"
+#include "models/losses.h"
 #include "local_round.h"
 
 #include "failing_memory.h"

@@ -1,6 +1,7 @@
 /* Actions to noise and back: closed forms, reference vectors, what is refused. */
 #include "mechanisms/fixture.h"
 #include "mechanisms/mechanism_ops.h"
+#include "base/release_parts.h"
 
 static mfpg_release one_release(
     mfpg_context *ctx, const mfpg_mechanism_options *options, mfpg_action action, ptrdiff_t rows) {
@@ -224,10 +225,10 @@ static void test_wrong_actions_are_refused(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     const double bad[] = {0.0, -1.0, NAN, INFINITY, 1e-60, 1e60};
-    for (ptrdiff_t k = 0; mfpg_mechanism_name(k); k++) {
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_mechanisms, k); k++) {
         mfpg_mechanism_options options = mfpg_mechanism_options_default();
         options.sum_rounding = 0.0;
-        options.kind = mfpg_mechanism_name(k);
+        options.kind = mfpg_kind_name(&mfpg_mechanisms, k);
         mfpg_mechanism *mechanism = make_mechanism(ctx, &options);
         mfpg_control own = mfpg_mechanism_control(mechanism);
         const mfpg_action actions[] = {

@@ -29,9 +29,9 @@ static void test_measurements_cost_what_the_reference_says(void **state) {
         o.clip = rows[i].clip;
         o.promise = (mfpg_promise){MFPG_UNIT_EXAMPLE, MFPG_ADJACENCY_REPLACE, MFPG_VIEW_LOCAL};
         mfpg_mechanism *mechanism = make_mechanism(ctx, &o);
-        for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
+        for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_models, kind); kind++) {
             const ptrdiff_t hidden = 3;
-            mfpg_model_options shape = {.kind = mfpg_model_kind_name(kind),
+            mfpg_model_options shape = {.kind = mfpg_kind_name(&mfpg_models, kind),
                 .features = 20,
                 .classes = 2,
                 .hidden = &hidden,
@@ -277,8 +277,8 @@ static void test_one_example_moves_measurements_by_no_more_than_stated(void **st
     (void)state;
     print_message("seed %llu\n", (unsigned long long)seed);
     for (int repeat = 0; repeat < testing_repeats(60); repeat++) {
-        for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
-            neighbours n = draw_neighbours(&seed, mfpg_model_kind_name(kind), MFPG_UNIT_EXAMPLE, &t);
+        for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_models, kind); kind++) {
+            neighbours n = draw_neighbours(&seed, mfpg_kind_name(&mfpg_models, kind), MFPG_UNIT_EXAMPLE, &t);
             ptrdiff_t rows = t.set.rows;
             for (ptrdiff_t i = 0; i < rows; i++) fill_row(&seed, &t, i, repeat % 2);
             mfpg_measurement a = measure(&n, &t, rows), b;
@@ -304,8 +304,8 @@ static void test_one_client_moves_measurements_by_no_more_than_stated(void **sta
     uint64_t seed = testing_seed();
     (void)state;
     for (int repeat = 0; repeat < testing_repeats(30); repeat++) {
-        for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
-            neighbours n = draw_neighbours(&seed, mfpg_model_kind_name(kind), MFPG_UNIT_CLIENT, &t);
+        for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_models, kind); kind++) {
+            neighbours n = draw_neighbours(&seed, mfpg_kind_name(&mfpg_models, kind), MFPG_UNIT_CLIENT, &t);
             ptrdiff_t rows = t.set.rows;
             mfpg_measurement m[3];
             for (int i = 0; i < 3; i++) {
@@ -326,8 +326,8 @@ static void test_measurements_come_from_whole_numbers(void **state) {
     static table t;
     uint64_t seed = testing_seed();
     (void)state;
-    for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
-        neighbours n = draw_neighbours(&seed, mfpg_model_kind_name(kind), MFPG_UNIT_EXAMPLE, &t);
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_models, kind); kind++) {
+        neighbours n = draw_neighbours(&seed, mfpg_kind_name(&mfpg_models, kind), MFPG_UNIT_EXAMPLE, &t);
         ptrdiff_t rows = t.set.rows, d = mfpg_model_parameters(n.model);
         for (ptrdiff_t i = 0; i < rows; i++) fill_row(&seed, &t, i, 1);
         double clip = mfpg_mechanism_sensitivity(n.mechanism, 1), unit = mfpg_model_sum_unit(clip, rows);

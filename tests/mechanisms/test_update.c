@@ -1,6 +1,7 @@
 /* Local updates: against the algorithms written out in double, and what noise, batches and clips have to keep. */
 #include "mechanisms/fixture.h"
 #include "mechanisms/mechanism_ops.h"
+#include "models/losses.h"
 #include "local_round.h"
 
 #include "mfpg/transport.h"
@@ -646,8 +647,9 @@ static void test_contract_of_every_setting(void **state) {
     (void)state;
     setup s = begin();
     each_setting(check_contract, &s);
-    for (ptrdiff_t k = 0; mfpg_mechanism_name(k); k++) assert_non_null(mfpg_mechanism_help(k));
-    assert_null(mfpg_mechanism_name(-1));
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_mechanisms, k); k++)
+        assert_non_null(mfpg_kind_help(&mfpg_mechanisms, k));
+    assert_null(mfpg_kind_name(&mfpg_mechanisms, -1));
     mfpg_mechanism_destroy(NULL);
     end(&s);
 }

@@ -66,7 +66,7 @@ static void test_absent_rows_add_exact_zeros(void **state) {
     (void)state;
     setup s;
     const char *kind;
-    for (ptrdiff_t m = 0; (kind = mfpg_model_kind_name(m)); m++) {
+    for (ptrdiff_t m = 0; (kind = mfpg_kind_name(&mfpg_models, m)); m++) {
         begin(kind, &s);
         for (int clipped = 0; clipped < 2; clipped++) {
             gradient(&s, clipped, NULL, 0, s.grad);
@@ -89,7 +89,7 @@ static void test_batches_of_absent_rows_are_zero(void **state) {
     setup s;
     const char *kind;
     const int32_t rows[] = {1, 4, 7};
-    for (ptrdiff_t m = 0; (kind = mfpg_model_kind_name(m)); m++) {
+    for (ptrdiff_t m = 0; (kind = mfpg_kind_name(&mfpg_models, m)); m++) {
         begin(kind, &s);
         for (int clipped = 0; clipped < 2; clipped++) {
             gradient(&s, clipped, rows, 3, s.grad);
@@ -105,7 +105,7 @@ static void test_metrics_are_those_of_the_other_rows(void **state) {
     (void)state;
     setup s;
     const char *kind;
-    for (ptrdiff_t m = 0; (kind = mfpg_model_kind_name(m)); m++) {
+    for (ptrdiff_t m = 0; (kind = mfpg_kind_name(&mfpg_models, m)); m++) {
         begin(kind, &s);
         mfpg_dataset alone = make_dataset(s.presents, FEATURES, 0, &s.random);
         for (ptrdiff_t i = 0; i < s.presents; i++) {

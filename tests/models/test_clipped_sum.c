@@ -114,8 +114,8 @@ static void test_the_unit_is_a_power_of_two_that_leaves_room(void **state) {
 
 static void test_what_has_no_unit_counts_as_zero(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 1.0);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 1.0);
         double good = s.unit;
         const double units[] = {0.5 * good, 1.5 * good, 3 * good, -good, 0, NAN, INFINITY, 0x1p-28};
         for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
@@ -139,8 +139,8 @@ static void test_what_has_no_unit_counts_as_zero(void **state) {
 /* The numbers of the proof, by hand: b^2 + b (b + 1) = 8256 at 64, 131328 at 256. */
 static void test_rho_is_that_of_the_proof(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 1.0);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 1.0);
         double rho = mfpg_model_sum_rounding(s.model), u = s.block == 64 ? 0x1p-24 : 0x1p-53;
         double sums = s.block == 64 ? 8256 * u : 131328 * u, units = 1.5 * sqrt((double)s.d) * 0x1p-29;
         assert_true(rho >= sums + units);
@@ -154,8 +154,8 @@ static void test_rho_is_that_of_the_proof(void **state) {
 /* Against the definition: every example's gradient by itself, clipped and added in long double. */
 static void test_sum_is_that_of_clipped_examples(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 1.1);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 1.1);
         float *one = make_floats(s.d);
         long double expected[PARAMETERS] = {0}, largest = 0;
         int above = 0;
@@ -183,8 +183,8 @@ static void test_sum_is_that_of_clipped_examples(void **state) {
 /* The sums of rows alone are one product and one rounding away from exact; so the rest is what rho says of every block. */
 static void test_sum_is_that_of_rows_alone_to_within_rho(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 0.8);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.8);
         int32_t rows[ROWS];
         for (ptrdiff_t count = 1; count <= ROWS; count += 1 + count / 3) {
             int64_t *total = make_integers(s.d);
@@ -207,9 +207,9 @@ static void test_sum_is_that_of_rows_alone_to_within_rho(void **state) {
 static void test_broad_sums_are_those_of_rows_alone(void **state) {
     (void)state;
     const ptrdiff_t features[] = {3, 16, 31, 63, 64, 512, 513, 1031};
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++)
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++)
         for (size_t f = 0; f < sizeof features / sizeof *features; f++) {
-            setup s = begin_broad(mfpg_model_kind_name(k), 23, features[f], 2.0);
+            setup s = begin_broad(mfpg_kind_name(&mfpg_models, k), 23, features[f], 2.0);
             int64_t *total = make_integers(s.d);
             float *one = make_floats(s.d);
             s.data.y[7] = NAN;
@@ -236,8 +236,8 @@ static void test_all_rows_equal_their_list(void **state) {
     (void)state;
     int32_t rows[ROWS];
     for (int32_t i = 0; i < ROWS; i++) rows[i] = i;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 0.4);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.4);
         for (s.data.rows = ROWS; s.data.rows > 0; s.data.rows /= 2) {
             sum_of(&s, NULL, 0, s.sum);
             sum_of(&s, rows, s.data.rows, s.other);
@@ -258,8 +258,8 @@ static void test_all_rows_equal_their_list(void **state) {
 static void test_a_sum_as_made_means_the_same_integers(void **state) {
     (void)state;
     int32_t rows[ROWS];
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 0.7);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.7);
         s.data.y[5] = NAN;
         for (ptrdiff_t count = 0; count <= ROWS; count += count < 66 ? 1 : 71) {
             draw_rows(&s.random, ROWS, count, rows);
@@ -287,8 +287,8 @@ static void test_a_sum_as_made_means_the_same_integers(void **state) {
 static void test_blocks_are_split_by_place(void **state) {
     (void)state;
     int32_t rows[ROWS];
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 0.9);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.9);
         ptrdiff_t b = s.block, low = b / 2 + 1,
                   high = b - low + 1; /* b + 1 rows, on either side of place 512 */
         int64_t *part = make_integers(s.d);
@@ -316,8 +316,8 @@ static void test_blocks_are_split_by_place(void **state) {
 static void test_one_row_moves_the_sum_by_its_clip_and_rho(void **state) {
     (void)state;
     int32_t rows[ROWS], fewer[ROWS];
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 0.6);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.6);
         print_message("seed %" PRIu64 "\n", s.random);
         double most = 1.0 + mfpg_model_sum_rounding(s.model);
         const ptrdiff_t counts[] = {
@@ -363,8 +363,8 @@ static ptrdiff_t signals_of(const setup *s, ptrdiff_t count, ptrdiff_t i, float 
 static void test_a_row_has_the_same_bits_with_any_companions(void **state) {
     (void)state;
     int32_t rows[256];
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 0.7);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.7);
         for (int repeat = 0; repeat < testing_repeats(60); repeat++) {
             ptrdiff_t count = 1 + (ptrdiff_t)(next_uniform(&s.random) * (double)s.block);
             draw_rows(&s.random, ROWS, count, rows);
@@ -388,9 +388,9 @@ static void test_rows_that_are_no_numbers_count_as_zero(void **state) {
     (void)state;
     int32_t rows[60], fewer[60];
     const float bad[] = {NAN, INFINITY, -INFINITY};
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
         for (int b = 0; b < 4; b++) {
-            setup s = begin_random(mfpg_model_kind_name(k), 0.7);
+            setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.7);
             draw_rows(&s.random, ROWS, 60, rows);
             without(rows, 60, 37, fewer);
             sum_of(&s, fewer, 59, s.sum);
@@ -404,8 +404,9 @@ static void test_rows_that_are_no_numbers_count_as_zero(void **state) {
             end(&s);
         }
     }
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) { /* all of them, as the weights are not finite */
-        setup s = begin_random(mfpg_model_kind_name(k), 0.7);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k);
+         k++) { /* all of them, as the weights are not finite */
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 0.7);
         for (ptrdiff_t i = 0; i < s.d; i++) s.w[i] = NAN;
         assert_int_equal(sum_of(&s, NULL, 0, s.sum), ROWS);
         for (ptrdiff_t i = 0; i < s.d; i++) assert_int_equal(s.sum[i], 0);
@@ -417,8 +418,8 @@ static void test_rows_that_are_no_numbers_count_as_zero(void **state) {
 static void test_a_row_counts_at_most_its_clip(void **state) {
     (void)state;
     const double clips[] = {0x1p-400, 1e-40, 1e-20, 1e-3, 0.37, 1, 1e20, 0x1p400};
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 1.0);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 1.0);
         int64_t *zero = make_integers(s.d);
         for (int32_t r = 0; r < 300; r++) {
             double size = exp(next_uniform(&s.random) * 190 - 103); /* 1e-45 to 1e38 */
@@ -467,8 +468,8 @@ static void test_crafted_rows_move_float_sums_beyond_the_clip_and_integers_not(v
     ptrdiff_t n = (ptrdiff_t)2 << k;
     int32_t *rows = calloc((size_t)n, sizeof *rows);
     for (ptrdiff_t i = 0; i < n; i++) rows[i] = (int32_t)i;
-    for (ptrdiff_t kind = 0; mfpg_model_kind_name(kind); kind++) {
-        setup s = begin_crafted(mfpg_model_kind_name(kind), k);
+    for (ptrdiff_t kind = 0; mfpg_kind_name(&mfpg_models, kind); kind++) {
+        setup s = begin_crafted(mfpg_kind_name(&mfpg_models, kind), k);
         double whole[PARAMETERS], less[PARAMETERS], most = 1 + mfpg_model_sum_rounding(s.model);
         int64_t *without_it = make_integers(s.d);
         assert_int_equal(sum_of(&s, NULL, 0, s.sum), 0);
@@ -483,7 +484,7 @@ static void test_crafted_rows_move_float_sums_beyond_the_clip_and_integers_not(v
         assert_int_equal(sum_of(&s, NULL, 0, s.other), 1);
         double floats = float_shift(&s, whole, less), integers = shift(&s, s.sum, s.other);
         print_message("%s, %td rows, zero-out: %.1f clips in float, %.4f in integers\n",
-            mfpg_model_kind_name(kind), n, floats, integers);
+            mfpg_kind_name(&mfpg_models, kind), n, floats, integers);
         assert_true(floats > 5 && integers <= most && integers > 0.9);
         s.data.y[0] = kept;
         craft_row(s.model, &s.data, 0, -127.0 / 128.0);
@@ -491,7 +492,7 @@ static void test_crafted_rows_move_float_sums_beyond_the_clip_and_integers_not(v
         sum_of(&s, NULL, 0, s.other);
         floats = float_shift(&s, whole, less);
         integers = shift(&s, s.sum, s.other);
-        print_message("%s, replace: %.1f, %.4f\n", mfpg_model_kind_name(kind), floats, integers);
+        print_message("%s, replace: %.1f, %.4f\n", mfpg_kind_name(&mfpg_models, kind), floats, integers);
         assert_true(floats > 5 && integers <= 2 * most && integers > 1.8);
         free(without_it);
         end(&s);
@@ -503,8 +504,8 @@ static void test_crafted_rows_move_float_sums_beyond_the_clip_and_integers_not(v
 
 static void test_losses_are_whole_numbers_that_one_row_moves_by_the_clip(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin_random(mfpg_model_kind_name(k), 1.0);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin_random(mfpg_kind_name(&mfpg_models, k), 1.0);
         int64_t most = mfpg_model_clipped_loss_most(s.clip, s.unit), expected = 0;
         assert_true(most % 2 == 0 && (double)most * s.unit <= s.clip && (double)(most + 2) * s.unit > s.clip);
         int64_t all = mfpg_model_clipped_loss(s.model, s.w, &s.data, s.clip, s.unit, s.work);

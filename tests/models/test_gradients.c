@@ -59,9 +59,9 @@ static void example_gradient(setup *s, int32_t row, float *out) {
 
 static void test_gradient_is_the_slope_of_the_loss(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        if (is_network(mfpg_model_kind_name(k))) continue;
-        setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        if (is_network(mfpg_kind_name(&mfpg_models, k))) continue;
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), ROWS, FEATURES);
         double scale = mfpg_model_sums_rows(s.model) ? ROWS : 1.0;
         mfpg_model_gradient(s.model, s.w, &s.data, NULL, 0, own_divisor(&s), s.grad, s.work);
         for (ptrdiff_t i = 0; i < s.d; i++) {
@@ -74,7 +74,7 @@ static void test_gradient_is_the_slope_of_the_loss(void **state) {
             /* Mean losses: the third derivative (below 0.1 |x_i|^3, mean about 0.2) gives h^2/6 of it, 1e-5; margins
              * in float (relative 2^-24, times a residual of order 1) give 1e-6/h, 1e-5. Sums: times the rows. */
             double slope = (above - below) / ((double)up - (double)down);
-            check_near((double)s.grad[i], slope, 0.0, 1e-4 * scale, mfpg_model_kind_name(k));
+            check_near((double)s.grad[i], slope, 0.0, 1e-4 * scale, mfpg_kind_name(&mfpg_models, k));
         }
         end(&s);
     }
@@ -82,8 +82,8 @@ static void test_gradient_is_the_slope_of_the_loss(void **state) {
 
 static void test_batch_is_the_sum_over_its_rows(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), ROWS, FEATURES);
         const int32_t rows[] = {3, 16, 0, 3, 9}; /* any order, repeats allowed */
         double expected[MOST_PARAMETERS] = {0};
         float *one = make_floats(s.d);
@@ -102,8 +102,8 @@ static void test_batch_is_the_sum_over_its_rows(void **state) {
 
 static void test_all_rows_equal_their_list(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), ROWS, FEATURES);
         int32_t rows[ROWS];
         float *again = make_floats(s.d);
         for (int i = 0; i < ROWS; i++) rows[i] = i;
@@ -120,8 +120,8 @@ static void test_all_rows_equal_their_list(void **state) {
 
 static void test_empty_batch_gives_zeros(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), ROWS, FEATURES);
         const int32_t none = 0;
         for (int clipped = 0; clipped < 2; clipped++) {
             for (ptrdiff_t i = 0; i < s.d; i++) s.grad[i] = 7.0F;
@@ -141,8 +141,8 @@ static void test_empty_batch_gives_zeros(void **state) {
  * examples are scaled and some are not. */
 static void test_clipped_sum_equals_clipping_each_example(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), ROWS, FEATURES);
         float *one = make_floats(s.d);
         double norm[ROWS], expected[MOST_PARAMETERS] = {0}, clip = 0.0;
         int above = 0;
@@ -172,8 +172,8 @@ static void test_clipped_sum_equals_clipping_each_example(void **state) {
 static void test_norms_that_are_not_kept_change_no_bit(void **state) {
     (void)state;
     const int32_t rows[] = {5, 190, 77, 5};
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), 200, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), 200, FEATURES);
         float *expected = make_floats(s.d);
         for (int listed = 0; listed < 2; listed++) {
             mfpg_dataset bare = s.data;
@@ -191,8 +191,8 @@ static void test_norms_that_are_not_kept_change_no_bit(void **state) {
 static void test_clipped_example_never_exceeds_the_clip(void **state) {
     (void)state;
     const double clips[] = {1e-3, 0.37, 1.0};
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), 200, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), 200, FEATURES);
         for (int32_t r = 0; r < 200; r++) {
             for (int c = 0; c < 3; c++) {
                 mfpg_model_clipped_gradient(s.model, s.w, &s.data, &r, 1, clips[c], 1.0, s.grad, s.work);
@@ -207,9 +207,9 @@ static void test_clipped_example_never_exceeds_the_clip(void **state) {
 static void test_example_that_is_no_number_counts_as_zero(void **state) {
     (void)state;
     const float bad[] = {NAN, INFINITY};
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
         for (int b = 0; b < 4; b++) {
-            setup s = begin(mfpg_model_kind_name(k), 4, FEATURES);
+            setup s = begin(mfpg_kind_name(&mfpg_models, k), 4, FEATURES);
             const int32_t others[] = {0, 1, 3};
             float *expected = make_floats(s.d);
             mfpg_model_clipped_gradient(s.model, s.w, &s.data, others, 3, 1.0, 4.0, expected, s.work);
@@ -236,8 +236,8 @@ static void test_example_that_is_no_number_counts_as_zero(void **state) {
 static void test_huge_features_are_clipped_to_the_clip(void **state) {
     (void)state;
     const double clips[] = {1.0, 0.037};
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), 1, 2);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), 1, 2);
         memset(s.w, 0, (size_t)s.d * sizeof(float));
         s.data.y[0] = 1.0F;
         for (int step = 0; step < 370; step++) {
@@ -261,13 +261,13 @@ static void test_huge_features_are_clipped_to_the_clip(void **state) {
  * public bound for examples inside the ball. */
 static void test_curvature_bounds_the_change_of_gradients(void **state) {
     (void)state;
-    for (ptrdiff_t k = 0; mfpg_model_kind_name(k); k++) {
-        setup s = begin(mfpg_model_kind_name(k), ROWS, FEATURES);
+    for (ptrdiff_t k = 0; mfpg_kind_name(&mfpg_models, k); k++) {
+        setup s = begin(mfpg_kind_name(&mfpg_models, k), ROWS, FEATURES);
         double largest = 0.0, ones = mfpg_model_sums_rows(s.model) ? 0.0 : 1.0; /* the bias */
         for (int i = 0; i < ROWS; i++) largest = fmax(largest, s.data.norm2[i] + ones);
         double bound = mfpg_model_curvature(s.model, largest);
         if (isnan(bound)) {
-            assert_true(mfpg_model_sums_rows(s.model) || is_network(mfpg_model_kind_name(k)));
+            assert_true(mfpg_model_sums_rows(s.model) || is_network(mfpg_kind_name(&mfpg_models, k)));
             end(&s);
             continue;
         }

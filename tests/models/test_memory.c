@@ -1,5 +1,6 @@
 /* Every model of models.def with the k-th allocation failing, for all k until the call succeeds. */
 #include "models/fixture.h"
+#include "models/losses.h"
 
 #include "failing_memory.h"
 
@@ -38,8 +39,8 @@ static void test_every_model_survives(void **state) {
     uint64_t random = testing_seed();
     scene s = {.ctx = testing_context(1), .data = make_dataset(300, 5, 2, &random)};
     ptrdiff_t kinds = 0;
-    for (; mfpg_model_kind_name(kinds); kinds++) {
-        s.options = (mfpg_model_options){.kind = mfpg_model_kind_name(kinds),
+    for (; mfpg_kind_name(&mfpg_models, kinds); kinds++) {
+        s.options = (mfpg_model_options){.kind = mfpg_kind_name(&mfpg_models, kinds),
             .features = 5,
             .classes = 2,
             .hidden = hidden,

@@ -13,10 +13,10 @@ static void test_shapes_of_every_model(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
     ptrdiff_t kinds = 0;
-    for (; mfpg_model_kind_name(kinds); kinds++) {
-        assert_non_null(mfpg_model_kind_help(kinds));
-        mfpg_model *model = make_model(ctx, mfpg_model_kind_name(kinds), 20);
-        assert_string_equal(mfpg_model_name(model), mfpg_model_kind_name(kinds));
+    for (; mfpg_kind_name(&mfpg_models, kinds); kinds++) {
+        assert_non_null(mfpg_kind_help(&mfpg_models, kinds));
+        mfpg_model *model = make_model(ctx, mfpg_kind_name(&mfpg_models, kinds), 20);
+        assert_string_equal(mfpg_model_name(model), mfpg_kind_name(&mfpg_models, kinds));
         ptrdiff_t end = 0; /* the tensors tile the parameters */
         for (ptrdiff_t t = 0; t < model->tensors; t++) {
             mfpg_tensor tensor = model->tensor[t];
@@ -28,15 +28,15 @@ static void test_shapes_of_every_model(void **state) {
         float *w = make_floats(end);
         mfpg_key key = {.seeded = 1};
         w[0] = w[end - 1] = 5.0F;
-        int network = strcmp(mfpg_model_kind_name(kinds), "mlp") == 0;
+        int network = strcmp(mfpg_kind_name(&mfpg_models, kinds), "mlp") == 0;
         mfpg_model_start(model, &key, !network, w); /* no hidden layer: "he" is zero too */
         for (ptrdiff_t i = 0; i < end; i++) assert_true(w[i] == 0.0F);
         free(w);
         mfpg_model_destroy(model);
     }
     assert_true(kinds >= 3);
-    assert_null(mfpg_model_kind_name(-1));
-    assert_null(mfpg_model_kind_help(kinds));
+    assert_null(mfpg_kind_name(&mfpg_models, -1));
+    assert_null(mfpg_kind_help(&mfpg_models, kinds));
     mfpg_model *logistic = make_model(ctx, "logistic", 20), *quadratic = make_model(ctx, "quadratic", 5);
     assert_int_equal(mfpg_model_parameters(logistic), 21);
     assert_int_equal(mfpg_model_parameters(quadratic), 5);

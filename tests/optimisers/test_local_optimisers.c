@@ -89,22 +89,22 @@ static void test_momentum_is_the_heavy_ball(void **state) {
 static void test_only_plain_steps_are_maps_of_their_state(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    for (ptrdiff_t i = 0; mfpg_local_optimiser_name(i); i++) {
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_local_optimisers, i); i++) {
         mfpg_mechanism_options o = options_of("gaussian", MFPG_CLIP_STEP, 1.0);
         mfpg_mechanism *mechanism = NULL;
         mfpg_release release;
         mfpg_step_map map;
-        o.optimiser.kind = mfpg_local_optimiser_name(i);
+        o.optimiser.kind = mfpg_kind_name(&mfpg_local_optimisers, i);
         CHECK_OK(ctx, mfpg_mechanism_create(ctx, &o, &mechanism));
         CHECK_OK(ctx, mfpg_mechanism_release(ctx, mechanism, multiplier(1.0), 10, &release));
-        assert_true(strlen(mfpg_local_optimiser_help(i)) > 0);
+        assert_true(strlen(mfpg_kind_help(&mfpg_local_optimisers, i)) > 0);
         assert_int_equal(mechanism->optimiser->vectors > 0, mechanism->optimiser->carry != NULL);
         mfpg_status status = mfpg_mechanism_step_map(ctx, mechanism, &release, &map);
         assert_int_equal(status, mechanism->optimiser->vectors > 0 ? MFPG_ERR_INPUT : MFPG_OK);
         if (status != MFPG_OK) assert_non_null(strstr(mfpg_context_message(ctx), "train.optimiser"));
         mfpg_mechanism_destroy(mechanism);
     }
-    assert_null(mfpg_local_optimiser_help(mfpg_local_optimiser_name(1) ? 99 : 1));
+    assert_null(mfpg_kind_help(&mfpg_local_optimisers, mfpg_kind_name(&mfpg_local_optimisers, 1) ? 99 : 1));
     mfpg_context_destroy(ctx);
 }
 

@@ -5,23 +5,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "accountants/accounting.h"
 #include "games/game_internal.h"
 #include "mfpg/model.h"
 #include "mfpg/mechanism.h"
 #include "mfpg/optimiser.h"
 #include "options/columns.h"
-
-/* Returns the accountants whose epsilon is a guarantee: all except those that print the paper's formulas. */
-static const char *certifying_accountant(ptrdiff_t index) {
-    ptrdiff_t certifying = -1;
-    for (ptrdiff_t i = 0;; i++) {
-        const char *name = mfpg_accountant_name(i);
-        if (!name) return NULL;
-        if (strncmp(name, "paper_", 6) != 0) certifying++;
-        if (certifying == index) return name;
-    }
-}
 
 /* When a key applies: facts of the configuration, facts of the cost in use, and the same condition in words. */
 #define FACT(name)      MFPG_FACT_##name, 0
@@ -108,25 +98,12 @@ const mfpg_options *mfpg_config_options(void) {
 /* ---- methods ---- */
 
 #define METHOD(identifier, name, mechanism, players, paper_accountant, help)                                 \
-    {name, mechanism, MFPG_PLAYERS_##players, paper_accountant, help},
-static const mfpg_method methods[] = {
+    &(const mfpg_method){name, help, mechanism, MFPG_PLAYERS_##players, paper_accountant},
+static const void *const methods[] = {
 #include "methods.def"
 };
 
-const mfpg_method *mfpg_method_get(ptrdiff_t index) {
-    ptrdiff_t count = (ptrdiff_t)(sizeof methods / sizeof methods[0]);
-    return index >= 0 && index < count ? &methods[index] : NULL;
-}
-
-const char *mfpg_method_name(ptrdiff_t index) {
-    const mfpg_method *method = mfpg_method_get(index);
-    return method ? method->name : NULL;
-}
-
-const char *mfpg_method_help(ptrdiff_t index) {
-    const mfpg_method *method = mfpg_method_get(index);
-    return method ? method->help : NULL;
-}
+const mfpg_kinds mfpg_methods = MFPG_KINDS(methods);
 
 /* ---- paths ---- */
 

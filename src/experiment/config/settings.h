@@ -11,15 +11,11 @@
  * (methods.def). */
 typedef struct mfpg_method {
     /* the name that users type; "MECHANISM+PLAYERS" if the pair has no name of its own */
-    const char *name;
+    const char *name, *help;
     const char *mechanism;        /* name in mechanisms.def */
     mfpg_players players;         /* none: no game */
     const char *paper_accountant; /* name in accountants.def; NULL if the paper has none */
-    const char *help;
 } mfpg_method;
-
-/* Returns the method with that index in methods.def; NULL past the end. */
-const mfpg_method *mfpg_method_get(ptrdiff_t index);
 
 enum { MFPG_CHECKPOINT_AUTO = -2, MFPG_CHECKPOINT_NONE = -1 };
 
@@ -193,5 +189,10 @@ mfpg_status mfpg_config_write_given(mfpg_context *ctx, const mfpg_config *config
  * machine has its own. */
 mfpg_status mfpg_config_compare(mfpg_context *ctx, const mfpg_config *config, const char *here,
     const mfpg_config *other, const char *there, int without_paths);
+
+/* Checks the rules that involve several keys (both ends of an interval, what a partition needs, controls of
+ * game and mechanism ...). Call it after the last mfpg_config_set. Keys that were given a value of their own
+ * but have no effect are named in one warning. */
+mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config);
 
 #endif

@@ -91,18 +91,19 @@ static mfpg_settings fill(const mfpg_config *config, int all) {
 
 /* Returns the method of a mechanism with these players, or for -1 the first method of the mechanism. */
 static const mfpg_method *find_method(const char *mechanism, int players) {
-    const mfpg_method *method;
-    for (ptrdiff_t i = 0; (method = mfpg_method_get(i)); i++)
+    for (ptrdiff_t i = 0; i < mfpg_methods.count; i++) {
+        const mfpg_method *method = mfpg_methods.kind[i];
         if (strcmp(method->mechanism, mechanism) == 0 && (players < 0 || (int)method->players == players))
-            break;
-    return method;
+            return method;
+    }
+    return NULL;
 }
 
 static void settle_method(mfpg_config *config) {
     const char *mechanism = config->all.mechanism_given;
     int players = config->all.players;
     config->method = (mfpg_method){0};
-    const mfpg_method *named = config->all.method >= 0     ? mfpg_method_get(config->all.method)
+    const mfpg_method *named = config->all.method >= 0     ? mfpg_methods.kind[config->all.method]
                                : mechanism && players >= 0 ? find_method(mechanism, players)
                                                            : NULL;
     if (named) config->method = *named;
@@ -111,9 +112,9 @@ static void settle_method(mfpg_config *config) {
         find_method(mechanism, -1); /* the paper's accountant goes with the mechanism */
     snprintf(config->method_name, sizeof config->method_name, "%s+%s", mechanism,
         mfpg_players_name((mfpg_players)players));
-    config->method = (mfpg_method){config->method_name, mechanism, (mfpg_players)players,
-        relative ? relative->paper_accountant : NULL,
-        "a mechanism and a game that have no name of their own"};
+    config->method =
+        (mfpg_method){config->method_name, "a mechanism and a game that have no name of their own", mechanism,
+            (mfpg_players)players, relative ? relative->paper_accountant : NULL};
 }
 
 /* ---- which keys count ---- */
