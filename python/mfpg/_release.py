@@ -104,4 +104,4 @@ def from_c(release: Any) -> Release:
         unit=UNITS[release.unit], clipped=CLIPPED[release.clipped], rounding=release.rounding, grid=release.grid)
 
 
-ACCOUNTANTS = listed(lambda index: lib.mfpg_kind_name(ffi.addressof(lib, "mfpg_accountants"), index))
+ACCOUNTANTS = listed(lambda index: lib.mfpg_kind_name(ffi.addressof(lib.mfpg_accountants), index))
