@@ -4,6 +4,7 @@
 #define MFPG_AUDIT_AUDIT_GAME_H
 
 #include "mfpg/audit.h"
+#include "base/memory.h"
 #include "models/model_ops.h"
 #include "numerics/special/laws.h"
 
@@ -39,6 +40,7 @@ mfpg_status mfpg_canary_model_create(mfpg_context *ctx, const mfpg_model *like, 
 typedef struct mfpg_canary_data {
     mfpg_federated_data data; /* the data that a federation borrows; names are borrowed */
     ptrdiff_t *hot;           /* one per client: how many rows, from the first, carry the canary */
+    mfpg_pool memory;
 } mfpg_canary_data;
 void mfpg_canary_data_clear(mfpg_canary_data *canaries);
 
@@ -214,6 +216,7 @@ typedef struct mfpg_player {
     mfpg_transcript transcript;
     double *value;       /* each x rounds x clients: the value array of the transcript */
     unsigned char *coin; /* as many */
+    mfpg_pool memory;
 } mfpg_player;
 
 mfpg_status mfpg_player_create(mfpg_context *ctx, const mfpg_audit_game *game, ptrdiff_t each,

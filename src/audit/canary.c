@@ -188,38 +188,32 @@ mfpg_status mfpg_canary_model_create(mfpg_context *ctx, const mfpg_model *like, 
 /* ---- data ---- */
 
 void mfpg_canary_data_clear(mfpg_canary_data *canaries) {
-    for (ptrdiff_t k = 0; canaries->data.client && k < canaries->data.clients; k++) {
-        free(canaries->data.client[k].train.x);
-        free(canaries->data.client[k].train.y);
-        free(canaries->data.client[k].train.norm2);
-    }
-    free(canaries->data.client);
-    free(canaries->hot);
+    mfpg_pool_clear(&canaries->memory);
     *canaries = (mfpg_canary_data){0};
 }
 
 /* Creates data with as many rows as each client has, all zeros. */
 static mfpg_status create_data(
     mfpg_context *ctx, const mfpg_federated_data *like, ptrdiff_t features, mfpg_canary_data *out) {
-    mfpg_canary_data made = {.data = {.clients = like->clients,
-                                 .features = features,
-                                 .client = mfpg_alloc(like->clients, sizeof *made.data.client),
-                                 .public_norm2 = (double)INFINITY},
-        .hot = mfpg_alloc(like->clients, sizeof *made.hot)};
-    int whole = made.data.client && made.hot;
-    for (ptrdiff_t k = 0; k < like->clients && whole; k++) {
+    mfpg_pool memory = {0};
+    mfpg_client_data *client = mfpg_pool_alloc(&memory, like->clients, sizeof *client);
+    ptrdiff_t *hot = mfpg_pool_alloc(&memory, like->clients, sizeof *hot);
+    for (ptrdiff_t k = 0; k < like->clients && !memory.failed; k++) {
         ptrdiff_t rows = like->client[k].train.rows;
-        mfpg_dataset *set = &made.data.client[k].train;
-        made.data.client[k].name = like->client[k].name;
-        *set = (mfpg_dataset){.rows = rows,
+        client[k].name = like->client[k].name;
+        client[k].train = (mfpg_dataset){.rows = rows,
             .features = features,
-            .x = mfpg_alloc(rows, (size_t)features * sizeof *set->x),
-            .y = mfpg_alloc_floats(rows),
-            .norm2 = mfpg_alloc(rows, sizeof *set->norm2)};
-        whole = set->x && set->y && set->norm2;
+            .x = mfpg_pool_alloc(&memory, rows, (size_t)features * sizeof(float)),
+            .y = mfpg_pool_own(&memory, mfpg_alloc_floats(rows)),
+            .norm2 = mfpg_pool_alloc(&memory, rows, sizeof(double))};
     }
-    *out = made;
-    if (whole) return MFPG_OK;
+    *out = (mfpg_canary_data){.data = {.clients = like->clients,
+                                  .features = features,
+                                  .client = client,
+                                  .public_norm2 = (double)INFINITY},
+        .hot = hot,
+        .memory = memory};
+    if (!memory.failed) return MFPG_OK;
     mfpg_canary_data_clear(out);
     return mfpg_fail_memory(ctx);
 }

@@ -45,6 +45,7 @@ typedef struct audit {
     int64_t runs, first, done;
     double alpha, alpha_together; /* of one client; of all together */
     mfpg_audit_client *client, together;
+    mfpg_pool memory;
 } audit;
 
 static mfpg_stream stream_of(const audit *a, int use, uint64_t number) {
@@ -53,12 +54,7 @@ static mfpg_stream stream_of(const audit *a, int use, uint64_t number) {
 
 static void clear(audit *a) {
     for (int i = 0; a->player && i < a->players; i++) mfpg_player_clear(&a->player[i]);
-    free(a->player);
-    free(a->score);
-    free(a->of);
-    free(a->sign);
-    free(a->found);
-    free(a->share);
+    mfpg_pool_clear(&a->memory);
 }
 
 static mfpg_status allocate(mfpg_context *ctx, audit *a) {
@@ -67,12 +63,12 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
     if (g->rounds >= most / g->clients || a->runs >= most / (g->clients + 1)) return mfpg_fail_memory(ctx);
     int threads = mfpg_context_threads(ctx);
     a->players = a->runs < threads ? (int)a->runs : threads;
-    a->player = mfpg_alloc(a->players, sizeof *a->player);
-    a->score = mfpg_alloc(a->players * a->each, (size_t)g->clients * sizeof *a->score);
-    a->sign = mfpg_alloc((ptrdiff_t)g->rounds, 2);
-    a->found = mfpg_alloc((ptrdiff_t)a->runs, (size_t)g->clients * sizeof *a->found);
-    a->share = mfpg_alloc((ptrdiff_t)a->runs, ((size_t)g->clients + 1) * sizeof *a->share);
-    if (!a->player || !a->score || !a->sign || !a->found || !a->share) return mfpg_fail_memory(ctx);
+    a->player = mfpg_pool_alloc(&a->memory, a->players, sizeof *a->player);
+    a->score = mfpg_pool_alloc(&a->memory, a->players * a->each, (size_t)g->clients * sizeof *a->score);
+    a->sign = mfpg_pool_alloc(&a->memory, (ptrdiff_t)g->rounds, 2);
+    a->found = mfpg_pool_alloc(&a->memory, (ptrdiff_t)a->runs, (size_t)g->clients * sizeof *a->found);
+    a->share = mfpg_pool_alloc(&a->memory, (ptrdiff_t)a->runs, ((size_t)g->clients + 1) * sizeof *a->share);
+    if (a->memory.failed) return mfpg_fail_memory(ctx);
     for (int i = 0; i < a->players; i++) {
         mfpg_status status = mfpg_player_create(ctx, g, a->each, a->directions, a->planes, &a->player[i]);
         if (status != MFPG_OK) return status;
@@ -116,7 +112,7 @@ static mfpg_status place_canaries(mfpg_context *ctx, audit *a) {
         a->directions = a->each;
     }
     a->planes = local && a->by_client ? 1 : local || known ? a->directions : 0;
-    a->of = mfpg_alloc(g->clients, sizeof *a->of);
+    a->of = mfpg_pool_alloc(&a->memory, g->clients, sizeof *a->of);
     if (!a->of) return mfpg_fail_memory(ctx);
     for (ptrdiff_t k = 0; k < g->clients; k++) {
         ptrdiff_t rows = g->data->client[k].train.rows;

@@ -8,6 +8,7 @@
 
 #include "mfpg/mechanism.h"
 #include "mfpg/program.h"
+#include "base/memory.h"
 #include "models/model_ops.h"
 
 /* ---- inversion_subject.c: which client is attacked, and with which examples ---- */
@@ -28,6 +29,7 @@ typedef struct mfpg_inversion_subject {
     mfpg_dataset candidates;
     float *other; /* for each victim, a random example that is not a victim */
     float *mean;  /* one per feature: mean of all examples that are not victims */
+    mfpg_pool memory;
 } mfpg_inversion_subject;
 
 /* Borrows all but the data. */

@@ -32,6 +32,7 @@ typedef struct identification {
     double *score; /* TOGETHER x candidates of every worker */
     float *work;   /* work_size of every worker */
     int32_t *rank; /* one per trial: the rank of the true candidate, 1 is best */
+    mfpg_pool memory;
 } identification;
 
 /* Returns the worker's batch: candidate c in the first place and then the known examples. */
@@ -116,16 +117,15 @@ static void judge(identification *d, double alpha, mfpg_inversion_level *level) 
 static mfpg_status allocate(mfpg_context *ctx, identification *d, int workers) {
     const mfpg_inversion_subject *s = d->subject;
     if (d->candidates > PTRDIFF_MAX / (ptrdiff_t)sizeof(float) / d->parameters) return mfpg_fail_memory(ctx);
-    d->clean = mfpg_alloc_floats(d->candidates * d->parameters);
-    d->half = mfpg_alloc(d->candidates, sizeof *d->half);
-    d->x = mfpg_alloc_floats(workers * d->batch * s->features);
-    d->y = mfpg_alloc_floats(workers * d->batch);
-    d->seen = mfpg_alloc_floats(workers * TOGETHER * d->parameters);
-    d->score = mfpg_alloc(workers * TOGETHER * d->candidates, sizeof *d->score);
-    d->work = mfpg_alloc_floats(workers * d->work_size);
-    d->rank = mfpg_alloc((ptrdiff_t)s->options->trials, sizeof *d->rank);
-    if (!d->clean || !d->half || !d->x || !d->y || !d->seen || !d->score || !d->work || !d->rank)
-        return mfpg_fail_memory(ctx);
+    d->clean = mfpg_pool_own(&d->memory, mfpg_alloc_floats(d->candidates * d->parameters));
+    d->half = mfpg_pool_alloc(&d->memory, d->candidates, sizeof *d->half);
+    d->x = mfpg_pool_own(&d->memory, mfpg_alloc_floats(workers * d->batch * s->features));
+    d->y = mfpg_pool_own(&d->memory, mfpg_alloc_floats(workers * d->batch));
+    d->seen = mfpg_pool_own(&d->memory, mfpg_alloc_floats(workers * TOGETHER * d->parameters));
+    d->score = mfpg_pool_alloc(&d->memory, workers * TOGETHER * d->candidates, sizeof *d->score);
+    d->work = mfpg_pool_own(&d->memory, mfpg_alloc_floats(workers * d->work_size));
+    d->rank = mfpg_pool_alloc(&d->memory, (ptrdiff_t)s->options->trials, sizeof *d->rank);
+    if (d->memory.failed) return mfpg_fail_memory(ctx);
     for (int i = 0; i < workers; i++) {
         memcpy(d->x + i * d->batch * s->features, s->victims.x,
             (size_t)(d->batch * s->features) * sizeof(float));
@@ -156,13 +156,6 @@ mfpg_status mfpg_inversion_identify(mfpg_context *ctx, const mfpg_inversion_subj
         status = mfpg_inversion_tasks(ctx, o, clock, mfpg_inversion_guesses(o), guess, &d);
         if (status == MFPG_OK) judge(&d, (1.0 - o->confidence) / count, &level[d.level]);
     }
-    free(d.clean);
-    free(d.half);
-    free(d.x);
-    free(d.y);
-    free(d.seen);
-    free(d.score);
-    free(d.work);
-    free(d.rank);
+    mfpg_pool_clear(&d.memory);
     return status;
 }

@@ -18,12 +18,13 @@ struct mfpg_inversion {
     float *mean;     /* one */
     /* levels x examples found by the closed form and by optimisation; NULL if that attack was skipped */
     float *found[2];
+    mfpg_pool memory; /* of all of these */
 };
 
 /* What one worker needs. */
 typedef struct worker {
     float *gradient, *step_work, *optimise_work, *guessed; /* guessed: batch x features */
-    double *rows_work;                                     /* owned, with what follows in it */
+    double *rows_work;                                     /* with what follows in it */
     double *found;                                         /* batch x features */
     double *x, *y;                                         /* features */
     double *cost;                                          /* batch x batch */
@@ -42,80 +43,56 @@ typedef struct study {
     mfpg_likeness *likeness[2];        /* levels x examples: similarity of what was found */
     double *norm, *factor, *exclusive; /* examples, examples, batches */
     double *room;                      /* examples */
+    mfpg_pool memory;                  /* of all but the result */
     mfpg_inversion_clock clock;
 } study;
 
 /* ---- memory ---- */
 
-static mfpg_status allocate_worker(mfpg_context *ctx, const study *s, worker *w) {
+static float *floats(mfpg_pool *memory, ptrdiff_t count) {
+    return mfpg_pool_own(memory, mfpg_alloc_floats(count));
+}
+
+static void allocate_worker(study *s, worker *w) {
     const mfpg_inversion_subject *subject = s->subject;
     ptrdiff_t batch = subject->options->batch, features = subject->features, size = batch * features;
     ptrdiff_t rows_work = mfpg_inversion_rows_workspace(subject);
-    w->gradient = mfpg_alloc_floats(subject->parameters);
-    w->step_work = mfpg_alloc_floats(mfpg_inversion_workspace(subject, s->step, s->levels));
-    w->optimise_work = mfpg_alloc_floats(mfpg_inversion_optimise_workspace(subject));
-    w->guessed = mfpg_alloc_floats(size);
-    w->rows_work = mfpg_alloc(rows_work + size + 2 * features + batch * batch, sizeof(double));
-    w->match = mfpg_alloc(batch, sizeof(ptrdiff_t));
-    w->count = mfpg_alloc(subject->layer.units, sizeof(int));
-    if (!w->gradient || !w->step_work || !w->optimise_work || !w->guessed || !w->rows_work || !w->match ||
-        !w->count)
-        return mfpg_fail_memory(ctx);
+    w->gradient = floats(&s->memory, subject->parameters);
+    w->step_work = floats(&s->memory, mfpg_inversion_workspace(subject, s->step, s->levels));
+    w->optimise_work = floats(&s->memory, mfpg_inversion_optimise_workspace(subject));
+    w->guessed = floats(&s->memory, size);
+    w->rows_work =
+        mfpg_pool_alloc(&s->memory, rows_work + size + 2 * features + batch * batch, sizeof(double));
+    w->match = mfpg_pool_alloc(&s->memory, batch, sizeof(ptrdiff_t));
+    w->count = mfpg_pool_alloc(&s->memory, subject->layer.units, sizeof(int));
+    if (!w->rows_work) return;
     w->found = w->rows_work + rows_work;
     w->x = w->found + size;
     w->y = w->x + features;
     w->cost = w->y + features;
-    return MFPG_OK;
-}
-
-static void clear_study(study *s) {
-    for (int i = 0; s->worker && i < s->workers; i++) {
-        worker *w = &s->worker[i];
-        free(w->gradient);
-        free(w->step_work);
-        free(w->optimise_work);
-        free(w->guessed);
-        free(w->rows_work);
-        free(w->match);
-        free(w->count);
-    }
-    mfpg_inversion_steps_clear(s->step, s->levels);
-    free(s->worker);
-    free(s->step);
-    free(s->likeness[0]);
-    free(s->likeness[1]);
-    free(s->room);
-    free(s->norm);
-    free(s->factor);
-    free(s->exclusive);
 }
 
 static mfpg_status allocate(mfpg_context *ctx, study *s) {
     ptrdiff_t features = s->subject->features, examples = s->subject->victims.rows,
               all = s->levels * examples;
-    int attacks = s->subject->options->iterations > 0 ? 2 : 1, whole = 1;
+    int attacks = s->subject->options->iterations > 0 ? 2 : 1;
     mfpg_inversion *r = s->result = mfpg_alloc(1, sizeof *s->result);
     if (!r || all > PTRDIFF_MAX / (ptrdiff_t)sizeof(double) / features) return mfpg_fail_memory(ctx);
-    for (int kind = 0; kind < attacks && whole; kind++) {
-        r->found[kind] = mfpg_alloc_floats(all * features);
-        s->likeness[kind] = mfpg_alloc(all, sizeof *s->likeness[kind]);
-        whole = r->found[kind] && s->likeness[kind];
+    for (int kind = 0; kind < attacks; kind++) {
+        r->found[kind] = floats(&r->memory, all * features);
+        s->likeness[kind] = mfpg_pool_alloc(&s->memory, all, sizeof *s->likeness[kind]);
     }
-    r->level = mfpg_alloc(s->levels, sizeof *r->level);
-    r->original = mfpg_alloc_floats(examples * features);
-    r->mean = mfpg_alloc_floats(features);
+    r->level = mfpg_pool_alloc(&r->memory, s->levels, sizeof *r->level);
+    r->original = floats(&r->memory, examples * features);
+    r->mean = floats(&r->memory, features);
     s->workers = mfpg_context_threads(ctx);
-    s->worker = mfpg_alloc(s->workers, sizeof *s->worker);
-    s->norm = mfpg_alloc(examples, sizeof *s->norm);
-    s->factor = mfpg_alloc(examples, sizeof *s->factor);
-    s->exclusive = mfpg_alloc(s->batches, sizeof *s->exclusive);
-    s->room = mfpg_alloc(examples, sizeof *s->room);
-    if (!whole || !r->level || !r->original || !r->mean || !s->worker || !s->norm || !s->factor ||
-        !s->exclusive || !s->room)
-        return mfpg_fail_memory(ctx);
-    mfpg_status status = MFPG_OK;
-    for (int i = 0; i < s->workers && status == MFPG_OK; i++) status = allocate_worker(ctx, s, &s->worker[i]);
-    return status;
+    s->worker = mfpg_pool_alloc(&s->memory, s->workers, sizeof *s->worker);
+    s->norm = mfpg_pool_alloc(&s->memory, examples, sizeof *s->norm);
+    s->factor = mfpg_pool_alloc(&s->memory, examples, sizeof *s->factor);
+    s->exclusive = mfpg_pool_alloc(&s->memory, s->batches, sizeof *s->exclusive);
+    s->room = mfpg_pool_alloc(&s->memory, examples, sizeof *s->room);
+    for (int i = 0; i < s->workers && !s->memory.failed; i++) allocate_worker(s, &s->worker[i]);
+    return s->memory.failed || r->memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 /* ---- similarity of two pictures ---- */
@@ -391,7 +368,7 @@ mfpg_status mfpg_inversion_create_by(mfpg_context *ctx, const mfpg_inversion_sub
     mfpg_inversion_release release, mfpg_inversion **out) {
     const mfpg_inversion_options *o = subject->options;
     study s = {.subject = subject, .release = release, .batches = subject->victims.rows / o->batch};
-    s.step = mfpg_alloc(o->levels, sizeof *s.step);
+    s.step = mfpg_pool_alloc(&s.memory, o->levels, sizeof *s.step);
     if (!s.step) return mfpg_fail_memory(ctx);
     mfpg_status status = mfpg_inversion_steps_create(ctx, subject, s.step, &s.levels);
     s.clock.total = (int64_t)s.levels * (s.batches + mfpg_inversion_guesses(o)) + s.batches;
@@ -407,7 +384,8 @@ mfpg_status mfpg_inversion_create_by(mfpg_context *ctx, const mfpg_inversion_sub
     } else {
         mfpg_inversion_destroy(s.result);
     }
-    clear_study(&s);
+    mfpg_inversion_steps_clear(s.step, s.levels);
+    mfpg_pool_clear(&s.memory);
     return status;
 }
 
@@ -425,11 +403,7 @@ mfpg_status mfpg_inversion_create(mfpg_context *ctx, const mfpg_inversion_option
 
 void mfpg_inversion_destroy(mfpg_inversion *inversion) {
     if (!inversion) return;
-    free(inversion->level);
-    free(inversion->original);
-    free(inversion->mean);
-    free(inversion->found[0]);
-    free(inversion->found[1]);
+    mfpg_pool_clear(&inversion->memory);
     free(inversion);
 }
 

@@ -99,14 +99,14 @@ static const float *row_at(const mfpg_federated_data *data, ptrdiff_t at, float 
 }
 
 static mfpg_status take_rows(mfpg_context *ctx, const mfpg_federated_data *data, const ptrdiff_t *order,
-    ptrdiff_t rows, mfpg_dataset *out) {
+    ptrdiff_t rows, mfpg_pool *memory, mfpg_dataset *out) {
     ptrdiff_t features = data->features;
     if (rows > PTRDIFF_MAX / features) return mfpg_fail_memory(ctx);
     *out = (mfpg_dataset){.rows = rows,
         .features = features,
-        .x = mfpg_alloc_floats(rows * features),
-        .y = mfpg_alloc_floats(rows)};
-    if (!out->x || !out->y) return mfpg_fail_memory(ctx);
+        .x = mfpg_pool_own(memory, mfpg_alloc_floats(rows * features)),
+        .y = mfpg_pool_own(memory, mfpg_alloc_floats(rows))};
+    if (memory->failed) return mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < rows; i++)
         memcpy(out->x + i * features, row_at(data, order[i], &out->y[i]), (size_t)features * sizeof(float));
     return MFPG_OK;
@@ -139,19 +139,15 @@ static mfpg_status find_box(mfpg_context *ctx, const mfpg_federated_data *data, 
 static mfpg_status know_others(mfpg_context *ctx, const mfpg_federated_data *data, const ptrdiff_t *order,
     ptrdiff_t known, mfpg_inversion_subject *s) {
     float label;
-    double *sum = mfpg_alloc(s->features, sizeof *sum);
-    s->mean = mfpg_alloc_floats(s->features);
-    s->other = mfpg_alloc_floats(s->victims.rows * s->features);
-    if (!sum || !s->mean || !s->other) {
-        free(sum);
-        return mfpg_fail_memory(ctx);
-    }
+    double *sum = mfpg_pool_alloc(&s->memory, s->features, sizeof *sum);
+    s->mean = mfpg_pool_own(&s->memory, mfpg_alloc_floats(s->features));
+    s->other = mfpg_pool_own(&s->memory, mfpg_alloc_floats(s->victims.rows * s->features));
+    if (s->memory.failed) return mfpg_fail_memory(ctx);
     for (ptrdiff_t i = 0; i < known; i++) {
         const float *x = row_at(data, order[i], &label);
         for (ptrdiff_t j = 0; j < s->features; j++) sum[j] += (double)x[j];
     }
     for (ptrdiff_t j = 0; j < s->features; j++) s->mean[j] = (float)(sum[j] / (double)known);
-    free(sum);
     mfpg_stream stream = mfpg_inversion_stream(s, MFPG_INVERSION_ORDER, 1, 0);
     for (ptrdiff_t i = 0; i < s->victims.rows; i++) {
         uint64_t at = mfpg_stream_below(&stream, (uint64_t)i, (uint64_t)known);
@@ -167,7 +163,7 @@ static mfpg_status choose_examples(
     const mfpg_inversion_options *o = s->options;
     ptrdiff_t rows = 0;
     for (ptrdiff_t k = 0; k < data->clients; k++) rows += data->client[k].train.rows;
-    ptrdiff_t *order = mfpg_alloc(rows, sizeof *order);
+    ptrdiff_t *order = mfpg_pool_alloc(&s->memory, rows, sizeof *order);
     if (!order) return mfpg_fail_memory(ctx);
     mfpg_stream stream = mfpg_inversion_stream(s, MFPG_INVERSION_ORDER, 0, 0);
     mfpg_stream_permutation(&stream, rows, order);
@@ -180,18 +176,14 @@ static mfpg_status choose_examples(
     rows = left;
     ptrdiff_t victims = (o->examples < rows - 2 ? o->examples : rows - 2) / o->batch * o->batch;
     ptrdiff_t candidates = o->candidates < rows ? o->candidates : rows;
-    if (victims < o->batch) {
-        free(order);
+    if (victims < o->batch)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "inversion: %td examples in all and %td to attack; a batch of %td and 2 others are needed", rows,
             o->examples, o->batch);
-    }
-    mfpg_status status = take_rows(ctx, data, order, victims, &s->victims);
+    mfpg_status status = take_rows(ctx, data, order, victims, &s->memory, &s->victims);
     if (status == MFPG_OK)
-        status = take_rows(ctx, data, order + rows - candidates, candidates, &s->candidates);
-    if (status == MFPG_OK) status = know_others(ctx, data, order + victims, rows - victims, s);
-    free(order);
-    return status;
+        status = take_rows(ctx, data, order + rows - candidates, candidates, &s->memory, &s->candidates);
+    return status == MFPG_OK ? know_others(ctx, data, order + victims, rows - victims, s) : status;
 }
 
 mfpg_status mfpg_inversion_subject_create(mfpg_context *ctx, const mfpg_inversion_options *options,
@@ -221,12 +213,7 @@ mfpg_status mfpg_inversion_subject_create(mfpg_context *ctx, const mfpg_inversio
 }
 
 void mfpg_inversion_subject_clear(mfpg_inversion_subject *subject) {
-    free(subject->victims.x);
-    free(subject->victims.y);
-    free(subject->candidates.x);
-    free(subject->candidates.y);
-    free(subject->other);
-    free(subject->mean);
+    mfpg_pool_clear(&subject->memory);
     *subject = (mfpg_inversion_subject){0};
 }
 

@@ -135,29 +135,20 @@ mfpg_status mfpg_player_create(mfpg_context *ctx, const mfpg_audit_game *game, p
     s->directions = directions;
     s->each = each;
     s->planes = planes;
-    s->global = mfpg_alloc(directions, ((size_t)game->rounds + 1) * sizeof(double));
-    s->local = mfpg_alloc(planes > 0 ? planes : 1, numbers);
-    s->weight = mfpg_alloc(1, numbers);
-    s->value = p->value = mfpg_alloc(each, numbers);
-    s->digits = mfpg_alloc(cells, sizeof *s->digits);
-    s->shown = mfpg_alloc(planes > 0 ? planes : 1, (size_t)cells);
-    if (game->records) s->beside = mfpg_alloc(1, numbers);
-    p->coin = mfpg_alloc(each, (size_t)cells);
-    int whole = s->global && s->local && s->weight && s->value && s->digits && s->shown && p->coin &&
-                (s->beside || !game->records);
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+    s->global = mfpg_pool_alloc(&p->memory, directions, ((size_t)game->rounds + 1) * sizeof(double));
+    s->local = mfpg_pool_alloc(&p->memory, planes > 0 ? planes : 1, numbers);
+    s->weight = mfpg_pool_alloc(&p->memory, 1, numbers);
+    s->value = p->value = mfpg_pool_alloc(&p->memory, each, numbers);
+    s->digits = mfpg_pool_alloc(&p->memory, cells, sizeof *s->digits);
+    s->shown = mfpg_pool_alloc(&p->memory, planes > 0 ? planes : 1, (size_t)cells);
+    if (game->records) s->beside = mfpg_pool_alloc(&p->memory, 1, numbers);
+    p->coin = mfpg_pool_alloc(&p->memory, each, (size_t)cells);
+    return p->memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 void mfpg_player_clear(mfpg_player *p) {
     mfpg_canary_data_clear(&p->canaries);
-    free(p->transcript.global);
-    free(p->transcript.local);
-    free(p->transcript.weight);
-    free(p->transcript.beside);
-    free(p->transcript.digits);
-    free(p->transcript.shown);
-    free(p->value);
-    free(p->coin);
+    mfpg_pool_clear(&p->memory);
 }
 
 mfpg_status mfpg_player_run(

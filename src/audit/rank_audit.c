@@ -53,6 +53,7 @@ typedef struct audit {
     mfpg_input_canary input;
     uint64_t *tie; /* runs */
     mfpg_audit_client *client;
+    mfpg_pool memory;
 } audit;
 
 static mfpg_stream stream_of(const audit *a, int use, uint64_t number) {
@@ -63,16 +64,7 @@ static mfpg_stream stream_of(const audit *a, int use, uint64_t number) {
 
 static void clear(audit *a) {
     for (int i = 0; a->player && i < a->players; i++) mfpg_player_clear(&a->player[i]);
-    free(a->player);
-    free(a->scored);
-    free(a->plain);
-    free(a->sign);
-    free(a->arm);
-    free(a->score);
-    free(a->digits);
-    free(a->guess);
-    free(a->pull);
-    free(a->tie);
+    mfpg_pool_clear(&a->memory);
     mfpg_input_canary_clear(&a->input);
 }
 
@@ -83,19 +75,18 @@ static mfpg_status allocate(mfpg_context *ctx, audit *a) {
     if (g->rounds >= most / g->clients || runs > most / g->clients / a->series / 2)
         return mfpg_fail_memory(ctx);
     a->players = mfpg_context_threads(ctx);
-    a->player = mfpg_alloc(a->players, sizeof *a->player);
-    a->scored = mfpg_alloc(a->players, (size_t)runs * sizeof *a->scored);
-    a->plain = mfpg_alloc(a->players, (size_t)runs * sizeof *a->plain);
-    a->sign = mfpg_alloc((ptrdiff_t)g->rounds, sizeof *a->sign);
-    a->arm = mfpg_alloc(g->clients * runs, 1);
-    a->score = mfpg_alloc(g->clients * a->series * runs, sizeof *a->score);
-    a->guess = mfpg_alloc(g->clients * runs, 2 * sizeof *a->guess);
-    a->tie = mfpg_alloc(runs, sizeof *a->tie);
-    if (a->by_digits) a->digits = mfpg_alloc(g->clients * runs, sizeof *a->digits);
-    if (g->configured) a->pull = mfpg_alloc(g->clients * runs, 2 * sizeof *a->pull);
-    if (!a->player || !a->scored || !a->plain || !a->sign || !a->arm || !a->score || !a->guess || !a->tie ||
-        (a->by_digits && !a->digits) || (g->configured && !a->pull))
-        return mfpg_fail_memory(ctx);
+    mfpg_pool *memory = &a->memory;
+    a->player = mfpg_pool_alloc(memory, a->players, sizeof *a->player);
+    a->scored = mfpg_pool_alloc(memory, a->players, (size_t)runs * sizeof *a->scored);
+    a->plain = mfpg_pool_alloc(memory, a->players, (size_t)runs * sizeof *a->plain);
+    a->sign = mfpg_pool_alloc(memory, (ptrdiff_t)g->rounds, sizeof *a->sign);
+    a->arm = mfpg_pool_alloc(memory, g->clients * runs, 1);
+    a->score = mfpg_pool_alloc(memory, g->clients * a->series * runs, sizeof *a->score);
+    a->guess = mfpg_pool_alloc(memory, g->clients * runs, 2 * sizeof *a->guess);
+    a->tie = mfpg_pool_alloc(memory, runs, sizeof *a->tie);
+    if (a->by_digits) a->digits = mfpg_pool_alloc(memory, g->clients * runs, sizeof *a->digits);
+    if (g->configured) a->pull = mfpg_pool_alloc(memory, g->clients * runs, 2 * sizeof *a->pull);
+    if (memory->failed) return mfpg_fail_memory(ctx);
     for (int i = 0; i < a->players; i++) {
         mfpg_status status = mfpg_player_create(ctx, g, 1, 1, 1, &a->player[i]);
         if (status != MFPG_OK) return status;

@@ -53,6 +53,7 @@ typedef struct samples {
     ptrdiff_t count[2];
     mfpg_scored *scored; /* those outside, then those inside */
     labelled *all;
+    mfpg_pool memory;
 } samples;
 
 static mfpg_status check(
@@ -77,14 +78,14 @@ static mfpg_status check(
 /* Puts the scores in random order, so that halves are random samples; ties are also decided at random. */
 static mfpg_status shuffle(
     mfpg_context *ctx, const mfpg_score_options *o, const double *const *score, samples *s) {
-    ptrdiff_t all = s->count[0] + s->count[1], *order = mfpg_alloc(all, sizeof *order);
+    ptrdiff_t all = s->count[0] + s->count[1], *order = mfpg_pool_alloc(&s->memory, all, sizeof *order);
     const mfpg_key key = mfpg_key_from_seed(o->seed);
-    s->score[0] = mfpg_alloc(all, sizeof(double));
-    s->scored = mfpg_alloc(all, sizeof *s->scored);
-    s->all = mfpg_alloc(all, sizeof *s->all);
-    int whole = order && s->score[0] && s->scored && s->all;
-    s->score[1] = whole ? s->score[0] + s->count[0] : NULL;
-    for (int arm = 0; arm < 2 && whole; arm++) {
+    s->score[0] = mfpg_pool_alloc(&s->memory, all, sizeof(double));
+    s->scored = mfpg_pool_alloc(&s->memory, all, sizeof *s->scored);
+    s->all = mfpg_pool_alloc(&s->memory, all, sizeof *s->all);
+    if (s->memory.failed) return mfpg_fail_memory(ctx);
+    s->score[1] = s->score[0] + s->count[0];
+    for (int arm = 0; arm < 2; arm++) {
         mfpg_stream orders = mfpg_stream_open(&key, MFPG_PURPOSE_AUDIT, (uint64_t)arm, 0),
                     ties = mfpg_stream_open(&key, MFPG_PURPOSE_AUDIT, (uint64_t)arm + 2, 0);
         mfpg_stream_permutation(&orders, s->count[arm], order);
@@ -96,8 +97,7 @@ static mfpg_status shuffle(
             s->all[at] = (labelled){s->scored[at], arm};
         }
     }
-    free(order);
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+    return MFPG_OK;
 }
 
 static mfpg_error_counts errors_of(const samples *s, double threshold, int tested) {
@@ -176,9 +176,7 @@ mfpg_status mfpg_audit_scores(mfpg_context *ctx, const mfpg_score_options *optio
         judge_one_run(&s, alpha, &found);
         *out = found;
     }
-    free(s.score[0]);
-    free(s.scored);
-    free(s.all);
+    mfpg_pool_clear(&s.memory);
     return status;
 }
 

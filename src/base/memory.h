@@ -15,6 +15,22 @@ float *mfpg_alloc_floats(ptrdiff_t count);
  * leaves the old block unchanged. */
 void *mfpg_resize(void *block, ptrdiff_t count, size_t size);
 
+/* Blocks that are freed together. All zeros is an empty pool. */
+typedef struct mfpg_pool {
+    void **block; /* count */
+    ptrdiff_t count;
+    int failed; /* 1: some block could not be allocated */
+} mfpg_pool;
+
+/* Gives the pool a block to free; NULL counts as a failure. Returns the block, or NULL. */
+void *mfpg_pool_own(mfpg_pool *pool, void *block);
+
+/* Does the same as mfpg_alloc, for a block of the pool. */
+void *mfpg_pool_alloc(mfpg_pool *pool, ptrdiff_t count, size_t size);
+
+/* Frees all blocks; the pool is empty again. */
+void mfpg_pool_clear(mfpg_pool *pool);
+
 /* Returns a copy of the first length bytes of text with a closing 0, or NULL. */
 char *mfpg_text_copy(const char *text, size_t length);
 

@@ -93,23 +93,19 @@ static mfpg_status deal_shards(mfpg_context *ctx, ptrdiff_t each, const mfpg_key
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "data.partition: %td clients with %td shards each need more than the %td rows there are",
             frame->clients, each, frame->rows);
-    mfpg_status status = MFPG_OK;
+    mfpg_pool memory = {0};
     ptrdiff_t shards = each * frame->clients;
-    labelled_row *sorted = sort_by_label(frame);
-    ptrdiff_t *order = mfpg_alloc(shards, sizeof *order);
-    if (sorted && order) {
-        mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_PARTITION, 0, 0);
-        mfpg_stream_permutation(&stream, shards, order);
-        for (ptrdiff_t i = 0; i < shards; i++) {
-            ptrdiff_t end = shard_start(order[i] + 1, shards, frame->rows);
-            for (ptrdiff_t r = shard_start(order[i], shards, frame->rows); r < end; r++)
-                frame->client[sorted[r].row] = (int32_t)(i / each);
-        }
-    } else {
-        status = mfpg_fail_memory(ctx);
+    labelled_row *sorted = mfpg_pool_own(&memory, sort_by_label(frame));
+    ptrdiff_t *order = mfpg_pool_alloc(&memory, shards, sizeof *order);
+    mfpg_status status = memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
+    mfpg_stream stream = mfpg_stream_open(key, MFPG_PURPOSE_PARTITION, 0, 0);
+    if (status == MFPG_OK) mfpg_stream_permutation(&stream, shards, order);
+    for (ptrdiff_t i = 0; i < shards && status == MFPG_OK; i++) {
+        ptrdiff_t end = shard_start(order[i] + 1, shards, frame->rows);
+        for (ptrdiff_t r = shard_start(order[i], shards, frame->rows); r < end; r++)
+            frame->client[sorted[r].row] = (int32_t)(i / each);
     }
-    free(sorted);
-    free(order);
+    mfpg_pool_clear(&memory);
     return status;
 }
 
@@ -159,29 +155,24 @@ static void deal_class(const mfpg_key *key, ptrdiff_t class, const labelled_row 
 }
 
 static mfpg_status deal_dirichlet(mfpg_context *ctx, double alpha, const mfpg_key *key, mfpg_frame *frame) {
-    mfpg_status status = MFPG_OK;
-    labelled_row *sorted = sort_by_label(frame);
-    ptrdiff_t *order = mfpg_alloc(frame->rows, sizeof *order);
-    double *share = mfpg_alloc(frame->clients, sizeof *share);
-    if (!sorted || !order || !share) {
-        status = mfpg_fail_memory(ctx);
-        goto done;
-    }
-    for (ptrdiff_t first = 0, class = 0, end; first < frame->rows; first = end, class ++) {
+    mfpg_pool memory = {0};
+    labelled_row *sorted = mfpg_pool_own(&memory, sort_by_label(frame));
+    ptrdiff_t *order = mfpg_pool_alloc(&memory, frame->rows, sizeof *order);
+    double *share = mfpg_pool_alloc(&memory, frame->clients, sizeof *share);
+    mfpg_status status = memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
+    for (ptrdiff_t first = 0, class = 0, end; first < frame->rows && status == MFPG_OK;
+         first = end, class ++) {
         if (class == MOST_CLASSES) {
             status = mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "data.partition: dirichlet needs classes, but there are more than %d different labels",
                 MOST_CLASSES);
-            goto done;
+            break;
         }
         for (end = first; end < frame->rows && sorted[end].label == sorted[first].label;) end++;
         mfpg_dirichlet_draw(key, 1 + (uint64_t) class, alpha, frame->clients, share);
         deal_class(key, class, sorted + first, end - first, share, order, frame);
     }
-done:
-    free(sorted);
-    free(order);
-    free(share);
+    mfpg_pool_clear(&memory);
     return status;
 }
 

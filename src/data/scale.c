@@ -30,14 +30,12 @@ static void count_values(const mfpg_frame *frame, double *sum, ptrdiff_t *known,
 
 /* Replaces missing values of a feature by its mean over all training rows. */
 static mfpg_status impute(mfpg_context *ctx, mfpg_frame *frame) {
-    mfpg_status status = MFPG_OK;
-    double *mean = mfpg_alloc(frame->features, sizeof *mean);
-    ptrdiff_t *known = mfpg_alloc(frame->features, sizeof *known);
-    ptrdiff_t *unknown = mfpg_alloc(frame->features, sizeof *unknown);
-    if (mean && known && unknown)
-        count_values(frame, mean, known, unknown);
-    else
-        status = mfpg_fail_memory(ctx);
+    mfpg_pool memory = {0};
+    double *mean = mfpg_pool_alloc(&memory, frame->features, sizeof *mean);
+    ptrdiff_t *known = mfpg_pool_alloc(&memory, frame->features, sizeof *known);
+    ptrdiff_t *unknown = mfpg_pool_alloc(&memory, frame->features, sizeof *unknown);
+    mfpg_status status = memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
+    if (status == MFPG_OK) count_values(frame, mean, known, unknown);
     for (ptrdiff_t j = 0; j < frame->features && status == MFPG_OK; j++) {
         if (known[j] > 0)
             mean[j] /= (double)known[j];
@@ -51,9 +49,7 @@ static mfpg_status impute(mfpg_context *ctx, mfpg_frame *frame) {
     /* Set even if nothing was missing, because with other rows of the same clients something might have
      * been. */
     frame->fitted_on_private = 1;
-    free(mean);
-    free(known);
-    free(unknown);
+    mfpg_pool_clear(&memory);
     return status;
 }
 
@@ -227,18 +223,13 @@ static mfpg_status standardise(
 }
 
 static mfpg_status scale_from_data(mfpg_context *ctx, mfpg_frame *frame) {
-    mfpg_status status = MFPG_OK;
-    double *mean = mfpg_alloc(frame->features, sizeof *mean);
-    double *deviation = mfpg_alloc(frame->features, sizeof *deviation);
-    if (mean && deviation) {
-        measure(frame, mean, deviation);
-        status = standardise(ctx, frame, mean, deviation);
-        frame->fitted_on_private = 1;
-    } else {
-        status = mfpg_fail_memory(ctx);
-    }
+    double *mean = mfpg_alloc(frame->features, 2 * sizeof *mean);
+    if (!mean) return mfpg_fail_memory(ctx);
+    double *deviation = mean + frame->features;
+    measure(frame, mean, deviation);
+    mfpg_status status = standardise(ctx, frame, mean, deviation);
+    frame->fitted_on_private = 1;
     free(mean);
-    free(deviation);
     return status;
 }
 
@@ -263,10 +254,9 @@ typedef struct affine_file {
     mfpg_lookup clients; /* names of the frame's clients */
     entry *entry;        /* sorted: first those for all clients, then client by client */
     ptrdiff_t count;
-    ptrdiff_t *
-        /* clients + 2: entries of client k are first[k + 1] .. first[k + 2] - 1 (those for all clients: k =
-         * -1) */
-        first;
+    /* clients + 2: entries of client k are first[k + 1] .. first[k + 2] - 1 (those for all clients: k = -1) */
+    ptrdiff_t *first;
+    mfpg_pool memory;
 } affine_file;
 
 /* Returns the client to which a line applies. A file that is not of the run may hold fewer clients, or none
@@ -316,9 +306,9 @@ static mfpg_status read_affine(affine_file *a) {
     for (ptrdiff_t k = 0; a->client >= 0 && k < frame->clients; k++)
         if (mfpg_lookup_add(&a->clients, mfpg_slice_of(frame->client_names[k])) < 0)
             return mfpg_fail_memory(ctx);
-    a->entry = mfpg_alloc(a->file.table.rows, sizeof *a->entry);
-    a->first = mfpg_alloc(frame->clients + 2, sizeof *a->first);
-    if (!a->entry || !a->first) return mfpg_fail_memory(ctx);
+    a->entry = mfpg_pool_alloc(&a->memory, a->file.table.rows, sizeof *a->entry);
+    a->first = mfpg_pool_alloc(&a->memory, frame->clients + 2, sizeof *a->first);
+    if (a->memory.failed) return mfpg_fail_memory(ctx);
     for (ptrdiff_t row = 0; row < a->file.table.rows && status == MFPG_OK; row++) status = read_entry(a, row);
     if (status != MFPG_OK) return status;
     qsort(a->entry, (size_t)a->count, sizeof *a->entry, by_client);
@@ -384,10 +374,10 @@ static double shifted_norm2(const affine_file *a, float *ends, float *moved, dou
 static mfpg_status apply_affine(mfpg_context *ctx, const mfpg_data_options *options, mfpg_frame *frame) {
     affine_file a = {.options = options,
         .file = {.ctx = ctx, .frame = frame, .first_name = "scale", .second_name = "shift"}};
-    float *raw = mfpg_alloc(frame->features, sizeof *raw);
-    float *moved = mfpg_alloc(frame->features, sizeof *moved);
-    double *largest = mfpg_alloc(frame->features, sizeof *largest);
-    mfpg_status status = raw && moved && largest ? read_affine(&a) : mfpg_fail_memory(ctx);
+    float *raw = mfpg_pool_alloc(&a.memory, frame->features, sizeof *raw);
+    float *moved = mfpg_pool_alloc(&a.memory, frame->features, sizeof *moved);
+    double *largest = mfpg_pool_alloc(&a.memory, frame->features, sizeof *largest);
+    mfpg_status status = a.memory.failed ? mfpg_fail_memory(ctx) : read_affine(&a);
     if (status == MFPG_OK) status = shift_rows(&a, raw);
     if (status == MFPG_OK && frame->low) {
         frame->shifted = 1;
@@ -395,11 +385,7 @@ static mfpg_status apply_affine(mfpg_context *ctx, const mfpg_data_options *opti
     }
     close_file(&a.file);
     mfpg_lookup_clear(&a.clients);
-    free(a.entry);
-    free(a.first);
-    free(raw);
-    free(moved);
-    free(largest);
+    mfpg_pool_clear(&a.memory);
     return status;
 }
 

@@ -31,6 +31,7 @@ typedef struct study {
     double *grid, *sample, *loss; /* loss: clients x actions of one draw */
     ptrdiff_t count, clients;
     double personalisation;
+    mfpg_pool memory;
 } study;
 
 static mfpg_status check_options(mfpg_context *ctx, const mfpg_loss_study *o, int64_t planned) {
@@ -77,10 +78,10 @@ static mfpg_status allocate(mfpg_context *ctx, study *s) {
     ptrdiff_t most = PTRDIFF_MAX / (ptrdiff_t)sizeof(double);
     int64_t samples = s->options.rounds * s->options.draws; /* each below 2^31 */
     if (samples > most / s->count || s->clients > most / s->count) return mfpg_fail_memory(ctx);
-    s->sample = mfpg_alloc((ptrdiff_t)samples * s->count, sizeof *s->sample);
-    s->loss = mfpg_alloc(s->clients * s->count, sizeof *s->loss);
-    s->action = mfpg_alloc(s->count, sizeof *s->action);
-    return s->sample && s->loss && s->action ? MFPG_OK : mfpg_fail_memory(ctx);
+    s->sample = mfpg_pool_alloc(&s->memory, (ptrdiff_t)samples * s->count, sizeof *s->sample);
+    s->loss = mfpg_pool_alloc(&s->memory, s->clients * s->count, sizeof *s->loss);
+    s->action = mfpg_pool_alloc(&s->memory, s->count, sizeof *s->action);
+    return s->memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 static mfpg_status look_at_stop(mfpg_context *ctx, const study *s, int64_t round) {
@@ -229,7 +230,7 @@ static mfpg_status prepare(mfpg_context *ctx, const mfpg_config *config, study *
     if (status == MFPG_OK) status = check_options(ctx, &s->options, config->set.federation.rounds);
     if (status != MFPG_OK) return status;
     s->count = config->all.game.actions.count;
-    s->grid = mfpg_alloc(s->count, sizeof *s->grid);
+    s->grid = mfpg_pool_alloc(&s->memory, s->count, sizeof *s->grid);
     if (!s->grid) return mfpg_fail_memory(ctx);
     memcpy(s->grid, config->all.game.actions.grid, (size_t)s->count * sizeof *s->grid);
     if (s->options.reference == 0.0) s->options.reference = s->grid[s->count / 2];
@@ -251,10 +252,7 @@ mfpg_status mfpg_loss_table_measure(mfpg_context *ctx, const mfpg_config *config
     if (status == MFPG_OK) status = run(ctx, &s);
     if (status == MFPG_OK) status = tabulate(ctx, &s, out);
     mfpg_experiment_destroy(s.experiment);
-    free(s.grid);
-    free(s.sample);
-    free(s.loss);
-    free(s.action);
+    mfpg_pool_clear(&s.memory);
     return status;
 }
 

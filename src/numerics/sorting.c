@@ -226,24 +226,18 @@ static void add_row(search *s, ptrdiff_t row) {
 }
 
 mfpg_status mfpg_assign(mfpg_context *ctx, ptrdiff_t n, const double *cost, ptrdiff_t *column) {
-    double *numbers = mfpg_alloc(n + 1, 3 * sizeof *numbers);
-    ptrdiff_t *places = mfpg_alloc(n + 1, 2 * sizeof *places);
-    unsigned char *reached = mfpg_alloc(n + 1, 1);
-    mfpg_status status = numbers && places && reached ? MFPG_OK : mfpg_fail_memory(ctx);
-    if (status == MFPG_OK) {
-        search s = {.n = n,
-            .cost = cost,
-            .row_price = numbers,
-            .column_price = numbers + n + 1,
-            .slack = numbers + 2 * (n + 1),
-            .owner = places,
-            .from = places + n + 1,
-            .reached = reached};
-        for (ptrdiff_t row = 1; row <= n; row++) add_row(&s, row);
-        for (ptrdiff_t j = 1; j <= n; j++) column[s.owner[j] - 1] = j - 1;
-    }
-    free(numbers);
-    free(places);
-    free(reached);
+    mfpg_pool memory = {0};
+    search s = {.n = n,
+        .cost = cost,
+        .row_price = mfpg_pool_alloc(&memory, n + 1, sizeof(double)),
+        .column_price = mfpg_pool_alloc(&memory, n + 1, sizeof(double)),
+        .slack = mfpg_pool_alloc(&memory, n + 1, sizeof(double)),
+        .owner = mfpg_pool_alloc(&memory, n + 1, sizeof(ptrdiff_t)),
+        .from = mfpg_pool_alloc(&memory, n + 1, sizeof(ptrdiff_t)),
+        .reached = mfpg_pool_alloc(&memory, n + 1, 1)};
+    mfpg_status status = memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
+    for (ptrdiff_t row = 1; row <= n && status == MFPG_OK; row++) add_row(&s, row);
+    for (ptrdiff_t j = 1; j <= n && status == MFPG_OK; j++) column[s.owner[j] - 1] = j - 1;
+    mfpg_pool_clear(&memory);
     return status;
 }

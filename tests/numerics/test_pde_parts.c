@@ -234,8 +234,9 @@ static void test_mixing_ends_on_affine_maps(void **state) {
     const double matrix[3][3] = {{0.5, -1.2, 0.1}, {0.7, 0.4, -0.3}, {0.2, 0.9, -1.5}},
                  shift[3] = {1, -2, 0.5};
     double x[3] = {0}, f[3], size = 0;
-    mfpg_anderson mixing;
-    assert_true(mfpg_anderson_create(3, &mixing));
+    mfpg_pool memory = {0};
+    mfpg_anderson mixing = mfpg_anderson_start(3, &memory);
+    assert_false(memory.failed);
     for (int step = 0; step < 8; step++) {
         size = 0;
         for (int i = 0; i < 3; i++) {
@@ -246,7 +247,7 @@ static void test_mixing_ends_on_affine_maps(void **state) {
         mfpg_anderson_step(&mixing, step % 2 ? 1 : 0.3, x, f);
     }
     check_near(size, 0, 0, 1e-10, "residual after eight steps");
-    free(mixing.block);
+    mfpg_pool_clear(&memory);
 }
 
 int main(void) {

@@ -32,26 +32,22 @@ typedef struct product {
     double *size;  /* log of the modulus */
     double *bound; /* log of an upper bound of modulus + error */
     double *angle;
-    double *work; /* n numbers: the masses of one kind, and finally the result */
+    double *work; /* n numbers, of the curve: the masses of one kind, and finally the result */
     mfpg_fft *fft;
+    mfpg_pool memory;
 } product;
 
 static void product_clear(product *p) {
-    free(p->size);
-    free(p->bound);
-    free(p->angle);
-    free(p->work);
+    mfpg_pool_clear(&p->memory);
     mfpg_fft_destroy(p->fft);
 }
 
-static int product_start(product *p, ptrdiff_t n) {
-    *p = (product){0};
-    p->size = mfpg_alloc(n / 2 + 1, sizeof *p->size);
-    p->bound = mfpg_alloc(n / 2 + 1, sizeof *p->bound);
-    p->angle = mfpg_alloc(n / 2 + 1, sizeof *p->angle);
-    p->work = mfpg_alloc(n, sizeof *p->work);
-    p->fft = mfpg_fft_create(n);
-    if (p->size && p->bound && p->angle && p->work && p->fft) return 1;
+static int product_start(product *p, ptrdiff_t n, double *work) {
+    *p = (product){.work = work, .fft = mfpg_fft_create(n)};
+    p->size = mfpg_pool_alloc(&p->memory, n / 2 + 1, sizeof *p->size);
+    p->bound = mfpg_pool_alloc(&p->memory, n / 2 + 1, sizeof *p->bound);
+    p->angle = mfpg_pool_alloc(&p->memory, n / 2 + 1, sizeof *p->angle);
+    if (work && p->fft && !p->memory.failed) return 1;
     product_clear(p);
     return 0;
 }
@@ -146,14 +142,13 @@ mfpg_status pld_curve_create(const pld_mechanism *mechanism, pld_side side, pld_
     pld_curve *curve = mfpg_alloc(1, sizeof *curve);
     if (!curve) return MFPG_ERR_MEMORY;
     int found = pld_set_up(mechanism, side, aim, &curve->set);
-    product p = {0};
-    if (found <= 0 || !product_start(&p, curve->set.n)) {
-        free(curve);
+    product p;
+    if (found > 0) curve->mass = mfpg_alloc(curve->set.n, sizeof *curve->mass);
+    if (found <= 0 || !product_start(&p, curve->set.n, curve->mass)) {
+        pld_curve_destroy(curve);
         return found == 0 ? MFPG_OK : MFPG_ERR_MEMORY;
     }
     compose(mechanism, side, curve, &p);
-    curve->mass = p.work;
-    p.work = NULL;
     product_clear(&p);
     curve->low = curve->offset + curve->shift + (double)(curve->first + 1) * curve->set.h;
     curve->high = curve->offset + curve->shift + (double)(curve->first + curve->set.n + 1) * curve->set.h;

@@ -1,22 +1,18 @@
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "pde_parts.h"
 
 /* A direction that keeps less than this share after the others are removed is dropped, because it consists
  * of rounding errors. */
 static const double DEPENDENT = 1e-10;
 
-int mfpg_anderson_create(ptrdiff_t n, mfpg_anderson *out) {
-    double *block = mfpg_alloc(n, (3 * MFPG_ANDERSON_DEPTH + 2) * sizeof *block);
-    if (!block) return 0;
-    *out = (mfpg_anderson){.n = n, .block = block, .dx = block};
-    out->df = out->dx + MFPG_ANDERSON_DEPTH * n;
-    out->basis = out->df + MFPG_ANDERSON_DEPTH * n;
-    out->last_x = out->basis + MFPG_ANDERSON_DEPTH * n;
-    out->last_f = out->last_x + n;
-    return 1;
+mfpg_anderson mfpg_anderson_start(ptrdiff_t n, mfpg_pool *memory) {
+    return (mfpg_anderson){.n = n,
+        .dx = mfpg_pool_alloc(memory, n, MFPG_ANDERSON_DEPTH * sizeof(double)),
+        .df = mfpg_pool_alloc(memory, n, MFPG_ANDERSON_DEPTH * sizeof(double)),
+        .basis = mfpg_pool_alloc(memory, n, MFPG_ANDERSON_DEPTH * sizeof(double)),
+        .last_x = mfpg_pool_alloc(memory, n, sizeof(double)),
+        .last_f = mfpg_pool_alloc(memory, n, sizeof(double))};
 }
 
 static double inner(ptrdiff_t n, const double *a, const double *b) {

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "mfpg/pde.h"
 
 /* ---- checks ---- */
@@ -207,11 +208,10 @@ typedef struct mfpg_anderson {
     double *dx, *df; /* MFPG_ANDERSON_DEPTH x n: differences of x, and of f = F(x) - x, newest last */
     double *last_x, *last_f;
     double *basis; /* MFPG_ANDERSON_DEPTH x n: workspace */
-    double *block; /* holds all of them */
 } mfpg_anderson;
 
-/* Returns 1 on success, 0 if memory runs out. Free `block`. */
-int mfpg_anderson_create(ptrdiff_t n, mfpg_anderson *out);
+/* The arrays are the pool's. */
+mfpg_anderson mfpg_anderson_start(ptrdiff_t n, mfpg_pool *memory);
 
 /* Replaces x by the next point, given f = F(x) - x. The first one is x + damping f, 0 < damping <= 1. */
 void mfpg_anderson_step(mfpg_anderson *state, double damping, double *x, const double *f);

@@ -17,8 +17,7 @@ enum { PATIENCE = 8 }; /* turns without a new best */
 typedef struct path_search {
     mfpg_pde_method method; /* auto ends as fictitious */
     ptrdiff_t n;
-    /* n: the path to which the players respond; the arrays below are parts of the same block */
-    double *path;
+    double *path;            /* n: the path to which the players respond */
     double *difference;      /* n: mean of the flow of the best responses, minus the path */
     double *best;            /* n: the path of the least residual so far, */
     double *best_difference; /* n: its difference, */
@@ -31,21 +30,20 @@ typedef struct path_search {
     mfpg_anderson anderson;
 } path_search;
 
-/* Returns 1 on success, 0 if memory runs out. Every path starts at `first`. */
-static int start_search(ptrdiff_t n, mfpg_pde_method method, double first, path_search *s) {
-    double *block = mfpg_alloc(n, 4 * sizeof *block);
+/* Every path starts at `first`. */
+static void start_search(
+    ptrdiff_t n, mfpg_pde_method method, double first, mfpg_pool *memory, path_search *s) {
     *s = (path_search){.n = n,
         .method = method,
         .least = (double)INFINITY,
         .before = (double)INFINITY,
         .damping = 1.0,
-        .path = block};
-    if (!block || !mfpg_anderson_create(n, &s->anderson)) return 0;
-    s->difference = block + n;
-    s->best = block + 2 * n;
-    s->best_difference = block + 3 * n;
-    for (ptrdiff_t i = 0; i < n; i++) s->path[i] = first;
-    return 1;
+        .path = mfpg_pool_alloc(memory, n, sizeof(double)),
+        .difference = mfpg_pool_alloc(memory, n, sizeof(double)),
+        .best = mfpg_pool_alloc(memory, n, sizeof(double)),
+        .best_difference = mfpg_pool_alloc(memory, n, sizeof(double)),
+        .anderson = mfpg_anderson_start(n, memory)};
+    for (ptrdiff_t i = 0; s->path && i < n; i++) s->path[i] = first;
 }
 
 /* Returns the largest difference; the path is kept if it is the best so far. */
@@ -109,8 +107,7 @@ static const double MOST_EDGE_MASS = 1e-4, MOST_ADDED_NOISE = 0.5, MOST_DRIFT_ST
 typedef struct loop {
     mfpg_problem problem;
     path_search search;
-    /* Steps+1: the mean of the flow of the responses; the next three arrays are parts of the same block. */
-    double *flow_path;
+    double *flow_path;       /* steps + 1: the mean of the flow of the responses */
     double *cost;            /* types: what is paid */
     double *current;         /* types x n: the masses of a step */
     double *start_value;     /* types x n */
@@ -119,6 +116,7 @@ typedef struct loop {
     int turns;               /* completed */
     int certify;             /* 1: the replies are not to be kept */
     mfpg_hjb_report *report; /* types */
+    mfpg_pool memory;
 } loop;
 
 static mfpg_status reply(mfpg_context *ctx, ptrdiff_t type, int worker, void *arg) {
@@ -221,15 +219,13 @@ static mfpg_status check_grid(mfpg_context *ctx, const mfpg_problem *p, const mf
 
 static mfpg_status allocate_loop(mfpg_context *ctx, loop *l) {
     const mfpg_problem *p = &l->problem;
-    l->flow_path = mfpg_alloc(p->steps + 1 + p->types + 2 * p->types * p->n, sizeof *l->flow_path);
-    l->report = mfpg_alloc(p->types, sizeof *l->report);
-    if (!l->flow_path || !l->report ||
-        !start_search(p->steps, p->options.method, p->model->start_mean, &l->search))
-        return mfpg_fail_memory(ctx);
-    l->cost = l->flow_path + p->steps + 1;
-    l->current = l->cost + p->types;
-    l->start_value = l->current + p->types * p->n;
-    return MFPG_OK;
+    l->flow_path = mfpg_pool_alloc(&l->memory, p->steps + 1, sizeof(double));
+    l->cost = mfpg_pool_alloc(&l->memory, p->types, sizeof(double));
+    l->current = mfpg_pool_alloc(&l->memory, p->types * p->n, sizeof(double));
+    l->start_value = mfpg_pool_alloc(&l->memory, p->types * p->n, sizeof(double));
+    l->report = mfpg_pool_alloc(&l->memory, p->types, sizeof *l->report);
+    start_search(p->steps, p->options.method, p->model->start_mean, &l->memory, &l->search);
+    return l->memory.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 static mfpg_pde_solution *make_solution(const mfpg_problem *p) {
@@ -284,10 +280,7 @@ mfpg_status mfpg_pde_solve(mfpg_context *ctx, const mfpg_pde_model *model, const
     }
 done:
     mfpg_problem_clear(&l.problem);
-    free(l.search.path);
-    free(l.search.anderson.block);
-    free(l.flow_path);
-    free(l.report);
+    mfpg_pool_clear(&l.memory);
     if (status == MFPG_OK)
         *out = s;
     else

@@ -25,6 +25,7 @@ typedef struct kernel_rows {
     double *row;    /* n: one row, if they are not stored */
     double *exact;  /* 2 n: of a product in floats */
     double *stored; /* the near columns of all rows, one after the other; or NULL */
+    mfpg_pool memory;
 } kernel_rows;
 
 /* Returns the near columns of the row after `last`. Exponents grow with distance, so both ends move up with
@@ -145,36 +146,30 @@ static double error_of(const void *self, const double *u) {
 
 static void destroy(void *self) {
     kernel_rows *rows = self;
-    free(rows->near);
-    free(rows->row);
-    free(rows->exact);
-    free(rows->stored);
+    mfpg_pool_clear(&rows->memory);
     free(rows);
 }
 
 mfpg_status mfpg_kernel_rows(mfpg_context *ctx, ptrdiff_t n, const double *x, double eta, mfpg_kernel *out) {
     kernel_rows *rows = mfpg_alloc(1, sizeof *rows);
     if (!rows) return mfpg_fail_memory(ctx);
-    *rows = (kernel_rows){.n = n,
-        .x = x,
-        .inverse = 1.0 / eta,
-        .near = mfpg_alloc(n, sizeof *rows->near),
-        .row = mfpg_alloc(n, sizeof *rows->row),
-        .exact = mfpg_alloc(2 * n, sizeof *rows->exact)};
-    int complete = rows->near && rows->row && rows->exact;
+    *rows = (kernel_rows){.n = n, .x = x, .inverse = 1.0 / eta};
+    mfpg_pool *memory = &rows->memory;
+    rows->near = mfpg_pool_alloc(memory, n, sizeof *rows->near);
+    rows->row = mfpg_pool_alloc(memory, n, sizeof *rows->row);
+    rows->exact = mfpg_pool_alloc(memory, 2 * n, sizeof *rows->exact);
     ptrdiff_t entries = 0;
     columns near = {0};
-    for (ptrdiff_t i = 0; complete && i < n; i++) {
+    for (ptrdiff_t i = 0; !memory->failed && i < n; i++) {
         rows->near[i] = near = near_row(n, x, rows->inverse, i, near);
         if (entries <= MOST_STORED) entries += near.to - near.from; /* more need not be counted */
     }
-    if (complete && entries <= MOST_STORED) {
-        double *row = rows->stored = mfpg_alloc(entries, sizeof *rows->stored);
-        complete = row != NULL;
-        for (ptrdiff_t i = 0; complete && i < n; row += rows->near[i].to - rows->near[i].from, i++)
+    if (!memory->failed && entries <= MOST_STORED) {
+        double *row = rows->stored = mfpg_pool_alloc(memory, entries, sizeof *rows->stored);
+        for (ptrdiff_t i = 0; row && i < n; row += rows->near[i].to - rows->near[i].from, i++)
             make_row(rows, i, row);
     }
-    if (!complete) {
+    if (memory->failed) {
         destroy(rows);
         return mfpg_fail_memory(ctx);
     }
