@@ -33,14 +33,6 @@ double mfpg_bound_epsilon_direct(const mfpg_error_counts *counts, double delta, 
     return ratio > 1.0 ? mfpg_below(log(ratio), 1.0) : 0.0;
 }
 
-/* mu-GDP: Phi^-1(FPR) + Phi^-1(FNR) >= -mu. */
-double mfpg_bound_mu_two_error(const mfpg_error_counts *counts, double alpha) {
-    if (!errors_fit(counts, alpha)) return 0.0;
-    rates r = upper_rates(counts, alpha);
-    double a = mfpg_normal_quantile(r.false_positive), b = mfpg_normal_quantile(r.false_negative);
-    return mfpg_below(-(a + b), fabs(a) + fabs(b));
-}
-
 double mfpg_bound_tv(const mfpg_error_counts *counts, double alpha) {
     if (!errors_fit(counts, alpha)) return 0.0;
     rates r = upper_rates(counts, alpha);

@@ -28,9 +28,8 @@ typedef struct mfpg_error_counts {
 } mfpg_error_counts;
 
 /* Return epsilon at delta in [0,1), without any assumption (alpha/2 per rate; both directions come from one
- * event), and mu and total variation between the arms from the same two rates. */
+ * event), and total variation between the arms from the same two rates. */
 double mfpg_bound_epsilon_direct(const mfpg_error_counts *counts, double delta, double alpha);
-double mfpg_bound_mu_two_error(const mfpg_error_counts *counts, double alpha);
 double mfpg_bound_tv(const mfpg_error_counts *counts, double alpha);
 
 /* Returns mu from guesses of the arm of each run, `correct` of `runs` with equally many runs of both arms,

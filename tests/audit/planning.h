@@ -8,6 +8,7 @@
 #include "audit/audit_bounds.h"
 #include "mfpg/audit.h"
 #include "numerics/special/laws.h"
+#include "statistics.h"
 #include "numerics/special/normal.h"
 
 /* mu from pairs, one run of each arm, made before looking: in `wins` of them the score of arm 1 is larger. A pair is won with
@@ -15,6 +16,13 @@
 static inline double plan_mu_pairs(int64_t wins, int64_t pairs, double alpha) {
     double a = mfpg_normal_quantile(mfpg_proportion_lower(wins, pairs, alpha));
     return mfpg_below(1.41421356237309504880 * a, fabs(a));
+}
+
+/* mu by two error rates, alpha/2 each: mu-GDP has Phi^-1(FPR) + Phi^-1(FNR) >= -mu. 0 for counts that do not fit. */
+static inline double plan_mu_two_error(const mfpg_error_counts *c, double alpha) {
+    double a = mfpg_normal_quantile(mfpg_proportion_upper(c->false_positives, c->runs0, 0.5 * alpha));
+    double b = mfpg_normal_quantile(mfpg_proportion_upper(c->false_negatives, c->runs1, 0.5 * alpha));
+    return isfinite(a) && isfinite(b) && alpha < 1.0 ? mfpg_below(-(a + b), fabs(a) + fabs(b)) : 0.0;
 }
 
 /* mu by bets. */
@@ -48,7 +56,7 @@ static inline double plan_band(int64_t runs, double alpha) {
 
 /* More false alarms than this among audits of true promises happen with probability below 1/1000. */
 static inline int64_t plan_false_alarms_allowed(int64_t audits, double alpha) {
-    return mfpg_binomial_quantile(0.999, audits, alpha);
+    return binomial_quantile(0.999, audits, alpha);
 }
 
 /* auc > mean + z sd of the wanted mu, where it is normal with the law of the true one. */
@@ -83,7 +91,7 @@ static inline double two_error_power(double mu, double wanted, int64_t n, double
     double rate = mfpg_normal_cdf(-0.5 * mu), power = 0.0;
     mfpg_error_counts counts = {0, n, n, n};
     for (; counts.false_positives <= n; counts.false_positives++) {
-        while (counts.false_negatives >= 0 && mfpg_bound_mu_two_error(&counts, alpha) < wanted)
+        while (counts.false_negatives >= 0 && plan_mu_two_error(&counts, alpha) < wanted)
             counts.false_negatives--;
         if (counts.false_negatives < 0) break;
         power += mfpg_binomial_mass(counts.false_positives, n, rate) *
@@ -129,7 +137,7 @@ static inline int64_t plan_runs_needed(double mu, double promised, double alpha,
 /* Chance of so little noise: the sum of (residual / promised sd)^2 over dof entries, or less, if the noise is as promised. */
 static inline double plan_noise_pvalue(double sum_squares, double dof) {
     if (!(sum_squares >= 0.0) || !(dof > 0.0)) return 1.0;
-    return fmin(mfpg_chi_square_lower(sum_squares, dof) * (1.0 + 1e-11), 1.0);
+    return fmin(chi_square_lower(sum_squares, dof) * (1.0 + 1e-11), 1.0);
 }
 
 /* The fewest entries with which noise of `factor` < 1 times the promised sd gives a p-value of at most alpha with that power. */
@@ -139,8 +147,8 @@ static inline int64_t plan_noise_entries_needed(double factor, double alpha, dou
     int64_t low = 0, high = 1;
     for (int doubling = 1; high - low > 1 || doubling;) {
         int64_t dof = doubling ? high : low + (high - low) / 2;
-        double threshold = mfpg_chi_square_quantile(alpha, (double)dof) / (factor * factor);
-        int enough = mfpg_chi_square_lower(threshold, (double)dof) >= power;
+        double threshold = chi_square_quantile(alpha, (double)dof) / (factor * factor);
+        int enough = chi_square_lower(threshold, (double)dof) >= power;
         if (enough) {
             high = dof;
             doubling = 0;

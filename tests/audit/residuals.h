@@ -8,6 +8,7 @@
 #include "audit/planning.h"
 #include "mechanisms/mechanism_ops.h"
 #include "numerics/special/laws.h"
+#include "statistics.h"
 #include "federation/federation_core.h"
 #include "thread_ranks.h"
 
@@ -89,7 +90,7 @@ static inline int what_is_wrong(const residuals *r) {
     }
     int found = find_pairs(r) | find_lags(r);
     if (plan_noise_pvalue(squares, n) < 1e-6) found |= NOISE_THIN;
-    if (1.0 - mfpg_chi_square_lower(squares, n) < 1e-6) found |= NOISE_LOUD;
+    if (1.0 - chi_square_lower(squares, n) < 1e-6) found |= NOISE_LOUD;
     if (fabs(mean) * sqrt(n) > 5.0) found |= NOISE_OFF;
     if (fabs(fourths * n * n / (squares * squares) - 3.0) > 5.0 * sqrt(24.0 / n)) found |= NOISE_TAILED;
     return found;

@@ -61,7 +61,7 @@ static void all_bounds(const trial *t, double threshold, double alpha, double ou
     out[0] = rank_bound(t, alpha);
     out[1] = mfpg_bound_mu_accuracy(2 * t->runs - e.false_positives - e.false_negatives, 2 * t->runs, alpha);
     out[2] = plan_mu_pairs(wins, t->runs, alpha);
-    out[3] = mfpg_bound_mu_two_error(&e, alpha);
+    out[3] = plan_mu_two_error(&e, alpha);
     out[4] = mfpg_bound_epsilon_direct(&e, 1e-5, alpha);
     out[5] = plan_mu_bet(share, t->runs / 10, alpha);
 }
@@ -134,13 +134,13 @@ static void test_what_is_no_count_proves_nothing(void **state) {
     const double share[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, wrong[] = {1, 1, (double)NAN};
     for (int i = 0; i < 4; i++) {
         double a = alphas[i];
-        assert_true(mfpg_bound_epsilon_direct(&good, 1e-5, a) == 0 && mfpg_bound_mu_two_error(&good, a) == 0);
+        assert_true(mfpg_bound_epsilon_direct(&good, 1e-5, a) == 0 && plan_mu_two_error(&good, a) == 0);
         assert_true(mfpg_bound_mu_accuracy(100, 100, a) == 0 && plan_mu_pairs(100, 100, a) == 0);
         assert_true(mfpg_bound_mu_rank(1.0, 100, 100, a) == 0 && plan_mu_bet(share, 12, a) == 0);
         assert_true(mfpg_bound_one_run_mu(100, 100, 100, a) == 0 && mfpg_bound_tv(&good, a) == 0);
         assert_true(mfpg_bound_one_run_epsilon(100, 100, 100, 1e-5, a) == 0);
         assert_true(mfpg_bound_epsilon_direct(&bad[i], 1e-5, 0.05) == 0);
-        assert_true(mfpg_bound_mu_two_error(&bad[i], 0.05) == 0 && mfpg_bound_tv(&bad[i], 0.05) == 0);
+        assert_true(plan_mu_two_error(&bad[i], 0.05) == 0 && mfpg_bound_tv(&bad[i], 0.05) == 0);
     }
     assert_true(mfpg_bound_epsilon_direct(&good, 1.0, 0.05) == 0);
     assert_true(

@@ -61,7 +61,7 @@ static ptrdiff_t by_counts(const vector *row, double *out) {
     else if (strcmp(kind, "eps_lower_two_error") == 0)
         e = errors(row), *out = mfpg_bound_epsilon_direct(&e, number(row, "delta"), number(row, "alpha"));
     else if (strcmp(kind, "mu_lower_two_error") == 0)
-        e = errors(row), *out = mfpg_bound_mu_two_error(&e, number(row, "alpha"));
+        e = errors(row), *out = plan_mu_two_error(&e, number(row, "alpha"));
     else if (strcmp(kind, "tv_lower") == 0)
         e = errors(row), *out = mfpg_bound_tv(&e, number(row, "alpha"));
     else if (strcmp(kind, "mu_lower_pair") == 0)

@@ -26,8 +26,8 @@ double mfpg_stirling_rest(double n) {
                n;
 }
 
-/* x log(x/m) + m - x >= 0 for x >= 0, m > 0, to a few units of itself. Near m the terms cancel to second order: with v = (x-m)/(x+m) the value is (x-m) v + 2 x sum_j v^(2j+1)/(2j+1), j >= 1. */
-static double deviance_of(double x, double m) {
+/* Near m the terms cancel to second order: with v = (x-m)/(x+m) the value is (x-m) v + 2 x sum_j v^(2j+1)/(2j+1), j >= 1. */
+double mfpg_deviance(double x, double m) {
     if (x == 0.0) return m;
     if (!(fabs(x - m) < 0.1 * (x + m))) return x * log(x / m) + m - x;
     double v = (x - m) / (x + m), sum = (x - m) * v, term = 2.0 * x * v;
@@ -47,7 +47,7 @@ static double log_mass(double k, double n, double p, double q) {
     if (k == 0.0) return p < 0.5 ? n * log1p(-p) : n * log(q);
     if (k == n) return q < 0.5 ? n * log1p(-q) : n * log(p);
     double rest = mfpg_stirling_rest(n) - mfpg_stirling_rest(k) - mfpg_stirling_rest(n - k);
-    double deviance = deviance_of(k, n * p) + deviance_of(n - k, n * q);
+    double deviance = mfpg_deviance(k, n * p) + mfpg_deviance(n - k, n * q);
     return rest - deviance + 0.5 * (log(n / (k * (n - k))) - LOG_TWO_PI);
 }
 
@@ -85,18 +85,6 @@ double mfpg_binomial_lower_tail(int64_t k, int64_t n, double p) {
     return k < 0 ? 0.0 : exp(log_upper((double)(n - k), (double)n, 1.0 - p, p)); /* of the failures */
 }
 
-int64_t mfpg_binomial_quantile(double level, int64_t n, double p) {
-    int64_t low = -1, high = n; /* P(X <= low) < level <= P(X <= high) */
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (mfpg_binomial_lower_tail(middle, n, p) >= level)
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
 /* A search for the p of one tail probability; at is log(p/q) so that both ends of (0, 1) are far. upper 0: the p of
  * P(X >= k) = alpha, 1: that of P(X <= k) = alpha, which has to be found by itself near 0. */
 typedef struct tail_search {
@@ -128,61 +116,6 @@ double mfpg_proportion_lower(int64_t k, int64_t n, double alpha) {
 double mfpg_proportion_upper(int64_t k, int64_t n, double alpha) {
     if (!(alpha > 0.0 && alpha < 1.0) || n < 1 || k < 0 || k >= n) return 1.0;
     return fmin(tail_bound((double)k, (double)n, alpha, 1), 1.0);
-}
-
-/* ---- chi-square ---- */
-
-/* Returns x^a e^-x / Gamma(a+1), the Poisson density at a with mean x. */
-static double density(double a, double x) {
-    return exp(-mfpg_stirling_rest(a) - deviance_of(a, x) - 0.5 * (LOG_TWO_PI + log(a)));
-}
-
-/* P(a,x) / density = 1 + x/(a+1) + x^2/((a+1)(a+2)) + ..., for x < a + 1. */
-static double series(double a, double x) {
-    double term = 1.0, sum = 1.0;
-    for (double i = 1.0; term > sum * 0x1p-54; i += 1.0) {
-        term *= x / (a + i);
-        sum += term;
-    }
-    return sum;
-}
-
-/* (1 - P(a,x)) / density = a / (x + 1 - a - 1(1-a)/(x + 3 - a - ...)), Lentz's way, for x >= a + 1. */
-static double fraction(double a, double x) {
-    double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, value = d;
-    for (int i = 1; i < 1000000; i++) {
-        double m = i, term = -m * (m - a);
-        b += 2.0;
-        d = 1.0 / (term * d + b);
-        c = b + term / c;
-        value *= d * c;
-        if (fabs(d * c - 1.0) < 0x1p-52) break;
-    }
-    return a * value;
-}
-
-double mfpg_chi_square_lower(double x, double dof) {
-    double a = 0.5 * dof, half = 0.5 * x;
-    if (isnan(x) || x <= 0.0) return isnan(x) ? x : 0.0;
-    if (half < a + 1.0) return fmin(density(a, half) * series(a, half), 1.0);
-    return 1.0 - density(a, half) * fraction(a, half);
-}
-
-typedef struct quantile_search {
-    double p, dof;
-} quantile_search;
-
-static double quantile_excess(double x, const void *arg) {
-    const quantile_search *s = arg;
-    return mfpg_chi_square_lower(x, s->dof) - s->p;
-}
-
-double mfpg_chi_square_quantile(double p, double dof) {
-    const quantile_search s = {p, dof};
-    double high = dof + 10.0;
-    while (mfpg_chi_square_lower(high, dof) < p) high *= 2.0;
-    mfpg_root root = mfpg_root_bracket(quantile_excess, &s, 0.0, high, 1e-14);
-    return 0.5 * (root.low + root.high);
 }
 
 /* ---- rank sums ---- */

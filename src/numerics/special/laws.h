@@ -1,5 +1,5 @@
 /* Distributions of counts and ranks, for tests and their bounds: binomial with exact bounds of its
- * probability (Clopper and Pearson 1934), chi-square, and the rank sum of two normal samples. */
+ * probability (Clopper and Pearson 1934), and the rank sum of two normal samples. */
 #ifndef MFPG_NUMERICS_LAWS_H
 #define MFPG_NUMERICS_LAWS_H
 
@@ -17,20 +17,10 @@ double mfpg_binomial_mass(int64_t k, int64_t n, double p);
 double mfpg_binomial_upper_tail(int64_t k, int64_t n, double p);
 double mfpg_binomial_lower_tail(int64_t k, int64_t n, double p);
 
-/* Returns the smallest k with P(X <= k) >= level, 0 < level < 1. */
-int64_t mfpg_binomial_quantile(double level, int64_t n, double p);
-
 /* One-sided bounds of p after k successes in n >= 1 trials, 0 <= k <= n, each wrong with probability at most alpha in (0, 1):
  * lower is rounded down and 0 for k = 0, upper is rounded up and 1 for k = n. Numbers out of range: 0 and 1. */
 double mfpg_proportion_lower(int64_t k, int64_t n, double alpha);
 double mfpg_proportion_upper(int64_t k, int64_t n, double alpha);
-
-/* P(X <= x) of chi-square with dof > 0 degrees of freedom; relative error below 1e-11 for dof <= 1e6 (measured: 5e-14).
- * x <= 0: 0; NaN stays. */
-double mfpg_chi_square_lower(double x, double dof);
-
-/* Returns the x with P(X <= x) = p, 0 < p < 1. */
-double mfpg_chi_square_quantile(double p, double dof);
 
 /* Of two samples of normal numbers with standard deviation 1 and means 0 and shift >= 0, U is the share of pairs (one of n0, one
  * of n1) in which the second is larger (Mann and Whitney). */
@@ -61,5 +51,8 @@ double mfpg_owen(double h, double a);
 
 /* log n! - log(sqrt(2 pi n) (n/e)^n) for n > 0 (n! is Gamma(n + 1)); absolute error below 2e-14. */
 double mfpg_stirling_rest(double n);
+
+/* x log(x/m) + m - x >= 0 for x >= 0, m > 0, to a few units of itself. */
+double mfpg_deviance(double x, double m);
 
 #endif
