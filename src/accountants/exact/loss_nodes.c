@@ -26,6 +26,7 @@
  *     |z|^2 sum of A (u (12 j + 24) + 16 (e_weight + c e + 4 u |t| + 10 u) + 4 e/|l| + 4 u nodes). */
 #include "loss.h"
 
+#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,9 +38,7 @@
 #define INVERSE_ROOT 0.39894228040143267793994605993438187L /* 1/sqrt(2 pi) */
 #define NEGLIGIBLE   1e-24L /* the share of the sum G that omitted nodes may hold */
 
-typedef struct complex_number {
-    long double re, im;
-} complex_number;
+typedef long double complex complex_number;
 
 typedef struct loss_node {
     complex_number l;            /* of the loss */
@@ -76,64 +75,28 @@ struct loss_nodes {
 
 /* ---- complex functions without cancellation ---- */
 
-static complex_number times(complex_number a, complex_number b) {
-    return (complex_number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-static complex_number plus(complex_number a, complex_number b) {
-    return (complex_number){a.re + b.re, a.im + b.im};
-}
-
-static complex_number scaled(complex_number a, long double by) {
-    return (complex_number){a.re * by, a.im * by};
-}
-
-static long double modulus(complex_number a) {
-    return hypotl(a.re, a.im);
-}
-
-static complex_number exponential(complex_number a) {
-    long double size = expl(a.re), sine, cosine;
-    sincosl(a.im, &sine, &cosine);
-    return (complex_number){size * cosine, size * sine};
-}
-
 static complex_number exponential_less_one(complex_number a) {
-    long double rise = expm1l(a.re), sine, cosine;
-    sincosl(0.5L * a.im, &sine, &cosine);
+    long double rise = expm1l(creall(a)), sine, cosine;
+    sincosl(0.5L * cimagl(a), &sine, &cosine);
     long double back = 2.0L * sine * sine; /* 1 - cos */
-    return (complex_number){rise * (1.0L - back) - back, (rise + 1.0L) * 2.0L * sine * cosine};
+    return CMPLXL(rise * (1.0L - back) - back, (rise + 1.0L) * 2.0L * sine * cosine);
 }
 
 /* e^t - 1 - t. */
 static complex_number complex_second_order_exp(complex_number t) {
-    if (modulus(t) > 0.5L) {
-        complex_number rise = exponential_less_one(t);
-        return (complex_number){rise.re - t.re, rise.im - t.im};
-    }
-    complex_number sum = {0};
-    for (int n = 19; n >= 3; n--) {
-        sum.re += 1.0L;
-        sum = scaled(times(sum, t), 1.0L / n);
-    }
-    sum.re += 1.0L;
-    return scaled(times(times(t, t), sum), 0.5L);
+    if (cabsl(t) > 0.5L) return exponential_less_one(t) - t;
+    complex_number sum = 0.0L;
+    for (int n = 19; n >= 3; n--) sum = (sum + 1.0L) * t * (1.0L / n);
+    return t * t * (sum + 1.0L) * 0.5L;
 }
 
 /* Returns (1+v) l - v for removing, v - l for adding. */
 static complex_number complex_entropy(
     complex_number v, complex_number ratio, complex_number l, loss_direction direction) {
-    if (modulus(v) > 0.15L) {
-        complex_number first = direction == LOSS_REMOVE ? times(ratio, l) : v,
-                       second = direction == LOSS_REMOVE ? v : l;
-        return (complex_number){first.re - second.re, first.im - second.im};
-    }
-    complex_number sum = {0};
-    for (int n = 26; n >= 2; n--) {
-        sum = times(sum, v);
-        sum = (complex_number){1.0L / (direction == LOSS_REMOVE ? n * (n - 1.0L) : n) - sum.re, -sum.im};
-    }
-    return times(times(v, v), sum);
+    if (cabsl(v) > 0.15L) return direction == LOSS_REMOVE ? ratio * l - v : v - l;
+    complex_number sum = 0.0L;
+    for (int n = 26; n >= 2; n--) sum = 1.0L / (direction == LOSS_REMOVE ? n * (n - 1.0L) : n) - sum * v;
+    return v * v * sum;
 }
 
 /* ---- nodes ---- */
@@ -159,18 +122,17 @@ static place place_at(const sampled_step *kind, loss_direction direction, double
     long double q = kind->rate, w = kind->reach, x = w * u - 0.5L * w * w, eta = line->eta;
     long double rise = expm1l(x);
     place at = {.u = u, .eta = eta};
-    at.v = (complex_number){q * (rise * line->cosine - line->back), q * (rise + 1.0L) * line->sine};
-    at.ratio = (complex_number){1.0L + at.v.re, at.v.im};
-    if (at.v.re < -0.5L) at.ratio.re = (1.0L - q) + q * (rise + 1.0L) * line->cosine;
-    long double square = at.v.re * at.v.re + at.v.im * at.v.im;
-    at.l.re = square < 0.25L ? 0.5L * log1pl(2.0L * at.v.re + square) : logl(modulus(at.ratio));
-    at.l.im = atan2l(at.v.im, at.ratio.re);
-    long double share = q * (rise + 1.0L) / modulus(at.ratio);
+    long double re = q * (rise * line->cosine - line->back), im = q * (rise + 1.0L) * line->sine;
+    long double square = re * re + im * im,
+                ratio = re < -0.5L ? (1.0L - q) + q * (rise + 1.0L) * line->cosine : 1.0L + re;
+    at.v = CMPLXL(re, im);
+    at.ratio = CMPLXL(ratio, im);
+    at.l =
+        CMPLXL(square < 0.25L ? 0.5L * log1pl(2.0L * re + square) : logl(cabsl(at.ratio)), atan2l(im, ratio));
+    long double share = q * (rise + 1.0L) / cabsl(at.ratio);
     long double shift = UNIT * 4.0L * (fabsl(w * u) + 0.5L * w * w);
-    at.error = 16.0L * UNIT * modulus(at.l) + share * shift;
-    at.weight = exponential(
-        (complex_number){-0.5L * ((long double)u * u - (long double)eta * eta), -(long double)u * eta});
-    at.weight = scaled(at.weight, line->k * INVERSE_ROOT);
+    at.error = 16.0L * UNIT * cabsl(at.l) + share * shift;
+    at.weight = cexpl(CMPLXL(-0.5L * (at.u * at.u - eta * eta), -at.u * eta)) * (line->k * INVERSE_ROOT);
     at.weight_error = UNIT * (2.0L * u * u + 2.0L * eta * eta + 4.0L * fabsl((long double)u * eta) + 16.0L);
     if (direction == LOSS_REMOVE) at.weight_error += 16.0L * UNIT + share * shift;
     return at;
@@ -222,34 +184,30 @@ static void measure_strip(const sampled_step *kind, contour *line) {
 static void set_node(loss_nodes *nodes, loss_node *node, const place *at, long double k) {
     int removing = nodes->direction == LOSS_REMOVE;
     long double c = nodes->c, h = nodes->h;
-    complex_number t = scaled(at->l, removing ? c : -c);
+    complex_number t = at->l * (removing ? c : -c);
     node->l = at->l;
-    node->plain = removing ? times(at->weight, at->ratio) : at->weight;
-    complex_number bend;
-    if (modulus(t) > 0.5L) {
-        complex_number log_weight = {-0.5L * (at->u * at->u - at->eta * at->eta), -at->u * at->eta};
-        node->tilted = exponential(plus(log_weight, t));
-        node->tilted = scaled(node->tilted, k * INVERSE_ROOT);
-        if (removing) node->tilted = times(node->tilted, at->ratio);
-        node->rise = (complex_number){node->tilted.re - node->plain.re, node->tilted.im - node->plain.im};
-        complex_number first = times(node->plain, t);
-        bend = (complex_number){node->rise.re - first.re, node->rise.im - first.im};
+    node->plain = removing ? at->weight * at->ratio : at->weight;
+    if (cabsl(t) > 0.5L) {
+        complex_number log_weight = CMPLXL(-0.5L * (at->u * at->u - at->eta * at->eta), -at->u * at->eta);
+        node->tilted = cexpl(log_weight + t) * (k * INVERSE_ROOT);
+        if (removing) node->tilted *= at->ratio;
+        node->rise = node->tilted - node->plain;
+        nodes->start += node->rise - node->plain * t;
     } else {
-        node->rise = times(node->plain, exponential_less_one(t));
-        node->tilted = plus(node->plain, node->rise);
-        bend = times(node->plain, complex_second_order_exp(t));
+        node->rise = node->plain * exponential_less_one(t);
+        node->tilted = node->plain + node->rise;
+        nodes->start += node->plain * complex_second_order_exp(t);
     }
-    nodes->start = plus(nodes->start, bend);
-    complex_number turn = {-h * at->l.im, h * at->l.re};
+    complex_number turn = CMPLXL(-h * cimagl(at->l), h * creall(at->l));
     node->d1 = exponential_less_one(turn);
     node->r1 = complex_second_order_exp(turn);
-    node->d = node->r = (complex_number){0};
+    node->d = node->r = 0.0L;
 }
 
 /* Adds the node's contribution to the bounds. */
 static long double add_errors(loss_nodes *nodes, const loss_node *node, const place *at, int candidates) {
-    long double size = modulus(at->l), c = nodes->c, t = c * size;
-    long double plain = modulus(node->plain), tilted = modulus(node->tilted);
+    long double size = cabsl(at->l), c = nodes->c, t = c * size;
+    long double plain = cabsl(node->plain), tilted = cabsl(node->tilted);
     long double a = size * size * fmaxl(plain, tilted), weight = at->weight_error;
     long double part = 16.0L * (weight + c * at->error + 4.0L * UNIT * t + 10.0L * UNIT) +
                        (size > 0.0L ? 4.0L * at->error / size : 0.0L) + UNIT * (24.0L + 4.0L * candidates);
@@ -259,10 +217,9 @@ static long double add_errors(loss_nodes *nodes, const loss_node *node, const pl
     nodes->total_error += tilted * (weight + c * at->error + 4.0L * UNIT * t + 8.0L * UNIT);
     nodes->turn_error += tilted * (16.0L * UNIT * size + at->error);
     complex_number kl = complex_entropy(at->v, at->ratio, at->l, nodes->direction);
-    nodes->kl += times(at->weight, kl).re;
-    long double pieces =
-        modulus(at->v) > 0.15L ? modulus(at->ratio) * size + modulus(at->v) + size : modulus(kl);
-    return modulus(at->weight) * pieces *
+    nodes->kl += creall(at->weight * kl);
+    long double pieces = cabsl(at->v) > 0.15L ? cabsl(at->ratio) * size + cabsl(at->v) + size : cabsl(kl);
+    return cabsl(at->weight) * pieces *
            (weight + UNIT * (32.0L + candidates) + (size > 0.0L ? 4.0L * at->error / size : 0.0L));
 }
 
@@ -342,7 +299,8 @@ int loss_nodes_count(const loss_nodes *nodes) {
 static loss_value value_of(
     const loss_nodes *nodes, complex_number moving, long double y, int64_t j, long double units) {
     long double c = nodes->c, size2 = c * c + y * y;
-    loss_value value = {.re = nodes->start.re + moving.re + c * nodes->kl, .im = nodes->start.im + moving.im};
+    complex_number sum = nodes->start + moving;
+    loss_value value = {.re = creall(sum) + c * nodes->kl, .im = cimagl(sum)};
     value.im += (nodes->direction == LOSS_REMOVE ? y : -y) * nodes->kl;
     if (nodes->direction == LOSS_ADD) value.im = -value.im;
     value.error = size2 * (nodes->rule + units * (nodes->rounding0 + nodes->rounding1 * (long double)j)) +
@@ -350,18 +308,14 @@ static loss_value value_of(
     return value;
 }
 
-static void advance(loss_node *node) {
-    complex_number both = times(node->d, node->d1);
-    node->r = plus(node->r, plus(node->r1, both));
-    node->d = plus(node->d, plus(node->d1, both));
-}
-
 static loss_value next_exact(loss_nodes *nodes) {
-    complex_number sum = {0};
+    complex_number sum = 0.0L;
     for (int n = 0; n < nodes->count; n++) {
         loss_node *node = &nodes->node[n];
-        sum = plus(sum, plus(times(node->plain, node->r), times(node->rise, node->d)));
-        advance(node);
+        sum += node->plain * node->r + node->rise * node->d;
+        complex_number both = node->d * node->d1;
+        node->r += node->r1 + both;
+        node->d += node->d1 + both;
     }
     return value_of(nodes, sum, (long double)nodes->j * nodes->h, nodes->j, 1.0L);
 }
@@ -401,11 +355,11 @@ void loss_nodes_hurry(loss_nodes *nodes) {
     *fast = (fast_nodes){room, room + padded, room + 2 * padded, room + 3 * padded, nodes->j, 0.0L};
     for (int n = 0; n < nodes->count; n++) {
         const loss_node *node = &nodes->node[n];
-        complex_number now = {1.0L + node->d.re, node->d.im}, value = times(node->tilted, now);
-        fast->turn_re[n] = (double)(1.0L + node->d1.re);
-        fast->turn_im[n] = (double)node->d1.im;
-        fast->value_re[n] = (double)value.re;
-        fast->value_im[n] = (double)value.im;
+        complex_number value = node->tilted * (1.0L + node->d);
+        fast->turn_re[n] = (double)(1.0L + creall(node->d1));
+        fast->turn_im[n] = (double)cimagl(node->d1);
+        fast->value_re[n] = (double)creall(value);
+        fast->value_im[n] = (double)cimagl(value);
     }
     /* The error of D after j steps is at most 16 u j, in addition to what grows with y. */
     fast->error = nodes->total_error + nodes->total * (16.0L * UNIT * (long double)nodes->j + DBL_EPSILON);
@@ -413,22 +367,15 @@ void loss_nodes_hurry(loss_nodes *nodes) {
 
 /* In double precision the error is as if one step of length y had been made. */
 loss_value loss_nodes_at(const loss_nodes *nodes, double y) {
-    double re = 0.0, im = 0.0;
+    double complex sum = 0.0;
     for (int n = 0; n < nodes->count; n++) {
         const loss_node *node = &nodes->node[n];
-        double a = -y * (double)node->l.im, b = y * (double)node->l.re;
+        double a = -y * (double)cimagl(node->l), b = y * (double)creall(node->l);
         double rise = expm1(a), sine = sin(0.5 * b), cosine = cos(0.5 * b), back = 2.0 * sine * sine;
-        double d_re = rise * (1.0 - back) - back, d_im = (rise + 1.0) * 2.0 * sine * cosine;
-        double r_re = d_re - a, r_im = d_im - b;
-        if (a * a + b * b < 0.25) {
-            complex_number r = complex_second_order_exp((complex_number){a, b});
-            r_re = (double)r.re;
-            r_im = (double)r.im;
-        }
-        double p_re = (double)node->plain.re, p_im = (double)node->plain.im, s_re = (double)node->rise.re,
-               s_im = (double)node->rise.im;
-        re += (p_re * r_re - p_im * r_im) + (s_re * d_re - s_im * d_im);
-        im += (p_re * r_im + p_im * r_re) + (s_re * d_im + s_im * d_re);
+        double complex d = CMPLX(rise * (1.0 - back) - back, (rise + 1.0) * 2.0 * sine * cosine);
+        double complex r =
+            a * a + b * b < 0.25 ? (double complex)complex_second_order_exp(CMPLXL(a, b)) : d - CMPLX(a, b);
+        sum += (double complex)node->plain * r + (double complex)node->rise * d;
     }
-    return value_of(nodes, (complex_number){re, im}, y, 1, (long double)DBL_EPSILON / LDBL_EPSILON);
+    return value_of(nodes, sum, y, 1, (long double)DBL_EPSILON / LDBL_EPSILON);
 }
