@@ -75,11 +75,15 @@ struct loss_nodes {
 
 /* ---- complex functions without cancellation ---- */
 
+static complex_number complex_of(long double re, long double im) {
+    return __builtin_complex(re, im); /* clang lacks CMPLXL */
+}
+
 static complex_number exponential_less_one(complex_number a) {
     long double rise = expm1l(creall(a)), sine, cosine;
     sincosl(0.5L * cimagl(a), &sine, &cosine);
     long double back = 2.0L * sine * sine; /* 1 - cos */
-    return CMPLXL(rise * (1.0L - back) - back, (rise + 1.0L) * 2.0L * sine * cosine);
+    return complex_of(rise * (1.0L - back) - back, (rise + 1.0L) * 2.0L * sine * cosine);
 }
 
 /* e^t - 1 - t. */
@@ -125,14 +129,14 @@ static place place_at(const sampled_step *kind, loss_direction direction, double
     long double re = q * (rise * line->cosine - line->back), im = q * (rise + 1.0L) * line->sine;
     long double square = re * re + im * im,
                 ratio = re < -0.5L ? (1.0L - q) + q * (rise + 1.0L) * line->cosine : 1.0L + re;
-    at.v = CMPLXL(re, im);
-    at.ratio = CMPLXL(ratio, im);
-    at.l =
-        CMPLXL(square < 0.25L ? 0.5L * log1pl(2.0L * re + square) : logl(cabsl(at.ratio)), atan2l(im, ratio));
+    at.v = complex_of(re, im);
+    at.ratio = complex_of(ratio, im);
+    at.l = complex_of(
+        square < 0.25L ? 0.5L * log1pl(2.0L * re + square) : logl(cabsl(at.ratio)), atan2l(im, ratio));
     long double share = q * (rise + 1.0L) / cabsl(at.ratio);
     long double shift = UNIT * 4.0L * (fabsl(w * u) + 0.5L * w * w);
     at.error = 16.0L * UNIT * cabsl(at.l) + share * shift;
-    at.weight = cexpl(CMPLXL(-0.5L * (at.u * at.u - eta * eta), -at.u * eta)) * (line->k * INVERSE_ROOT);
+    at.weight = cexpl(complex_of(-0.5L * (at.u * at.u - eta * eta), -at.u * eta)) * (line->k * INVERSE_ROOT);
     at.weight_error = UNIT * (2.0L * u * u + 2.0L * eta * eta + 4.0L * fabsl((long double)u * eta) + 16.0L);
     if (direction == LOSS_REMOVE) at.weight_error += 16.0L * UNIT + share * shift;
     return at;
@@ -188,7 +192,7 @@ static void set_node(loss_nodes *nodes, loss_node *node, const place *at, long d
     node->l = at->l;
     node->plain = removing ? at->weight * at->ratio : at->weight;
     if (cabsl(t) > 0.5L) {
-        complex_number log_weight = CMPLXL(-0.5L * (at->u * at->u - at->eta * at->eta), -at->u * at->eta);
+        complex_number log_weight = complex_of(-0.5L * (at->u * at->u - at->eta * at->eta), -at->u * at->eta);
         node->tilted = cexpl(log_weight + t) * (k * INVERSE_ROOT);
         if (removing) node->tilted *= at->ratio;
         node->rise = node->tilted - node->plain;
@@ -198,7 +202,7 @@ static void set_node(loss_nodes *nodes, loss_node *node, const place *at, long d
         node->tilted = node->plain + node->rise;
         nodes->start += node->plain * complex_second_order_exp(t);
     }
-    complex_number turn = CMPLXL(-h * cimagl(at->l), h * creall(at->l));
+    complex_number turn = complex_of(-h * cimagl(at->l), h * creall(at->l));
     node->d1 = exponential_less_one(turn);
     node->r1 = complex_second_order_exp(turn);
     node->d = node->r = 0.0L;
@@ -372,9 +376,9 @@ loss_value loss_nodes_at(const loss_nodes *nodes, double y) {
         const loss_node *node = &nodes->node[n];
         double a = -y * (double)cimagl(node->l), b = y * (double)creall(node->l);
         double rise = expm1(a), sine = sin(0.5 * b), cosine = cos(0.5 * b), back = 2.0 * sine * sine;
-        double complex d = CMPLX(rise * (1.0 - back) - back, (rise + 1.0) * 2.0 * sine * cosine);
-        double complex r =
-            a * a + b * b < 0.25 ? (double complex)complex_second_order_exp(CMPLXL(a, b)) : d - CMPLX(a, b);
+        double complex d = __builtin_complex(rise * (1.0 - back) - back, (rise + 1.0) * 2.0 * sine * cosine);
+        double complex r = a * a + b * b < 0.25 ? (double complex)complex_second_order_exp(complex_of(a, b))
+                                                : d - __builtin_complex(a, b);
         sum += (double complex)node->plain * r + (double complex)node->rise * d;
     }
     return value_of(nodes, sum, y, 1, (long double)DBL_EPSILON / LDBL_EPSILON);
