@@ -30,20 +30,18 @@ enum {
 /* ---- terms ---- */
 
 void laplace_curve_clear(laplace_curve *of) {
-    free(of->re);
-    free(of->im);
+    free(of->term);
     *of = (laplace_curve){0};
 }
 
 static int make_room(laplace_curve *of, int count) {
     if (count <= of->room) return 1;
     int room = of->room ? 2 * of->room : 256;
-    long double *re = mfpg_resize(of->re, room, sizeof *re);
-    if (re) of->re = re;
-    long double *im = re ? mfpg_resize(of->im, room, sizeof *im) : NULL;
-    if (im) of->im = im;
-    if (im) of->room = room;
-    return im != NULL;
+    complex_number *term = mfpg_resize(of->term, room, sizeof *term);
+    if (!term) return 0;
+    of->term = term;
+    of->room = room;
+    return 1;
 }
 
 /* The state of everything that is evaluated term by term. */
@@ -115,8 +113,7 @@ static void set_term(const chunk *now, int i, laplace_curve *to) {
     long double a = size * cosl(now->log_im[i]), b = size * sinl(now->log_im[i]), root = sqrtl(square);
     long double bad =
         grow < 1.0L ? size * (expm1l(grow) + 32.0L * UNIT) : expl(now->log_re[i] - to->log_scale + grow);
-    to->re[j] = (a * re + b * im) / square;
-    to->im[j] = (b * re - a * im) / square;
+    to->term[j] = complex_of((a * re + b * im) / square, (b * re - a * im) / square);
     to->error += twice * bad / root;
     to->density_error += twice * bad;
     to->weighted += twice * size / root * hypotl(c, y);
@@ -143,7 +140,7 @@ static int add_terms(evaluation *of, laplace_curve *to) {
 /* Returns the logarithm of the last chunk's largest term times y/pi, which estimates the remaining sum. */
 static double log_left(const laplace_curve *of) {
     long double most = 0.0L;
-    for (int j = of->count - CHUNK; j < of->count; j++) most = fmaxl(most, hypotl(of->re[j], of->im[j]));
+    for (int j = of->count - CHUNK; j < of->count; j++) most = fmaxl(most, cabsl(of->term[j]));
     return (double)logl(most) + log((of->count - 1) * of->line.h / M_PI);
 }
 
@@ -258,23 +255,17 @@ static double aliases(const laplace_curve *of, double epsilon) {
 }
 
 laplace_value laplace_curve_at(const laplace_curve *of, double epsilon) {
-    long double h = of->line.h, c = of->line.c, turn_re = 1.0L, turn_im = 0.0L, u = 0.0L, s = 0.0L, p = 0.0L;
-    long double step_re = cosl(h * epsilon), step_im = -sinl(h * epsilon);
+    long double h = of->line.h, c = of->line.c, u = 0.0L, s = 0.0L, p = 0.0L;
+    complex_number turn = 1.0L, step = complex_of(cosl(h * epsilon), -sinl(h * epsilon));
     for (int j = 0; j < of->count; j++) {
         long double y = (long double)j * h;
-        if (j % 64 == 0) {
-            turn_re = cosl(y * epsilon);
-            turn_im = -sinl(y * epsilon);
-        }
-        long double twice = j == 0 ? 1.0L : 2.0L;
-        long double re = twice * (of->re[j] * turn_re - of->im[j] * turn_im),
-                    im = twice * (of->re[j] * turn_im + of->im[j] * turn_re);
+        if (j % 64 == 0) turn = complex_of(cosl(y * epsilon), -sinl(y * epsilon));
+        complex_number turned = of->term[j] * turn * (j == 0 ? 1.0L : 2.0L);
+        long double re = creall(turned), im = cimagl(turned);
         u += re;
         s += re * c - im * y;
         p += re * (c * (c + 1.0L) - y * y) - im * (2.0L * c + 1.0L) * y;
-        long double next = turn_re * step_re - turn_im * step_im;
-        turn_im = turn_re * step_im + turn_im * step_re;
-        turn_re = next;
+        turn *= step;
     }
     long double scale = expl((long double)of->log_scale - c * epsilon) * h / (2.0L * 3.14159265358979323846L);
     long double rounding = of->error + UNIT * (256.0L + 2.0L * (long double)of->count) * (of->weighted / c) +

@@ -5,9 +5,17 @@
 #ifndef MFPG_ACCOUNTANTS_EXACT_LOSS_H
 #define MFPG_ACCOUNTANTS_EXACT_LOSS_H
 
+#include <complex.h>
+
 #include "mfpg/accountant.h"
 
 #include "accountants/sampled/sampled_steps.h"
+
+typedef long double complex complex_number;
+
+static inline complex_number complex_of(long double re, long double im) {
+    return __builtin_complex(re, im); /* clang lacks CMPLXL */
+}
 
 /* What was composed, in one direction. */
 typedef struct loss_sum {
@@ -136,7 +144,7 @@ typedef struct laplace_curve {
     double tau2; /* square of the mu of a fictitious Gaussian step that is composed with everything */
     double log_scale;
     int count, room;
-    long double *re, *im;                /* owned */
+    complex_number *term;                /* owned */
     long double error, density_error;    /* sums over j and -j of the errors of t and of t z (z+1) */
     long double weighted;                /* sum of |t| |z|, for the error that epsilon adds to the terms */
     double remainder, density_remainder; /* bounds on the terms that were left out; +INFINITY if unknown */

@@ -26,7 +26,6 @@
  *     |z|^2 sum of A (u (12 j + 24) + 16 (e_weight + c e + 4 u |t| + 10 u) + 4 e/|l| + 4 u nodes). */
 #include "loss.h"
 
-#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,8 +36,6 @@
 #define EXPONENT     50.0 /* 2 pi eta/k: the rule's error is about e^-EXPONENT */
 #define INVERSE_ROOT 0.39894228040143267793994605993438187L /* 1/sqrt(2 pi) */
 #define NEGLIGIBLE   1e-24L /* the share of the sum G that omitted nodes may hold */
-
-typedef long double complex complex_number;
 
 typedef struct loss_node {
     complex_number l;            /* of the loss */
@@ -74,10 +71,6 @@ struct loss_nodes {
 };
 
 /* ---- complex functions without cancellation ---- */
-
-static complex_number complex_of(long double re, long double im) {
-    return __builtin_complex(re, im); /* clang lacks CMPLXL */
-}
 
 static complex_number exponential_less_one(complex_number a) {
     long double rise = expm1l(creall(a)), sine, cosine;
