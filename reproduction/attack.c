@@ -8,9 +8,6 @@
 #include "bench.h"
 #include "support.h"
 
-static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
-enum { METHODS = sizeof methods / sizeof methods[0] };
-
 static const int lengths[] = {10, 30, 50, 100, 300, 1000};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
@@ -21,10 +18,6 @@ enum { EXAMPLE_RUNS = 4000, TABLE_RUNS = 20000, IMAGE_RUNS = 1000 };
 
 static int is_example(const bench_cell *cell) {
     return cell->swept > 0.0;
-}
-
-static int is_entropic(const bench_cell *cell) {
-    return strcmp(cell->method, "mfep") == 0 || strcmp(cell->method, "mfpg") == 0;
 }
 
 /* examples/counterexample.yaml, with other numbers of rounds. */
@@ -52,11 +45,11 @@ static mfpg_status plan_table(mfpg_context *ctx, const bench_plan *plan, bench_l
     int images = strcmp(plan->task, "images") == 0;
     for (int m = 0; m < METHODS; m++)
         for (int64_t seed = 1; seed <= plan->seeds; seed++) {
-            if (!bench_printed_epsilon(plan->task, methods[m])) continue; /* the paper leaves it out */
-            bench_cell *cell = bench_add(list, "attack", plan->task, methods[m], seed);
+            if (!bench_printed_epsilon(plan->task, bench_methods[m])) continue; /* the paper leaves it out */
+            bench_cell *cell = bench_add(list, "attack", plan->task, bench_methods[m], seed);
             if (!cell) return mfpg_fail_memory(ctx);
             bench_set_paper(cell, &plan->images);
-            if (is_entropic(cell))
+            if (bench_is_entropic(cell->method))
                 bench_set_all(
                     cell, "entropic.transport.regularisation=0 privacy.view=final privacy.adjacency=replace");
             cell->attack.runs = plan->runs > 0 ? plan->runs : images ? IMAGE_RUNS : TABLE_RUNS;
@@ -137,7 +130,7 @@ typedef struct attack_claim {
 
 static attack_claim claim_of(const bench_cell *c) {
     const bench_attack *a = &c->attack;
-    if (is_entropic(c))
+    if (bench_is_entropic(c->method))
         return (attack_claim){.printed = bench_printed_delta(c->task, c->method),
             .formula = c->paper_delta,
             .proved = a->distance_proved,
@@ -199,7 +192,7 @@ static void print_printed(const char *text, double proved, double proved_gaussia
 static void print_setting(const bench_cell *c, FILE *out) {
     attack_claim claim = claim_of(c);
     fprintf(out, "| %s | %s | %s ", c->task, c->method,
-        is_entropic(c) ? "total variation, final, replace" : "epsilon, local, zero-out");
+        bench_is_entropic(c->method) ? "total variation, final, replace" : "epsilon, local, zero-out");
     print_printed(claim.printed, claim.proved, claim.proved_gaussian, out);
     fprintf(out, "| %.4g, %s | %.4f | %.4f | %.4f, %s |\n", claim.formula,
         refutation(claim.formula, claim.proved, claim.proved_gaussian), down(claim.proved, 4),
@@ -266,8 +259,8 @@ static mfpg_status write_table(
     for (const bench_cell *c = cells; c < cells + count; c++) {
         if (is_example(c)) continue;
         const attack_claim claim = claim_of(c);
-        mfpg_table_file_row(file, "tittiitnnnn", is_entropic(c) ? "distance" : "epsilon",
-            place[is_entropic(c)]++, c->task, c->method, c->seed, c->attack.runs, claim.printed,
+        mfpg_table_file_row(file, "tittiitnnnn", bench_is_entropic(c->method) ? "distance" : "epsilon",
+            place[bench_is_entropic(c->method)]++, c->task, c->method, c->seed, c->attack.runs, claim.printed,
             claim.formula, claim.proved, claim.proved_gaussian, claim.certified);
     }
     status = mfpg_table_file_close(ctx, file);

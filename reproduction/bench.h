@@ -51,6 +51,11 @@ typedef struct bench_cell {
     ptrdiff_t report_count;
 } bench_cell;
 
+/* The four methods, and whether one is entropic. */
+enum { METHODS = 4 };
+extern const char *const bench_methods[METHODS];
+int bench_is_entropic(const char *method);
+
 /* A growing list of cells. */
 typedef struct bench_list {
     bench_cell *cell;
@@ -121,11 +126,13 @@ mfpg_status bench_images_fail(mfpg_context *ctx, const bench_images *images);
 /* Adds the settings of the network and of the first `rows` images, dealt to that many clients. */
 void bench_set_images(bench_cell *cell, const bench_images *images, int clients, int rows);
 
-/* Computes mean and standard error of a column over the cells [first, first + count). */
+/* Computes mean and standard error over the cells [first, first + count) of the double at that offset: in the
+ * cell or, for bench_average_round, in its report of a round. */
 typedef struct bench_mean {
     double mean, error;
     ptrdiff_t count;
 } bench_mean;
-bench_mean bench_average(const bench_cell *first, ptrdiff_t count, double (*column)(const bench_cell *cell));
+bench_mean bench_average(const bench_cell *first, ptrdiff_t count, size_t offset);
+bench_mean bench_average_round(const bench_cell *first, ptrdiff_t count, ptrdiff_t round, size_t offset);
 
 #endif

@@ -10,6 +10,12 @@
 
 #include "support.h"
 
+const char *const bench_methods[METHODS] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
+
+int bench_is_entropic(const char *method) {
+    return strcmp(method, "mfep") == 0 || strcmp(method, "mfpg") == 0;
+}
+
 bench_cell *bench_add(
     bench_list *list, const char *suite, const char *task, const char *method, int64_t seed) {
     if (list->count == list->room) {
@@ -91,11 +97,24 @@ void bench_set_images(bench_cell *cell, const bench_images *images, int clients,
 
 /* ---- means ---- */
 
-bench_mean bench_average(const bench_cell *first, ptrdiff_t count, double (*column)(const bench_cell *cell)) {
+/* round < 0: the cell itself. */
+static double number_at(const bench_cell *cell, ptrdiff_t round, size_t offset) {
+    const void *record = round < 0 ? (const void *)cell : &cell->report[round];
+    return *(const double *)((const char *)record + offset);
+}
+
+bench_mean bench_average_round(const bench_cell *first, ptrdiff_t count, ptrdiff_t round, size_t offset) {
     double sum = 0.0, squares = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) sum += column(&first[i]);
+    for (ptrdiff_t i = 0; i < count; i++) sum += number_at(&first[i], round, offset);
     double mean = sum / (double)count;
-    for (ptrdiff_t i = 0; i < count; i++) squares += (column(&first[i]) - mean) * (column(&first[i]) - mean);
+    for (ptrdiff_t i = 0; i < count; i++) {
+        double off = number_at(&first[i], round, offset) - mean;
+        squares += off * off;
+    }
     double error = count > 1 ? sqrt(squares / (double)(count - 1) / (double)count) : (double)NAN;
     return (bench_mean){.mean = mean, .error = error, .count = count};
+}
+
+bench_mean bench_average(const bench_cell *first, ptrdiff_t count, size_t offset) {
+    return bench_average_round(first, count, -1, offset);
 }

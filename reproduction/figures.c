@@ -12,9 +12,6 @@
 
 enum { EQUILIBRIUM = 4, FRONTIER = 5, FIGURES = 5 };
 
-static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
-enum { METHODS = sizeof methods / sizeof methods[0] };
-
 /* The paper's range, and points of it. */
 static const double sweep[] = {0.1, 0.2, 0.5, 1.0, 2.0, 5.0};
 enum { POINTS = sizeof sweep / sizeof sweep[0] };
@@ -29,7 +26,7 @@ static int figure_of(const char *task) {
 static mfpg_status plan_rounds(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
     for (int m = 0; m < METHODS; m++)
         for (int64_t seed = 1; seed <= plan->seeds; seed++) {
-            bench_cell *cell = bench_add(list, "figures", plan->task, methods[m], seed);
+            bench_cell *cell = bench_add(list, "figures", plan->task, bench_methods[m], seed);
             if (!cell) return mfpg_fail_memory(ctx);
             bench_set_paper(cell, &plan->images);
             bench_set_all(cell, "evaluate_every=1");
@@ -50,11 +47,12 @@ static mfpg_status plan_own_numbers(mfpg_context *ctx, const bench_plan *plan, b
     for (int m = 0; m < METHODS; m++)
         for (int i = 0; i < POINTS; i++)
             for (int64_t seed = 1; seed <= plan->seeds; seed++) {
-                bench_cell *cell = bench_add(list, "figures", plan->task, methods[m], seed);
+                bench_cell *cell = bench_add(list, "figures", plan->task, bench_methods[m], seed);
                 if (!cell) return mfpg_fail_memory(ctx);
                 bench_set_paper(cell, &plan->images);
                 bench_set_all(cell, "data.kind=logistic");
-                bench_set(cell, is_game(methods[m]) ? "game.actions=[%g]" : "noise.action=%g", sweep[i]);
+                bench_set(
+                    cell, is_game(bench_methods[m]) ? "game.actions=[%g]" : "noise.action=%g", sweep[i]);
                 cell->figure = FRONTIER;
                 cell->swept = sweep[i];
             }
@@ -65,7 +63,7 @@ static mfpg_status plan_certified(mfpg_context *ctx, const bench_plan *plan, ben
     for (int m = 0; m < METHODS; m++)
         for (int i = 0; i < POINTS; i++)
             for (int64_t seed = 1; seed <= plan->seeds; seed++) {
-                bench_cell *cell = bench_add_frontier(list, "figures", methods[m], sweep[i], seed);
+                bench_cell *cell = bench_add_frontier(list, "figures", bench_methods[m], sweep[i], seed);
                 if (!cell) return mfpg_fail_memory(ctx);
                 cell->figure = FRONTIER;
                 cell->swept = sweep[i];
@@ -93,37 +91,12 @@ static ptrdiff_t group_size(const bench_cell *cells, ptrdiff_t count) {
     return size;
 }
 
-static double accuracy_of(const bench_cell *c) {
-    return c->accuracy;
-}
-
-/* Mean and standard error of a round over the seeds. */
-static bench_mean round_mean(
-    const bench_cell *group, ptrdiff_t count, ptrdiff_t round, double (*column)(const mfpg_round_report *)) {
-    double sum = 0.0, squares = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) sum += column(&group[i].report[round]);
-    double mean = sum / (double)count;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        double off = column(&group[i].report[round]) - mean;
-        squares += off * off;
-    }
-    double error = count > 1 ? sqrt(squares / (double)(count - 1) / (double)count) : (double)NAN;
-    return (bench_mean){.mean = mean, .error = error, .count = count};
-}
-
-static double loss_in(const mfpg_round_report *r) {
-    return r->loss;
-}
-static double accuracy_in(const mfpg_round_report *r) {
-    return r->accuracy;
-}
-
 /* ---- CSV files ---- */
 
 static void write_rounds(mfpg_table_file *file, const bench_cell *group, ptrdiff_t count) {
     for (ptrdiff_t t = 0; t < group->report_count; t++) {
-        bench_mean loss = round_mean(group, count, t, loss_in),
-                   accuracy = round_mean(group, count, t, accuracy_in);
+        bench_mean loss = bench_average_round(group, count, t, offsetof(mfpg_round_report, loss)),
+                   accuracy = bench_average_round(group, count, t, offsetof(mfpg_round_report, accuracy));
         const mfpg_round_report *r = &group->report[t];
         mfpg_table_file_row(file, "tiinnnnnnn", group->method, r->round, (int64_t)count, loss.mean,
             loss.error, accuracy.mean, accuracy.error, r->epsilon, r->paper_epsilon, r->paper_delta);
@@ -131,7 +104,7 @@ static void write_rounds(mfpg_table_file *file, const bench_cell *group, ptrdiff
 }
 
 static void write_point(mfpg_table_file *file, const bench_cell *group, ptrdiff_t count) {
-    bench_mean accuracy = bench_average(group, count, accuracy_of);
+    bench_mean accuracy = bench_average(group, count, offsetof(bench_cell, accuracy));
     mfpg_table_file_row(file, "ttninnn", isnan(group->target_epsilon) ? "own" : "certified", group->method,
         group->swept, (int64_t)count, accuracy.mean, accuracy.error, group->epsilon);
 }
@@ -202,7 +175,7 @@ static void print_certified(const bench_cell *cells, ptrdiff_t count, FILE *out)
     for (ptrdiff_t i = 0; i < count;) {
         ptrdiff_t size = group_size(cells + i, count - i);
         if (cells[i].figure == FRONTIER && !isnan(cells[i].target_epsilon)) {
-            bench_mean accuracy = bench_average(cells + i, size, accuracy_of);
+            bench_mean accuracy = bench_average(cells + i, size, offsetof(bench_cell, accuracy));
             if (last != cells[i].method) fprintf(out, "\n| %s |", last = cells[i].method);
             fprintf(out, " %.3f |", accuracy.mean);
         }

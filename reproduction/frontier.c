@@ -5,9 +5,6 @@
 
 #include "bench.h"
 
-static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
-enum { METHODS = sizeof methods / sizeof methods[0] };
-
 typedef struct setting {
     const char *task;
     int clients, rows; /* rows a client */
@@ -25,10 +22,6 @@ static const setting settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-static int is_entropic(int method) {
-    return strcmp(methods[method], "mfep") == 0 || strcmp(methods[method], "mfpg") == 0;
-}
-
 /* If only the last model is seen, earlier rounds are forgotten through decay. Gaussian steps have no decay
  * and are shown in the average view. */
 static int is_final(const setting *s) {
@@ -36,7 +29,7 @@ static int is_final(const setting *s) {
 }
 
 static int takes(const setting *s, int method) {
-    return !is_final(s) || is_entropic(method);
+    return !is_final(s) || bench_is_entropic(bench_methods[method]);
 }
 
 /* Number of the first methods that a setting uses. */
@@ -63,9 +56,9 @@ static void set_task(bench_cell *cell, const setting *s, const bench_images *ima
 
 static bench_cell *add_cell(const setting *s, const char *suite, int method, int64_t seed,
     const bench_images *images, bench_list *list) {
-    bench_cell *cell = bench_add(list, suite, s->task, methods[method], seed);
+    bench_cell *cell = bench_add(list, suite, s->task, bench_methods[method], seed);
     if (!cell) return NULL;
-    int entropic = is_entropic(method);
+    int entropic = bench_is_entropic(bench_methods[method]);
     cell->target_epsilon = s->target;
     set_task(cell, s, images);
     bench_set_all(cell, "train.weights=equal game.actions=continuous");
@@ -99,7 +92,7 @@ bench_cell *bench_add_frontier(
     bench_list *list, const char *suite, const char *method, double target, int64_t seed) {
     setting s = nearest_setting(target);
     int m = 0;
-    while (strcmp(methods[m], method) != 0) m++;
+    while (strcmp(bench_methods[m], method) != 0) m++;
     s.target = target;
     return add_cell(&s, suite, m, seed, NULL, list);
 }
@@ -116,10 +109,6 @@ static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *l
 }
 
 /* ---- tables: the cells of a task are ordered by setting, method, seed ---- */
-
-static double accuracy_of(const bench_cell *c) {
-    return c->accuracy;
-}
 
 static int same_panel(const setting *a, const setting *b) {
     return strcmp(a->task, b->task) == 0 && a->clients == b->clients && a->rows == b->rows &&
@@ -167,10 +156,10 @@ static void print_panel(
     ptrdiff_t each = taken(panel, METHODS);
     for (int m = 0; m < METHODS; m++) {
         if (!takes(panel, m)) continue;
-        fprintf(out, "| %s |", methods[m]);
+        fprintf(out, "| %s |", bench_methods[m]);
         for (int i = 0; i < count; i++) {
             ptrdiff_t first = (i * each + taken(panel, m)) * seeds;
-            bench_mean a = bench_average(cells + first, seeds, accuracy_of);
+            bench_mean a = bench_average(cells + first, seeds, offsetof(bench_cell, accuracy));
             if (seeds > 1)
                 fprintf(out, " %.3f ± %.3f |", a.mean, a.error);
             else
@@ -188,7 +177,7 @@ static void print_clients(const bench_cell *cells, ptrdiff_t seeds, FILE *out) {
     for (int m = 2; m < METHODS; m++)
         for (int i = 0; i < panel_size(0); i++) {
             const bench_cell *c = cells + ((ptrdiff_t)i * METHODS + m) * seeds;
-            fprintf(out, "| %s | %g |", methods[m], c->target_epsilon);
+            fprintf(out, "| %s | %g |", bench_methods[m], c->target_epsilon);
             for (ptrdiff_t k = 0; k < c->clients && k < BENCH_CLIENTS; k++)
                 fprintf(out, " %.3f", mfpg_number_up(c->client_epsilon[k], 3));
             fprintf(out, " |\n");

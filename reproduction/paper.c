@@ -5,9 +5,6 @@
 
 #include "bench.h"
 
-static const char *const methods[] = {"dp-sgd", "mfep", "mapg-dp", "mfpg"};
-enum { METHODS = sizeof methods / sizeof methods[0] };
-
 /* Client unit, zero-out, local view, clip 1, eta .01, tau .1, lambda .01 and start at zero are the defaults. */
 static const char *task_settings(const char *task) {
     if (strcmp(task, "images") == 0) return "train.rounds=20 evaluate=train evaluate_every=20";
@@ -38,15 +35,14 @@ void bench_set_paper(bench_cell *cell, const bench_images *images) {
     bench_set_all(cell, task_settings(cell->task));
     if (strcmp(cell->task, "images") == 0) bench_set_images(cell, images, 10, 2000);
     bench_set_all(cell, method_settings(cell->method));
-    if (strcmp(cell->method, "mfep") == 0 || strcmp(cell->method, "mfpg") == 0)
-        bench_set_all(cell, projection(cell->task));
+    if (bench_is_entropic(cell->method)) bench_set_all(cell, projection(cell->task));
     cell->client_sum = 1;
 }
 
 static mfpg_status plan(mfpg_context *ctx, const bench_plan *plan, bench_list *list) {
     for (int m = 0; m < METHODS; m++) {
         for (int64_t seed = 1; seed <= plan->seeds; seed++) {
-            bench_cell *cell = bench_add(list, "paper", plan->task, methods[m], seed);
+            bench_cell *cell = bench_add(list, "paper", plan->task, bench_methods[m], seed);
             if (!cell) return mfpg_fail_memory(ctx);
             bench_set_paper(cell, &plan->images);
         }
@@ -84,23 +80,10 @@ const char *bench_printed_delta(const char *task, const char *method) {
     return printed(task, method, DELTA);
 }
 
-static double loss_of(const bench_cell *c) {
-    return c->loss;
-}
-static double accuracy_of(const bench_cell *c) {
-    return c->accuracy;
-}
-static double paper_epsilon_of(const bench_cell *c) {
-    return c->paper_epsilon;
-}
-static double paper_delta_of(const bench_cell *c) {
-    return c->paper_delta;
-}
-
 /* Prints "69.63 ± 2.12" for what varies over seeds, and four digits for the result of a formula. */
 static void print_ours(const bench_cell *group, ptrdiff_t count, metric which, FILE *out) {
-    static double (*const column[])(const bench_cell *) = {
-        loss_of, accuracy_of, paper_epsilon_of, paper_delta_of};
+    static const size_t column[] = {offsetof(bench_cell, loss), offsetof(bench_cell, accuracy),
+        offsetof(bench_cell, paper_epsilon), offsetof(bench_cell, paper_delta)};
     bench_mean m = bench_average(group, count, column[which]);
     if (which == LOSS)
         fprintf(out, "%.2f", m.mean);

@@ -16,66 +16,20 @@ const double mfpg_reading_action[MFPG_READING_ACTIONS] = {0.1, 0.3, 0.5, 1.0, 2.
     }
 
 static const mfpg_reading readings[] = {
-    {.name = "literal",
-        .says = "L/(e + c) + beta delta(e): eq. (br) with eq. (dpbound) at the client's own strength",
-        .loss_form = MFPG_READING_LOSS_INVERSE,
-        .privacy_form = MFPG_READING_PRIVACY_BOUND,
-        .loss = 0.01,
-        .offset = 0.01,
-        .bound = QUADRATIC,
-        .rounds = 10},
-    {.name = "literal-mean",
-        .says = "L/(e + c) + beta delta(mean): the same at the current mean, as the text says",
-        .loss_form = MFPG_READING_LOSS_INVERSE,
-        .privacy_form = MFPG_READING_PRIVACY_BOUND_AT_MEAN,
-        .loss = 0.01,
-        .offset = 0.01,
-        .bound = QUADRATIC,
-        .rounds = 10},
-    {.name = "budget",
-        .says = "L/(e + c) + beta e: e is a budget, which leaks more the larger it is",
-        .loss_form = MFPG_READING_LOSS_INVERSE,
-        .privacy_form = MFPG_READING_PRIVACY_BUDGET,
-        .loss = 0.2,
-        .offset = 0.001,
-        .bound = QUADRATIC,
-        .rounds = 10},
-    {.name = "envelope",
-        .says = "L/(e + c) + beta delta(e; G_k), delta replaced by C_d/sqrt(N)/(K + 1) if it does not fall",
-        .loss_form = MFPG_READING_LOSS_INVERSE,
-        .privacy_form = MFPG_READING_PRIVACY_BOUND,
-        .loss = 0.1,
-        .offset = 0.5,
-        .bound = LOGISTIC,
-        .gradient_spread = 0.35,
-        .rounds = 15},
-    {.name = "hamiltonian",
-        .says =
-            "L e + beta delta(e): the minimum in the Hamiltonian, whose closed form is eq. (epsstar), M = L",
-        .loss_form = MFPG_READING_LOSS_PROPORTIONAL,
-        .privacy_form = MFPG_READING_PRIVACY_BOUND,
-        .loss = 0.2,
-        .bound = QUADRATIC,
-        .rounds = 10},
-    {.name = "consistent",
-        .says = "c e + beta B/e: loss grows with the own noise, a sound privacy cost falls (entropic, mean "
-                "field)",
-        .loss_form = MFPG_READING_LOSS_PROPORTIONAL,
-        .privacy_form = MFPG_READING_PRIVACY_RECIPROCAL,
-        .loss = 1,
-        .privacy_scale = 0.2,
-        .bound = QUADRATIC,
-        .rounds = 10},
-    {.name = "coupled",
-        .says = "c e (1 + mean) + beta B/e: the same if the others' noise makes one's own costlier "
-                "(interaction)",
-        .loss_form = MFPG_READING_LOSS_PROPORTIONAL,
-        .privacy_form = MFPG_READING_PRIVACY_RECIPROCAL,
-        .loss = 1,
-        .interaction = 1,
-        .privacy_scale = 0.2,
-        .bound = QUADRATIC,
-        .rounds = 10},
+#define READING(word, loss_is, size, shift, coupling, privacy_is, scale, of, spread, count, text)            \
+    {.name = word,                                                                                           \
+        .says = text,                                                                                        \
+        .loss_form = MFPG_READING_LOSS_##loss_is,                                                            \
+        .privacy_form = MFPG_READING_PRIVACY_##privacy_is,                                                   \
+        .loss = size,                                                                                        \
+        .offset = shift,                                                                                     \
+        .interaction = coupling,                                                                             \
+        .privacy_scale = scale,                                                                              \
+        .bound = of,                                                                                         \
+        .gradient_spread = spread,                                                                           \
+        .rounds = count},
+#include "readings.def"
+#undef READING
 };
 
 const mfpg_reading *mfpg_reading_get(ptrdiff_t index) {
