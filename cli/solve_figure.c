@@ -13,13 +13,8 @@ static void print_heading(const mfpg_figure *of, int width, const char *label) {
     putchar('\n');
 }
 
-/* Returns the list of numbers at that offset of the panels. */
-static const double *list_at(const mfpg_panels *panels, size_t offset) {
-    return *(double *const *)((const char *)panels + offset);
-}
-
-/* Prints only a few of the betas; the file has all. Values and their errors are lists of the panels. */
-static void print_sweep(const mfpg_figure *of, const char *title, size_t values, size_t errors) {
+/* Prints only a few of the betas; the file has all. */
+static void print_sweep(const mfpg_figure *of, const char *title, int which) {
     ptrdiff_t every = (of->beta_count + ROWS - 2) / (ROWS - 1);
     printf("\n%s\n\n", title);
     print_heading(of, 8, "beta");
@@ -28,7 +23,7 @@ static void print_sweep(const mfpg_figure *of, const char *title, size_t values,
         printf("%-8.3g", of->beta[b]);
         for (ptrdiff_t i = 0; i < of->reading_count; i++) {
             char cell[48];
-            double value = list_at(&of->panels[i], values)[b], error = list_at(&of->panels[i], errors)[b];
+            double value = of->panels[i].sweep[which][b], error = of->panels[i].sweep_error[which][b];
             int spreads = of->panels[i].draws > 1 && error > 0;
             snprintf(cell, sizeof cell, spreads ? "%.3f ±%.3f" : "%.3f", value, error);
             /* the sign is two bytes wide in UTF-8 and one on the screen */
@@ -81,9 +76,11 @@ static void print_statements(const mfpg_figure *of) {
     }
 }
 
-#define LISTS(name) offsetof(mfpg_panels, name), offsetof(mfpg_panels, name##_error)
-
 static void print_words(const mfpg_figure_options *options, const mfpg_figure *of) {
+    static const char *const titles[MFPG_SWEEPS] = {"Left panel: mean action if every client has that beta",
+        "Centre panel: delta*, eq. (dpbound) of each client's own action, mean over clients; certifies "
+        "nothing",
+        "The same of the mean action", "The reading's own privacy term, mean over clients"};
     double exploitability = 0;
     printf("A client pays loss + beta x privacy. Readings:\n\n");
     for (ptrdiff_t i = 0; i < of->reading_count; i++) {
@@ -97,13 +94,7 @@ static void print_words(const mfpg_figure_options *options, const mfpg_figure *o
         printf("\n");
         exploitability = fmax(exploitability, of->panels[i].exploitability);
     }
-    print_sweep(of, "Left panel: mean action if every client has that beta", LISTS(mean));
-    print_sweep(of,
-        "Centre panel: delta*, eq. (dpbound) of each client's own action, mean over clients; certifies "
-        "nothing",
-        LISTS(delta));
-    print_sweep(of, "The same of the mean action", LISTS(at_mean));
-    print_sweep(of, "The reading's own privacy term, mean over clients", LISTS(privacy));
+    for (int s = 0; s < MFPG_SWEEPS; s++) print_sweep(of, titles[s], s);
     print_histogram(of, options);
     printf("\nEvery population is solved exactly: no client can gain %s by changing its action alone.\n",
         exploitability < 1e-12 ? "anything" : "more than 1e-12");
@@ -133,16 +124,17 @@ static json_t *panels_json(const void *figure, ptrdiff_t index) {
     const mfpg_figure *of = figure;
     const mfpg_panels *p = &of->panels[index];
     ptrdiff_t n = of->beta_count, actions = MFPG_READING_ACTIONS;
-    return cli_json("reading:s says:s draws:i mean:o mean_error:o delta:o delta_error:o delta_at_mean:o "
-                    "delta_at_mean_error:o privacy:o privacy_error:o clients:o clients_error:o "
-                    "clients_mean:n clients_mean_error:n exploitability:n statements:o",
-        p->reading.name, p->reading.says, p->draws, cli_json_numbers(p->mean, n),
-        cli_json_numbers(p->mean_error, n), cli_json_numbers(p->delta, n),
-        cli_json_numbers(p->delta_error, n), cli_json_numbers(p->at_mean, n),
-        cli_json_numbers(p->at_mean_error, n), cli_json_numbers(p->privacy, n),
-        cli_json_numbers(p->privacy_error, n), cli_json_numbers(p->count, actions),
-        cli_json_numbers(p->count_error, actions), p->spread_mean, p->spread_mean_error, p->exploitability,
-        findings_json(of, p));
+    json_t *object = cli_json("reading:s says:s draws:i", p->reading.name, p->reading.says, p->draws);
+    for (int s = 0; s < MFPG_SWEEPS; s++) {
+        char names[64];
+        snprintf(names, sizeof names, "%s:o %s_error:o", mfpg_sweep_name[s], mfpg_sweep_name[s]);
+        object = cli_json_add(
+            object, names, cli_json_numbers(p->sweep[s], n), cli_json_numbers(p->sweep_error[s], n));
+    }
+    return cli_json_add(object,
+        "clients:o clients_error:o clients_mean:n clients_mean_error:n exploitability:n statements:o",
+        cli_json_numbers(p->count, actions), cli_json_numbers(p->count_error, actions), p->spread_mean,
+        p->spread_mean_error, p->exploitability, findings_json(of, p));
 }
 
 static json_t *corner_json(const void *figure, ptrdiff_t index) {

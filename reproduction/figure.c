@@ -10,6 +10,8 @@
 /* Streams of the study; those of the limit study are numbered by population instead. */
 enum { STREAM_GRADIENT = 1 << 28, STREAM_SETTING = 1 << 29 };
 
+const char *const mfpg_sweep_name[MFPG_SWEEPS] = {"mean", "delta", "delta_at_mean", "privacy"};
+
 mfpg_figure_options mfpg_figure_options_default(void) {
     return (mfpg_figure_options){.clients = 20,
         .beta_low = 0.1,
@@ -84,12 +86,12 @@ static mfpg_status check_reading(mfpg_context *ctx, const mfpg_reading *reading)
 typedef struct reading_study {
     const mfpg_reading *reading;
     const mfpg_figure_options *options;
-    const double *beta;                       /* the sweep */
-    ptrdiff_t number;                         /* of the reading */
-    double *mean, *delta, *at_mean, *privacy; /* x beta_count */
-    reading_solution *spread;                 /* x 1 */
-    reading_answer *answer;                   /* x statements */
-    double *exploitability;                   /* x 1 */
+    const double *beta;         /* the sweep */
+    ptrdiff_t number;           /* of the reading */
+    double *sweep[MFPG_SWEEPS]; /* x beta_count each; one block */
+    reading_solution *spread;   /* x 1 */
+    reading_answer *answer;     /* x statements */
+    double *exploitability;     /* x 1 */
 } reading_study;
 
 static ptrdiff_t statement_count(void) {
@@ -127,18 +129,16 @@ static mfpg_status sweep(mfpg_context *ctx, const reading_study *study, ptrdiff_
         fill(beta, crowd->clients, study->beta[i]);
         status = mfpg_reading_solve(ctx, crowd, &solved);
         if (status) break;
-        study->mean[first + i] = solved.mean;
-        study->delta[first + i] = solved.delta;
-        study->at_mean[first + i] = mfpg_reading_delta(study->reading, solved.mean, evidence->gradient);
-        study->privacy[first + i] = solved.privacy;
+        const double found[MFPG_SWEEPS] = {[MFPG_SWEEP_MEAN] = solved.mean,
+            [MFPG_SWEEP_DELTA] = solved.delta,
+            [MFPG_SWEEP_AT_MEAN] = mfpg_reading_delta(study->reading, solved.mean, evidence->gradient),
+            [MFPG_SWEEP_PRIVACY] = solved.privacy};
+        for (int s = 0; s < MFPG_SWEEPS; s++) study->sweep[s][first + i] = found[s];
         study->exploitability[draw] = fmax(study->exploitability[draw], solved.exploitability);
         evidence->mixed_populations += solved.mixes;
         evidence->iterations = fmax(evidence->iterations, mfpg_reading_iterations(crowd));
     }
-    evidence->mean = study->mean + first;
-    evidence->delta = study->delta + first;
-    evidence->at_mean = study->at_mean + first;
-    evidence->privacy = study->privacy + first;
+    for (int s = 0; s < MFPG_SWEEPS; s++) evidence->sweep[s] = study->sweep[s] + first;
     return status;
 }
 
@@ -214,12 +214,9 @@ static mfpg_finding find(const reading_answer *answer, ptrdiff_t draws, ptrdiff_
 static void summarise(const reading_study *study, ptrdiff_t draws, mfpg_panels *out) {
     ptrdiff_t points = study->options->beta_count, statements = statement_count();
     ptrdiff_t stride = (ptrdiff_t)(sizeof *study->spread / sizeof(double));
-    for (ptrdiff_t i = 0; i < points; i++) {
-        out->mean[i] = average(study->mean + i, draws, points, &out->mean_error[i]);
-        out->delta[i] = average(study->delta + i, draws, points, &out->delta_error[i]);
-        out->at_mean[i] = average(study->at_mean + i, draws, points, &out->at_mean_error[i]);
-        out->privacy[i] = average(study->privacy + i, draws, points, &out->privacy_error[i]);
-    }
+    for (int s = 0; s < MFPG_SWEEPS; s++)
+        for (ptrdiff_t i = 0; i < points; i++)
+            out->sweep[s][i] = average(study->sweep[s] + i, draws, points, &out->sweep_error[s][i]);
     for (int i = 0; i < MFPG_READING_ACTIONS; i++)
         out->count[i] = average(&study->spread->count[i], draws, stride, &out->count_error[i]);
     out->spread_mean = average(&study->spread->mean, draws, stride, &out->spread_mean_error);
@@ -232,12 +229,15 @@ static mfpg_status create_panels(
     mfpg_context *ctx, const mfpg_reading *reading, ptrdiff_t draws, ptrdiff_t points, mfpg_panels *out) {
     out->reading = *reading;
     out->draws = draws;
-    double **arrays[] = {&out->mean, &out->mean_error, &out->delta, &out->delta_error, &out->at_mean,
-        &out->at_mean_error, &out->privacy, &out->privacy_error};
-    int whole = (out->finding = reproduction_alloc(statement_count(), sizeof *out->finding)) != NULL;
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        whole = (*arrays[i] = reproduction_alloc(points, sizeof(double))) && whole;
-    return whole ? MFPG_OK : mfpg_fail_memory(ctx);
+    double *block = reproduction_alloc(2 * MFPG_SWEEPS * points, sizeof *block);
+    out->sweep[0] = block;
+    out->finding = reproduction_alloc(statement_count(), sizeof *out->finding);
+    if (!block || !out->finding) return mfpg_fail_memory(ctx);
+    for (int s = 0; s < MFPG_SWEEPS; s++) {
+        out->sweep[s] = block + 2 * s * points;
+        out->sweep_error[s] = out->sweep[s] + points;
+    }
+    return MFPG_OK;
 }
 
 static mfpg_status study_reading(mfpg_context *ctx, const mfpg_reading *reading, ptrdiff_t number,
@@ -247,21 +247,19 @@ static mfpg_status study_reading(mfpg_context *ctx, const mfpg_reading *reading,
     reading_study study = {.reading = reading, .options = options, .beta = beta, .number = number};
     mfpg_status status = create_panels(ctx, reading, draws, points, out);
     if (!status) {
-        study.mean = reproduction_alloc(4 * draws * points, sizeof(double)); /* at most 4e8 */
+        study.sweep[0] = reproduction_alloc(MFPG_SWEEPS * draws * points, sizeof(double)); /* at most 4e8 */
         study.spread = reproduction_alloc(draws, sizeof *study.spread);
         study.answer = reproduction_alloc(draws * statements, sizeof *study.answer);
         study.exploitability = reproduction_alloc(draws, sizeof(double));
-        if (!study.mean || !study.spread || !study.answer || !study.exploitability)
+        if (!study.sweep[0] || !study.spread || !study.answer || !study.exploitability)
             status = mfpg_fail_memory(ctx);
     }
     if (!status) {
-        study.delta = study.mean + draws * points;
-        study.at_mean = study.delta + draws * points;
-        study.privacy = study.at_mean + draws * points;
+        for (int s = 1; s < MFPG_SWEEPS; s++) study.sweep[s] = study.sweep[s - 1] + draws * points;
         status = mfpg_tasks_run(ctx, draws, study_draw, &study);
     }
     if (!status) summarise(&study, draws, out);
-    free(study.mean);
+    free(study.sweep[0]);
     free(study.spread);
     free(study.answer);
     free(study.exploitability);
@@ -273,11 +271,8 @@ static mfpg_status study_reading(mfpg_context *ctx, const mfpg_reading *reading,
 void mfpg_figure_clear(mfpg_figure *figure) {
     if (!figure) return;
     for (ptrdiff_t i = 0; figure->panels && i < figure->reading_count; i++) {
-        mfpg_panels *panels = &figure->panels[i];
-        double *arrays[] = {panels->mean, panels->mean_error, panels->delta, panels->delta_error,
-            panels->at_mean, panels->at_mean_error, panels->privacy, panels->privacy_error};
-        for (size_t a = 0; a < sizeof arrays / sizeof arrays[0]; a++) free(arrays[a]);
-        free(panels->finding);
+        free(figure->panels[i].sweep[0]);
+        free(figure->panels[i].finding);
     }
     free(figure->panels);
     free(figure->corner);
@@ -402,11 +397,9 @@ mfpg_status mfpg_figure_write(
     for (ptrdiff_t i = 0; i < figure->reading_count; i++) {
         const mfpg_panels *p = &figure->panels[i];
         const char *reading = p->reading.name;
-        ptrdiff_t points = figure->beta_count;
-        write_panel(file, "mean", reading, figure->beta, p->mean, p->mean_error, points);
-        write_panel(file, "delta", reading, figure->beta, p->delta, p->delta_error, points);
-        write_panel(file, "delta_at_mean", reading, figure->beta, p->at_mean, p->at_mean_error, points);
-        write_panel(file, "privacy", reading, figure->beta, p->privacy, p->privacy_error, points);
+        for (int s = 0; s < MFPG_SWEEPS; s++)
+            write_panel(file, mfpg_sweep_name[s], reading, figure->beta, p->sweep[s], p->sweep_error[s],
+                figure->beta_count);
         write_panel(
             file, "histogram", reading, mfpg_reading_action, p->count, p->count_error, MFPG_READING_ACTIONS);
     }

@@ -43,9 +43,9 @@ double mfpg_reading_iterations(const reading_crowd *crowd);
 typedef struct reading_evidence {
     const mfpg_reading *reading;
     const mfpg_figure_options *options;
-    const double *mean, *delta, *at_mean, *privacy; /* beta_count, along the sweep */
-    reading_solution spread;                        /* the population of the histogram */
-    double gradient;                                /* mean G_k */
+    const double *sweep[MFPG_SWEEPS]; /* beta_count each */
+    reading_solution spread;          /* the population of the histogram */
+    double gradient;                  /* mean G_k */
     /* change of the mean action if curvature, and with it the loss, is multiplied by four */
     double sharper_change;
     double iterations;           /* the most of any population */

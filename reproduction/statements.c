@@ -49,22 +49,22 @@ static double factor(const double *value, ptrdiff_t count) {
 }
 
 static reading_answer judge_mean_falls(const reading_evidence *of) {
-    double moved = movement(of->mean, of->options->beta_count);
+    double moved = movement(of->sweep[MFPG_SWEEP_MEAN], of->options->beta_count);
     return answer(moved < 0.0, moved);
 }
 
 static reading_answer judge_delta_tightens(const reading_evidence *of) {
-    double moved = factor(of->delta, of->options->beta_count);
+    double moved = factor(of->sweep[MFPG_SWEEP_DELTA], of->options->beta_count);
     return answer(moved < 1.0, moved);
 }
 
 static reading_answer judge_delta_at_mean_tightens(const reading_evidence *of) {
-    double moved = factor(of->at_mean, of->options->beta_count);
+    double moved = factor(of->sweep[MFPG_SWEEP_AT_MEAN], of->options->beta_count);
     return answer(moved < 1.0, moved);
 }
 
 static reading_answer judge_privacy_falls(const reading_evidence *of) {
-    double moved = factor(of->privacy, of->options->beta_count);
+    double moved = factor(of->sweep[MFPG_SWEEP_PRIVACY], of->options->beta_count);
     return answer(moved < 1.0, moved);
 }
 
@@ -72,7 +72,8 @@ static reading_answer judge_privacy_falls(const reading_evidence *of) {
 static reading_answer judge_noise_grows(const reading_evidence *of) {
     double stillness[MFPG_MOST_BETAS];
     ptrdiff_t count = of->options->beta_count;
-    for (ptrdiff_t i = 0; i < count; i++) stillness[i] = is_budget(of) ? of->mean[i] : -of->mean[i];
+    for (ptrdiff_t i = 0; i < count; i++)
+        stillness[i] = is_budget(of) ? of->sweep[MFPG_SWEEP_MEAN][i] : -of->sweep[MFPG_SWEEP_MEAN][i];
     double moved = movement(stillness, count);
     return answer(moved < 0.0, -moved);
 }

@@ -199,16 +199,21 @@ typedef struct mfpg_statement {
 /** statements.def; NULL past the end. */
 const mfpg_statement *mfpg_statement_get(ptrdiff_t index);
 
+/** What changes along the sweep. */
+enum {
+    MFPG_SWEEP_MEAN = 0, /* mean action */
+    MFPG_SWEEP_DELTA,    /* eq. (dpbound) at each client's own action, mean; it certifies nothing */
+    MFPG_SWEEP_AT_MEAN,  /* eq. (dpbound) at the mean action, as the paper's accountant computes it */
+    MFPG_SWEEP_PRIVACY,  /* the reading's own privacy term, mean over clients */
+    MFPG_SWEEPS
+};
+extern const char *const mfpg_sweep_name[MFPG_SWEEPS]; /* "mean", "delta", "delta_at_mean", "privacy" */
+
 /** The three panels of one reading. Values are means over the draws, with standard errors (0 with one draw). */
 typedef struct mfpg_panels {
     mfpg_reading reading;
     ptrdiff_t draws;
-    double *mean, *mean_error; /* beta_count: mean action */
-    double *delta,
-        *delta_error; /* beta_count: eq. (dpbound) at each client's own action, mean; it certifies nothing */
-    /* beta_count: eq. (dpbound) at the mean action, as the paper's accountant computes it */
-    double *at_mean, *at_mean_error;
-    double *privacy, *privacy_error; /* beta_count: the reading's own privacy term, mean over clients */
+    double *sweep[MFPG_SWEEPS], *sweep_error[MFPG_SWEEPS];                 /* beta_count each; one block */
     double count[MFPG_READING_ACTIONS], count_error[MFPG_READING_ACTIONS]; /* clients at each action */
     double spread_mean, spread_mean_error;                                 /* mean action of the histogram */
     double exploitability;                                                 /* the largest of any solution */

@@ -51,7 +51,8 @@ static void test_readings_meet_the_references(void **state) {
 
     const mfpg_panels *budget = panels_of(&figure, "budget");
     const double budget_means[3] = {1.0, 0.5, 0.1};
-    for (int i = 0; i < 3; i++) check_near(budget->mean[12 * i], budget_means[i], 1e-15, 0, "budget");
+    for (int i = 0; i < 3; i++)
+        check_near(budget->sweep[MFPG_SWEEP_MEAN][12 * i], budget_means[i], 1e-15, 0, "budget");
     assert_true(budget->count[1] == 4 && budget->count[2] == 16);
     check_near(budget->spread_mean, 0.46, 1e-14, 0, "budget, mean");
 
@@ -61,24 +62,25 @@ static void test_readings_meet_the_references(void **state) {
     const double envelope_means[3] = {2.0, 0.5 - 0.2 * 5 / 21, 0.5 - 0.2 * 5 / 21};
     const double envelope_deltas[3] = {0.574, 0.101, 0.101};
     for (int i = 0; i < 3; i++) {
-        check_near(envelope->mean[12 * i], envelope_means[i], 0, 4 * envelope->mean_error[12 * i], "means");
-        check_near(envelope->delta[12 * i], envelope_deltas[i], 0, 5e-4 + 4 * envelope->delta_error[12 * i],
-            "delta");
+        check_near(envelope->sweep[MFPG_SWEEP_MEAN][12 * i], envelope_means[i], 0,
+            4 * envelope->sweep_error[MFPG_SWEEP_MEAN][12 * i], "means");
+        check_near(envelope->sweep[MFPG_SWEEP_DELTA][12 * i], envelope_deltas[i], 0,
+            5e-4 + 4 * envelope->sweep_error[MFPG_SWEEP_DELTA][12 * i], "delta");
     }
     check_near(envelope->count[1], CLIENTS * 5.0 / 21, 0, 4 * envelope->count_error[1], "clients at 0.3");
     check_near(envelope->count_error[1], sqrt(20 * 5.0 / 21 * 16 / 21 / 100), 0.3, 0, "error of 100 draws");
 
     const mfpg_panels *literal = panels_of(&figure, "literal");
     for (int i = 0; i < 25; i++) {
-        assert_true(literal->mean[i] == 2.0);
-        check_near(literal->delta[i], 0.609570907296, 1e-11, 0, "delta"); /* vectors T049 */
+        assert_true(literal->sweep[MFPG_SWEEP_MEAN][i] == 2.0);
+        check_near(literal->sweep[MFPG_SWEEP_DELTA][i], 0.609570907296, 1e-11, 0, "delta"); /* vectors T049 */
     }
     /* e_i e_{i+1} < beta B/c: of beta_k evenly spaced on [.5, 1.5], those below .75 play .3 */
     const mfpg_panels *consistent = panels_of(&figure, "consistent");
     assert_true(consistent->count[1] == 5 && consistent->count[2] == 15);
     /* four equal clients, B/c = .2, zeta = 1: s* = 1/3, and rounds of best responses alternate for ever */
     const mfpg_panels *coupled = panels_of(&figure, "coupled");
-    check_near(coupled->mean[12], 1.0 / 3, 1e-12, 0, "coupled");
+    check_near(coupled->sweep[MFPG_SWEEP_MEAN][12], 1.0 / 3, 1e-12, 0, "coupled");
     assert_true(isinf(coupled->finding[statement_of("ten_iterations")].number));
     mfpg_figure_clear(&figure);
     mfpg_context_destroy(ctx);
@@ -158,8 +160,8 @@ static void test_readings_that_are_games_agree_with_their_solvers(void **state) 
         double beta[CLIENTS];
         for (ptrdiff_t b = 0; b < figure.beta_count; b++) {
             for (int k = 0; k < CLIENTS; k++) beta[k] = figure.beta[b];
-            check_near(
-                panels->mean[b], solved_mean(ctx, reading, pairs[i].cost, beta), 1e-14, 0, pairs[i].reading);
+            check_near(panels->sweep[MFPG_SWEEP_MEAN][b], solved_mean(ctx, reading, pairs[i].cost, beta),
+                1e-14, 0, pairs[i].reading);
         }
         assert_true(panels->exploitability <= 1e-14);
     }
@@ -176,7 +178,7 @@ static void test_the_coupled_mean_lies_between_the_answers_to_its_sides(void **s
     mfpg_figure figure;
     CHECK_OK(ctx, mfpg_study_figure(ctx, reading, 1, &options, &figure));
     for (ptrdiff_t b = 0; b < figure.beta_count; b++) {
-        double mean = figure.panels[0].mean[b], sides[2];
+        double mean = figure.panels[0].sweep[MFPG_SWEEP_MEAN][b], sides[2];
         for (int side = 0; side < 2; side++) {
             double at = mean * (side ? 1 + 1e-9 : 1 - 1e-9), least = INFINITY;
             for (int i = 0; i < MFPG_READING_ACTIONS; i++) {
@@ -313,8 +315,8 @@ static void test_threads_change_nothing(void **state) {
     }
     for (int r = 0; r < READINGS; r++) {
         const mfpg_panels *a = &figure[0].panels[r], *b = &figure[1].panels[r];
-        assert_memory_equal(a->mean, b->mean, 25 * sizeof(double));
-        assert_memory_equal(a->delta, b->delta, 25 * sizeof(double));
+        assert_memory_equal(a->sweep[MFPG_SWEEP_MEAN], b->sweep[MFPG_SWEEP_MEAN], 25 * sizeof(double));
+        assert_memory_equal(a->sweep[MFPG_SWEEP_DELTA], b->sweep[MFPG_SWEEP_DELTA], 25 * sizeof(double));
         assert_memory_equal(a->count, b->count, sizeof a->count);
         for (ptrdiff_t s = 0; s < figure[0].statement_count; s++)
             assert_int_equal(a->finding[s].verdict, b->finding[s].verdict);
