@@ -17,8 +17,7 @@ mfpg_status solve_pose(cli_call *call, const mfpg_solve_request *asked, mfpg_pos
 const char *solve_name_of_study(ptrdiff_t index);
 const char *solve_help_of_study(ptrdiff_t index);
 
-/* Checks that the study reads the given options, and that a configuration is named only if the study uses
- * one. */
+/* Run a study, whose options have been checked. */
 #define STUDY(name, reader, help) mfpg_status solve_study_##name(cli_call *call);
 #include "studies.def"
 #undef STUDY

@@ -141,11 +141,8 @@ static mfpg_status follow(mfpg_context *ctx, ptrdiff_t index, int worker, void *
 }
 
 static mfpg_status check(mfpg_context *ctx, const mfpg_chaos_options *options) {
-    mfpg_status status = mfpg_check_ladder(ctx, options->population, options->rungs, 2, 1000000);
+    mfpg_status status = mfpg_check_ladder(ctx, options->population, options->rungs, options->repeats);
     if (status) return status;
-    if (options->repeats < 2 || options->repeats > 100000)
-        return mfpg_fail(
-            ctx, MFPG_ERR_DOMAIN, "repeats: found %td; allowed: from 2 to 100000", options->repeats);
     if (options->grid.nodes > 50001 || options->grid.steps > 50000)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN,
             "grid: found %td nodes and %td steps; allowed: at most 50001 and 50000, since both are doubled",

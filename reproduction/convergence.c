@@ -8,19 +8,21 @@
 enum { MOST_RUNGS = 64 };
 
 mfpg_status mfpg_check_ladder(
-    mfpg_context *ctx, const ptrdiff_t *population, ptrdiff_t rungs, ptrdiff_t least, ptrdiff_t most) {
+    mfpg_context *ctx, const ptrdiff_t *population, ptrdiff_t rungs, ptrdiff_t repeats) {
     if (!population || rungs < 3 || rungs > MOST_RUNGS)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "populations: found %td of them; a slope needs from 3 to %d",
             rungs, MOST_RUNGS);
     for (ptrdiff_t i = 0; i < rungs; i++) {
-        if (population[i] < least || population[i] > most)
-            return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "populations: found %td; allowed: from %td to %td",
-                population[i], least, most);
+        if (population[i] < 2 || population[i] > 1000000)
+            return mfpg_fail(
+                ctx, MFPG_ERR_DOMAIN, "populations: found %td; allowed: from 2 to 1000000", population[i]);
         if (i > 0 && population[i] <= population[i - 1])
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "populations: %td does not come after %td; they must ascend", population[i],
                 population[i - 1]);
     }
+    if (repeats < 2 || repeats > 100000)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "repeats: found %td; allowed: from 2 to 100000", repeats);
     return MFPG_OK;
 }
 

@@ -22,8 +22,8 @@ void mfpg_fit_line(mfpg_convergence *of, ptrdiff_t number);
 /* Computes the root mean square of count numbers and its standard error over them. */
 void mfpg_root_mean_square(const double *x, ptrdiff_t count, double *value, double *standard_error);
 
-/* Checks that a ladder ascends within [least, most] and has 3 .. 64 rungs. */
+/* Checks that a ladder ascends within [2, 1000000] and has 3 .. 64 rungs, and the number of repeats. */
 mfpg_status mfpg_check_ladder(
-    mfpg_context *ctx, const ptrdiff_t *population, ptrdiff_t rungs, ptrdiff_t least, ptrdiff_t most);
+    mfpg_context *ctx, const ptrdiff_t *population, ptrdiff_t rungs, ptrdiff_t repeats);
 
 #endif

@@ -47,12 +47,9 @@ static mfpg_status check_law(mfpg_context *ctx, const mfpg_population *law) {
 }
 
 static mfpg_status check(mfpg_context *ctx, const mfpg_game *game, const mfpg_limit_options *options) {
-    mfpg_status status = mfpg_check_ladder(ctx, options->population, options->rungs, 2, 1000000);
+    mfpg_status status = mfpg_check_ladder(ctx, options->population, options->rungs, options->repeats);
     if (!status) status = check_law(ctx, &options->types);
     if (status) return status;
-    if (options->repeats < 2 || options->repeats > 100000)
-        return mfpg_fail(
-            ctx, MFPG_ERR_DOMAIN, "repeats: found %td; allowed: from 2 to 100000", options->repeats);
     if (options->law_types < 1024 || options->law_types > 1 << 24)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "types of the law: found %td; allowed: from 1024 to %d",
             options->law_types, 1 << 24);

@@ -140,32 +140,13 @@ static void predict(
     }
 }
 
-static const mfpg_model_ops linear_loss = {
-    .name = "linear-loss",
-    .help = "a loss that is linear in the parameters",
-    .curvature = 0.0,
-    .double_sums = 1,
-    .workspace = workspace,
-    .backward = backward,
-    .clip = clip,
-    .add_clipped = add_clipped,
-    .accumulate = accumulate,
-    .predict = predict,
-};
+#define LINEAR_LOSS                                                                                          \
+    .name = "linear-loss", .help = "a loss that is linear in the parameters", .curvature = 0.0,              \
+    .double_sums = 1, .workspace = workspace, .backward = backward, .clip = clip,                            \
+    .add_clipped = add_clipped, .accumulate = accumulate, .predict = predict
+static const mfpg_model_ops linear_loss = {LINEAR_LOSS};
 /* If the loss of a set is the sum over its rows, it is clipped after the sum: the same canary. */
-static const mfpg_model_ops linear_loss_summed = {
-    .name = "linear-loss",
-    .help = "a loss that is linear in the parameters",
-    .sums_rows = 1,
-    .curvature = 0.0,
-    .double_sums = 1,
-    .workspace = workspace,
-    .backward = backward,
-    .clip = clip,
-    .add_clipped = add_clipped,
-    .accumulate = accumulate,
-    .predict = predict,
-};
+static const mfpg_model_ops linear_loss_summed = {LINEAR_LOSS, .sums_rows = 1};
 
 mfpg_status mfpg_canary_model_create(mfpg_context *ctx, const mfpg_model *like, mfpg_model **out) {
     mfpg_model *model = mfpg_alloc(1, sizeof *model);
