@@ -250,8 +250,11 @@ mfpg_status mfpg_data_check(
     static void (*const parts[])(mfpg_inspection * check) = {
         describe, inspect_notes, mfpg_inspect_columns, mfpg_inspect_rows, mfpg_inspect_configuration};
     mfpg_inspection check = {.ctx = ctx, .path = path, .options = options ? options : &usual};
-    check.report = mfpg_inspect_alloc(&check, 1, sizeof *check.report);
-    if (check.status == MFPG_OK) check.status = read_file(&check);
+    mfpg_owned_report *owned = mfpg_inspect_alloc(&check, 1, sizeof *owned);
+    if (!owned) return check.status;
+    check.report = &owned->report;
+    check.pool = &owned->pool;
+    check.status = read_file(&check);
     if (check.status == MFPG_OK) check.status = find_label(&check);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && check.status == MFPG_OK; i++) parts[i](&check);
     if (check.status == MFPG_OK)
@@ -263,26 +266,9 @@ mfpg_status mfpg_data_check(
     return check.status;
 }
 
-static void free_counts(mfpg_value_count *value, ptrdiff_t count) {
-    for (ptrdiff_t i = 0; i < count; i++) free(value[i].text);
-    free(value);
-}
-
 void mfpg_data_report_destroy(mfpg_data_report *report) {
     if (!report) return;
-    for (ptrdiff_t j = 0; report->column && j < report->columns; j++) {
-        free(report->column[j].name);
-        free_counts(report->column[j].mark, report->column[j].marks);
-        free_counts(report->column[j].value, report->column[j].listed);
-    }
-    for (ptrdiff_t i = 0; i < report->oddities; i++) free(report->oddity[i].text);
-    for (ptrdiff_t i = 0; i < report->client_columns; i++) free(report->client_column[i].column);
-    free_counts(report->class_rows, report->classes);
-    free(report->column);
+    mfpg_pool_clear(&((mfpg_owned_report *)report)->pool);
     free(report->oddity);
-    free(report->client_column);
-    free(report->about);
-    free(report->label);
-    free(report->configuration);
     free(report);
 }

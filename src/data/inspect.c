@@ -18,8 +18,14 @@ void *mfpg_inspect_alloc(mfpg_inspection *check, ptrdiff_t count, size_t size) {
     return made;
 }
 
+void *mfpg_inspect_report(mfpg_inspection *check, ptrdiff_t count, size_t size) {
+    void *made = mfpg_pool_alloc(check->pool, count, size);
+    if (!made) check->status = mfpg_fail_memory(check->ctx);
+    return made;
+}
+
 char *mfpg_inspect_text(mfpg_inspection *check, mfpg_slice text) {
-    char *copy = mfpg_text_copy(text.at, text.length);
+    char *copy = mfpg_pool_own(check->pool, mfpg_text_copy(text.at, text.length));
     if (!copy) {
         check->status = mfpg_fail_memory(check->ctx);
         return NULL;

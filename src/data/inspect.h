@@ -4,7 +4,13 @@
 
 #include "mfpg/data_check.h"
 
+#include "base/memory.h"
 #include "table.h"
+
+typedef struct mfpg_owned_report {
+    mfpg_data_report report; /* first, so that both have one address */
+    mfpg_pool pool;          /* what the report points to, but for the list of oddities */
+} mfpg_owned_report;
 
 typedef struct mfpg_inspection {
     mfpg_context *ctx;
@@ -16,14 +22,18 @@ typedef struct mfpg_inspection {
     ptrdiff_t label;    /* column of the label; -1: there is none */
     int32_t *row_class; /* one per row: number of the class, -1 for a missing label; NULL without classes */
     mfpg_data_report *report;
+    mfpg_pool *pool; /* of the report */
     ptrdiff_t oddity_room;
 } mfpg_inspection;
 
 /* Returns zeroed memory; NULL if it runs out, which also sets the status. */
 void *mfpg_inspect_alloc(mfpg_inspection *check, ptrdiff_t count, size_t size);
 
-/* Returns a copy of the text on one line, in UTF-8, without control characters; NULL and the status as
- * above. */
+/* The same for memory that belongs to the report. */
+void *mfpg_inspect_report(mfpg_inspection *check, ptrdiff_t count, size_t size);
+
+/* Returns a copy of the text, which belongs to the report, on one line, in UTF-8, without control characters; NULL and the
+ * status as above. */
 char *mfpg_inspect_text(mfpg_inspection *check, mfpg_slice text);
 
 /* Adds an oddity, with its text converted to UTF-8 without control characters. */

@@ -110,18 +110,6 @@ static void gather(mfpg_inspection *check, column_facts *facts) {
 
 /* ---- the report of a column ---- */
 
-static void push_count(
-    mfpg_inspection *check, mfpg_value_count **list, ptrdiff_t *count, mfpg_slice text, int64_t rows) {
-    mfpg_value_count *larger = mfpg_resize(*list, *count + 1, sizeof *larger);
-    if (!larger) {
-        check->status = mfpg_fail_memory(check->ctx);
-        return;
-    }
-    *list = larger;
-    larger[*count] = (mfpg_value_count){mfpg_inspect_text(check, text), rows};
-    if (check->status == MFPG_OK) ++*count;
-}
-
 /* Finds the most frequent values by repeated search for the next one; there are at most 1000 x 50
  * comparisons. */
 static void list_values(mfpg_inspection *check, const column_facts *facts) {
@@ -129,6 +117,7 @@ static void list_values(mfpg_inspection *check, const column_facts *facts) {
     const mfpg_lookup *values = &facts->values;
     int64_t limit = INT64_MAX;
     ptrdiff_t from = 0;
+    column->value = mfpg_inspect_report(check, MOST_LISTED, sizeof *column->value);
     while (check->status == MFPG_OK && column->listed < MOST_LISTED && column->listed < values->count) {
         ptrdiff_t best = -1;
         for (ptrdiff_t i = 0; i < values->count; i++) {
@@ -138,8 +127,8 @@ static void list_values(mfpg_inspection *check, const column_facts *facts) {
         }
         limit = facts->rows[best];
         from = best + 1;
-        push_count(check, &column->value, &column->listed,
-            (mfpg_slice){values->keys[best], values->lengths[best]}, limit);
+        mfpg_slice text = {values->keys[best], values->lengths[best]};
+        column->value[column->listed++] = (mfpg_value_count){mfpg_inspect_text(check, text), limit};
     }
 }
 
@@ -155,10 +144,11 @@ static void describe(mfpg_inspection *check, const column_facts *facts) {
                    : column->texts > 0                  ? MFPG_COLUMN_TEXT
                                                         : MFPG_COLUMN_NUMBER;
     column->name = mfpg_inspect_text(check, mfpg_slice_of(check->table.names.keys[facts->number]));
+    if (column->missing > 0) column->mark = mfpg_inspect_report(check, MFPG_MARKS, sizeof *column->mark);
     for (int m = 0; m < MFPG_MARKS && check->status == MFPG_OK; m++)
         if (facts->mark[m] > 0)
-            push_count(
-                check, &column->mark, &column->marks, mfpg_slice_of(mfpg_missing_marks[m]), facts->mark[m]);
+            column->mark[column->marks++] = (mfpg_value_count){
+                mfpg_inspect_text(check, mfpg_slice_of(mfpg_missing_marks[m])), facts->mark[m]};
     if (column->texts > 0 && check->table.cells) list_values(check, facts);
 }
 
@@ -289,7 +279,7 @@ static void odd_kind(mfpg_inspection *check, mfpg_column_kind kind, const char *
 
 void mfpg_inspect_columns(mfpg_inspection *check) {
     shared_facts all = {0};
-    check->report->column = mfpg_inspect_alloc(check, check->features, sizeof *check->report->column);
+    check->report->column = mfpg_inspect_report(check, check->features, sizeof *check->report->column);
     for (ptrdiff_t j = 0; j < check->features && check->status == MFPG_OK; j++)
         inspect_column(check, j, &all);
     if (check->status != MFPG_OK) return;

@@ -161,5 +161,7 @@ void mfpg_inspect_configuration(mfpg_inspection *check) {
     }
     if (check->label >= 0) fprintf(out, "task: {model: %s}\n", model);
     int failed = ferror(out);
-    if (fclose(out) != 0 || failed) check->status = mfpg_fail_memory(check->ctx);
+    if (fclose(out) != 0) failed = 1;
+    if (!mfpg_pool_own(check->pool, check->report->configuration) || failed)
+        check->status = mfpg_fail_memory(check->ctx);
 }

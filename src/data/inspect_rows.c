@@ -70,11 +70,11 @@ static void list_classes(mfpg_inspection *check, const label_facts *facts) {
     mfpg_data_report *report = check->report;
     const mfpg_lookup *classes = &facts->classes;
     const mfpg_value_count *most = NULL;
-    report->class_rows = mfpg_inspect_alloc(check, classes->count, sizeof *report->class_rows);
+    report->class_rows = mfpg_inspect_report(check, classes->count, sizeof *report->class_rows);
     for (ptrdiff_t c = 0; c < classes->count && check->status == MFPG_OK; c++) {
-        char *text = mfpg_inspect_text(check, (mfpg_slice){classes->keys[c], classes->lengths[c]});
-        if (!text) return;
-        report->class_rows[report->classes++] = (mfpg_value_count){text, facts->rows[c]};
+        mfpg_slice text = {classes->keys[c], classes->lengths[c]};
+        report->class_rows[report->classes++] =
+            (mfpg_value_count){mfpg_inspect_text(check, text), facts->rows[c]};
     }
     if (check->status != MFPG_OK) return;
     qsort(report->class_rows, (size_t)report->classes, sizeof *report->class_rows, rising);
@@ -276,7 +276,9 @@ static void count_clients(mfpg_inspection *check, ptrdiff_t column, tally *t) {
 
 static void report_clients(mfpg_inspection *check, ptrdiff_t column, const tally *t) {
     mfpg_data_report *report = check->report;
-    mfpg_client_column found = {.clients = t->names.count, .smallest = check->table.rows};
+    mfpg_client_column found = {.column = check->report->column[column].name,
+        .clients = t->names.count,
+        .smallest = check->table.rows};
     int64_t small = 0;
     for (ptrdiff_t k = 0; k < t->names.count; k++) {
         if (t->rows[k] < found.smallest) found.smallest = t->rows[k];
@@ -284,16 +286,10 @@ static void report_clients(mfpg_inspection *check, ptrdiff_t column, const tally
         found.one_class += t->class[k] >= 0;
         small += t->rows[k] <= SMALL_CLIENT;
     }
-    mfpg_client_column *larger =
-        mfpg_resize(report->client_column, report->client_columns + 1, sizeof *larger);
-    if (!larger) {
-        check->status = mfpg_fail_memory(check->ctx);
-        return;
-    }
-    report->client_column = larger;
-    found.column = mfpg_inspect_text(check, mfpg_slice_of(check->table.names.keys[column]));
-    if (!found.column) return;
-    larger[report->client_columns++] = found;
+    if (!report->client_column)
+        report->client_column = mfpg_inspect_report(check, check->features, sizeof *report->client_column);
+    if (!report->client_column) return;
+    report->client_column[report->client_columns++] = found;
     if (small > 0)
         mfpg_inspect_odd(check, "small-clients", NULL, 0, small,
             "column %s: %lld of %td clients with one or two rows; such a client has no row to test on, and "
