@@ -157,6 +157,9 @@ static void test_ends_of_one_step_hold_to_the_last_digits(void **state) {
         CHECK_OK(ctx, mfpg_accountant_delta_bounds(ctx, accountant, rows[i].epsilon, &found));
         assert_true(found.lower <= rows[i].delta && found.upper >= rows[i].delta);
         assert_true(found.upper - found.lower <= 1e-7 * rows[i].delta);
+        CHECK_OK(ctx, mfpg_accountant_epsilon_bounds(ctx, accountant, rows[i].delta, &found)); /* and back */
+        assert_true(found.lower <= rows[i].epsilon && found.upper >= rows[i].epsilon);
+        assert_true(found.upper - found.lower <= 1e-9 * rows[i].epsilon);
         mfpg_accountant_destroy(accountant);
     }
     mfpg_context_destroy(ctx);

@@ -137,8 +137,11 @@ static void test_one_step_meets_the_closed_form(void **state) {
                         found = laplace_delta(&sum, 0.1, 1e-4);
             assert_true(found.lower <= want.upper && found.upper >= want.lower);
             assert_true(found.upper - found.lower <= 1e-4 * found.upper && want.upper - want.lower < 1e-8);
-            double back = sampled_step_epsilon(&kinds[i], both[d], want.upper).upper;
-            check_near(back, 0.1, 1e-9, 0, "and back");
+            mfpg_bounds back = sampled_step_epsilon(&kinds[i], both[d], want.upper);
+            check_near(back.upper, 0.1, 1e-9, 0, "and back");
+            /* the ends of epsilon are those of delta, to the last bit */
+            assert_true(sampled_step_delta(&kinds[i], both[d], back.upper).upper <= want.upper);
+            assert_true(sampled_step_delta(&kinds[i], both[d], back.lower).lower >= want.upper);
         }
 }
 
