@@ -118,7 +118,9 @@ typedef struct mfpg_equilibrium {
     /* the social optimum; NAN if it is not computed (interaction, paper, measured, skip_optimum) or no
      * profile has finite cost */
     double social_mean, social_cost;
-    double *social_action; /* clients, or NULL */
+    /* clients, or NULL; if the clients are coupled and all profiles of a grid were tried, then of those that
+     * cost the same the one in which the last client that they differ in has the smaller action */
+    double *social_action;
     /* 1: no profile is better; 0: the best profile that was found, which no change of a single action
      * improves */
     int social_exact;

@@ -80,26 +80,26 @@ static ptrdiff_t scale(const mfpg_play *play, mfpg_block *b) {
     return padded;
 }
 
-/* Fills a block, and its shapes if they are requested. Returns whether some answer is NaN. */
-static int answer(const mfpg_play *play, mfpg_block *b, int shapes) {
+/* Computes the best answers of a block, with their shapes if they are requested. best has room for a whole
+ * tile. Returns whether some answer is NaN. */
+static int answer(const mfpg_play *play, mfpg_block *b, double *best, int shapes) {
     const mfpg_action_set *set = &play->game->actions;
     ptrdiff_t padded = scale(play, b);
     if (play->thresholds)
-        return mfpg_thresholds_choose(play->thresholds, padded, b->u, b->v, b->best,
-            shapes ? b->utility : NULL, shapes ? b->privacy : NULL);
+        return mfpg_thresholds_choose(play->thresholds, padded, b->u, b->v, best, shapes ? b->utility : NULL,
+            shapes ? b->privacy : NULL);
     for (ptrdiff_t i = 0; i < b->count; i++)
-        b->best[i] = set->grid
-                         ? (double)NAN
-                         : mfpg_clamp(play->cost->minimiser(play, b->u[i], b->v[i]), set->low, set->high);
+        best[i] = set->grid ? (double)NAN
+                            : mfpg_clamp(play->cost->minimiser(play, b->u[i], b->v[i]), set->low, set->high);
     for (ptrdiff_t i = 0; i < b->count && shapes && !set->grid; i++) {
-        b->utility[i] = play->cost->utility(play, b->best[i]);
-        b->privacy[i] = play->cost->privacy(play, b->best[i]);
+        b->utility[i] = play->cost->utility(play, best[i]);
+        b->privacy[i] = play->cost->privacy(play, best[i]);
     }
     return set->grid != NULL;
 }
 
 void mfpg_block_answer(const mfpg_play *play, mfpg_block *b) {
-    answer(play, b, 1);
+    answer(play, b, b->best, 1);
 }
 
 typedef struct respond_job {
@@ -109,29 +109,37 @@ typedef struct respond_job {
     atomic_int tied;
 } respond_job;
 
-/* Used if the comparison with the thresholds leaves some answers undecided. */
-static void respond_block(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t count) {
+/* Answers go to where they are kept, except those of a last tile that is not full. */
+static int respond_block(const respond_job *job, mfpg_block *b) {
+    double *action = job->action + b->first, *best = b->count % MFPG_THRESHOLD_TILE ? b->best : action;
+    int tied = 0, open = answer(job->play, b, best, 0);
+    for (ptrdiff_t i = 0; i < b->count && open; i++) {
+        if (!isnan(best[i])) continue;
+        mfpg_response exact = mfpg_best_response(job->play, b->first + i, job->others, 0.0);
+        best[i] = exact.action;
+        tied |= exact.tied;
+    }
+    if (best != action) memcpy(action, best, (size_t)b->count * sizeof *best);
+    return tied;
+}
+
+static void respond_chunk(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t count) {
     respond_job *job = arg;
     mfpg_block b;
     int tied = 0;
     (void)chunk;
-    b.first = first;
-    b.count = count;
-    for (ptrdiff_t i = 0; i < count; i++) b.others[i] = job->others;
-    int open = answer(job->play, &b, 0);
-    for (ptrdiff_t i = 0; i < count && open; i++) {
-        if (!isnan(b.best[i])) continue;
-        mfpg_response exact = mfpg_best_response(job->play, first + i, job->others, 0.0);
-        b.best[i] = exact.action;
-        tied |= exact.tied;
+    for (ptrdiff_t i = 0; i < MFPG_BLOCK; i++) b.others[i] = job->others;
+    for (ptrdiff_t i = 0; i < count; i += MFPG_BLOCK) {
+        b.first = first + i;
+        b.count = count - i < MFPG_BLOCK ? count - i : MFPG_BLOCK;
+        tied |= respond_block(job, &b);
     }
-    memcpy(job->action + first, b.best, (size_t)count * sizeof *b.best);
     if (tied) atomic_fetch_or(&job->tied, tied);
 }
 
 int mfpg_respond(const mfpg_play *play, double others, double *action) {
     respond_job job = {.play = play, .others = others, .action = action};
-    mfpg_blocks_run(&play->chunks, respond_block, &job);
+    mfpg_chunks_run(&play->chunks, respond_chunk, &job);
     return atomic_load(&job.tied);
 }
 

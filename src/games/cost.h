@@ -50,9 +50,10 @@ void mfpg_chunks_clear(mfpg_chunks *chunks);
 typedef double (*mfpg_chunk_sum)(const void *arg, ptrdiff_t first, ptrdiff_t count);
 double mfpg_chunks_sum(const mfpg_chunks *chunks, mfpg_chunk_sum sum, const void *arg);
 
-/* Calls work for every block of at most MFPG_BLOCK clients, in order within one chunk. work must not fail,
- * and writes only to the data of its clients or its chunk. */
+/* Call work for every chunk, and for every block of at most MFPG_BLOCK clients, in order within one chunk.
+ * work must not fail, and writes only to the data of its clients or its chunk. */
 typedef void (*mfpg_block_work)(void *arg, ptrdiff_t chunk, ptrdiff_t first, ptrdiff_t count);
+void mfpg_chunks_run(const mfpg_chunks *chunks, mfpg_block_work work, void *arg);
 void mfpg_blocks_run(const mfpg_chunks *chunks, mfpg_block_work work, void *arg);
 
 /* Returns the sum of up to a chunk of numbers, in lanes by block, so that few roundings depend on each

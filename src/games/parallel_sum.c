@@ -41,6 +41,10 @@ static void run(chunk_job job) {
         mfpg_tasks_run(job.chunks->ctx, job.chunks->count, run_chunk, &job);
 }
 
+void mfpg_chunks_run(const mfpg_chunks *chunks, mfpg_block_work work, void *arg) {
+    run((chunk_job){chunks, MFPG_CHUNK, work, arg});
+}
+
 void mfpg_blocks_run(const mfpg_chunks *chunks, mfpg_block_work work, void *arg) {
     run((chunk_job){chunks, MFPG_BLOCK, work, arg});
 }
@@ -72,7 +76,7 @@ static void sum_chunk(void *arg, ptrdiff_t index, ptrdiff_t first, ptrdiff_t cou
 double mfpg_chunks_sum(const mfpg_chunks *chunks, mfpg_chunk_sum sum, const void *arg) {
     sum_job job = {sum, arg, chunks->parts};
     mfpg_compensated total = {0};
-    run((chunk_job){chunks, MFPG_CHUNK, sum_chunk, &job});
+    mfpg_chunks_run(chunks, sum_chunk, &job);
     if (chunks->count == 1) return chunks->parts[0];
     for (ptrdiff_t i = 0; i < chunks->count; i++) mfpg_compensated_add(&total, chunks->parts[i]);
     return mfpg_compensated_value(&total);

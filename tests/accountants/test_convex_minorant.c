@@ -156,6 +156,18 @@ static void test_long_runs_neither_underflow_nor_overflow(void **state) {
     assert_true(huge >= 1e50 && !isnan(huge));
 }
 
+/* Steps that expand, more of them than are treated one by one, are paid in full, and so is what came before them: the squares add up. */
+static void test_very_long_expansion_is_paid_in_full(void **state) {
+    (void)state;
+    const double full = 0.2 / 0.5;
+    const mfpg_hidden_step runs[] = {{0.9, 0.3, 0.4, 20}, {1.0001, 0.2, 0.5, 65537}};
+    double before = mu_of(runs, 1, 0.5), together = mu_of(runs, 2, 0.5);
+    double expected = sqrt(before * before + 65537 * full * full);
+    assert_true(together >= expected);
+    check_near(together, expected, 1e-10, 0, "a run before it");
+    assert_true(mu_of_run(1.0001, 0.2, 0.5, 65537, 0.0) >= sqrt(65537) * full);
+}
+
 /* ---- what cannot be hidden, and what is refused ---- */
 
 static void test_a_gap_without_noise_is_infinite(void **state) {
@@ -370,6 +382,7 @@ int main(void) {
         cmocka_unit_test(test_cyclic_batches),
         cmocka_unit_test(test_one_use_is_forgotten),
         cmocka_unit_test(test_long_runs_neither_underflow_nor_overflow),
+        cmocka_unit_test(test_very_long_expansion_is_paid_in_full),
         cmocka_unit_test(test_a_gap_without_noise_is_infinite),
         cmocka_unit_test(test_what_is_no_number_is_refused),
         cmocka_unit_test(test_the_minorant_is_the_cheapest_plan),

@@ -138,6 +138,33 @@ static void test_lower_ends_are_not_claimed_where_they_are_not_known(void **stat
     mfpg_context_destroy(ctx);
 }
 
+/* One step with sampling, where both ends are close to the truth. Values: the closed form at 60 digits. */
+static void test_ends_of_one_step_hold_to_the_last_digits(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    const struct {
+        schedule block;
+        double epsilon, delta;
+    } rows[] = {
+        {{0.5, 1.0 / 4, 1}, 8, 0.1708643702724930535},
+        {{0.25, 1.0 / 8, 1}, 32, 0.095954879537505301817},
+        {{0.5, 1.0 / 16, 1}, 100, 0.47479247456427266621},
+        {{0.5, 1.0 / 32, 1}, 512, 0.23945788409766791631},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        mfpg_accountant *accountant = recorded(ctx, "exact", MFPG_ADJACENCY_REMOVE, &rows[i].block, 1);
+        mfpg_bounds found;
+        CHECK_OK(ctx, mfpg_accountant_delta_bounds(ctx, accountant, rows[i].epsilon, &found));
+        assert_true(found.lower <= rows[i].delta && found.upper >= rows[i].delta);
+        assert_true(found.upper - found.lower <= 1e-7 * rows[i].delta);
+        CHECK_OK(ctx, mfpg_accountant_epsilon_bounds(ctx, accountant, rows[i].delta, &found)); /* and back */
+        assert_true(found.lower <= rows[i].epsilon && found.upper >= rows[i].epsilon);
+        assert_true(found.upper - found.lower <= 1e-9 * rows[i].epsilon);
+        mfpg_accountant_destroy(accountant);
+    }
+    mfpg_context_destroy(ctx);
+}
+
 static schedule random_block(uint64_t *random) {
     schedule block = {random_scale(random, 1e-4, 0.9), random_scale(random, 0.5, 10), 0};
     block.steps = (int64_t)random_scale(random, 10, 1e5);
@@ -194,6 +221,7 @@ int main(void) {
         cmocka_unit_test(test_replacing_is_priced_by_its_own_curve),
         cmocka_unit_test(test_mixtures_with_gaussian_steps),
         cmocka_unit_test(test_lower_ends_are_not_claimed_where_they_are_not_known),
+        cmocka_unit_test(test_ends_of_one_step_hold_to_the_last_digits),
         cmocka_unit_test(test_monotone_and_never_above_the_others),
         cmocka_unit_test(test_extremes_get_a_sound_answer),
     };

@@ -194,6 +194,21 @@ static void test_inverses_undo_each_other_on_the_safe_side(void **state) {
     }
 }
 
+/* Where Newton's guess can fail: next to nothing is allowed, or nearly everything. The answer is still the largest mu. */
+static void test_the_largest_mu_is_found_in_the_corners(void **state) {
+    (void)state;
+    uint64_t random = announced_seed();
+    for (int i = 0; i < testing_repeats(2000); i++) {
+        double epsilon = random_scale(&random, 1e-300, 1e-20), delta = random_scale(&random, 1e-300, 1e-20);
+        if (i % 2) epsilon = random_scale(&random, 1e3, 1e6), delta = 1.0 - random_scale(&random, 1e-15, 1.0);
+        double mu = mfpg_gdp_mu(epsilon, delta);
+        assert_true(mfpg_gdp_epsilon(mu, delta) <= epsilon);
+        assert_true(
+            mfpg_gdp_delta(mu, epsilon) <= delta + (delta > 0.5 ? 0x1p-52 : 0.0)); /* it is rounded up */
+        assert_true(mfpg_gdp_delta(mu * (1.0 + 1e-6), epsilon) > delta);
+    }
+}
+
 /* Monotone to the last bit, also between neighbouring doubles, where rounding would show. */
 static void test_epsilon_never_falls_as_mu_grows(void **state) {
     (void)state;
@@ -274,6 +289,7 @@ int main(void) {
         cmocka_unit_test(test_classical_calibration_breaks_its_promise),
         cmocka_unit_test(test_delta_agrees_with_quadrature_of_the_densities),
         cmocka_unit_test(test_inverses_undo_each_other_on_the_safe_side),
+        cmocka_unit_test(test_the_largest_mu_is_found_in_the_corners),
         cmocka_unit_test(test_epsilon_never_falls_as_mu_grows),
         cmocka_unit_test(test_values_out_of_range_fail_closed),
         cmocka_unit_test(test_exact_laws_of_linear_runs_have_their_curve),

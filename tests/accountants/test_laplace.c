@@ -137,8 +137,11 @@ static void test_one_step_meets_the_closed_form(void **state) {
                         found = laplace_delta(&sum, 0.1, 1e-4);
             assert_true(found.lower <= want.upper && found.upper >= want.lower);
             assert_true(found.upper - found.lower <= 1e-4 * found.upper && want.upper - want.lower < 1e-8);
-            double back = sampled_step_epsilon(&kinds[i], both[d], want.upper).upper;
-            check_near(back, 0.1, 1e-9, 0, "and back");
+            mfpg_bounds back = sampled_step_epsilon(&kinds[i], both[d], want.upper);
+            check_near(back.upper, 0.1, 1e-9, 0, "and back");
+            /* the ends of epsilon are those of delta, to the last bit */
+            assert_true(sampled_step_delta(&kinds[i], both[d], back.upper).upper <= want.upper);
+            assert_true(sampled_step_delta(&kinds[i], both[d], back.lower).lower >= want.upper);
         }
 }
 
@@ -232,6 +235,30 @@ static void test_fictitious_noise_leaves_the_ends_sound(void **state) {
     }
 }
 
+/* What fictitious noise takes off the lower end is t e^(t/8) p, with p = delta'' - delta' the density of the loss, by differences. */
+static void test_the_lower_end_gives_up_what_the_density_says(void **state) {
+    (void)state;
+    const sampled_step kind = {0.3, 1, 30};
+    const double step = 1e-3, tau2 = 0.03;
+    for (int d = 0; d < 2; d++) {
+        const loss_sum sum = {&kind, 1, 0, both[d]};
+        loss_saddle at = loss_saddle_for(&sum, 1, 2.0);
+        double log_delta = log(laplace_delta(&sum, 2.0, 1e-8).upper), work = 1e8;
+        loss_line line = loss_line_for(&sum, at.c, 2.0, log_delta, 1e-9);
+        laplace_curve curve;
+        assert_true(laplace_curve_build(&sum, &line, tau2, 2.0, log_delta, &work, &curve));
+        for (double epsilon = 1.0; epsilon < 3.25; epsilon += 0.5) {
+            laplace_value here = laplace_curve_at(&curve, epsilon);
+            double before = laplace_curve_at(&curve, epsilon - step).delta,
+                   after = laplace_curve_at(&curve, epsilon + step).delta;
+            double density =
+                (after - 2 * here.delta + before) / (step * step) - (after - before) / (2 * step);
+            check_near(here.delta - here.lower, tau2 * exp(tau2 / 8) * density, 1e-4, 0, "given up");
+        }
+        laplace_curve_clear(&curve);
+    }
+}
+
 /* At a tiny delta the terms can cancel so far that slopes have the wrong sign; ends are then still ends, and found in time. */
 static void test_cancelled_terms_end_the_search(void **state) {
     (void)state;
@@ -257,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_enclosures_of_one_number_meet),
         cmocka_unit_test(test_one_step_of_little_reach),
         cmocka_unit_test(test_fictitious_noise_leaves_the_ends_sound),
+        cmocka_unit_test(test_the_lower_end_gives_up_what_the_density_says),
         cmocka_unit_test(test_cancelled_terms_end_the_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

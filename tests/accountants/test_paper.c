@@ -50,6 +50,22 @@ static void test_envelope_and_clamp_switch_separately(void **state) {
     check_near(mfpg_paper_lsi_delta(&images, 1, 20), sqrt(10.0) * exp(0.01), 1e-14, 0, "neither");
 }
 
+/* Without a variance penalty, and without a gradient, the bound is what is left of the formula. */
+static void test_constants_that_may_be_zero_are_left_out(void **state) {
+    (void)state;
+    mfpg_paper_bound bound = bound_of(4, 16, 2, 0);
+    bound.variance_penalty = 0;
+    check_near(
+        mfpg_paper_lsi_delta(&bound, 1.5, 10), 0.5 * exp(-1.5), 1e-14, 0, "C/sqrt N e^(-alpha e K tau/2)");
+    double *needed[] = {&bound.dimension, &bound.clients, &bound.alpha, &bound.step};
+    for (int i = 0; i < 4; i++) {
+        double value = *needed[i];
+        *needed[i] = 0;
+        assert_true(mfpg_paper_lsi_delta(&bound, 1.5, 10) == HUGE_VAL);
+        *needed[i] = value;
+    }
+}
+
 /* Rows of kind lsi_first_violation_K: from this K on the exact total variation exceeds what the paper promises. */
 static void test_exact_law_violates_the_bound_from_a_known_round_on(void **state) {
     (void)state;
@@ -99,6 +115,10 @@ static void test_paper_rdp_prints_the_papers_dp_sgd_column(void **state) {
         if (t == 15) check_near(epsilon, 12.15, 0, 0.005, "T 15");
         if (t == 20) check_near(epsilon, 12.365, 0, 0.0005, "T 20"); /* 12.36 or 12.37, as one rounds */
     }
+    release.steps = 4; /* a release counts as often as it has steps, and as often as it is recorded */
+    CHECK_OK(ctx, mfpg_accountant_record_times(ctx, accountant, &release, 5));
+    CHECK_OK(ctx, mfpg_accountant_epsilon(ctx, accountant, 1e-5, &epsilon));
+    check_near(epsilon, 40 / (multiplier * multiplier) + log(1e5), 1e-13, 0, "20 steps more");
     CHECK_OK(ctx, mfpg_accountant_delta(ctx, accountant, 1.0, &delta));
     assert_true(delta == HUGE_VAL); /* its delta is the target, it has none of its own */
     assert_true(mfpg_accountant_mu(accountant) == HUGE_VAL);
@@ -152,6 +172,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_raw_bound_meets_the_reference_rows),
         cmocka_unit_test(test_envelope_and_clamp_switch_separately),
+        cmocka_unit_test(test_constants_that_may_be_zero_are_left_out),
         cmocka_unit_test(test_exact_law_violates_the_bound_from_a_known_round_on),
         cmocka_unit_test(test_bound_refuses_what_is_no_number),
         cmocka_unit_test(test_paper_rdp_prints_the_papers_dp_sgd_column),

@@ -167,6 +167,25 @@ static void test_masses_add_up_on_every_grid(void **state) {
         }
 }
 
+/* Replace: where hardly any other loss is near 0 the mass there is (1-q) erf(w/(2 sqrt 2)), what both laws share, and it is rounded up
+ * whatever q and w are. */
+static void test_what_both_laws_share_is_rounded_up(void **state) {
+    (void)state;
+    uint64_t random = announced_seed();
+    for (int i = 0; i < testing_repeats(200); i++) {
+        sampled_step step = {random_between(&random, 0.1, 0.9), random_between(&random, 16.0, 18.0), 1};
+        pld_setting set = {.tilt = 0.0, .more_tilt = 0.0, .h = 2.0, .n = 512};
+        set.kind[0].low = 0.5 * step.reach;
+        set.kind[0].high = step.reach + 9.5;
+        double circle[512] = {0};
+        pld_spread spread;
+        pld_cells_fold(&set, &step, PLD_REPLACE, 0, circle, &spread);
+        long double shared = (1.0L - (long double)step.rate) * erfl((long double)step.reach / sqrtl(8.0L));
+        assert_true((long double)circle[0] >= shared);
+        assert_true(circle[0] <= (double)shared * (1.0 + 1e-14));
+    }
+}
+
 /* ---- cases that no grid carries, and long ones ---- */
 
 static void test_what_no_grid_carries_is_said_and_not_answered(void **state) {
@@ -194,6 +213,7 @@ int main(void) {
         cmocka_unit_test(test_two_steps_meet_the_integral_of_one),
         cmocka_unit_test(test_replace_is_not_remove_at_twice_the_reach),
         cmocka_unit_test(test_masses_add_up_on_every_grid),
+        cmocka_unit_test(test_what_both_laws_share_is_rounded_up),
         cmocka_unit_test(test_what_no_grid_carries_is_said_and_not_answered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

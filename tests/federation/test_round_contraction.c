@@ -131,6 +131,24 @@ static void test_steps_without_decay_compose(void **state) {
     fixture_close(&f);
 }
 
+/* n local steps of c = 0.9 each keep c^n of a gap and move by (1 - c^n)/(1 - c) steps, neither less nor hardly more. */
+static void test_local_steps_contract_one_by_one(void **state) {
+    (void)state;
+    for (int64_t n = 1; n <= 64; n *= 4) {
+        mfpg_mechanism_options o = entropic_options();
+        o.local_steps = n;
+        mfpg_release plan[CLIENTS];
+        fixture f = hidden_fixture(&o, strength(1.0), 1.0);
+        CHECK_OK(f.ctx, fixture_plan(&f, plan));
+        double power = pow(0.9, (double)n), shift = plan[0].sensitivity * (1 - power) / 0.1;
+        assert_true(plan[0].hidden_contraction >= power && plan[0].hidden_shift >= shift);
+        /* c is raised by 2^-22 for coefficients of 32 bits */
+        check_near(plan[0].hidden_contraction, power, 1e-6 * (double)n, 0, "contraction");
+        check_near(plan[0].hidden_shift, shift, 1e-4, 0, "shift");
+        fixture_close(&f);
+    }
+}
+
 /* Of a batch of rate q the gradient is divided by q n: its smoothness counts 1/q times. */
 static void test_batches_count_with_their_largest_smoothness(void **state) {
     (void)state;
@@ -202,6 +220,7 @@ int main(void) {
         cmocka_unit_test(test_exact_laws_of_averaging_stay_below),
         cmocka_unit_test(test_a_run_is_certified_by_its_contraction),
         cmocka_unit_test(test_steps_without_decay_compose),
+        cmocka_unit_test(test_local_steps_contract_one_by_one),
         cmocka_unit_test(test_batches_count_with_their_largest_smoothness),
         cmocka_unit_test(test_rounds_that_somebody_sees_are_refused),
         cmocka_unit_test(test_steps_that_are_no_flow_are_refused),

@@ -73,6 +73,7 @@ static void test_wild_numbers_end_in_a_solution_or_a_refusal(void **state) {
         }
         solutions++;
         assert_false(isnan(e.cost) || isnan(e.mean_action) || isnan(e.exploitability_max));
+        assert_true(abs(e.unique) <= 1 && e.converged >> 1 == 0 && e.social_exact >> 1 == 0);
         assert_true(e.exploitability_max <= 1e-9 * fabs(e.cost));
         if (isinf(e.cost)) assert_true(e.exploitability_max == 0.0);
         if (r.game.actions.grid && e.mixing_count == 0) assert_true(e.exploitability_max == 0.0);

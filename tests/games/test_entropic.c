@@ -449,6 +449,64 @@ static void test_the_optimum_of_few_profiles_is_the_least_of_all(void **state) {
     }
 }
 
+/* Too many profiles to try, but of alike clients only the numbers count: the sweeps from all starts find the least of them, where that
+ * from the equilibrium alone would end elsewhere. */
+static void test_the_optimum_of_alike_clients_is_that_of_their_numbers(void **state) {
+    enum { ALIKE = 16 };
+    const double grid[] = {0.243, 1.7264, 2.413};
+    double beta[ALIKE], scale[ALIKE], own[ALIKE];
+    (void)state;
+    fill(1.25, ALIKE, beta);
+    fill(0.334, ALIKE, scale);
+    fill(0.0786, ALIKE, own);
+    mfpg_game g = mfpg_game_default();
+    g.cost = "entropic";
+    g.players = MFPG_PLAYERS_FINITE;
+    g.clients = ALIKE;
+    g.preference = beta;
+    g.privacy_scale = scale;
+    g.own_cost = own;
+    g.actions = grid_of(grid, 3);
+    g.curvature = 0.618;
+    g.prior_variance = 1.989;
+    g.optimum_norm2 = 1.253;
+    for (g.dimension = 10; g.dimension < 400; g.dimension *= 2) {
+        double action[ALIKE], least = (double)INFINITY;
+        for (ptrdiff_t i = 0; i <= ALIKE; i++)
+            for (ptrdiff_t j = i; j <= ALIKE; j++) {
+                double sum = 0;
+                for (ptrdiff_t k = 0; k < ALIKE; k++) action[k] = grid[(k >= i) + (k >= j)];
+                for (ptrdiff_t k = 0; k < ALIKE; k++) sum += reference_cost(&g, action, k, action[k]);
+                least = fmin(least, sum);
+            }
+        mfpg_equilibrium e = solved(ctx, &g);
+        check_near(e.social_cost, least, 1e-12, 0, "least of all numbers");
+        assert_int_equal(e.social_exact, 0); /* it is not known to be */
+        mfpg_equilibrium_clear(&e);
+    }
+}
+
+/* The model is stable for means below 0.7: of alike clients who choose 0.25 or 1 at most half may be loud, which pays if they
+ * prefer privacy. Which half costs the same, to the bit with powers of two, and the first clients are taken. */
+static void test_of_equal_optima_the_first_clients_have_the_larger_actions(void **state) {
+    const double grid[] = {0.25, 1}, preference[] = {1024, 1024, 1024, 1024}, ones[] = {1, 1, 1, 1};
+    (void)state;
+    mfpg_game g = mfpg_game_default();
+    g.cost = "entropic";
+    g.players = MFPG_PLAYERS_FINITE;
+    g.actions = grid_of(grid, 2);
+    g.curvature = g.prior_variance = g.optimum_norm2 = 1;
+    g.step = 2 / 1.7;
+    g.own_cost = g.privacy_scale = ones;
+    g.preference = preference;
+    for (g.clients = 2; g.clients <= 4; g.clients += 2) {
+        mfpg_equilibrium e = solved(ctx, &g);
+        check_optimum(&g, &e);
+        for (ptrdiff_t k = 0; k < g.clients; k++) assert_true(e.social_action[k] == grid[2 * k < g.clients]);
+        mfpg_equilibrium_clear(&e);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nash_optimum_and_price_of_anarchy_match_the_reference),
@@ -465,6 +523,8 @@ int main(void) {
         cmocka_unit_test(test_settings_that_break_the_game_are_named),
         cmocka_unit_test(test_units_of_strength_do_not_change_the_solution),
         cmocka_unit_test(test_the_optimum_of_few_profiles_is_the_least_of_all),
+        cmocka_unit_test(test_the_optimum_of_alike_clients_is_that_of_their_numbers),
+        cmocka_unit_test(test_of_equal_optima_the_first_clients_have_the_larger_actions),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

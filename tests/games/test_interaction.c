@@ -325,6 +325,28 @@ static void test_equal_clients_meet_their_cubic_and_its_limit(void **state) {
     }
 }
 
+/* Complements on an interval: s^2 (1 + zeta s (N-1)/N) = R with R such that s = 1 solves it, below the left side's largest value:
+ * the smaller of two roots. There may be others, as far as the solver knows. */
+static void test_equal_complements_meet_the_smaller_root(void **state) {
+    double beta[MOST];
+    (void)state;
+    fill(1, MOST, beta);
+    for (ptrdiff_t n = 1; n <= MOST; n *= 2)
+        for (int open = 0; open <= 1; open++) {
+            test_game g;
+            double zeta = -0.5, share = (double)(n - 1) / (double)n;
+            make_game(beta, n, 1, zeta, &g);
+            fill(1 + zeta * share, n, g.privacy_scale);
+            g.game.actions = open ? interval_of(0, INFINITY) : interval_of(0.1, 3);
+            g.game.players = MFPG_PLAYERS_FINITE;
+            mfpg_equilibrium e = solved(ctx, &g.game);
+            for (ptrdiff_t k = 0; k < n; k++) check_near(e.action[k], 1, 1e-12, 0, "root");
+            assert_int_equal(e.unique, -1);
+            assert_string_equal(e.selection, "smallest mean");
+            mfpg_equilibrium_clear(&e);
+        }
+}
+
 static void test_noise_that_pays_is_refused(void **state) {
     const double beta[] = {1, 1};
     (void)state;
@@ -356,6 +378,7 @@ int main(void) {
         cmocka_unit_test(test_finite_complements_return_the_smallest_equilibrium),
         cmocka_unit_test(test_finite_interval_equilibria_survive_searches),
         cmocka_unit_test(test_equal_clients_meet_their_cubic_and_its_limit),
+        cmocka_unit_test(test_equal_complements_meet_the_smaller_root),
         cmocka_unit_test(test_noise_that_pays_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

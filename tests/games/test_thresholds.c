@@ -157,12 +157,51 @@ static void test_steps_are_given_up_where_they_prove_nothing(void **state) {
     mfpg_thresholds_destroy(NULL);
 }
 
+/* The ends of a band belong to it, and the numbers next to them do not, with few steps (all are compared) and with many (a
+ * search). Ratios are exact, because one scale is 1. */
+static void check_bands(mfpg_control control, ptrdiff_t actions) {
+    enum { RATIOS = 8 };
+    double grid[64], rising[64], falling[64], ones[RATIOS], ratio[RATIOS], found[RATIOS];
+    int strength = control == MFPG_CONTROL_STRENGTH;
+    mfpg_thresholds *s = NULL;
+    for (ptrdiff_t a = 0; a < actions; a++) {
+        rising[a] = grid[a] = pow(1.1, (double)a);
+        falling[a] = 1.0 / grid[a];
+    }
+    fill(1.0, RATIOS, ones);
+    CHECK_OK(ctx, mfpg_thresholds_create(ctx, control, actions, grid, strength ? rising : falling,
+                      strength ? falling : rising, &s));
+    assert_true(s && s->count == actions - 1);
+    for (ptrdiff_t i = 0; i < s->count; i++) {
+        double low = s->step[i].below, high = s->step[i].above,
+               answer[RATIOS] = {grid[i], NAN, NAN, NAN, grid[i + 1], grid[i], grid[i + 1], NAN};
+        const double at[RATIOS] = {nudged(low, -1), low, (low + high) / 2, high, nudged(high, 1),
+            i > 0 ? nudged(s->step[i - 1].above, 1) : low / 2, high * 1.001, nudged(low, 1)};
+        memcpy(ratio, at, sizeof ratio);
+        assert_true(mfpg_thresholds_choose(
+            s, RATIOS, strength ? ones : ratio, strength ? ratio : ones, found, NULL, NULL));
+        for (int j = 0; j < RATIOS; j++)
+            assert_true(found[j] == answer[j] || (isnan(found[j]) && isnan(answer[j])));
+    }
+    mfpg_thresholds_destroy(s);
+}
+
+static void test_a_band_holds_its_ends(void **state) {
+    (void)state;
+    for (int control = MFPG_CONTROL_BUDGET; control <= MFPG_CONTROL_STRENGTH; control++) {
+        check_bands((mfpg_control)control, 2);
+        check_bands((mfpg_control)control, 40);
+        check_bands((mfpg_control)control, 64);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_and_enumeration_agree_to_the_bit),
         cmocka_unit_test(test_an_exact_tie_is_reported),
         cmocka_unit_test(test_extreme_scales_are_left_to_enumeration),
         cmocka_unit_test(test_steps_are_given_up_where_they_prove_nothing),
+        cmocka_unit_test(test_a_band_holds_its_ends),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -133,6 +133,26 @@ static void test_bounds_have_their_closed_forms(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* Squares below half a unit of 1 are lost one by one where they are added to it: |v|^2 = 1 + 4095 x 0.98 2^-53. */
+static void test_bounds_cover_what_their_sums_lose(void **state) {
+    (void)state;
+    enum { MANY = 4096 };
+    static float w[CLASSES * (MANY + 1)];
+    const double factor[] = {1.0, 1.0, 0.25, 0.5};
+    mfpg_context *ctx = testing_context(1);
+    w[0] = 1;
+    for (int i = 1; i < MANY; i++) w[i] = 0x1.675p-27F;
+    for (size_t m = 0; m < 4; m++) {
+        mfpg_model *model = NULL;
+        const mfpg_model_options options = {.kind = smooth[m], .features = MANY, .classes = CLASSES};
+        CHECK_OK(ctx, mfpg_model_create(ctx, &options, &model));
+        double bound = mfpg_model_input_smoothness(model, w) / factor[m];
+        assert_true(bound >= 1.0 + 4095 * 0.98 * 0x1p-53 && bound <= 1.0 + 1e-11);
+        mfpg_model_destroy(model);
+    }
+    mfpg_context_destroy(ctx);
+}
+
 static void test_what_has_no_bound_is_infinity(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -179,6 +199,7 @@ int main(void) {
         cmocka_unit_test(test_gradient_is_the_slope_of_the_loss),
         cmocka_unit_test(test_no_pair_exceeds_the_bound_on_the_curvature),
         cmocka_unit_test(test_bounds_have_their_closed_forms),
+        cmocka_unit_test(test_bounds_cover_what_their_sums_lose),
         cmocka_unit_test(test_what_has_no_bound_is_infinity),
         cmocka_unit_test(test_labels_that_are_none_leave_no_number),
     };
