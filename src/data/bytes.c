@@ -13,7 +13,7 @@
 
 enum { PIECE = 1 << 18 };
 
-mfpg_status mfpg_bytes_fail(const mfpg_bytes *source, const char *format, ...) {
+mfpg_status mfpg_bytes_fail(const mfpg_byte_source *source, const char *format, ...) {
     char text[512];
     va_list args;
     va_start(args, format);
@@ -23,7 +23,7 @@ mfpg_status mfpg_bytes_fail(const mfpg_bytes *source, const char *format, ...) {
         (unsigned long long)source->at, text);
 }
 
-mfpg_status mfpg_bytes_read(mfpg_bytes *source, unsigned char *to, size_t length) {
+mfpg_status mfpg_bytes_read(mfpg_byte_source *source, unsigned char *to, size_t length) {
     size_t got = 0;
     mfpg_status status = source->fill(source, to, length, &got);
     source->at += got;
@@ -31,7 +31,7 @@ mfpg_status mfpg_bytes_read(mfpg_bytes *source, unsigned char *to, size_t length
     return status;
 }
 
-static mfpg_status expect_end(mfpg_bytes *source) {
+static mfpg_status expect_end(mfpg_byte_source *source) {
     unsigned char next;
     size_t got = 0;
     mfpg_status status = source->fill(source, &next, 1, &got);
@@ -68,7 +68,7 @@ static void decode(const mfpg_binary *binary, const unsigned char *bytes, ptrdif
 }
 
 mfpg_status mfpg_bytes_read_numbers(
-    mfpg_bytes *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers) {
+    mfpg_byte_source *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers) {
     ptrdiff_t done = 0, room = 0;
     unsigned char *piece = mfpg_alloc(PIECE, 1);
     mfpg_status status = piece ? MFPG_OK : mfpg_fail_memory(source->ctx);
@@ -96,7 +96,7 @@ mfpg_status mfpg_bytes_read_numbers(
 
 /* gzread returns the available bytes; gzerror tells whether that was all or the compressed data are
  * truncated. */
-static mfpg_status fill_from_file(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got) {
+static mfpg_status fill_from_file(mfpg_byte_source *source, unsigned char *to, size_t room, size_t *got) {
     gzFile file = ((mfpg_file_bytes *)source)->file;
     int count = gzread(file, to, (unsigned)room), system_code = errno, code = Z_OK;
     *got = count > 0 ? (size_t)count : 0;

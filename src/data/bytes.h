@@ -6,22 +6,22 @@
 
 #include "table.h"
 
-typedef struct mfpg_bytes mfpg_bytes;
-struct mfpg_bytes {
+typedef struct mfpg_byte_source mfpg_byte_source;
+struct mfpg_byte_source {
     mfpg_context *ctx;
     const char *where; /* name for messages: a file, or a file and its member */
     uint64_t at;       /* bytes handed out */
 
     /* Writes the next bytes: `room` of them, or fewer at the end. Fails if the source is damaged. */
-    mfpg_status (*fill)(mfpg_bytes *source, unsigned char *to, size_t room, size_t *got);
+    mfpg_status (*fill)(mfpg_byte_source *source, unsigned char *to, size_t room, size_t *got);
 };
 
 /* Fails with MFPG_ERR_INPUT and a message that begins "WHERE: byte AT: ". Returns the status. */
-mfpg_status mfpg_bytes_fail(const mfpg_bytes *source, const char *format, ...)
+mfpg_status mfpg_bytes_fail(const mfpg_byte_source *source, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Exactly length bytes. */
-mfpg_status mfpg_bytes_read(mfpg_bytes *source, unsigned char *to, size_t length);
+mfpg_status mfpg_bytes_read(mfpg_byte_source *source, unsigned char *to, size_t length);
 
 /* How a number is written in binary. */
 typedef struct mfpg_binary {
@@ -34,11 +34,11 @@ typedef struct mfpg_binary {
  * caller, also after a failure. Memory is allocated as the bytes arrive, so a header cannot make it allocate
  * more than the source contains. count x size is at most MFPG_MOST_BYTES. */
 mfpg_status mfpg_bytes_read_numbers(
-    mfpg_bytes *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers);
+    mfpg_byte_source *source, ptrdiff_t count, const mfpg_binary *binary, float **numbers);
 
 /* A file, plain or compressed by gzip. */
 typedef struct mfpg_file_bytes {
-    mfpg_bytes bytes; /* first, so that both have one address */
+    mfpg_byte_source bytes; /* first, so that both have one address */
     gzFile file;
 } mfpg_file_bytes;
 
@@ -77,7 +77,7 @@ void mfpg_zip_close(mfpg_zip *zip);
 
 /* The bytes of a member, unpacked as they are asked for. At its end the checksum and the sizes are checked. */
 typedef struct mfpg_zip_bytes {
-    mfpg_bytes bytes; /* first, so that both have one address */
+    mfpg_byte_source bytes; /* first, so that both have one address */
     const mfpg_zip *zip;
     const mfpg_zip_member *member;
     char where[1024];

@@ -32,7 +32,8 @@ static int is_type(unsigned char type) {
     return type <= MOST_TYPE && types[type].words;
 }
 
-static mfpg_status read_sizes(mfpg_bytes *source, int dimensions, shape *out, char *about, size_t room) {
+static mfpg_status read_sizes(
+    mfpg_byte_source *source, int dimensions, shape *out, char *about, size_t room) {
     unsigned char bytes[4];
     double values = 1.0;
     out->rows = out->columns = 1;
@@ -53,7 +54,7 @@ static mfpg_status read_sizes(mfpg_bytes *source, int dimensions, shape *out, ch
     return mfpg_bytes_fail(source, "more than 65534 numbers a row");
 }
 
-static mfpg_status read_head(mfpg_bytes *source, shape *out, char *about, size_t room) {
+static mfpg_status read_head(mfpg_byte_source *source, shape *out, char *about, size_t room) {
     unsigned char head[4];
     mfpg_status status = mfpg_bytes_read(source, head, 4);
     if (status != MFPG_OK) return status;

@@ -36,7 +36,7 @@ static int size_is_read(char kind, int size) {
     return 0;
 }
 
-static mfpg_status parse_type(mfpg_bytes *source, mfpg_npy_array *array, const char *header) {
+static mfpg_status parse_type(mfpg_byte_source *source, mfpg_npy_array *array, const char *header) {
     const char *at = find_key(header, "descr");
     if (!at || (*at != '\'' && *at != '['))
         return mfpg_bytes_fail(source, "the header has no type ('descr')");
@@ -67,7 +67,7 @@ static ptrdiff_t next_size(const char **at) {
     return value;
 }
 
-static mfpg_status parse_shape(mfpg_bytes *source, mfpg_npy_array *array, const char *header) {
+static mfpg_status parse_shape(mfpg_byte_source *source, mfpg_npy_array *array, const char *header) {
     const char *order = find_key(header, "fortran_order"), *at = find_key(header, "shape");
     int row_by_row = order && strncmp(order, "False", 5) == 0;
     array->columns_first = order && strncmp(order, "True", 4) == 0;
@@ -92,7 +92,7 @@ static mfpg_status parse_shape(mfpg_bytes *source, mfpg_npy_array *array, const 
     return MFPG_OK;
 }
 
-mfpg_status mfpg_npy_read_header(mfpg_bytes *source, mfpg_npy_array *array) {
+mfpg_status mfpg_npy_read_header(mfpg_byte_source *source, mfpg_npy_array *array) {
     unsigned char head[10], more[2] = {0, 0};
     *array = (mfpg_npy_array){0};
     mfpg_status status = mfpg_bytes_read(source, head, sizeof head);
@@ -145,7 +145,7 @@ static mfpg_status turn(mfpg_context *ctx, const mfpg_npy_array *array, float **
 }
 
 /* The values that a header promises. */
-static mfpg_status read_values(mfpg_bytes *source, const mfpg_npy_array *array, float **numbers) {
+static mfpg_status read_values(mfpg_byte_source *source, const mfpg_npy_array *array, float **numbers) {
     char shown[MFPG_NPY_SHOWN];
     const char *fault = mfpg_npy_fault(array);
     if (fault) return mfpg_bytes_fail(source, "type '%s': %s", array->type, fault);
@@ -158,7 +158,7 @@ static mfpg_status read_values(mfpg_bytes *source, const mfpg_npy_array *array, 
     return status;
 }
 
-mfpg_status mfpg_npy_read_table(mfpg_bytes *source, mfpg_npy_array *array, mfpg_table *table) {
+mfpg_status mfpg_npy_read_table(mfpg_byte_source *source, mfpg_npy_array *array, mfpg_table *table) {
     mfpg_status status = mfpg_npy_read_header(source, array);
     if (status == MFPG_OK) status = read_values(source, array, &table->numbers);
     if (status == MFPG_OK) status = mfpg_table_shape(source->ctx, table, array->rows, array->columns);

@@ -17,14 +17,14 @@ typedef struct mfpg_npy_array {
 } mfpg_npy_array;
 
 /* Reads magic and header. It accepts any type and shape, including those that cannot become a table. */
-mfpg_status mfpg_npy_read_header(mfpg_bytes *source, mfpg_npy_array *array);
+mfpg_status mfpg_npy_read_header(mfpg_byte_source *source, mfpg_npy_array *array);
 
 /* Returns why an array cannot become a table, or NULL. */
 const char *mfpg_npy_fault(const mfpg_npy_array *array);
 
 /* Reads header and values, row by row, up to the end of the source, and names the columns; a fault is an error. Bytes in
  * three or more dimensions are images, with the public bounds 0 and 255, as in the format IDX. */
-mfpg_status mfpg_npy_read_table(mfpg_bytes *source, mfpg_npy_array *array, mfpg_table *table);
+mfpg_status mfpg_npy_read_table(mfpg_byte_source *source, mfpg_npy_array *array, mfpg_table *table);
 
 /* Reads a NumPy file that holds a vector of exactly count finite float32 numbers (free it). MFPG_ERR_INPUT says what the
  * file holds instead. */

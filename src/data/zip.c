@@ -298,7 +298,7 @@ static mfpg_status unpack(mfpg_zip_bytes *source, unsigned char *to, size_t room
         answer == Z_BUF_ERROR ? "its packed data end too early" : "its packed data are damaged");
 }
 
-static mfpg_status fill(mfpg_bytes *bytes, unsigned char *to, size_t room, size_t *got) {
+static mfpg_status fill(mfpg_byte_source *bytes, unsigned char *to, size_t room, size_t *got) {
     mfpg_zip_bytes *source = (mfpg_zip_bytes *)bytes;
     int last = 0;
     *got = 0;
