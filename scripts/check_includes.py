@@ -4,7 +4,7 @@ draws floating-point noise (mfpg_stream_gaussian): what leaves there is noised o
 
 The order of the folders:
 
-    base <- numerics, options <- data, models, optimisers <- games | mechanisms | accountants <- federation <- audit <- answers <- experiment <- report <- reproduction <- cli
+    base <- numerics, options, secure_sum <- data, models, optimisers <- games | mechanisms | accountants <- federation <- audit <- answers <- experiment <- report <- reproduction <- cli
 
 A folder may use what stands below it, never what stands beside or above it. A public header belongs to the folder
 that implements it and follows the same rule. Run it without arguments for this tree, with a folder for another."""
@@ -12,12 +12,12 @@ import pathlib
 import re
 import sys
 
-HEIGHT = {"base": 0, "options": 1, "numerics": 1, "data": 2, "models": 2, "optimisers": 2, "games": 3, "mechanisms": 3, "accountants": 3,
+HEIGHT = {"base": 0, "options": 1, "numerics": 1, "secure_sum": 1, "data": 2, "models": 2, "optimisers": 2, "games": 3, "mechanisms": 3, "accountants": 3,
           "federation": 4, "audit": 5, "answers": 6, "experiment": 7, "report": 8, "reproduction": 9, "cli": 10}
 # Folders beside src, which belong to the program and not to the library.
 OUTSIDE = {"reproduction", "cli"}
 # Public header -> folder that implements it; a new header needs a word here.
-OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "group": "base", "names": "base", "program": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics",
+OWNER = {"status": "base", "version": "base", "context": "base", "fields": "base", "group": "base", "names": "base", "program": "base", "random": "base", "release": "base", "option": "options", "transport": "numerics", "pde": "numerics", "secure_sum": "secure_sum",
          "dataset": "data", "data_check": "data", "model": "models", "optimiser": "optimisers", "game": "games", "mechanism": "mechanisms",
          "privatise": "mechanisms", "accountant": "accountants", "calibration": "accountants", "account": "answers", "game_from_options": "answers", "filter": "accountants",
          "hidden_state": "accountants",

@@ -34,6 +34,7 @@
 #include "release.h"
 #include "report.h"
 #include "run_fields.h"
+#include "secure_sum.h"
 #include "solution.h"
 #include "status.h"
 #include "transport.h"

@@ -80,7 +80,9 @@ void mfpg_roster_clear(mfpg_roster *roster);
 typedef struct mfpg_sum_share {
     double weight;   /* p_j > 0 of its vector in the sum; 0: it does not take part in this sum */
     double noise_sd; /* s_j >= 0, in the client's own units: its share has noise p_j s_j */
-    double clip;     /* S_j > 0, in the client's own units: the zero-out sensitivity of its vector */
+    /* S_j > 0, in the client's own units: no coordinate of its vector without noise is larger in size. In the unit client the
+     * clip, which bounds the norm; in the unit example a bound on the whole sum, not on what one example moves. */
+    double clip;
 } mfpg_sum_share;
 
 /** All public numbers of one sum. Its hash, the context, is part of every message; clients end the sum if two
@@ -148,7 +150,8 @@ mfpg_status mfpg_sum_client_answer(mfpg_context *ctx, mfpg_sum_client *client, c
 
 /** Writes the client's state, with its secrets, for a process that answers one message only. The caller must store it
  *  durably BEFORE the answer leaves, where only the site can read it, and must replace the state before: a state that
- *  is used twice can answer twice. The identity is not in it. */
+ *  is used twice can answer twice. The state is encrypted under a key that follows from the identity, which is not in
+ *  it. A client that is done, or has failed, has a state too: it restores to one that answers nothing. */
 mfpg_status mfpg_sum_client_save(mfpg_context *ctx, const mfpg_sum_client *client, mfpg_bytes *state);
 
 /** Goes on from a state; the options must be those of the client that wrote it. MFPG_ERR_INPUT for a state that is
@@ -173,7 +176,8 @@ typedef enum mfpg_sum_step {
     MFPG_SUM_DONE
 } mfpg_sum_step;
 
-/** Starts a sum over the members of the terms, which are checked and copied; the roster is borrowed. */
+/** Starts a sum over the members of the terms, which are checked and copied; the roster is borrowed. The server draws a
+ *  key of its own, which is part of the context: another server object is another sum. */
 mfpg_status mfpg_sum_server_create(
     mfpg_context *ctx, const mfpg_roster *roster, const mfpg_sum_terms *terms, mfpg_sum_server **out);
 
@@ -189,8 +193,9 @@ mfpg_status mfpg_sum_server_take(
     mfpg_context *ctx, mfpg_sum_server *server, const unsigned char *message, size_t size, ptrdiff_t *sender);
 
 /** Closes the current step: members that have not answered have dropped out. MFPG_ERR_INPUT if fewer than the threshold
- *  are left; the sum then reveals nothing and has to be repeated as another attempt. *step (may be NULL) is the step
- *  that begins. */
+ *  are left, or if opened shares are wrong; MFPG_ERR_NUMERIC if the sum is larger than clips and noise allow, for
+ *  somebody sent a wrong vector or share. After these the sum is over: it reveals nothing and has to be repeated as
+ *  another attempt. *step (may be NULL) is the step that begins. */
 mfpg_status mfpg_sum_server_advance(mfpg_context *ctx, mfpg_sum_server *server, mfpg_sum_step *step);
 
 /** Returns the sum after the last step.
