@@ -75,6 +75,8 @@ void mfpg_sum_words_get(const mfpg_sum_words *words, int64_t *vector); /* in [-2
 
 /* Packed: coordinate i in bits i b .. i b + b - 1, the lowest bit of a byte first. */
 size_t mfpg_sum_packed_size(int bits, ptrdiff_t count);
+int mfpg_sum_is_packed(
+    int bits, ptrdiff_t count, const unsigned char *packed); /* 1 if the bits that are left over are 0 */
 void mfpg_sum_words_pack(const mfpg_sum_words *words, unsigned char *packed);
 void mfpg_sum_words_add_packed(mfpg_sum_words *words, const unsigned char *packed);
 

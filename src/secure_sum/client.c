@@ -7,7 +7,7 @@
 #include "mfpg/program.h"
 
 /* Steps beyond those of the protocol. */
-enum { DONE = MFPG_SUM_STEPS, ENDED };
+enum { DONE = MFPG_SUM_DONE, ENDED };
 
 static const char ROOT_DOMAIN[16] = "mfpg sum root 1", STATE_DOMAIN[16] = "mfpg sum state1";
 
@@ -116,15 +116,11 @@ static mfpg_status make_keys(mfpg_context *ctx, mfpg_sum_client *client) {
 }
 
 static mfpg_status answer_terms(
-    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, mfpg_bytes *answer) {
-    unsigned char *out;
+    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, unsigned char *out) {
     mfpg_status status = check_demands(ctx, client);
+    (void)body; /* read before */
     if (status == MFPG_OK) status = draw_root(ctx, client);
     if (status == MFPG_OK) status = make_keys(ctx, client);
-    (void)body;
-    if (status == MFPG_OK)
-        status = mfpg_sum_begin(
-            ctx, client->options.roster, &client->state.record, 1, client->place, answer, &out);
     if (status == MFPG_OK) memcpy(out, &client->state.record.keys[client->place], sizeof(mfpg_sum_keys));
     return status;
 }
@@ -210,12 +206,9 @@ static mfpg_status write_shares(mfpg_context *ctx, mfpg_sum_client *client, cons
 }
 
 static mfpg_status answer_key_list(
-    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, mfpg_bytes *answer) {
-    unsigned char coefficients[MFPG_SUM_MOST * MFPG_SUM_SECRETS], transport[MFPG_SUM_KEY], *out;
+    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, unsigned char *out) {
+    unsigned char coefficients[MFPG_SUM_MOST * MFPG_SUM_SECRETS], transport[MFPG_SUM_KEY];
     mfpg_status status = read_key_list(ctx, client, body);
-    if (status == MFPG_OK)
-        status = mfpg_sum_begin(
-            ctx, client->options.roster, &client->state.record, 3, client->place, answer, &out);
     if (status != MFPG_OK) return status;
     draw_coefficients(&client->state, client->state.record.terms.threshold, coefficients);
     draw_transport_key(&client->state, transport);
@@ -288,13 +281,9 @@ static mfpg_status write_masked(
 }
 
 static mfpg_status answer_delivery(
-    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, mfpg_bytes *answer) {
-    const mfpg_sum_record *record = &client->state.record;
-    const mfpg_sum_terms *terms = &record->terms;
-    unsigned char *out;
+    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, unsigned char *out) {
+    const mfpg_sum_terms *terms = &client->state.record.terms;
     mfpg_status status = open_shares(ctx, client, body);
-    if (status == MFPG_OK)
-        status = mfpg_sum_begin(ctx, client->options.roster, record, 5, client->place, answer, &out);
     if (status != MFPG_OK) return status;
     mfpg_sum_words words = mfpg_sum_words_create(terms->bits, terms->dimension);
     int64_t *vector = mfpg_alloc(terms->dimension, sizeof *vector);
@@ -308,23 +297,20 @@ static mfpg_status answer_delivery(
 /* ---- steps 3 and 4 ---- */
 
 static mfpg_status answer_survivors(
-    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, mfpg_bytes *answer) {
-    unsigned char text[MFPG_SUM_SIGNED], *out;
-    (void)body;
-    mfpg_status status =
-        mfpg_sum_begin(ctx, client->options.roster, &client->state.record, 7, client->place, answer, &out);
-    if (status != MFPG_OK) return status;
+    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, unsigned char *out) {
+    unsigned char text[MFPG_SUM_SIGNED];
     const size_t size = mfpg_sum_signed_sets(&client->state.record, client->place, text);
+    (void)ctx, (void)body; /* the set is all of it, and read */
     crypto_sign_detached(out, NULL, text, size, client->identity.secret_key);
     return MFPG_OK;
 }
 
-/* Only one of the two shares of each client ever leaves, and which one follows from the sets that t others have signed. */
+/* Only one of the two shares of each client ever leaves, and which one follows from the sets that t members have signed. */
 static mfpg_status answer_signatures(
-    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, mfpg_bytes *answer) {
+    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, unsigned char *out) {
     const memory *state = &client->state;
     const mfpg_sum_record *record = &state->record;
-    unsigned char text[MFPG_SUM_SIGNED], *out;
+    unsigned char text[MFPG_SUM_SIGNED];
     MFPG_SUM_EACH(v, &record->present[4]) {
         const size_t size = mfpg_sum_signed_sets(record, v, text);
         const mfpg_roster_entry *entry = &client->options.roster->entry[v];
@@ -334,8 +320,6 @@ static mfpg_status answer_signatures(
                 entry->name);
         body += MFPG_SUM_SIGNATURE;
     }
-    mfpg_status status = mfpg_sum_begin(ctx, client->options.roster, record, 9, client->place, answer, &out);
-    if (status != MFPG_OK) return status;
     MFPG_SUM_EACH(v, &record->present[2]) {
         const int survived = mfpg_sum_has(&record->present[3], v);
         memcpy(out, state->peer[v].share + (survived ? MFPG_SUM_KEY : 0), MFPG_SUM_KEY);
@@ -347,28 +331,45 @@ static mfpg_status answer_signatures(
 /* ---- the machine ---- */
 
 static mfpg_status (*const answers[MFPG_SUM_STEPS])(
-    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, mfpg_bytes *answer) = {
+    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *body, unsigned char *out) = {
     answer_terms, answer_key_list, answer_delivery, answer_survivors, answer_signatures};
+
+/* What calls leave on the stack is wiped when they are over. Their frames hold up to 30 KiB. */
+enum { STACK = 64 * 1024 };
+
+static mfpg_status answer_message(
+    mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *message, size_t size, mfpg_bytes *made) {
+    memory *state = &client->state;
+    const mfpg_roster *roster = client->options.roster;
+    const int step = state->step;
+    const unsigned char *body = NULL;
+    unsigned char *out = NULL;
+    mfpg_status status = mfpg_sum_open(ctx, roster, &state->record, MFPG_SUM_REQUEST(step), client->place,
+        state->seal, message, size, &body);
+    if (status == MFPG_OK && step == MFPG_SUM_KEYS)
+        status = mfpg_sum_read_terms(ctx, roster, message, &state->record);
+    if (status == MFPG_OK)
+        status =
+            mfpg_sum_begin(ctx, roster, &state->record, MFPG_SUM_ANSWER(step), client->place, made, &out);
+    if (status == MFPG_OK) status = answers[step](ctx, client, body, out);
+    if (status == MFPG_OK && step != MFPG_SUM_KEYS) mfpg_sum_seal(made, state->seal);
+    return status;
+}
 
 mfpg_status mfpg_sum_client_answer(mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *message,
     size_t size, mfpg_bytes *answer) {
     memory *state = &client->state;
-    const unsigned char *body = NULL;
     mfpg_bytes made = {0};
     if (state->step >= DONE)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "this client's sum is over%s: it answers nothing more",
             state->step == DONE ? "" : " after a failure");
-    mfpg_status status = mfpg_sum_open(ctx, client->options.roster, &state->record, 2 * state->step,
-        client->place, state->seal, message, size, &body);
-    if (status == MFPG_OK && state->step == 0)
-        status = mfpg_sum_read_terms(ctx, client->options.roster, message, body, &state->record);
-    if (status == MFPG_OK) status = answers[state->step](ctx, client, body, &made);
+    mfpg_status status = answer_message(ctx, client, message, size, &made);
+    sodium_stackzero(STACK);
     if (status != MFPG_OK) {
         mfpg_bytes_clear(&made);
         end(client, ENDED);
         return status;
     }
-    if (state->step > 0) mfpg_sum_seal(&made, state->seal);
     if (++state->step == DONE) end(client, DONE);
     *answer = made;
     return MFPG_OK;

@@ -11,23 +11,26 @@ static const char MAGIC[4] = {'M', 'F', 'S', 'S'};
 static const char CONTEXT_DOMAIN[16] = "mfpg sum terms1", LIST_DOMAIN[16] = "mfpg sum list 1";
 enum { KIND = 6, CLIENT = 7, CONTEXT = 8, SET = sizeof(mfpg_sum_set), TERMS_FIXED = 2 * 32 + 8 * 8 + 32 };
 
-/* The bodies: fixed bytes, and bytes for each present at a step, without the client itself where it says so. */
+enum { TERMS = MFPG_SUM_REQUEST(MFPG_SUM_KEYS), KEYS, MASKED = MFPG_SUM_ANSWER(MFPG_SUM_MASKED) };
+
+/* The kinds, requests and answers in turn. A body has a set or not, then fixed bytes, and then bytes for each who is present at a
+ * step, without the client itself where it says so. */
 static const struct kind {
     const char *words;
     int has_set, fixed, each, step, others;
-} kinds[2 * MFPG_SUM_STEPS] = {
-    {"terms", 0, 0, 0, 0, 0},
+} kinds[] = {
+    {"terms", 0, 0, 0, 0, 0}, /* whose size follows from the roster */
     {"keys", 0, 2 * MFPG_SUM_KEY, 0, 0, 0},
     {"key list", 1, 0, sizeof(mfpg_sum_keys), 1, 0},
     {"shares", 0, 0, MFPG_SUM_PARCEL, 1, 1},
     {"delivery of shares", 1, 0, MFPG_SUM_PARCEL, 2, 1},
-    {"masked vector", 0, 0, 0, 0, 0},
+    {"masked vector", 0, 0, 0, 0, 0}, /* from the dimension */
     {"list of survivors", 1, 0, 0, 0, 0},
     {"signature of consistency", 0, MFPG_SUM_SIGNATURE, 0, 0, 0},
     {"list of signatures", 1, 0, MFPG_SUM_SIGNATURE, 4, 0},
     {"opened shares", 0, 0, MFPG_SUM_KEY, 2, 0},
 };
-enum { TERMS, KEYS, MASKED = 5, NONE = 2 * MFPG_SUM_STEPS };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 void mfpg_bytes_clear(mfpg_bytes *bytes) {
     if (bytes->data) sodium_memzero(bytes->data, bytes->size);
@@ -125,7 +128,7 @@ static mfpg_status check_header(mfpg_context *ctx, const mfpg_roster *roster, co
             (int)le16toh(version), MFPG_SUM_VERSION);
     if (message[KIND] != kind)
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: the message is of another kind (%s)%s", words,
-            message[KIND] < NONE ? kinds[message[KIND]].words : "unknown",
+            message[KIND] < KINDS ? kinds[message[KIND]].words : "unknown",
             message[KIND] < kind ? "; every message is answered only once" : "");
     if (message[CLIENT] != client)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
@@ -202,11 +205,11 @@ static void hash_context(const unsigned char *body, size_t size, unsigned char c
     crypto_generichash(context, 32, body, size, (const unsigned char *)CONTEXT_DOMAIN, sizeof CONTEXT_DOMAIN);
 }
 
-void mfpg_sum_write_terms(const mfpg_roster *roster, mfpg_sum_record *record, unsigned char *body) {
+void mfpg_sum_write_terms(const mfpg_roster *roster, mfpg_sum_record *record, unsigned char *message) {
     const mfpg_sum_terms *terms = &record->terms;
     const int64_t integers[7] = {terms->round, terms->attempt, terms->threshold, terms->colluders,
         terms->bits, terms->dimension, roster->count};
-    unsigned char *to = put(body, roster->hash, sizeof roster->hash);
+    unsigned char *to = put(message + MFPG_SUM_HEADER, roster->hash, sizeof roster->hash);
     to = put(to, record->server_key, sizeof record->server_key);
     to = put(to, terms->run, sizeof terms->run);
     for (int i = 0; i < 7; i++) to = put_integer(to, integers[i]);
@@ -216,7 +219,7 @@ void mfpg_sum_write_terms(const mfpg_roster *roster, mfpg_sum_record *record, un
         to = put_number(to, record->share[i].noise_sd);
         to = put_number(to, record->share[i].clip);
     }
-    hash_context(body, (size_t)(to - body), record->context);
+    hash_context(message + MFPG_SUM_HEADER, (size_t)(to - message) - MFPG_SUM_HEADER, record->context);
 }
 
 static const unsigned char *get(const unsigned char *from, void *to, size_t size) {
@@ -243,10 +246,10 @@ static int get_small(const unsigned char **from) {
     return value >= 0 && value <= INT32_MAX ? (int)value : -1;
 }
 
-mfpg_status mfpg_sum_read_terms(mfpg_context *ctx, const mfpg_roster *roster, const unsigned char *message,
-    const unsigned char *body, mfpg_sum_record *record) {
+mfpg_status mfpg_sum_read_terms(
+    mfpg_context *ctx, const mfpg_roster *roster, const unsigned char *message, mfpg_sum_record *record) {
     mfpg_sum_terms *terms = &record->terms;
-    const unsigned char *at = body;
+    const unsigned char *body = message + MFPG_SUM_HEADER, *at = body;
     unsigned char hash[32];
     at = get(at, hash, sizeof hash);
     if (memcmp(hash, roster->hash, sizeof hash) != 0)
@@ -275,8 +278,7 @@ mfpg_status mfpg_sum_read_terms(mfpg_context *ctx, const mfpg_roster *roster, co
             ctx, MFPG_ERR_INPUT, "terms: their context is not their hash: they were changed on their way");
     mfpg_status status = mfpg_sum_check(ctx, roster, terms);
     if (status != MFPG_OK) return mfpg_fail_in(ctx, status, "terms");
-    for (ptrdiff_t i = 0; i < roster->count; i++)
-        if (record->share[i].weight > 0.0) mfpg_sum_insert(&record->present[0], i);
+    record->present[0] = mfpg_sum_members(roster, terms);
     return MFPG_OK;
 }
 
@@ -291,7 +293,7 @@ size_t mfpg_sum_signed_keys(
 
 size_t mfpg_sum_signed_sets(
     const mfpg_sum_record *record, ptrdiff_t client, unsigned char text[MFPG_SUM_SIGNED]) {
-    write_header(record, 7, client, text);
+    write_header(record, MFPG_SUM_ANSWER(MFPG_SUM_CONSISTENCY), client, text);
     unsigned char *to = put(text + MFPG_SUM_HEADER, record->list_hash, sizeof record->list_hash);
     to = put(to, &record->present[2], SET);
     return (size_t)(put(to, &record->present[3], SET) - text);
@@ -299,7 +301,7 @@ size_t mfpg_sum_signed_sets(
 
 void mfpg_sum_bind(
     const mfpg_sum_record *record, ptrdiff_t sender, ptrdiff_t receiver, unsigned char text[MFPG_SUM_BOUND]) {
-    write_header(record, 3, sender, text);
+    write_header(record, MFPG_SUM_ANSWER(MFPG_SUM_SHARES), sender, text);
     text[MFPG_SUM_HEADER] = (unsigned char)receiver;
 }
 

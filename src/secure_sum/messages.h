@@ -38,8 +38,12 @@ enum {
     MFPG_SUM_TAG = crypto_onetimeauth_BYTES,
     MFPG_SUM_SECRETS = 2 * MFPG_SUM_KEY, /* mask key and seed of the self-mask, in this order */
     MFPG_SUM_PARCEL = MFPG_SUM_SECRETS + crypto_aead_xchacha20poly1305_ietf_ABYTES,
-    MFPG_SUM_STEPS = 5
+    MFPG_SUM_STEPS = MFPG_SUM_DONE
 };
+
+/* The kinds of a step's messages. */
+#define MFPG_SUM_REQUEST(step) (2 * (int)(step))
+#define MFPG_SUM_ANSWER(step)  (2 * (int)(step) + 1)
 
 typedef struct mfpg_sum_set {
     unsigned char byte[32];
@@ -96,11 +100,11 @@ mfpg_status mfpg_sum_open(mfpg_context *ctx, const mfpg_roster *roster, mfpg_sum
     ptrdiff_t client, const unsigned char key[MFPG_SUM_KEY], const unsigned char *message, size_t size,
     const unsigned char **body);
 
-/* The terms: the bytes of their body, and back, which sets the context. Reading checks everything that needs no demands of
+/* The terms: the body of their message, and back; both set the context. Reading checks everything that needs no demands of
  * the client, from a message that mfpg_sum_open let through. */
-void mfpg_sum_write_terms(const mfpg_roster *roster, mfpg_sum_record *record, unsigned char *body);
-mfpg_status mfpg_sum_read_terms(mfpg_context *ctx, const mfpg_roster *roster, const unsigned char *message,
-    const unsigned char *body, mfpg_sum_record *record);
+void mfpg_sum_write_terms(const mfpg_roster *roster, mfpg_sum_record *record, unsigned char *message);
+mfpg_status mfpg_sum_read_terms(
+    mfpg_context *ctx, const mfpg_roster *roster, const unsigned char *message, mfpg_sum_record *record);
 
 /* What a client signs: a message's header and what follows. Returns the size, at most MFPG_SUM_SIGNED. */
 enum { MFPG_SUM_SIGNED = MFPG_SUM_HEADER + 3 * 32 };
@@ -116,6 +120,9 @@ void mfpg_sum_bind(
 
 /* Hashes all keys of the list, with their signatures. */
 void mfpg_sum_hash_list(mfpg_sum_record *record);
+
+/* Returns those with a weight above 0. */
+mfpg_sum_set mfpg_sum_members(const mfpg_roster *roster, const mfpg_sum_terms *terms);
 
 /* Returns what |sum| of the vectors of these clients does not exceed, in steps of the grid, but with negligible probability
  * (terms.c). survivors NULL: all members. */

@@ -10,6 +10,7 @@
 struct mfpg_sum_server {
     const mfpg_roster *roster;
     mfpg_sum_record record;
+    mfpg_bytes terms; /* their message, for any client */
     mfpg_sum_step step;
     int has_ended;
     mfpg_sum_set asked, answered; /* in this step */
@@ -24,37 +25,39 @@ struct mfpg_sum_server {
     unsigned char *opened;                 /* a row for each of them: a share for each who sent shares */
 };
 
+static mfpg_status begin(mfpg_context *ctx, mfpg_sum_server *server, const mfpg_sum_terms *terms) {
+    mfpg_sum_record *record = &server->record;
+    unsigned char *body;
+    mfpg_key key;
+    if (mfpg_key_from_system(&key) != MFPG_OK)
+        return mfpg_fail(ctx, MFPG_ERR_IO, "the system provides no randomness");
+    memcpy(server->secret_key, key.bytes, sizeof server->secret_key);
+    sodium_memzero(&key, sizeof key);
+    crypto_scalarmult_base(record->server_key, server->secret_key);
+    record->terms = *terms;
+    memcpy(record->share, terms->share, (size_t)server->roster->count * sizeof *terms->share);
+    record->terms.share = record->share;
+    record->present[0] = server->asked = mfpg_sum_members(server->roster, terms);
+    mfpg_status status = mfpg_sum_begin(
+        ctx, server->roster, record, MFPG_SUM_REQUEST(MFPG_SUM_KEYS), 0, &server->terms, &body);
+    if (status == MFPG_OK) mfpg_sum_write_terms(server->roster, record, server->terms.data);
+    return status;
+}
+
 mfpg_status mfpg_sum_server_create(
     mfpg_context *ctx, const mfpg_roster *roster, const mfpg_sum_terms *terms, mfpg_sum_server **out) {
-    mfpg_key key;
-    mfpg_bytes message = {0};
-    unsigned char *body;
     mfpg_status status = mfpg_sum_check(ctx, roster, terms);
     if (status != MFPG_OK) return status;
-    if (sodium_init() < 0 || mfpg_key_from_system(&key) != MFPG_OK)
-        return mfpg_fail(ctx, MFPG_ERR_IO, "the system provides no randomness");
+    if (sodium_init() < 0) return mfpg_fail(ctx, MFPG_ERR_IO, "the system provides no randomness");
     mfpg_sum_server *server = mfpg_alloc(1, sizeof *server);
     if (!server) return mfpg_fail_memory(ctx);
     server->roster = roster;
-    memcpy(server->secret_key, key.bytes, sizeof server->secret_key);
-    sodium_memzero(&key, sizeof key);
-    crypto_scalarmult_base(server->record.server_key, server->secret_key);
-    server->record.terms = *terms;
-    memcpy(server->record.share, terms->share, (size_t)roster->count * sizeof *terms->share);
-    server->record.terms.share = server->record.share;
-    for (ptrdiff_t i = 0; i < roster->count; i++)
-        if (terms->share[i].weight > 0.0) mfpg_sum_insert(&server->record.present[0], i);
-    server->asked = server->record.present[0];
-    /* The context follows from the message. */
-    status = mfpg_sum_begin(ctx, roster, &server->record, 0, 0, &message, &body);
-    if (status != MFPG_OK) {
+    status = begin(ctx, server, terms);
+    if (status != MFPG_OK)
         mfpg_sum_server_destroy(server);
-        return status;
-    }
-    mfpg_sum_write_terms(roster, &server->record, body);
-    mfpg_bytes_clear(&message);
-    *out = server;
-    return MFPG_OK;
+    else
+        *out = server;
+    return status;
 }
 
 static mfpg_status check_running(mfpg_context *ctx, const mfpg_sum_server *server) {
@@ -106,12 +109,11 @@ mfpg_status mfpg_sum_server_ask(
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "client %td does not take part in this step: it %s", client,
             mfpg_sum_has(&server->record.present[0], client) ? "has dropped out"
                                                              : "is no member of this sum");
-    status =
-        mfpg_sum_begin(ctx, server->roster, &server->record, 2 * (int)server->step, client, &made, &body);
+    status = mfpg_sum_begin(
+        ctx, server->roster, &server->record, MFPG_SUM_REQUEST(server->step), client, &made, &body);
     if (status != MFPG_OK) return status;
     if (server->step == MFPG_SUM_KEYS) {
-        mfpg_sum_record copy = server->record; /* whose context is computed once more */
-        mfpg_sum_write_terms(server->roster, &copy, body);
+        memcpy(body, server->terms.data + MFPG_SUM_HEADER, server->terms.size - MFPG_SUM_HEADER);
     } else {
         write_request(server, client, body);
         mfpg_sum_seal(&made, server->seal[client]);
@@ -156,8 +158,11 @@ static mfpg_status take_shares(
 
 static mfpg_status take_masked(
     mfpg_context *ctx, mfpg_sum_server *server, ptrdiff_t client, const unsigned char *body) {
-    (void)ctx;
-    (void)client;
+    const mfpg_sum_terms *terms = &server->record.terms;
+    if (!mfpg_sum_is_packed(terms->bits, terms->dimension, body))
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "masked vector: that of '%s' has bits behind its last coordinate",
+            server->roster->entry[client].name);
     mfpg_sum_words_add_packed(&server->words, body);
     return MFPG_OK;
 }
@@ -198,7 +203,7 @@ static mfpg_status (*const takes[MFPG_SUM_STEPS])(mfpg_context *ctx, mfpg_sum_se
 mfpg_status mfpg_sum_server_take(mfpg_context *ctx, mfpg_sum_server *server, const unsigned char *message,
     size_t size, ptrdiff_t *sender) {
     const unsigned char *body = NULL;
-    const int kind = 2 * (int)server->step + 1;
+    const int kind = MFPG_SUM_ANSWER(server->step);
     const ptrdiff_t client = mfpg_sum_client_of(message, size);
     mfpg_status status = check_running(ctx, server);
     if (status != MFPG_OK) return status;
@@ -328,7 +333,7 @@ mfpg_status mfpg_sum_server_advance(mfpg_context *ctx, mfpg_sum_server *server, 
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s: %d clients answered, fewer than the threshold %d: the sum reveals nothing and has to be "
             "repeated as another attempt",
-            mfpg_sum_words_of(2 * (int)server->step + 1), answered, threshold);
+            mfpg_sum_words_of(MFPG_SUM_ANSWER(server->step)), answered, threshold);
     }
     status = next == MFPG_SUM_DONE ? remove_masks(ctx, server) : prepare(ctx, server, next);
     if (status != MFPG_OK) return status;
@@ -360,6 +365,7 @@ void mfpg_sum_server_destroy(mfpg_sum_server *server) {
     free(server->opened);
     free(server->parcels);
     mfpg_sum_words_clear(&server->words);
+    mfpg_bytes_clear(&server->terms);
     sodium_memzero(server, sizeof *server);
     free(server);
 }

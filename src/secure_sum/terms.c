@@ -67,6 +67,13 @@ mfpg_status mfpg_sum_check(mfpg_context *ctx, const mfpg_roster *roster, const m
     return check_threshold(ctx, terms, members);
 }
 
+mfpg_sum_set mfpg_sum_members(const mfpg_roster *roster, const mfpg_sum_terms *terms) {
+    mfpg_sum_set members = {0};
+    for (ptrdiff_t i = 0; i < roster->count; i++)
+        if (terms->share[i].weight > 0.0) mfpg_sum_insert(&members, i);
+    return members;
+}
+
 double mfpg_sum_reach(const mfpg_roster *roster, const mfpg_sum_terms *terms, const mfpg_sum_set *survivors) {
     double clips = 0.0, variance = 0.0, count = 0.0;
     for (ptrdiff_t i = 0; i < roster->count; i++) {
