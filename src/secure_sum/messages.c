@@ -220,6 +220,7 @@ void mfpg_sum_write_terms(const mfpg_roster *roster, mfpg_sum_record *record, un
         to = put_number(to, record->share[i].clip);
     }
     hash_context(message + MFPG_SUM_HEADER, (size_t)(to - message) - MFPG_SUM_HEADER, record->context);
+    memcpy(message + CONTEXT, record->context, sizeof record->context);
 }
 
 static const unsigned char *get(const unsigned char *from, void *to, size_t size) {
