@@ -73,6 +73,8 @@ void mfpg_sum_masks_add(const mfpg_sum_mask *mask, ptrdiff_t count, mfpg_sum_wor
 void mfpg_sum_words_set(mfpg_sum_words *words, const int64_t *vector);
 void mfpg_sum_words_get(const mfpg_sum_words *words, int64_t *vector); /* in [-2^(bits-1), 2^(bits-1)) */
 
+double mfpg_sum_words_largest(const mfpg_sum_words *words); /* in size, of the same numbers */
+
 /* Packed: coordinate i in bits i b .. i b + b - 1, the lowest bit of a byte first. */
 size_t mfpg_sum_packed_size(int bits, ptrdiff_t count);
 int mfpg_sum_is_packed(

@@ -1,6 +1,7 @@
 #include "agreement.h"
 
 #include <endian.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,10 +89,24 @@ void mfpg_sum_words_set(mfpg_sum_words *words, const int64_t *vector) {
     for (ptrdiff_t i = 0; i < words->count; i++) set_word(words->data, words->width, i, (uint64_t)vector[i]);
 }
 
+/* Shifting up and down again repeats the sign. */
+static inline int64_t get_signed(const mfpg_sum_words *words, ptrdiff_t i) {
+    const int beyond = 64 - words->bits;
+    return (int64_t)(get_word(words->data, words->width, i) << beyond) >> beyond;
+}
+
 void mfpg_sum_words_get(const mfpg_sum_words *words, int64_t *vector) {
-    const int beyond = 64 - words->bits; /* shifting up and down again repeats the sign */
-    for (ptrdiff_t i = 0; i < words->count; i++)
-        vector[i] = (int64_t)(get_word(words->data, words->width, i) << beyond) >> beyond;
+    for (ptrdiff_t i = 0; i < words->count; i++) vector[i] = get_signed(words, i);
+}
+
+double mfpg_sum_words_largest(const mfpg_sum_words *words) {
+    int64_t least = 0, most = 0;
+    for (ptrdiff_t i = 0; i < words->count; i++) {
+        const int64_t value = get_signed(words, i);
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+    }
+    return fmax(-(double)least, (double)most);
 }
 
 size_t mfpg_sum_packed_size(int bits, ptrdiff_t count) {

@@ -18,11 +18,10 @@
  *
  * The tail of keys is an Ed25519 signature of all bytes before it by the site's identity. The tail of all later messages, in both
  * directions, is a seal: Poly1305 under a one-time key that follows from the key which the client's transport key and the server's
- * public key agree on, and from the message's first 40 bytes. Why not five signatures a client: they cost the server more
- * than the masks that it removes (it would hash every masked vector and verify 67 us a message), and they would prove
- * nothing more. Both keys of that agreement are bound: the client's is signed, and the server's is part of the context,
- * which the client signs with it. So only this client and the server that made these terms can seal. What the other clients
- * have to believe, keys and consistency, is signed. */
+ * public key agree on, and from the message's first 40 bytes. Why not five signatures a client: hashing and verifying them costs
+ * the server several times the key stream of the masks that it removes, and proves nothing more. Both keys of that agreement
+ * are bound: the client's is signed, and the server's is part of the context, which is signed with it. So only this
+ * client and the server that made these terms can seal. What the other clients have to believe, keys and consistency, is signed. */
 #ifndef MFPG_SECURE_SUM_MESSAGES_H
 #define MFPG_SECURE_SUM_MESSAGES_H
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/memory.h"
-#include "mfpg/program.h"
 
 struct mfpg_sum_server {
     const mfpg_roster *roster;
@@ -167,19 +167,28 @@ static mfpg_status take_masked(
     return MFPG_OK;
 }
 
-/* Only t signatures are needed, and verified: the others are sealed like all messages. */
+/* The first t signatures are enough. They are for the clients, who verify them; the server, to whom they would cost as much as the
+ * masks, looks only if the clients then do not answer: the message is sealed, so that a signature that does not hold is the
+ * signer's own doing. */
 static mfpg_status take_consistency(
     mfpg_context *ctx, mfpg_sum_server *server, ptrdiff_t client, const unsigned char *body) {
-    unsigned char text[MFPG_SUM_SIGNED];
-    const mfpg_roster_entry *entry = &server->roster->entry[client];
+    (void)ctx;
     if (mfpg_sum_size(&server->signers) >= server->record.terms.threshold) return MFPG_OK;
-    const size_t size = mfpg_sum_signed_sets(&server->record, client, text);
-    if (crypto_sign_verify_detached(body, text, size, entry->public_key) != 0)
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "signature of consistency: '%s' did not sign the keys and sets of this sum", entry->name);
     memcpy(server->signature[client], body, MFPG_SUM_SIGNATURE);
     mfpg_sum_insert(&server->signers, client);
     return MFPG_OK;
+}
+
+/* Returns the first whose signature does not hold, or NULL. */
+static const char *find_false_signer(const mfpg_sum_server *server) {
+    unsigned char text[MFPG_SUM_SIGNED];
+    MFPG_SUM_EACH(v, &server->signers) {
+        const size_t size = mfpg_sum_signed_sets(&server->record, v, text);
+        const mfpg_roster_entry *entry = &server->roster->entry[v];
+        if (crypto_sign_verify_detached(server->signature[v], text, size, entry->public_key) != 0)
+            return entry->name;
+    }
+    return NULL;
 }
 
 static size_t opened_row(const mfpg_sum_server *server) {
@@ -276,16 +285,14 @@ static mfpg_status find_masks(mfpg_context *ctx, const mfpg_sum_server *server, 
 }
 
 /* What lies outside is not the sum of such vectors. Says nothing if the bits do not suffice for all that may come. */
-static mfpg_status check_reach(mfpg_context *ctx, const mfpg_sum_server *server, const int64_t *sum) {
+static mfpg_status check_reach(mfpg_context *ctx, const mfpg_sum_server *server) {
     const mfpg_sum_terms *terms = &server->record.terms;
     const double reach = mfpg_sum_reach(server->roster, terms, &server->record.present[3]);
-    if (reach >= ldexp(1.0, terms->bits - 1)) return MFPG_OK;
-    for (ptrdiff_t i = 0; i < terms->dimension; i++)
-        if (fabs((double)sum[i]) > reach)
-            return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
-                "the sum is larger than vectors of these clips and this noise can be: a client sent a wrong "
-                "vector or share");
-    return MFPG_OK;
+    if (reach >= ldexp(1.0, terms->bits - 1) || mfpg_sum_words_largest(&server->words) <= reach)
+        return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_NUMERIC,
+        "the sum is larger than vectors of these clips and this noise can be: a client sent a wrong vector "
+        "or share");
 }
 
 static mfpg_status remove_masks(mfpg_context *ctx, mfpg_sum_server *server) {
@@ -293,17 +300,14 @@ static mfpg_status remove_masks(mfpg_context *ctx, mfpg_sum_server *server) {
     const ptrdiff_t survivors = mfpg_sum_size(&record->present[3]);
     const ptrdiff_t count = survivors + survivors * (mfpg_sum_size(&record->present[2]) - survivors);
     mfpg_sum_mask *mask = mfpg_alloc(count, sizeof *mask);
-    int64_t *sum = mfpg_alloc(record->terms.dimension, sizeof *sum);
-    mfpg_status status = mask && sum ? find_masks(ctx, server, mask) : mfpg_fail_memory(ctx);
+    mfpg_status status = mask ? find_masks(ctx, server, mask) : mfpg_fail_memory(ctx);
     if (status == MFPG_OK) {
         mfpg_sum_masks_add(mask, count, &server->words);
-        mfpg_sum_words_get(&server->words, sum);
-        status = check_reach(ctx, server, sum);
+        status = check_reach(ctx, server);
     }
     server->has_ended = status != MFPG_OK && status != MFPG_ERR_MEMORY;
     if (mask) sodium_memzero(mask, (size_t)count * sizeof *mask);
     free(mask);
-    free(sum);
     return status;
 }
 
@@ -322,19 +326,27 @@ static mfpg_status prepare(mfpg_context *ctx, mfpg_sum_server *server, mfpg_sum_
                : mfpg_fail_memory(ctx);
 }
 
+/* Ends the sum because too few answered. */
+static mfpg_status fail_threshold(mfpg_context *ctx, mfpg_sum_server *server) {
+    const char *liar = server->step == MFPG_SUM_OPENED ? find_false_signer(server) : NULL;
+    server->has_ended = 1;
+    mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "%s: %d clients answered, fewer than the threshold %d: the sum reveals nothing and has to be "
+        "repeated as another "
+        "attempt",
+        mfpg_sum_words_of(MFPG_SUM_ANSWER(server->step)), mfpg_sum_size(&server->answered),
+        server->record.terms.threshold);
+    return liar ? mfpg_fail_behind(
+                      ctx, MFPG_ERR_INPUT, "; '%s' did not sign the keys and sets of this sum", liar)
+                : MFPG_ERR_INPUT;
+}
+
 mfpg_status mfpg_sum_server_advance(mfpg_context *ctx, mfpg_sum_server *server, mfpg_sum_step *step) {
     mfpg_sum_record *record = &server->record;
     mfpg_status status = check_running(ctx, server);
     if (status != MFPG_OK) return status;
-    const int answered = mfpg_sum_size(&server->answered), threshold = record->terms.threshold;
     const mfpg_sum_step next = (mfpg_sum_step)(server->step + 1);
-    if (answered < threshold) {
-        server->has_ended = 1;
-        return mfpg_fail(ctx, MFPG_ERR_INPUT,
-            "%s: %d clients answered, fewer than the threshold %d: the sum reveals nothing and has to be "
-            "repeated as another attempt",
-            mfpg_sum_words_of(MFPG_SUM_ANSWER(server->step)), answered, threshold);
-    }
+    if (mfpg_sum_size(&server->answered) < record->terms.threshold) return fail_threshold(ctx, server);
     status = next == MFPG_SUM_DONE ? remove_masks(ctx, server) : prepare(ctx, server, next);
     if (status != MFPG_OK) return status;
     if (next < MFPG_SUM_DONE)

@@ -270,6 +270,8 @@ static mfpg_status play_with_a_liar(sum_fixture *f, int liar_step, size_t byte) 
 static void check_liar(sum_fixture *f, int step, size_t byte, mfpg_status expected, const char *why) {
     int64_t sum[8];
     assert_int_equal(play_with_a_liar(f, step, byte), expected);
+    if (step == MFPG_SUM_CONSISTENCY) /* the others refuse, and the server finds out why */
+        assert_int_equal(mfpg_sum_server_advance(f->ctx, f->server, NULL), expected);
     if (!strstr(mfpg_context_message(f->ctx), why))
         print_error("%s: %s\n", why, mfpg_context_message(f->ctx));
     assert_non_null(strstr(mfpg_context_message(f->ctx), why));
