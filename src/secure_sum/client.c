@@ -93,6 +93,7 @@ static mfpg_status draw_root(mfpg_context *ctx, mfpg_sum_client *client) {
     crypto_generichash_update(&hash, client->identity.public_key, sizeof client->identity.public_key);
     crypto_generichash_final(&hash, state->root, sizeof state->root);
     sodium_memzero(&hash, sizeof hash);
+    sodium_memzero(&client->key, sizeof client->key); /* one client, one sum */
     return MFPG_OK;
 }
 

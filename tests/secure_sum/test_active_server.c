@@ -47,7 +47,8 @@ static mfpg_bytes request(active *a, mfpg_sum_record *record, int step, ptrdiff_
             memcpy(to, &record->keys[v], sizeof record->keys[v]);
             to += sizeof record->keys[v];
         }
-    if (step == MFPG_SUM_MASKED) MFPG_SUM_EACH(v, &record->present[2]) {
+    if (step == MFPG_SUM_MASKED && mfpg_sum_has(&record->present[2], client))
+        MFPG_SUM_EACH(v, &record->present[2]) {
             if (v == client) continue;
             memcpy(to, a->parcel[v][client], MFPG_SUM_PARCEL);
             to += MFPG_SUM_PARCEL;

@@ -206,7 +206,7 @@ static void check_masks(const mfpg_key *key, int bits, ptrdiff_t count) {
     mfpg_sum_words words = mfpg_sum_words_create(bits, count);
     int64_t *vector = malloc((size_t)count * sizeof *vector), *out = malloc((size_t)count * sizeof *out);
     assert_true(words.data && vector && out);
-    for (ptrdiff_t i = 0; i < count; i++) vector[i] = (i - 5) * (int64_t)0x123456789abcdef;
+    for (ptrdiff_t i = 0; i < count; i++) vector[i] = (int64_t)((uint64_t)(i - 5) * 0x123456789abcdef);
     for (int k = 0; k < 3; k++)
         mask[k] = (mfpg_sum_mask){mfpg_stream_open(key, MFPG_PURPOSE_TEST, (uint64_t)k, 0), k == 1 ? -1 : 1};
     mfpg_sum_words_set(&words, vector);
