@@ -109,7 +109,7 @@ int mfpg_sum_bits(const mfpg_roster *roster, const mfpg_sum_terms *terms);
  *  own units and rounded down: sqrt(p_k^2 s_k^2 + the m smallest p_j^2 s_j^2 of the others) / p_k. Shares whose noise is
  *  below 4 gamma count as 0.
  *  @param[in] survivors  flags of the roster's entries, those whose vectors are in the sum: m is their number - c - 1;
- *  NULL: not known yet, m is t - c - 1 over all members
+ *  NULL, or without the member itself: not known yet, m is t - c - 1 over all members
  *  Never below noise_sd of the member itself. */
 double mfpg_sum_noise(
     const mfpg_roster *roster, const mfpg_sum_terms *terms, ptrdiff_t member, const unsigned char *survivors);

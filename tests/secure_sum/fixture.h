@@ -190,4 +190,22 @@ static inline int suffices(const sum_fixture *f, const int *last, int *failing) 
     return 1;
 }
 
+/* Plays a whole sum, which is right, or is not there and over. */
+static inline void play_and_check(sum_fixture *f, const int *last) {
+    int failing = 0;
+    create_parties(f);
+    mfpg_status status = play(f, last, MFPG_SUM_DONE);
+    if (suffices(f, last, &failing)) {
+        CHECK_OK(f->ctx, status);
+        check_sum(f, last);
+    } else {
+        int64_t sum[1];
+        assert_int_equal(status, MFPG_ERR_INPUT);
+        assert_non_null(strstr(mfpg_context_message(f->ctx), "fewer than the threshold"));
+        assert_int_equal(mfpg_sum_server_sum(f->ctx, f->server, sum, NULL), MFPG_ERR_INPUT);
+        assert_int_equal(mfpg_sum_server_advance(f->ctx, f->server, NULL), MFPG_ERR_INPUT);
+    }
+    destroy_parties(f);
+}
+
 #endif
