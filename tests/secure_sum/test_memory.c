@@ -159,7 +159,12 @@ static mfpg_status play_all(void *arg) {
     for (int step = 0; step < MFPG_SUM_DONE && status == MFPG_OK; step++) {
         for (ptrdiff_t i = 0; i < (step < 2 ? f->n : 3) && status == MFPG_OK; i++) {
             const int before = f->released[i];
-            if (status == MFPG_OK) status = mfpg_sum_client_save(f->ctx, f->client[i], &saved);
+            const mfpg_sum_client_options options = options_of(f, i);
+            status = mfpg_sum_client_save(f->ctx, f->client[i], &saved);
+            mfpg_sum_client_destroy(f->client[i]);
+            f->client[i] = NULL;
+            if (status == MFPG_OK)
+                status = mfpg_sum_client_restore(f->ctx, &options, saved.data, saved.size, &f->client[i]);
             mfpg_bytes_clear(&saved);
             if (status == MFPG_OK) status = mfpg_sum_server_ask(f->ctx, f->server, i, &message);
             if (status != MFPG_OK) break;

@@ -1,12 +1,15 @@
-/* All messages of a sum with fixed keys, as a file of their hashes: other bytes are another version of the protocol. */
+/* All messages of a sum with fixed keys, as a file of their hashes: other bytes are another version of the protocol. And a
+ * system without randomness. */
 #include "fixture.h"
 
 #include <unistd.h>
 
-/* Stands for that of the C library: the server's key is the same in every run. */
+static int has_entropy = 1;
+
+/* Stands for that of the C library: the server's key is the same in every run, or there is none. */
 int getentropy(void *buffer, size_t size) {
     memset(buffer, 42, size);
-    return 0;
+    return has_entropy ? 0 : -1;
 }
 
 static void write_line(
@@ -59,7 +62,37 @@ static void test_a_sum_with_fixed_keys_gives_the_same_messages(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static void test_nothing_begins_without_randomness(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    sum_fixture f;
+    mfpg_identity identity;
+    mfpg_sum_server *server = NULL;
+    mfpg_bytes message = {0}, answer = {0};
+    begin_sum(&f, ctx, 3, 2, 0, 16, 4);
+    create_parties(&f);
+    mfpg_sum_client_options options = options_of(&f, 0);
+    options.key = NULL;
+    mfpg_sum_client_destroy(f.client[0]);
+    CHECK_OK(ctx, mfpg_sum_client_create(ctx, &options, &f.client[0]));
+    CHECK_OK(ctx, mfpg_sum_server_ask(ctx, f.server, 0, &message));
+    has_entropy = 0;
+    assert_int_equal(mfpg_identity_create(ctx, &identity), MFPG_ERR_IO);
+    assert_int_equal(mfpg_sum_server_create(ctx, &f.roster, &f.terms, &server), MFPG_ERR_IO);
+    assert_null(server);
+    assert_int_equal(mfpg_sum_client_save(ctx, f.client[0], &answer), MFPG_ERR_IO);
+    assert_int_equal(
+        mfpg_sum_client_answer(ctx, f.client[0], message.data, message.size, &answer), MFPG_ERR_IO);
+    assert_string_equal(mfpg_context_message(ctx), "the system provides no randomness");
+    assert_null(answer.data);
+    has_entropy = 1;
+    mfpg_bytes_clear(&message);
+    end_sum(&f);
+    mfpg_context_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_sum_with_fixed_keys_gives_the_same_messages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_sum_with_fixed_keys_gives_the_same_messages),
+        cmocka_unit_test(test_nothing_begins_without_randomness)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
