@@ -138,6 +138,9 @@ typedef struct mfpg_ledger_header {
      * public and fixed beforehand. */
     double stop_at_epsilon;
     mfpg_filter_kind filter;
+    /* 1: the releases enter secure sums (view average, parameters, at most MFPG_SUM_MOST clients), and lines of
+     * survivors may follow. A release with attempt 0 then has no noise but its own. */
+    int secure_sum;
 } mfpg_ledger_header;
 
 /** The numbers of a release in a line of a ledger; the record is mfpg_release. */
@@ -215,6 +218,28 @@ mfpg_status mfpg_ledger_append(
 mfpg_status mfpg_ledger_append_next(
     mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_release *release, ptrdiff_t count, int64_t *round);
 
+/* ---- secure sums (header.secure_sum 1) ----
+ *
+ * The release of a client is charged before its share leaves, with last_sd for the worst set of clients that the
+ * sum allows; mfpg_ledger_spend and append do this as for any release. A client's (run, sum_round, attempt) must
+ * be above all earlier ones of that run: what was written once is refused for ever (MFPG_ERR_DOMAIN), also after a
+ * crash, so that a repeated sum is another release. After the sum its survivors may be added. */
+
+/** What is known of a client's latest release after its secure sum. */
+typedef struct mfpg_survivors {
+    int64_t round, attempt; /* those of the client's latest line, round as the ledger numbers it */
+    int64_t client;
+    int64_t survivors; /* number of clients whose shares are in the sum, from threshold to members */
+    double last_sd;    /* with these clients (mfpg_sum_noise with survivors); at least that of the line */
+} mfpg_survivors;
+
+/** Appends what is known of one sum, in ascending order of clients, and syncs it to disk. It changes no charge:
+ *  mfpg_account_ledger prices both the case that was promised and the one that happened. MFPG_ERR_DOMAIN, and
+ *  nothing is written, if a client's latest release is another one, has its survivors already, or if the numbers
+ *  contradict it. */
+mfpg_status mfpg_ledger_survivors(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_survivors *known, ptrdiff_t count);
+
 /* ---- both ---- */
 
 /** The state of an open ledger. While an interrupted run is being repeated, `end` describes everything in the
@@ -230,6 +255,10 @@ mfpg_ledger_state mfpg_ledger_tell(mfpg_ledger *ledger);
 /** Closes a ledger; NULL is allowed. A failed write has already been reported by append. */
 void mfpg_ledger_close(mfpg_ledger *ledger);
 
+/** Receives the release of a line and its inclusive range of clients. */
+typedef mfpg_status (*mfpg_ledger_visit)(
+    void *user, const mfpg_release *release, int64_t first_client, int64_t last_client);
+
 /** Reads a ledger. Fills header (may be NULL), then calls visit (may be NULL) for every line in file order
  *  with the release and its inclusive range of clients, until visit returns a status other than MFPG_OK,
  *  which is then returned. Fills end (may be NULL) on success. A line that is not a ledger line, or that
@@ -237,9 +266,14 @@ void mfpg_ledger_close(mfpg_ledger *ledger);
  *  unfinished last line (from a crash while writing) gives a warning and is ignored, because nothing is
  *  released before its line is on disk. In a ledger of the view local, a line whose last_sd exceeds its
  *  noise_sd is refused, because in that view no other client's noise protects. A line whose grid is neither 0
- *  nor a power of two up to a quarter of its noise is refused too. Lines of version 3 have no grid. */
+ *  nor a power of two up to a quarter of its noise is refused too. Lines of version 3 have no grid; only
+ *  ledgers of secure sums have version 5. Lines of survivors are checked and not visited. */
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
-    mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
-    void *user, mfpg_ledger_end *end);
+    mfpg_ledger_visit visit, void *user, mfpg_ledger_end *end);
+
+/** Does the same, but releases have the last_sd of their survivors where these are known, so that their price is that
+ *  of what happened. Each client of a ledger of secure sums is visited by itself. */
+mfpg_status mfpg_ledger_read_survived(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
+    mfpg_ledger_visit visit, void *user, mfpg_ledger_end *end);
 
 #endif

@@ -105,6 +105,12 @@ typedef struct mfpg_release {
     double hidden_contraction; /* the map of the round multiplies distances by at most this; 0: unknown */
     double hidden_shift;       /* the largest distance by which data can move the model, zero-out, >= 0 */
     mfpg_action action;
+    /* The secure sum that the release enters (mfpg/secure_sum.h); all 0: none. last_sd is then the noise of the
+     * worst set of clients that the sum allows. run: the first six bytes of the run's identifier, read as a
+     * big-endian number. (run, sum_round, attempt) is used once: another attempt is another release. */
+    int64_t run, sum_round, attempt; /* attempt >= 1 */
+    int64_t members;                 /* n, clients that were asked for a share */
+    int64_t threshold, colluders;    /* t and c, with (n + c)/2 < t <= n */
 } mfpg_release;
 
 #endif

@@ -11,7 +11,7 @@ from typing import Any
 
 from mfpg._call import Context, InputError, Job, job, number, path_bytes, text, whole
 from mfpg._interface import ffi, lib
-from mfpg._release import ADJACENCIES, PARTICLES, UNITS, VIEWS, Release, from_c, index
+from mfpg._release import ADJACENCIES, MOST, PARTICLES, UNITS, VIEWS, Release, from_c, index
 
 FILTERS = ["accountant", "gdp", "zcdp"]
 
@@ -33,6 +33,8 @@ class LedgerHeader:
     filter: str = "accountant"
     """What keeps it: "accountant" if noise and number of releases are public and fixed in advance, "gdp" or "zcdp" also if
     each was chosen after looking at those before (the whole budget is then certified)."""
+    secure_sum: bool = False
+    """The releases enter secure sums (view "average", parameters, at most 255 clients)."""
 
     def to_c(self) -> Any:
         out = ffi.new("mfpg_ledger_header *")
@@ -44,6 +46,7 @@ class LedgerHeader:
         out.delta, out.seeded = number("delta", self.delta, 0, 1, below=True), bool(self.seeded)
         out.stop_at_epsilon = 0 if self.stop_at_epsilon is None else number("stop_at_epsilon", self.stop_at_epsilon, 0, above=True)
         out.filter = index("filter", self.filter, FILTERS)
+        out.secure_sum = bool(self.secure_sum)
         return out
 
 
@@ -51,7 +54,7 @@ def header_of(header: Any) -> LedgerHeader:
     promise = header.promise
     return LedgerHeader(header.clients, UNITS[promise.unit], ADJACENCIES[promise.adjacency], VIEWS[promise.view],
                         header.delta, PARTICLES[header.particles], bool(header.seeded), header.stop_at_epsilon or None,
-                        FILTERS[header.filter])
+                        FILTERS[header.filter], bool(header.secure_sum))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,9 +162,10 @@ class Ledger:
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, clients: int, unit: str = "client", adjacency: str = "zero-out",
                view: str = "local", delta: float = 1e-5, particles: str = "parameters", seeded: bool = False,
-               stop_at_epsilon: float | None = None, filter: str = "accountant") -> Ledger:
+               stop_at_epsilon: float | None = None, filter: str = "accountant", secure_sum: bool = False) -> Ledger:
         """A new file; AccessError where there is one already, since a ledger is never overwritten."""
-        header = LedgerHeader(clients, unit, adjacency, view, delta, particles, seeded, stop_at_epsilon, filter)
+        header = LedgerHeader(clients, unit, adjacency, view, delta, particles, seeded, stop_at_epsilon, filter,
+                              secure_sum)
         out = ffi.new("mfpg_ledger **")
         with Context() as ctx:
             ctx.check(lib.mfpg_ledger_create(ctx.pointer, path_bytes(path), header.to_c(), out))
@@ -197,13 +201,28 @@ class Ledger:
         """True if the release is within its client's budget: it is then written down, synced to disk, and may leave. False if it
         is not, and nothing is written. Spend before releasing; an exception means that it must not leave.
 
-        The release gets the next round number, whatever its own.
+        The release gets the next round number, whatever its own. DomainError for an attempt of a secure sum that the ledger has
+        already, or a later one: it is never used twice.
         """
         return bool(_spend(lib.mfpg_ledger_spend, self._open(), release).admitted)
 
     def affords(self, release: Release) -> bool:
         """Whether spend would return True. Nothing is written."""
         return bool(_spend(lib.mfpg_ledger_affords, self._open(), release).admitted)
+
+    def survivors(self, round: int, attempt: int, survivors: int, last_sd: float, *, client: int = 0) -> None:
+        """Writes down how many shares are in the secure sum that a client's latest release entered, and the noise that protects it
+        with these. What was charged stays charged; ``mfpg account --ledger`` prices both.
+
+        round: as the ledger numbers it (last_round after spend). survivors: from the release's threshold to its members.
+        last_sd: at least the release's. DomainError where they contradict the release.
+        """
+        known = ffi.new("mfpg_survivors *", {
+            "round": whole("round", round, 0, MOST), "attempt": whole("attempt", attempt, 1, MOST),
+            "client": whole("client", client, 0, self.header.clients - 1),
+            "survivors": whole("survivors", survivors, 1, MOST), "last_sd": number("last_sd", last_sd, 0)})
+        with Context() as ctx:
+            ctx.check(lib.mfpg_ledger_survivors(ctx.pointer, self._open(), known, 1))
 
     def spending(self, client: int = 0) -> Spending:
         """What a client has spent, and what is left."""

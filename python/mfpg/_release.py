@@ -14,6 +14,7 @@ VIEWS = ["local", "average", "final"]
 PARTICLES = ["parameters", "data"]
 CLIPPED = ["update", "examples", "records", "measurements"]
 CONTROLS = ["none", "budget", "strength", "multiplier"]
+SUM = ["run", "sum_round", "attempt", "members", "threshold", "colluders"]  # of a release that enters a secure sum
 MOST = 2**62
 
 
@@ -50,6 +51,18 @@ class Release:
     grid: float = 0.0
     """Step of the public grid of what leaves, a power of two up to a quarter of its noise; 0: nothing is known of its last
     digits."""
+    run: int = 0
+    """The secure sum that the release enters, if attempt is above 0: the first six bytes of the run's identifier, big-endian."""
+    sum_round: int = 0
+    """Round of that run; (run, sum_round, attempt) is used once."""
+    attempt: int = 0
+    """Attempt of that round, from 1; 0: no secure sum."""
+    members: int = 0
+    """Clients that were asked for a share, 3 to 255."""
+    threshold: int = 0
+    """Answers without which the sum reveals nothing, above (members + colluders)/2. last_sd is the noise in the worst case."""
+    colluders: int = 0
+    """Clients that may work together with the server."""
 
     def __post_init__(self) -> None:
         if self.clipped is None:
@@ -67,6 +80,8 @@ class Release:
         out.client = whole("client", self.client, 0, MOST)
         out.sensitivity, out.noise_sd, out.weight = self.sensitivity, self.noise_sd, self.weight
         out.last_sd = self.noise_sd if self.last_sd is None else self.last_sd
+        for name in SUM:
+            setattr(out, name, whole(name, getattr(self, name), 0, MOST))
         out.sampling_rate, out.contraction = self.sampling_rate, self.contraction
         out.action.control = index("control", self.control, CONTROLS)
         if self.control != "none":
@@ -101,7 +116,8 @@ def from_c(release: Any) -> Release:
         sensitivity=release.sensitivity, noise_sd=release.noise_sd, steps=release.steps, round=release.round,
         client=release.client, last_sd=release.last_sd, weight=release.weight, sampling_rate=release.sampling_rate,
         contraction=release.contraction, particles=PARTICLES[release.particles], control=control, action=action,
-        unit=UNITS[release.unit], clipped=CLIPPED[release.clipped], rounding=release.rounding, grid=release.grid)
+        unit=UNITS[release.unit], clipped=CLIPPED[release.clipped], rounding=release.rounding, grid=release.grid,
+        **{name: getattr(release, name) for name in SUM})
 
 
 ACCOUNTANTS = listed(lambda index: lib.mfpg_kind_name(ffi.addressof(lib.mfpg_accountants), index))

@@ -5,6 +5,7 @@
 
 #include "base/grid_noise.h"
 #include "base/release_parts.h"
+#include "mfpg/secure_sum.h"
 
 static int is_magnitude(double value) {
     return value >= 0.0 && isfinite(value);
@@ -72,6 +73,28 @@ static const char *particles_fault(const mfpg_release *release) {
     return release->hidden_contraction > 0.0 ? "particles are data, which know no hidden state" : NULL;
 }
 
+/* Fewer answers than the threshold reveal nothing only if t > (n + c)/2 (secure_sum.h); the noise of others hides
+ * a client only if at least one of them is honest and certainly in the sum. */
+static const char *sum_fault(const mfpg_release *release) {
+    const int64_t most = INT64_C(1) << 53;
+    int64_t n = release->members, t = release->threshold, c = release->colluders;
+    if (release->attempt == 0)
+        return release->run || release->sum_round || n || t || c
+                   ? "there is no attempt of a secure sum, but numbers of one"
+                   : NULL;
+    if (release->particles != MFPG_PARTICLES_PARAMETERS) return "records enter no secure sum";
+    if (!(release->run >= 0 && release->run < INT64_C(1) << 48)) return "run is not from 0 to 2^48 - 1";
+    if (!(release->sum_round >= 0 && release->sum_round <= most)) return "sum_round is not from 0 to 2^53";
+    if (!(release->attempt >= 1 && release->attempt <= most)) return "attempt is not from 1 to 2^53";
+    if (!(n >= MFPG_SUM_LEAST && n <= MFPG_SUM_MOST)) return "members are not from 3 to 255";
+    if (!(c >= 0 && c < n)) return "colluders are not from 0 to members - 1";
+    if (!(t <= n && 2 * t > n + c)) return "threshold is not above (members + colluders)/2 and up to members";
+    if (!(release->weight > 0.0)) return "a share of weight 0 enters no secure sum";
+    return t - c < 2 && release->last_sd > release->noise_sd
+               ? "last_sd exceeds noise_sd, but the threshold leaves no other honest client in the sum"
+               : NULL;
+}
+
 const char *mfpg_release_fault(const mfpg_release *release) {
     if (release->round < 0) return "round is negative";
     if (release->client < 0) return "client is negative";
@@ -81,6 +104,7 @@ const char *mfpg_release_fault(const mfpg_release *release) {
     if (!fault) fault = clip_fault(release);
     if (!fault) fault = grid_fault(release);
     if (!fault) fault = particles_fault(release);
+    if (!fault) fault = sum_fault(release);
     if (fault || release->action.control == MFPG_CONTROL_NONE) return fault;
     double value = mfpg_action_value(&release->action);
     return value > 0.0 && isfinite(value) ? NULL : "the action is not a finite number > 0";

@@ -60,7 +60,7 @@ int mfpg_release_is_choice(const mfpg_release *release) {
 
 /* ---- the fields ---- */
 
-/* Steps are at most 2^53 (mfpg_release_fault), so a double holds them exactly. An action without a number
+/* Whole numbers are at most 2^53 (mfpg_release_fault), so a double holds them exactly. An action without a number
  * counts as 0. */
 int mfpg_release_numbers(const mfpg_release *r, int parts, double *out) {
     double action = mfpg_action_value(&r->action);
@@ -82,6 +82,12 @@ int mfpg_release_numbers(const mfpg_release *r, int parts, double *out) {
         {MFPG_RELEASE_SHARE, (double)r->clipped},
         {MFPG_RELEASE_SHARE, r->rounding},
         {MFPG_RELEASE_SHARE, r->weight},
+        {MFPG_RELEASE_SHARE, (double)r->run},
+        {MFPG_RELEASE_SHARE, (double)r->sum_round},
+        {MFPG_RELEASE_SHARE, (double)r->attempt},
+        {MFPG_RELEASE_SHARE, (double)r->members},
+        {MFPG_RELEASE_SHARE, (double)r->threshold},
+        {MFPG_RELEASE_SHARE, (double)r->colluders},
         {MFPG_RELEASE_HIDDEN, r->hidden_contraction},
         {MFPG_RELEASE_HIDDEN, r->hidden_shift},
     };

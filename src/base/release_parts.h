@@ -27,7 +27,7 @@ const char *mfpg_noise_assumption(void);
 enum {
     MFPG_RELEASE_NOISE = 1,  /* what certifying accountants and ledgers both read */
     MFPG_RELEASE_ACTION = 2, /* what the paper's accountants read in addition */
-    /* fields that only the ledger reads: what was clipped, the rounding, the weight */
+    /* fields that only the ledger reads: what was clipped, the rounding, the weight, the secure sum */
     MFPG_RELEASE_SHARE = 4,
     MFPG_RELEASE_HIDDEN = 8, /* the effect of a round on a hidden state, which no ledger stores */
     /* Releases that are equal in COST cost the same; if equal in RECORDED, every accountant treats them
@@ -36,7 +36,7 @@ enum {
     MFPG_RELEASE_RECORDED = MFPG_RELEASE_COST | MFPG_RELEASE_ACTION,
     MFPG_RELEASE_WRITTEN = MFPG_RELEASE_NOISE | MFPG_RELEASE_ACTION | MFPG_RELEASE_SHARE,
     MFPG_RELEASE_ALL = MFPG_RELEASE_WRITTEN | MFPG_RELEASE_HIDDEN,
-    MFPG_RELEASE_NUMBERS = 16 /* room for the fields of all parts */
+    MFPG_RELEASE_NUMBERS = 22 /* room for the fields of all parts */
 };
 
 /* Writes the fields of those parts as numbers, in a fixed order, into out[MFPG_RELEASE_NUMBERS]; returns

@@ -10,6 +10,10 @@
  * (without the line breaks; action is null if there was no control, or names a budget, strength or multiplier).
  * particles is the same in all lines. A line of particles "data" has one key more, "contraction", which a line of
  * "parameters" must not have: renaming the one does not make it the other.
+ * A ledger of secure sums is of version 5: its header has "secure_sum":true before "seeded", and a release that enters a
+ * sum has the keys "run", "sum_round", "attempt", "members", "threshold" and "colluders" before "action". A line
+ *   {"round":1,"attempt":1,"clients":[0,7],"survivors":6,"last_sd":0.04,"chain":"64 digits"}
+ * may follow when the sum is known: it is about the latest release of each of these clients.
  * Numbers read back to the identical double. Every one of these keys is required and none has a default, so a key that
  * a reader does not know cannot change what a line means: later versions may add some. Version 3, which is read and not
  * gone on with, has no budget and none of "clipped", "rounding" and "grid": nothing is known of last digits, and what
@@ -33,26 +37,30 @@
 /* ---- text (ledger_format.c) ---- */
 
 enum {
-    MFPG_LEDGER_VERSION = 4,
+    MFPG_LEDGER_VERSION = 5, /* of ledgers of secure sums */
+    MFPG_LEDGER_PLAIN = 4,   /* of all others; older ones are read only */
     MFPG_LEDGER_OLDEST = 3,
-    MFPG_LEDGER_WRITTEN = 768,  /* more than any written line needs, including chain and line end */
+    MFPG_LEDGER_WRITTEN = 1024, /* more than any written line needs, including chain and line end */
     MFPG_LEDGER_LONGEST = 4096, /* a longer line is not a ledger line */
     MFPG_LEDGER_SEAL =
         sizeof ",\"chain\":\"\"" - 1 + MFPG_LEDGER_CHAIN_SIZE - 1 /* bytes of the key "chain" */
 };
 
-/* `places` of the fields of a release (mfpg_ledger_fields): in lines of all versions, or from version 4 on. */
-enum { MFPG_LEDGER_ALWAYS = 1 << 8, MFPG_LEDGER_LATELY = 1 << 9 };
+/* `places` of the fields of a release (mfpg_ledger_fields): in lines of all versions, from version 4 on, or of
+ * releases that enter a secure sum. */
+enum { MFPG_LEDGER_ALWAYS = 1 << 8, MFPG_LEDGER_LATELY = 1 << 9, MFPG_LEDGER_SUMMED = 1 << 10 };
 
-/* Return NULL, or what is wrong with a header, or with a release in a ledger of that promise. */
+/* Return NULL, or what is wrong with a header, or with a release in a ledger of that header. */
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header);
-const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release);
+const char *mfpg_ledger_release_fault(const mfpg_ledger_header *header, const mfpg_release *release);
 
-/* Both write a line without chain and line end and return its length. The numbers must be finite and the
+/* All write a line without chain and line end and return its length. The numbers must be finite and the
  * promise a known one. */
 size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG_LEDGER_WRITTEN]);
 size_t mfpg_ledger_format_release(
     const mfpg_release *release, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]);
+size_t mfpg_ledger_format_survivors(
+    const mfpg_survivors *known, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]);
 
 /* Turns the line {...} of `length` bytes into {...,"chain":"VALUE"} and returns its new length; the line
  * must have room for MFPG_LEDGER_SEAL more bytes. chain holds the previous value ("" before the first line)
@@ -71,6 +79,8 @@ int mfpg_ledger_follows(const char *line, size_t length, char chain[MFPG_LEDGER_
 typedef struct mfpg_ledger_entry {
     mfpg_release release; /* `client` is the first of the range */
     int64_t last_client;
+    /* > 0: the line is one of survivors; of the release, only client, round, attempt and last_sd are set */
+    int64_t survivors;
     int64_t offset;         /* of the line's first byte */
     mfpg_ledger_end before; /* of the lines before it */
 } mfpg_ledger_entry;
@@ -86,6 +96,24 @@ typedef struct mfpg_ledger_extent {
  * opened). extent is set on success only. */
 mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, int descriptor, mfpg_ledger_header *header,
     mfpg_status (*visit)(void *user, const mfpg_ledger_entry *entry), void *user, mfpg_ledger_extent *extent);
+
+/* ---- the secure sums that a ledger lists (ledger_sums.c) ---- */
+
+typedef struct ledger_sums {
+    struct sum_of_run *last; /* count: the last sum of every client in every run */
+    ptrdiff_t count, room;
+    mfpg_ledger_entry *client; /* clients: the latest release of each into a sum; attempt 0: none */
+} ledger_sums;
+
+/* Begins with zeros; makes room for that many more lines of clients. clients: of the header. */
+mfpg_status mfpg_ledger_sums_reserve(mfpg_context *ctx, ledger_sums *sums, int64_t clients, int64_t more);
+void mfpg_ledger_sums_clear(ledger_sums *sums);
+
+/* Returns NULL, or why the line cannot follow the lines that were taken. */
+const char *mfpg_ledger_sums_fault(const ledger_sums *sums, const mfpg_ledger_entry *line);
+
+/* Takes a line without a fault, for each of whose clients there is room. */
+void mfpg_ledger_sums_take(ledger_sums *sums, const mfpg_ledger_entry *line);
 
 /* ---- a ledger that is open for writing (ledger_writer.c, ledger_spend.c) ---- */
 
@@ -112,6 +140,7 @@ struct mfpg_ledger {
     int64_t end;           /* offset of the next line */
     int64_t size;          /* bytes in the file; more than `end` while an interrupted run is being repeated */
     int broken;            /* a write failed half-way, so nothing may follow it */
+    ledger_sums sums;      /* of the lines handed to `text` so far */
     double limit; /* stop_at_epsilon of this writer: the header's or a smaller one; +INFINITY: none */
     ledger_account *account; /* accounts, indexed by client; clients beyond the array have released nothing */
     int64_t accounts;
@@ -128,7 +157,7 @@ void mfpg_ledger_unlock(mfpg_ledger *ledger);
 /* mfpg_ledger_check tests whether these releases could be written; the next function is
  * mfpg_ledger_append_made. The caller must hold the lock. */
 mfpg_status mfpg_ledger_check(
-    mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
+    mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 mfpg_status mfpg_ledger_write(
     mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count);
 

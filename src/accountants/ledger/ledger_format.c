@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "accountants/release_check.h"
+#include "mfpg/secure_sum.h"
 
 const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
     if (header->clients < 1) return "clients is less than 1";
@@ -25,22 +26,30 @@ const char *mfpg_ledger_header_fault(const mfpg_ledger_header *header) {
         return "filter keeps a budget, but stop_at_epsilon is 0";
     if (header->filter != MFPG_FILTER_ACCOUNTANT && header->delta == 0.0)
         return "filter needs a delta above 0";
-    return mfpg_promise_fault(&header->promise);
+    const char *fault = mfpg_promise_fault(&header->promise);
+    if (fault || !header->secure_sum) return fault;
+    if (header->promise.view != MFPG_VIEW_AVERAGE)
+        return "there are secure sums, but the view is not average";
+    if (header->particles != MFPG_PARTICLES_PARAMETERS) return "records enter no secure sum";
+    return header->clients > MFPG_SUM_MOST ? "there are secure sums, but more than 255 clients" : NULL;
 }
 
-const char *mfpg_ledger_release_fault(const mfpg_promise *promise, const mfpg_release *release) {
+const char *mfpg_ledger_release_fault(const mfpg_ledger_header *header, const mfpg_release *release) {
     const char *fault = mfpg_release_fault(release);
-    if (!fault) fault = mfpg_promised_fault(promise, release);
+    if (!fault) fault = mfpg_promised_fault(&header->promise, release);
     if (fault) return fault;
+    if (release->attempt > 0 && !header->secure_sum) return "the header names no secure sums";
     /* If every update is seen, the noise of the others protects no client. */
-    return promise->view == MFPG_VIEW_LOCAL && release->last_sd > release->noise_sd
-               ? "the view is local, but last_sd exceeds noise_sd"
+    if (!(release->last_sd > release->noise_sd)) return NULL;
+    if (header->promise.view == MFPG_VIEW_LOCAL) return "the view is local, but last_sd exceeds noise_sd";
+    return header->secure_sum && release->attempt == 0
+               ? "it enters no secure sum, but last_sd exceeds noise_sd"
                : NULL;
 }
 
 #define RELEASE(name, kind, places, help)                                                                    \
     { #name, MFPG_FIELD_##kind, places, offsetof(mfpg_release, name), help }
-enum { ALWAYS = MFPG_LEDGER_ALWAYS, LATELY = MFPG_LEDGER_LATELY };
+enum { ALWAYS = MFPG_LEDGER_ALWAYS, LATELY = MFPG_LEDGER_LATELY, SUMMED = MFPG_LEDGER_SUMMED };
 
 static const mfpg_record_field release_fields[] = {
     RELEASE(steps, COUNT, ALWAYS, "noised steps of the round"),
@@ -51,6 +60,12 @@ static const mfpg_record_field release_fields[] = {
     RELEASE(last_sd, MAGNITUDE, ALWAYS, "of the noise that protects the last step in the view"),
     RELEASE(weight, MAGNITUDE, ALWAYS, "in the round's average"),
     RELEASE(sampling_rate, MAGNITUDE, ALWAYS, "chance of an example to be in a step's batch"),
+    RELEASE(run, COUNT, SUMMED, "first six bytes of the identifier of a run of secure sums"),
+    RELEASE(sum_round, COUNT, SUMMED, "round of that run"),
+    RELEASE(attempt, COUNT, SUMMED, "attempt of that round, from 1"),
+    RELEASE(members, COUNT, SUMMED, "clients that were asked for a share of the secure sum"),
+    RELEASE(threshold, COUNT, SUMMED, "answers without which the secure sum reveals nothing"),
+    RELEASE(colluders, COUNT, SUMMED, "clients that may work together with the server"),
 };
 const mfpg_fields mfpg_ledger_fields = MFPG_FIELDS("ledger", release_fields);
 
@@ -71,15 +86,16 @@ size_t mfpg_ledger_format_header(const mfpg_ledger_header *header, char out[MFPG
     size_t length = add(out, 0,
         "{\"mfpg_ledger\":%d,\"particles\":\"%s\",\"clients\":%lld,\"unit\":\"%s\",\"adjacency\":\"%s\","
         "\"view\":\"%s\",\"delta\":%s,",
-        MFPG_LEDGER_VERSION, mfpg_particles_name(header->particles), (long long)header->clients,
-        mfpg_unit_name(promise->unit), mfpg_adjacency_name(promise->adjacency), mfpg_view_name(promise->view),
-        mfpg_number_format(header->delta, number));
+        header->secure_sum ? MFPG_LEDGER_VERSION : MFPG_LEDGER_PLAIN, mfpg_particles_name(header->particles),
+        (long long)header->clients, mfpg_unit_name(promise->unit), mfpg_adjacency_name(promise->adjacency),
+        mfpg_view_name(promise->view), mfpg_number_format(header->delta, number));
     if (header->stop_at_epsilon > 0.0)
         length = add(out, length, "\"stop_at_epsilon\":%s,\"filter\":\"%s\"",
             mfpg_number_format(header->stop_at_epsilon, number), mfpg_filter_word(header->filter));
     else
         length = add(out, length, "\"stop_at_epsilon\":null,\"filter\":null");
-    return add(out, length, ",\"seeded\":%s}", header->seeded ? "true" : "false");
+    return add(out, length, "%s,\"seeded\":%s}", header->secure_sum ? ",\"secure_sum\":true" : "",
+        header->seeded ? "true" : "false");
 }
 
 size_t mfpg_ledger_format_release(
@@ -95,10 +111,20 @@ size_t mfpg_ledger_format_release(
         length = add(out, length, "\"contraction\":%s,", mfpg_number_format(release->contraction, number));
     length = add(out, length, "\"clipped\":\"%s\",", mfpg_clipped_name(release->clipped));
     for (const mfpg_record_field *f = release_fields; f < release_fields + mfpg_ledger_fields.count; f++)
-        length = add(out, length, "\"%s\":%s,", f->name, mfpg_field_text(f, release, number));
+        if (f->places != SUMMED || release->attempt > 0)
+            length = add(out, length, "\"%s\":%s,", f->name, mfpg_field_text(f, release, number));
     if (release->action.control == MFPG_CONTROL_NONE) return add(out, length, "\"action\":null}");
     return add(out, length, "\"action\":{\"%s\":%s}}", controls[release->action.control],
         mfpg_number_format(mfpg_action_value(&release->action), number));
+}
+
+size_t mfpg_ledger_format_survivors(
+    const mfpg_survivors *known, int64_t last_client, char out[MFPG_LEDGER_WRITTEN]) {
+    char number[MFPG_NUMBER_SIZE];
+    return add(out, 0,
+        "{\"round\":%lld,\"attempt\":%lld,\"clients\":[%lld,%lld],\"survivors\":%lld,\"last_sd\":%s}",
+        (long long)known->round, (long long)known->attempt, (long long)known->client, (long long)last_client,
+        (long long)known->survivors, mfpg_number_format(known->last_sd, number));
 }
 
 /* ---- the chain ---- */

@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "mfpg/secure_sum.h"
 
 typedef struct line_reader {
     mfpg_context *ctx;
@@ -20,6 +23,8 @@ typedef struct line_reader {
     size_t length;       /* without the line end */
     mfpg_ledger_end end; /* of the lines that were accepted */
     int version;
+    int64_t round; /* of the latest release */
+    ledger_sums sums;
     const json_t *line; /* the current one as an object */
     /* status of the first fault; values that are read from the line afterwards must not be used */
     mfpg_status status;
@@ -169,6 +174,10 @@ static void read_header(line_reader *reader, mfpg_ledger_header *out) {
     header.promise = promise_of(reader);
     header.delta = number_of(reader, reader->line, "delta");
     read_budget(reader, &header);
+    if (reader->version == MFPG_LEDGER_VERSION) {
+        header.secure_sum = json_is_true(json_object_get(reader->line, "secure_sum"));
+        if (!header.secure_sum) fail_key(reader, "secure_sum", "true");
+    }
     if (!json_is_boolean(seeded)) fail_key(reader, "seeded", "true or false");
     header.seeded = json_is_true(seeded);
     const char *fault = mfpg_ledger_header_fault(&header);
@@ -216,10 +225,15 @@ static void read_particles(line_reader *reader, mfpg_particles expected, mfpg_re
 /* Reads the numbers that a line of its version has. */
 static void read_numbers(line_reader *reader, mfpg_release *out) {
     int places = MFPG_LEDGER_ALWAYS | (reader->version == MFPG_LEDGER_OLDEST ? 0 : MFPG_LEDGER_LATELY);
+    int summed = reader->version == MFPG_LEDGER_VERSION && json_object_get(reader->line, "attempt");
+    if (summed) places |= MFPG_LEDGER_SUMMED;
     for (ptrdiff_t i = 0; i < mfpg_ledger_fields.count; i++) {
         const mfpg_record_field *field = &mfpg_ledger_fields.field[i];
         void *at = (char *)out + field->offset;
-        if (!(field->places & places)) continue;
+        if (!(field->places & places)) {
+            if (field->places == MFPG_LEDGER_SUMMED) *(int64_t *)at = 0; /* the line before may have had it */
+            continue;
+        }
         if (field->kind == MFPG_FIELD_COUNT)
             *(int64_t *)at = integer_of(reader, field->name);
         else
@@ -240,27 +254,57 @@ static mfpg_clipped clipped_of(
     return header->promise.unit == MFPG_UNIT_EXAMPLE ? MFPG_CLIPPED_EXAMPLES : MFPG_CLIPPED_UPDATE;
 }
 
-static void read_release(line_reader *reader, const mfpg_ledger_header *header, mfpg_ledger_entry *entry) {
-    mfpg_release *release = &entry->release;
-    int64_t earlier = release->round;
-    release->round = integer_of(reader, "round");
+static void read_range(line_reader *reader, mfpg_ledger_entry *entry) {
     const json_t *range = json_object_get(reader->line, "clients");
     const json_t *first = json_array_get(range, 0), *last = json_array_get(range, 1);
     if (json_array_size(range) != 2 || !json_is_integer(first) || !json_is_integer(last))
         fail_key(reader, "clients", "[first, last]");
-    release->client = json_integer_value(first);
+    entry->release.client = json_integer_value(first);
     entry->last_client = json_integer_value(last);
+}
+
+static const char *read_survivors(line_reader *reader, mfpg_ledger_entry *entry) {
+    entry->survivors = integer_of(reader, "survivors");
+    entry->release.attempt = integer_of(reader, "attempt");
+    entry->release.last_sd = number_of(reader, reader->line, "last_sd");
+    return entry->survivors > 0 ? NULL : "survivors are fewer than 1";
+}
+
+static const char *read_release(
+    line_reader *reader, const mfpg_ledger_header *header, mfpg_ledger_entry *entry) {
+    mfpg_release *release = &entry->release;
+    entry->survivors = 0;
     read_particles(reader, header->particles, release);
     read_numbers(reader, release);
     release->action = action_of(reader);
     release->unit = header->promise.unit;
     release->clipped = clipped_of(reader, header, release);
-    const char *fault = mfpg_ledger_release_fault(&header->promise, release);
-    if (!fault && (entry->last_client < release->client || entry->last_client >= header->clients))
+    return mfpg_ledger_release_fault(header, release);
+}
+
+/* Reads a release or its survivors. */
+static void read_entry(line_reader *reader, const mfpg_ledger_header *header, mfpg_ledger_entry *entry) {
+    const mfpg_release *release = &entry->release;
+    entry->release.round = integer_of(reader, "round");
+    read_range(reader, entry);
+    const char *fault = header->secure_sum && json_object_get(reader->line, "survivors")
+                            ? read_survivors(reader, entry)
+                            : read_release(reader, header, entry);
+    if (!fault && (release->client < 0 || entry->last_client < release->client ||
+                      entry->last_client >= header->clients))
         fault = "the range of clients is empty or exceeds the header's number of clients";
-    if (!fault && release->round < earlier) fault = "an earlier round than the one before";
-    if (fault) fail_line(reader, fault);
+    if (!fault && entry->survivors == 0 && release->round < reader->round)
+        fault = "an earlier round than the one before";
+    if (entry->survivors == 0) reader->round = release->round;
     entry->offset = reader->offset;
+    if (!fault && header->secure_sum && reader->status == MFPG_OK) {
+        reader->status = mfpg_ledger_sums_reserve(
+            reader->ctx, &reader->sums, header->clients, entry->last_client - release->client + 1);
+        if (reader->status != MFPG_OK) return;
+        fault = mfpg_ledger_sums_fault(&reader->sums, entry);
+        if (!fault) mfpg_ledger_sums_take(&reader->sums, entry);
+    }
+    if (fault) fail_line(reader, fault);
 }
 
 /* ---- lines ---- */
@@ -285,7 +329,7 @@ static mfpg_status take_line(line_reader *reader, mfpg_ledger_header *header, mf
     if (reader->status == MFPG_OK && reader->number == 1)
         read_header(reader, header);
     else if (reader->status == MFPG_OK)
-        read_release(reader, header, entry);
+        read_entry(reader, header, entry);
     json_decref(line);
     return reader->status;
 }
@@ -334,30 +378,70 @@ mfpg_status mfpg_ledger_scan(mfpg_context *ctx, const char *path, int descriptor
     if (!reader.stream) return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %s", path, strerror(errno));
     mfpg_status status = scan_lines(&reader, header, visit, user);
     fclose(reader.stream);
+    mfpg_ledger_sums_clear(&reader.sums);
     if (status == MFPG_OK)
         *extent =
             (mfpg_ledger_extent){.version = reader.version, .complete = reader.offset, .end = reader.end};
     return status;
 }
 
+/* Whoever reads a ledger. */
 typedef struct visitor {
-    mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client);
+    mfpg_ledger_visit visit;
     void *user;
+    mfpg_release *latest; /* NULL, or one per client: its latest release, which is not handed on yet */
 } visitor;
 
 static mfpg_status hand_on(void *user, const mfpg_ledger_entry *entry) {
     const visitor *to = user;
+    if (entry->survivors > 0) return MFPG_OK;
     return to->visit(to->user, &entry->release, entry->release.client, entry->last_client);
 }
 
+static mfpg_status hand_on_latest(const visitor *to, int64_t client) {
+    const mfpg_release *release = &to->latest[client];
+    return release->steps > 0 ? to->visit(to->user, release, client, client) : MFPG_OK;
+}
+
+/* Holds the latest release of every client back until its survivors can be known. */
+static mfpg_status hold(void *user, const mfpg_ledger_entry *entry) {
+    const visitor *to = user;
+    mfpg_status status = MFPG_OK;
+    for (int64_t k = entry->release.client; k <= entry->last_client && status == MFPG_OK; k++) {
+        if (entry->survivors > 0) {
+            to->latest[k].last_sd = entry->release.last_sd;
+            continue;
+        }
+        status = hand_on_latest(to, k);
+        to->latest[k] = entry->release;
+        to->latest[k].client = k;
+    }
+    return status;
+}
+
 mfpg_status mfpg_ledger_read(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
-    mfpg_status (*visit)(void *user, const mfpg_release *release, int64_t first_client, int64_t last_client),
-    void *user, mfpg_ledger_end *end) {
+    mfpg_ledger_visit visit, void *user, mfpg_ledger_end *end) {
     visitor to = {.visit = visit, .user = user};
     mfpg_ledger_header unwanted;
     mfpg_ledger_extent found;
     mfpg_status status =
         mfpg_ledger_scan(ctx, path, -1, header ? header : &unwanted, visit ? hand_on : NULL, &to, &found);
     if (status == MFPG_OK && end) *end = found.end;
+    return status;
+}
+
+mfpg_status mfpg_ledger_read_survived(mfpg_context *ctx, const char *path, mfpg_ledger_header *header,
+    mfpg_ledger_visit visit, void *user, mfpg_ledger_end *end) {
+    mfpg_ledger_header known;
+    mfpg_ledger_extent found;
+    mfpg_status status = mfpg_ledger_read(ctx, path, &known, NULL, NULL, NULL);
+    if (status != MFPG_OK || !known.secure_sum || !visit)
+        return status == MFPG_OK ? mfpg_ledger_read(ctx, path, header, visit, user, end) : status;
+    visitor to = {visit, user, mfpg_alloc(MFPG_SUM_MOST, sizeof *to.latest)};
+    if (!to.latest) return mfpg_fail_memory(ctx);
+    status = mfpg_ledger_scan(ctx, path, -1, header ? header : &known, hold, &to, &found);
+    for (int64_t k = 0; k < MFPG_SUM_MOST && status == MFPG_OK; k++) status = hand_on_latest(&to, k);
+    if (status == MFPG_OK && end) *end = found.end;
+    free(to.latest);
     return status;
 }

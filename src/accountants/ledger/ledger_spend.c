@@ -72,6 +72,7 @@ typedef struct pricing {
 static mfpg_status price_line(void *user, const mfpg_ledger_entry *entry) {
     pricing *to = user;
     mfpg_release release = entry->release;
+    if (entry->survivors > 0) return MFPG_OK; /* the charge stays what was promised */
     for (; release.client <= entry->last_client; release.client++) {
         ledger_account *account = NULL;
         mfpg_status status = find_account(to->ctx, to->ledger, release.client, &account);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ void mfpg_ledger_close(mfpg_ledger *ledger) {
     if (ledger->descriptor >= 0) close(ledger->descriptor);
     if (own) pthread_mutex_destroy(&ledger->lock);
     mfpg_ledger_forget_accounts(ledger);
+    mfpg_ledger_sums_clear(&ledger->sums);
     free(ledger->path);
     free(ledger);
 }
@@ -206,8 +208,11 @@ mfpg_status mfpg_ledger_create(
 
 /* What is searched in a file that is opened again. */
 typedef struct place {
-    int64_t next_round; /* to be repeated; INT64_MAX: none */
-    int64_t last_round; /* of all lines */
+    mfpg_context *ctx;
+    const mfpg_ledger_header *header; /* known as soon as there is a line after it */
+    ledger_sums *sums;                /* of the lines before the place */
+    int64_t next_round;               /* to be repeated; INT64_MAX: none */
+    int64_t last_round;               /* of all lines */
     /* offset of the first line of next_round or a later round; -1 if none was found */
     int64_t offset;
     mfpg_ledger_end before; /* of the lines before it */
@@ -215,8 +220,15 @@ typedef struct place {
 
 static mfpg_status find_place(void *user, const mfpg_ledger_entry *entry) {
     place *found = user;
-    found->last_round = entry->release.round;
-    if (found->offset >= 0 || entry->release.round < found->next_round) return MFPG_OK;
+    if (entry->survivors == 0) found->last_round = entry->release.round;
+    if (found->offset >= 0) return MFPG_OK;
+    if (entry->release.round < found->next_round) {
+        if (!found->header->secure_sum) return MFPG_OK;
+        mfpg_status status = mfpg_ledger_sums_reserve(
+            found->ctx, found->sums, found->header->clients, entry->last_client - entry->release.client + 1);
+        if (status == MFPG_OK) mfpg_ledger_sums_take(found->sums, entry);
+        return status;
+    }
     found->offset = entry->offset;
     found->before = entry->before;
     return MFPG_OK;
@@ -229,8 +241,11 @@ static mfpg_status open_again(
     mfpg_ledger *ledger = NULL;
     mfpg_status status = open_file(ctx, path, path, 0, &(mfpg_ledger_header){0}, &ledger);
     if (status != MFPG_OK) return status;
+    next->ctx = ctx;
+    next->header = header;
+    next->sums = &ledger->sums;
     status = mfpg_ledger_scan(ctx, path, ledger->descriptor, header, find_place, next, &found);
-    if (status == MFPG_OK && found.version != MFPG_LEDGER_VERSION)
+    if (status == MFPG_OK && found.version < MFPG_LEDGER_PLAIN)
         status = mfpg_fail(ctx, MFPG_ERR_INPUT,
             "%s:1: is of ledger version %d, which is read, but not gone on with: begin a new one (mfpg "
             "account --ledger OLD --ledger NEW prices both together)",
@@ -309,16 +324,22 @@ mfpg_status mfpg_ledger_open(mfpg_context *ctx, const char *path, double stop_at
 
 /* All releases are checked before the first byte is written. */
 mfpg_status mfpg_ledger_check(
-    mfpg_context *ctx, const mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
+    mfpg_context *ctx, mfpg_ledger *ledger, mfpg_release_maker release, void *user, ptrdiff_t count) {
     mfpg_release before = {0};
     const mfpg_ledger_header *header = &ledger->header;
     if (ledger->broken) return mfpg_fail(ctx, MFPG_ERR_IO, "%s: an earlier write failed", ledger->path);
+    if (header->secure_sum) {
+        mfpg_status status = mfpg_ledger_sums_reserve(ctx, &ledger->sums, header->clients, count);
+        if (status != MFPG_OK) return status;
+    }
     for (ptrdiff_t i = 0; i < count; i++) {
         const mfpg_release made = release(user, i);
-        const char *fault = mfpg_ledger_release_fault(&header->promise, &made);
+        const mfpg_ledger_entry line = {.release = made, .last_client = made.client};
+        const char *fault = mfpg_ledger_release_fault(header, &made);
         if (!fault && made.client >= header->clients) fault = "there is no such client in the header";
         if (!fault && made.particles != header->particles)
             fault = "its particles are not those of the header";
+        if (!fault && header->secure_sum) fault = mfpg_ledger_sums_fault(&ledger->sums, &line);
         if (!fault && made.round < ledger->round) fault = "an earlier round than the one before";
         if (!fault && i > 0 && made.round != before.round) fault = "two rounds in one append";
         if (!fault && i > 0 && made.client <= before.client) fault = "clients are not in ascending order";
@@ -328,6 +349,10 @@ mfpg_status mfpg_ledger_check(
         before = made;
     }
     return MFPG_OK;
+}
+
+static mfpg_status make_room(mfpg_context *ctx, mfpg_ledger *ledger) {
+    return sizeof ledger->text - ledger->used < MFPG_LEDGER_WRITTEN ? flush(ctx, ledger) : MFPG_OK;
 }
 
 /* Adjacent clients with equal releases share a line. */
@@ -342,11 +367,11 @@ static mfpg_status write_round(
             if (next.client != last + 1 || !mfpg_release_equal(&first, &next, MFPG_RELEASE_WRITTEN)) break;
             last++;
         }
-        if (sizeof ledger->text - ledger->used < MFPG_LEDGER_WRITTEN) {
-            mfpg_status status = flush(ctx, ledger);
-            if (status != MFPG_OK) return status;
-        }
+        mfpg_status status = make_room(ctx, ledger);
+        if (status != MFPG_OK) return status;
         take_line(ledger, mfpg_ledger_format_release(&first, last, ledger->text + ledger->used));
+        const mfpg_ledger_entry line = {.release = first, .last_client = last};
+        if (ledger->header.secure_sum) mfpg_ledger_sums_take(&ledger->sums, &line);
     }
     return flush_to_disk(ctx, ledger);
 }
@@ -415,5 +440,69 @@ mfpg_status mfpg_ledger_append_next(
     status = mfpg_ledger_write(ctx, ledger, with_round, &all, count);
     mfpg_ledger_unlock(ledger);
     if (status == MFPG_OK) *round = all.round;
+    return status;
+}
+
+/* ---- survivors of a secure sum ---- */
+
+static mfpg_ledger_entry survivors_line(const mfpg_survivors *of) {
+    return (mfpg_ledger_entry){
+        .release = {.round = of->round, .attempt = of->attempt, .client = of->client, .last_sd = of->last_sd},
+        .last_client = of->client,
+        .survivors = of->survivors};
+}
+
+static mfpg_status check_survivors(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_survivors *known, ptrdiff_t count) {
+    const mfpg_ledger_header *header = &ledger->header;
+    if (ledger->broken) return mfpg_fail(ctx, MFPG_ERR_IO, "%s: an earlier write failed", ledger->path);
+    if (!header->secure_sum)
+        return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s: the header names no secure sums", ledger->path);
+    mfpg_status status = mfpg_ledger_sums_reserve(ctx, &ledger->sums, header->clients, 0);
+    for (ptrdiff_t i = 0; i < count && status == MFPG_OK; i++) {
+        const mfpg_survivors *of = &known[i];
+        const mfpg_ledger_entry line = survivors_line(of);
+        const char *fault = NULL;
+        if (of->client < 0 || of->client >= header->clients) fault = "there is no such client in the header";
+        if (!fault && of->survivors < 1) fault = "survivors are fewer than 1";
+        if (!fault && !(of->last_sd <= DBL_MAX)) fault = "last_sd is not a finite number";
+        if (!fault && i > 0 && of->client <= known[i - 1].client)
+            fault = "clients are not in ascending order";
+        if (!fault) fault = mfpg_ledger_sums_fault(&ledger->sums, &line);
+        if (fault)
+            status = mfpg_fail(ctx, MFPG_ERR_DOMAIN, "%s: round %lld, attempt %lld, client %lld: %s",
+                ledger->path, (long long)of->round, (long long)of->attempt, (long long)of->client, fault);
+    }
+    return status;
+}
+
+static mfpg_status write_survivors(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_survivors *known, ptrdiff_t count) {
+    for (ptrdiff_t i = 0; i < count;) {
+        const mfpg_survivors *first = &known[i];
+        mfpg_ledger_entry line = survivors_line(first);
+        for (i++; i < count && known[i].client == line.last_client + 1; i++, line.last_client++)
+            if (known[i].attempt != first->attempt || known[i].survivors != first->survivors ||
+                known[i].last_sd != first->last_sd)
+                break;
+        mfpg_status status = make_room(ctx, ledger);
+        if (status != MFPG_OK) return status;
+        take_line(ledger, mfpg_ledger_format_survivors(first, line.last_client, ledger->text + ledger->used));
+        mfpg_ledger_sums_take(&ledger->sums, &line);
+    }
+    return flush_to_disk(ctx, ledger);
+}
+
+mfpg_status mfpg_ledger_survivors(
+    mfpg_context *ctx, mfpg_ledger *ledger, const mfpg_survivors *known, ptrdiff_t count) {
+    mfpg_status status = mfpg_ledger_lock(ctx, ledger);
+    if (status != MFPG_OK) return status;
+    status = check_survivors(ctx, ledger, known, count);
+    if (status == MFPG_OK && count > 0) status = check_file(ctx, ledger);
+    if (status == MFPG_OK && count > 0) {
+        status = write_survivors(ctx, ledger, known, count);
+        ledger->broken = status != MFPG_OK;
+    }
+    mfpg_ledger_unlock(ledger);
     return status;
 }
