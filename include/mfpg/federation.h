@@ -56,6 +56,26 @@ typedef struct mfpg_acting {
     double epsilon;         /* exponential: epsilon > 0 of one choice; the game must then have a grid */
 } mfpg_acting;
 
+/** A client that drops out of a round before its share is sent. */
+typedef struct mfpg_dropout {
+    int64_t round; /* >= 1 */
+    ptrdiff_t client;
+} mfpg_dropout;
+
+/** The sum of a federation in the view average. Without a secure sum it is computed as it is, and the certificate
+ *  assumes that the observer sees nothing else. */
+typedef struct mfpg_sum_options {
+    /* 1: every round plays the protocol of mfpg/secure_sum.h in this process, and certificates count the noise of the
+     * worst set of clients that it allows. The models are the same. */
+    int simulate;
+    ptrdiff_t threshold; /* above (n + c)/2 and at most n, of n members; 0: the smallest in each round */
+    ptrdiff_t
+        colluders; /* c >= 0: members, participants that watch included, that may work with the server */
+    /* The weights of the others stay, and the server divides their sum by what is left of the weights. */
+    const mfpg_dropout *dropout; /* dropouts */
+    ptrdiff_t dropouts;
+} mfpg_sum_options;
+
 /** How a federation trains. Arrays are borrowed for the life of the federation. */
 typedef struct mfpg_federation_options {
     int64_t rounds; /* T, the planned number; 1 <= T < 2^31 - 1 */
@@ -90,6 +110,7 @@ typedef struct mfpg_federation_options {
     /* step of the grid of the sums in the views average and final, a power of two; 0: the largest up to a
      * sixteenth of every share's noise */
     double grid;
+    mfpg_sum_options sum;
     mfpg_server_optimiser_options server; /* turns the average into the next global model */
 } mfpg_federation_options;
 
@@ -187,6 +208,13 @@ void mfpg_federation_keep_ledger(mfpg_federation *federation, mfpg_ledger *ledge
  *  Bits do not depend on the number of threads. MFPG_ERR_NUMERIC names the client whose update is not finite. */
 mfpg_status mfpg_federation_round(
     mfpg_context *ctx, mfpg_federation *federation, mfpg_round_report *report, int *done);
+
+/** What the secure sum of the latest round took. */
+typedef struct mfpg_sum_cost {
+    double client_seconds, server_seconds; /* CPU of the dearest client, and of the server */
+    int64_t bytes;                         /* sent by the client that sent most; 0: there was no secure sum */
+} mfpg_sum_cost;
+mfpg_sum_cost mfpg_federation_sum_cost(const mfpg_federation *federation);
 
 /** Returns the global model (one float per parameter); valid until the next round. */
 const float *mfpg_federation_model(const mfpg_federation *federation);

@@ -36,18 +36,42 @@ void mfpg_view_rank(mfpg_view_noise *view, const mfpg_release *release) {
     }
 }
 
+void mfpg_view_secure(mfpg_view_noise *view, int threshold, int colluders) {
+    view->participants = 0; /* whoever takes part and watches is one of the colluders */
+    view->threshold = threshold;
+    view->colluders = colluders;
+}
+
 /* Keeps three sums: over all clients, without the largest term, and without the second largest. Subtracting
  * terms would cancel. */
 void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release) {
     double noise = hidden_noise(release, view->colluder);
+    if (view->threshold > 0) {
+        view->members++;
+        view->share[release->client] =
+            (mfpg_sum_share){release->weight, noise > 0.0 ? release->noise_sd : 0.0, release->sensitivity};
+        return;
+    }
     square_sum_add(&view->all, noise);
     if (release->client != view->first) square_sum_add(&view->without_first, noise);
     if (release->client != view->second) square_sum_add(&view->without_second, noise);
 }
 
+double mfpg_view_survived_sd(
+    const mfpg_view_noise *view, const mfpg_release *release, const unsigned char *survivors) {
+    const mfpg_roster roster = {.count = MFPG_SUM_MOST};
+    const mfpg_sum_terms terms = {.threshold = view->threshold,
+        .colluders = view->colluders,
+        .grid = release->grid,
+        .share = view->share};
+    if (hidden_noise(release, view->colluder) == 0.0) return release->noise_sd;
+    return mfpg_sum_noise(&roster, &terms, (ptrdiff_t)release->client, survivors);
+}
+
 double mfpg_view_last_sd(const mfpg_view_noise *view, const mfpg_release *release) {
     if (!view->sums || hidden_noise(release, view->colluder) == 0.0)
         return release->noise_sd; /* nothing is claimed beyond the local view */
+    if (view->threshold > 0) return mfpg_view_survived_sd(view, release, NULL);
     /* The worst observer of a client is the other participant with the largest noise, because it can
      * subtract that noise. */
     const square_sum *sum = &view->all;

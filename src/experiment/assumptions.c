@@ -86,6 +86,36 @@ static void about_final(const mfpg_experiment *e, text_list *list) {
               "rounds forget");
 }
 
+/* The assumptions of a secure sum (mfpg/secure_sum.h). Of the threshold's answers up to c collude. */
+static void about_secure_sum(const mfpg_experiment *e, text_list *list) {
+    const mfpg_sum_options *sum = &e->options.sum;
+    char threshold[96] = "more than half of the members and colluders together";
+    if (sum->threshold > 0) snprintf(threshold, sizeof threshold, "%td", sum->threshold);
+    add(list,
+        "the updates are added by a secure sum: fewer answers than its threshold (%s) reveal nothing, and "
+        "otherwise the "
+        "server learns the sum of at least so many and nothing else. This run simulated it: all clients and "
+        "the server "
+        "played the protocol in one process",
+        threshold);
+    add(list,
+        "at most %td of the clients work together with the server%s; each certificate counts the client's "
+        "own noise and that "
+        "of the worst set of others that the threshold allows; of several local steps only the last is "
+        "hidden by the others' noise",
+        sum->colluders, sum->colluders == 0 ? " (none: a promise against the server alone)" : "");
+    add(list, "the roster of the clients' keys is right, and the primitives of the secure sum hold: the "
+              "certificate is one against "
+              "observers of bounded computing power");
+    add(list, "who drops out does not depend on private data, as a time limit would that long records "
+              "exceed; a client that "
+              "drops out is not made up for before the sum, which the server divides by the public weights "
+              "of the others");
+    add(list, "robustness is not promised: a client may send anything, and its damage to the model is "
+              "bounded by the range of the "
+              "sum, not by the clip");
+}
+
 static void about_releases(const mfpg_experiment *e, text_list *list) {
     const mfpg_promise *promise = &e->options.promise;
     add(list,
@@ -117,14 +147,21 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
     if (e->options.hidden != MFPG_HIDDEN_NONE)
         add(list, "every client is honest, adds its noise and stays in every average; of several local steps "
                   "only the noise of the last is counted");
+    else if (e->options.sum.simulate)
+        about_secure_sum(e, list);
     else if (promise->view != MFPG_VIEW_LOCAL)
-        add(list, "aggregation is secure: the observer sees sums only, and every honest client adds its "
-                  "noise and stays "
-                  "in the sum; of several local steps only the last is hidden by the others' noise");
+        add(list,
+            "the sum was computed as by somebody who is trusted, which was not done but assumed%s: the "
+            "observer sees sums "
+            "only, and every honest client adds its noise and %s; of several local steps only the last is "
+            "hidden by the "
+            "others' noise",
+            promise->view == MFPG_VIEW_AVERAGE ? " (secure_sum.run: simulate does it)" : "",
+            e->dropout ? "is in the sum unless secure_sum.dropouts names it" : "stays in the sum");
     if (promise->view != MFPG_VIEW_LOCAL && mfpg_mechanism_projects(e->mechanisms.of_client[0]))
         add(list, "projected states hide nobody in their sum: the certificates are those of the local view");
     if (promise->view == MFPG_VIEW_FINAL) about_final(e, list);
-    if (e->options.participants)
+    if (e->options.participants && !e->options.sum.simulate)
         add(list, "every other participant may watch the average and subtract its own noise; each "
                   "certificate is that against the worst of them");
     if (e->colluder) add(list, "the named colluders' noise is known to the observer and not counted");

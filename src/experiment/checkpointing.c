@@ -76,6 +76,7 @@ mfpg_ledger_header mfpg_experiment_ledger_header(const mfpg_experiment *e) {
         .filter = !budget     ? MFPG_FILTER_ACCOUNTANT
                   : o->acting ? MFPG_FILTER_GDP
                               : o->filter,
+        .secure_sum = o->sum.simulate,
     };
 }
 

@@ -134,9 +134,11 @@ void mfpg_experiment_destroy(mfpg_experiment *e) {
     free(e->preference);
     free(e->action);
     free(e->colluder);
+    free(e->dropout);
     free(e->start);
     free(e->rounds);
     free(e->seconds);
+    free(e->sum_cost);
     free(e);
 }
 

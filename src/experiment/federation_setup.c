@@ -1,5 +1,6 @@
 /* Builds the options of the round loop from a configuration: what is promised, and what is assumed of the
  * loss. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,37 @@ static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *e) {
     }
     e->options.colluder = e->colluder;
     return MFPG_OK;
+}
+
+/* Reads ROUND:CLIENT, which names a round and a client. */
+static mfpg_status read_dropout(
+    mfpg_context *ctx, const mfpg_experiment *e, const char *text, mfpg_dropout *out) {
+    static const char key[] = "secure_sum.dropouts";
+    char *name;
+    errno = 0;
+    out->round = strtoll(text, &name, 10);
+    if (name == text || *name != ':' || errno || text[0] < '0' || text[0] > '9')
+        return mfpg_config_fail(ctx, e->config, key, "found '%s'; allowed: ROUND:CLIENT, as in '3:%s'", text,
+            e->data->client[0].name);
+    if (out->round < 1 || out->round > e->options.rounds)
+        return mfpg_config_fail(ctx, e->config, key, "'%s': there is no such round; train.rounds is %lld",
+            text, (long long)e->options.rounds);
+    for (out->client = 0; out->client < e->data->clients; out->client++)
+        if (strcmp(e->data->client[out->client].name, name + 1) == 0) return MFPG_OK;
+    return mfpg_config_fail(ctx, e->config, key, "there is no client '%s'", name + 1);
+}
+
+static mfpg_status list_dropouts(mfpg_context *ctx, mfpg_experiment *e) {
+    const mfpg_settings *set = &e->config->set;
+    mfpg_status status = MFPG_OK;
+    if (set->dropout_count == 0) return MFPG_OK;
+    e->dropout = mfpg_alloc(set->dropout_count, sizeof *e->dropout);
+    if (!e->dropout) return mfpg_fail_memory(ctx);
+    for (ptrdiff_t i = 0; i < set->dropout_count && status == MFPG_OK; i++)
+        status = read_dropout(ctx, e, set->dropouts[i], &e->dropout[i]);
+    e->options.sum.dropout = e->dropout;
+    e->options.sum.dropouts = set->dropout_count;
+    return status;
 }
 
 /* Without test rows there can be no test: this is an error if evaluate: test was given; otherwise training
@@ -210,5 +242,6 @@ mfpg_status mfpg_setup_federation(mfpg_context *ctx, mfpg_experiment *e) {
     if (status == MFPG_OK) status = set_accountant(ctx, e);
     if (status == MFPG_OK) status = set_filter(ctx, e);
     if (status == MFPG_OK) status = mark_colluders(ctx, e);
+    if (status == MFPG_OK) status = list_dropouts(ctx, e);
     return status == MFPG_OK ? settle_evaluation(ctx, e) : status;
 }

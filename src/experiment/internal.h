@@ -57,6 +57,7 @@ struct mfpg_experiment {
     mfpg_action *action;
     mfpg_federation_options options;
     unsigned char *colluder; /* clients; NULL if there is none */
+    mfpg_dropout *dropout;   /* those of secure_sum.dropouts; NULL if there are none */
     text_list assumptions;
     mfpg_federation *federation;
     /* The game, empty if none is played. */
@@ -72,6 +73,7 @@ struct mfpg_experiment {
     run_checkpoints checkpoints;
     mfpg_round_report *rounds; /* completed */
     double *seconds;
+    mfpg_sum_cost *sum_cost; /* of the rounds that were played in this process */
     ptrdiff_t round_count;
     int interrupted;
 };

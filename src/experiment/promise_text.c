@@ -54,10 +54,18 @@ void mfpg_experiment_promise(
     const mfpg_federation_options *options = &e->options;
     const mfpg_promise *promise = &options->promise;
     int records = mfpg_noises_records(e), hidden = options->hidden != MFPG_HIDDEN_NONE;
+    char seen[128];
+    snprintf(seen, sizeof seen, "%s", what_is_seen(promise->view, records, hidden));
+    if (options->sum.simulate && options->sum.colluders > 0)
+        snprintf(seen, sizeof seen,
+            "sees what the server of the secure sum sees together with %td of its clients",
+            options->sum.colluders);
+    else if (options->sum.simulate)
+        snprintf(seen, sizeof seen, "sees what the server of the secure sum sees");
     int raw = options->acting && options->acting->selection == MFPG_SELECTION_NONE;
     if (!isfinite(client->epsilon)) {
-        snprintf(text, size, "no promise: someone who %s may learn %s%s",
-            what_is_seen(promise->view, records, hidden), what_is_hidden(promise, records),
+        snprintf(text, size, "no promise: someone who %s may learn %s%s", seen,
+            what_is_hidden(promise, records),
             raw ? ", because its actions were chosen from raw losses and gradients, without noise" : "");
         return;
     }
@@ -66,8 +74,8 @@ void mfpg_experiment_promise(
     snprintf(text, size,
         "someone who %s and guesses %s is correct at most %.1f %% of the time (50 %% is chance); "
         "(epsilon %.10g, delta %g) by accountant %s%s",
-        what_is_seen(promise->view, records, hidden), what_is_hidden(promise, records),
-        mfpg_number_up(right, 1), mfpg_number_up(client->epsilon, 4), options->delta, options->accountant,
+        seen, what_is_hidden(promise, records), mfpg_number_up(right, 1), mfpg_number_up(client->epsilon, 4),
+        options->delta, options->accountant,
         options->acting ? ", the budget of its filter: noise answered to what was released before, so that "
                           "what was spent is no certificate by itself"
                         : "");

@@ -120,6 +120,7 @@ static mfpg_status train(mfpg_context *ctx, mfpg_experiment *e, const mfpg_run_o
         mfpg_status status = mfpg_federation_round(ctx, e->federation, report, &done);
         if (status != MFPG_OK) return status;
         if (done) break;
+        if (e->sum_cost) e->sum_cost[e->round_count] = mfpg_federation_sum_cost(e->federation);
         e->seconds[e->round_count++] = mfpg_clock_seconds() - begun;
         if (options->progress) options->progress(options->progress_user, report, planned);
         int stop = options->stop && *options->stop;
@@ -144,7 +145,8 @@ static mfpg_status write_results(mfpg_context *ctx, mfpg_experiment *e, const ch
     if (status == MFPG_OK)
         status = mfpg_run_write_model(
             ctx, folder, mfpg_federation_model(e->federation), mfpg_model_parameters(e->model));
-    if (status == MFPG_OK) status = mfpg_run_write_timings(ctx, folder, e->seconds, e->round_count);
+    if (status == MFPG_OK)
+        status = mfpg_run_write_timings(ctx, folder, e->seconds, e->sum_cost, e->round_count);
     if (status != MFPG_OK) return status;
     json_t *summary = mfpg_summary_json(ctx, e);
     status = summary ? mfpg_run_write_json(ctx, folder, "summary.json", summary) : mfpg_fail_memory(ctx);
@@ -158,11 +160,15 @@ static mfpg_status allocate_reports(mfpg_context *ctx, mfpg_experiment *e) {
     size_t each = sizeof *e->rounds + sizeof *e->seconds;
     e->rounds = mfpg_alloc((ptrdiff_t)rounds, sizeof *e->rounds);
     e->seconds = mfpg_alloc((ptrdiff_t)rounds, sizeof *e->seconds);
-    if (e->rounds && e->seconds) return MFPG_OK;
+    int simulates = e->options.sum.simulate;
+    if (simulates) e->sum_cost = mfpg_alloc((ptrdiff_t)rounds, sizeof *e->sum_cost);
+    if (e->rounds && e->seconds && (e->sum_cost || !simulates)) return MFPG_OK;
     free(e->rounds);
     free(e->seconds);
+    free(e->sum_cost);
     e->rounds = NULL;
     e->seconds = NULL;
+    e->sum_cost = NULL;
     return mfpg_fail(ctx, MFPG_ERR_MEMORY,
         "out of memory: train.rounds: the reports of %lld rounds need %.3g MB, more than there is",
         (long long)rounds, (double)rounds * (double)each / 1e6);

@@ -131,13 +131,56 @@ static mfpg_release planned_release(void *user, ptrdiff_t i) {
     return mfpg_federation_release(f, &f->terms, f->order[i]);
 }
 
+/* Returns 0 if too few clients are left for a secure sum. */
+static int can_be_summed(const mfpg_federation *f) {
+    return !f->secure || f->terms.view.threshold > 0;
+}
+
+/* Takes those who drop out of the round out of order[], and returns the number of the others. Their weights stay. */
+static ptrdiff_t drop(mfpg_federation *f, ptrdiff_t members) {
+    double gone = 0.0, kept = 0.0;
+    ptrdiff_t count = 0;
+    for (ptrdiff_t i = 0; i < members; i++) {
+        ptrdiff_t k = f->order[i];
+        double weight = mfpg_plan_local(f->plan, k).weight;
+        if (f->dropped[k]) {
+            gone += weight;
+        } else {
+            kept += weight;
+            f->order[count++] = k;
+        }
+    }
+    f->remaining = gone > 0.0 ? kept / (kept + gone) : 1.0;
+    return count;
+}
+
+static void mark_dropped(mfpg_federation *f) {
+    const mfpg_sum_options *sum = &f->options.sum;
+    memset(f->dropped, 0, (size_t)f->clients);
+    for (ptrdiff_t i = 0; i < sum->dropouts; i++)
+        if (sum->dropout[i].round == f->round + 1) f->dropped[sum->dropout[i].client] = 1;
+}
+
+/* Without its threshold of answers a secure sum reveals nothing. */
+static mfpg_status leave_out_dropped(mfpg_context *ctx, mfpg_federation *f) {
+    ptrdiff_t members = f->cohort_size;
+    f->cohort_size = drop(f, members);
+    int threshold = f->secure ? f->terms.view.threshold : members > 0;
+    if (f->cohort_size >= threshold || members == 0) return MFPG_OK;
+    return mfpg_fail(ctx, MFPG_ERR_INPUT,
+        "secure_sum.dropouts: in round %lld %td of %td members answer, fewer than the %d without which "
+        "nothing can be summed",
+        (long long)f->round + 1, f->cohort_size, members, threshold);
+}
+
 /* No certificate may exceed stop_at_epsilon. In the average view a member that leaves takes its noise away
  * from the others, so the selection is repeated until all remaining members can afford the round (theory
  * S4). It reads only public numbers and actions that have been accounted for, and it takes place before any
  * of this round's updates is released. */
 static ptrdiff_t stop_spenders(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t count) {
     for (;;) {
-        f->terms = mfpg_plan_terms(f->plan, f->order, count);
+        f->terms = mfpg_plan_terms(f->plan, f->order, count, f->dropped);
+        if (!can_be_summed(f)) return 0;
         ptrdiff_t kept = mfpg_federation_keep_affordable(ctx, f, planned_release, f, count);
         if (kept == count) return count;
         count = kept;
@@ -157,16 +200,21 @@ mfpg_status mfpg_federation_admit(mfpg_context *ctx, mfpg_federation *f, ptrdiff
     ptrdiff_t left = 0;
     *exhausted = 0;
     f->cohort_size = members;
+    f->remaining = 1.0;
     if (!f->order) {
         f->terms = f->usual;
         return MFPG_OK;
     }
+    if (f->dropped) mark_dropped(f);
     if (isfinite(f->options.stop_at_epsilon)) {
         f->cohort_size = stop_spenders(ctx, f, members);
         for (ptrdiff_t k = 0; k < f->clients; k++) left += f->client[k].stopped_before == 0;
-        *exhausted = left == 0;
+        *exhausted = left == 0 || (f->secure && mfpg_plan_sum_threshold(f->plan, left) == 0);
     } else {
-        f->terms = mfpg_plan_terms(f->plan, f->order, members);
+        f->terms = mfpg_plan_terms(f->plan, f->order, members, f->dropped);
+        if (!can_be_summed(f)) f->cohort_size = 0;
     }
+    mfpg_status status = f->dropped ? leave_out_dropped(ctx, f) : MFPG_OK;
+    if (status != MFPG_OK) return status;
     return mfpg_federation_charge(ctx, f, planned_release, f, f->cohort_size);
 }

@@ -82,7 +82,7 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     f->metrics = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->metrics));
     f->w = mfpg_keep(&f->kept, mfpg_alloc_floats(f->dimension));
     if (draws) f->draw = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->draw));
-    if (draws || isfinite(o->stop_at_epsilon) || o->acting)
+    if (draws || isfinite(o->stop_at_epsilon) || o->acting || o->sum.dropouts > 0)
         f->order = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->order));
     if (f->ranks > 1) f->words = mfpg_keep(&f->kept, mfpg_alloc(f->clients, 2 * sizeof *f->words));
     for (ptrdiff_t k = 0; k < f->clients; k++) {
@@ -127,7 +127,8 @@ static mfpg_status begin(mfpg_context *ctx, mfpg_federation *f, const mfpg_actio
     if (status == MFPG_OK)
         status = mfpg_plan_create(ctx, &f->options, f->data, f->mechanism, action, &f->plan);
     if (status == MFPG_OK) status = prepare_shares(ctx, f);
-    if (status == MFPG_OK) f->usual = mfpg_plan_terms(f->plan, NULL, f->clients);
+    if (status == MFPG_OK) status = mfpg_federation_prepare_sum(ctx, f);
+    if (status == MFPG_OK) f->usual = mfpg_plan_terms(f->plan, NULL, f->clients, NULL);
     if (status == MFPG_OK) status = check_accountants(ctx, f);
     if (status == MFPG_OK) status = mfpg_federation_start_filters(ctx, f);
     if (status == MFPG_OK) status = mfpg_part_actions.begin(ctx, f);
@@ -150,6 +151,7 @@ mfpg_status mfpg_federation_create(mfpg_context *ctx, const mfpg_federation_opti
         .cohort_key = *key,
         .clients = data->clients,
         .dimension = mfpg_model_parameters(model),
+        .remaining = 1.0,
         .costliest = -1,
         .certified.round = -1};
     status = begin(ctx, f, action);
@@ -167,6 +169,7 @@ void mfpg_federation_destroy(mfpg_federation *f) {
     mfpg_federation_forget_certificates(f);
     mfpg_accountant_destroy(f->population);
     mfpg_plan_destroy(f->plan);
+    mfpg_federation_clear_sum(f);
     mfpg_kept_clear(&f->kept);
     free(f);
 }

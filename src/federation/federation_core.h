@@ -87,7 +87,8 @@ typedef struct certified_clients {
 
 typedef struct noised_records noised_records;
 typedef struct adaptive_actions adaptive_actions;
-typedef struct server_step server_step; /* server_step.c */
+typedef struct server_step server_step;   /* server_step.c */
+typedef struct secure_round secure_round; /* secure_round.c */
 
 struct mfpg_federation {
     mfpg_federation_options options;
@@ -116,9 +117,12 @@ struct mfpg_federation {
     /* one entry per client: the members of this round, ascending; NULL if all clients always take part */
     ptrdiff_t *order;
     ptrdiff_t cohort_size;
+    unsigned char *dropped;   /* one per client: drops out of this round; NULL if no client ever does */
+    double remaining;         /* share of the round's weights that is in its sum; 1 if nobody drops out */
     mfpg_stream noise, batch; /* streams of this round; a client's stream is the same with its number */
     workspace *worker;        /* workers */
     int workers;
+    int64_t sum_run; /* of the releases into secure sums */
     int rank, ranks; /* this process trains the clients k with k mod ranks = rank */
     /* if all clients always take part, the one that spends most per round; -1: not known */
     ptrdiff_t costliest;
@@ -126,6 +130,7 @@ struct mfpg_federation {
 
     noised_records *records;  /* mechanisms of data particles */
     adaptive_actions *acting; /* NULL unless actions are chosen in each round */
+    secure_round *secure;     /* NULL unless the secure sum is simulated */
     server_step *server;      /* a server optimiser; NULL if the average is the next model */
     /* one per client; charged before anything is released, if filters enforce the budget */
     mfpg_filter *filter;
@@ -170,6 +175,10 @@ static inline mfpg_release mfpg_federation_release(
     const mfpg_federation *f, const round_terms *terms, ptrdiff_t k) {
     mfpg_release release = mfpg_plan_release_on(f->plan, terms, k);
     release.round = f->round + 1;
+    if (release.attempt > 0) {
+        release.run = f->sum_run;
+        release.sum_round = release.round;
+    }
     return release;
 }
 
@@ -220,6 +229,20 @@ mfpg_status mfpg_federation_act(mfpg_context *ctx, mfpg_federation *federation, 
 
 /* server_step.c: replaces the global model by the next one, after the average has been accounted for. */
 mfpg_status mfpg_federation_publish(mfpg_context *ctx, mfpg_federation *federation, const float *average);
+
+/* secure_round.c: checks the options of sums, and prepares the secure sum and the dropouts that they request. */
+mfpg_status mfpg_federation_prepare_sum(mfpg_context *ctx, mfpg_federation *federation);
+
+/* Wipes the keys of the simulated clients. */
+void mfpg_federation_clear_sum(mfpg_federation *federation);
+
+/* Keeps the share of member i of this round. Without a secure sum it does nothing; nor does the next function. */
+void mfpg_federation_keep_share(mfpg_federation *federation, ptrdiff_t member, const int64_t *share);
+
+/* Plays the protocol with the shares of the round, which the ledger lists already, and lists the survivors there.
+ * MFPG_ERR_NUMERIC if its result is not `sum`, because that left the range of its bits. */
+mfpg_status mfpg_federation_sum_securely(
+    mfpg_context *ctx, mfpg_federation *federation, const mfpg_fixed_sum *sum);
 
 /* cohort.c: shares two words of each of the members 0 .. count - 1, which only their own rank knows, with
  * all ranks. `word` reads them from client k (tell 1) or writes them to it (tell 0). Collective; does

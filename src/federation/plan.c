@@ -39,10 +39,35 @@ mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t k) {
     return release;
 }
 
-mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t k) {
-    mfpg_release release = mfpg_plan_local(plan, k);
-    release.last_sd = mfpg_view_last_sd(&plan->view, &release);
+/* Adds to a release what the view says of it. */
+static mfpg_release seen_by(const mfpg_view_noise *view, mfpg_release release) {
+    release.last_sd = mfpg_view_last_sd(view, &release);
+    if (view->threshold == 0 || !view->sums) return release;
+    release.attempt = 1;
+    release.members = view->members;
+    release.threshold = view->threshold;
+    release.colluders = view->colluders;
     return release;
+}
+
+mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t k) {
+    return seen_by(&plan->view, mfpg_plan_local(plan, k));
+}
+
+int mfpg_plan_sum_threshold(const mfpg_plan *plan, ptrdiff_t members) {
+    const mfpg_sum_options *sum = &plan->options->sum;
+    ptrdiff_t t = sum->threshold ? sum->threshold : (members + sum->colluders) / 2 + 1;
+    return plan->clients <= MFPG_SUM_MOST && members >= MFPG_SUM_LEAST && t <= members ? (int)t : 0;
+}
+
+/* Starts the view of a round with so many members. */
+static mfpg_view_noise start_view(const mfpg_plan *plan, ptrdiff_t members) {
+    const mfpg_federation_options *o = plan->options;
+    mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
+    if (!o->sum.simulate) return view;
+    mfpg_view_secure(&view, mfpg_plan_sum_threshold(plan, members), (int)o->sum.colluders);
+    view.sums = view.threshold > 0; /* otherwise nothing is summed */
+    return view;
 }
 
 /* ---- making one ---- */
@@ -215,17 +240,18 @@ mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t 
     return MFPG_OK;
 }
 
-/* Computes what the view grants each client of the others' noise. If cohorts are drawn, the others' noise
- * cannot be relied on beforehand. The plan then keeps the local view, which is an upper bound for the
+/* Computes what the view grants each client of the others' noise. If cohorts are drawn, or clients drop out of a sum that
+ * does not reckon with it, the others' noise cannot be relied on beforehand. The plan then keeps the local view, which is an upper bound for the
  * average view, and each round's actual cohort is accounted with its own view. */
 static void grant_noise(mfpg_plan *plan) {
     const mfpg_federation_options *o = plan->options;
-    mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
+    mfpg_view_noise view = start_view(plan, plan->clients);
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
         mfpg_release release = mfpg_plan_local(plan, k);
         mfpg_view_rank(&view, &release);
     }
-    view.sums = view.sums && o->clients_per_round == 0 && o->client_rate >= 1.0 && !plan->projects;
+    int missed = o->sum.dropouts > 0 && !o->sum.simulate;
+    view.sums = view.sums && o->clients_per_round == 0 && o->client_rate >= 1.0 && !plan->projects && !missed;
     for (ptrdiff_t k = 0; k < plan->clients && view.sums; k++) {
         mfpg_release release = mfpg_plan_local(plan, k);
         mfpg_view_add(&view, &release);
@@ -274,22 +300,24 @@ mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mf
 
 /* ---- a round ---- */
 
-round_terms mfpg_plan_terms(const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count) {
-    const mfpg_federation_options *o = plan->options;
-    mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
+round_terms mfpg_plan_terms(
+    const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count, const unsigned char *dropped) {
+    mfpg_view_noise view = start_view(plan, count);
     round_terms terms = {.view = view};
     terms.view.sums = 0; /* the noises that are added up are those of the members themselves */
     for (ptrdiff_t i = 0; i < count; i++)
         terms.weights += class_of(plan, order ? order[i] : i)->release.weight;
     if (!view.sums || plan->projects) return terms;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        mfpg_release own = mfpg_plan_release_on(plan, &terms, order ? order[i] : i);
-        mfpg_view_rank(&view, &own);
-    }
-    for (ptrdiff_t i = 0; i < count; i++) {
-        mfpg_release own = mfpg_plan_release_on(plan, &terms, order ? order[i] : i);
-        mfpg_view_add(&view, &own);
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (ptrdiff_t i = 0; i < count; i++) {
+            ptrdiff_t k = order ? order[i] : i;
+            if (dropped && dropped[k] && view.threshold == 0) continue;
+            mfpg_release own = mfpg_plan_release_on(plan, &terms, k);
+            if (pass == 0)
+                mfpg_view_rank(&view, &own);
+            else
+                mfpg_view_add(&view, &own);
+        }
     terms.view = view;
     return terms;
 }
@@ -297,8 +325,7 @@ round_terms mfpg_plan_terms(const mfpg_plan *plan, const ptrdiff_t *order, ptrdi
 mfpg_release mfpg_plan_release_on(const mfpg_plan *plan, const round_terms *terms, ptrdiff_t k) {
     mfpg_release release = mfpg_plan_local(plan, k);
     release.weight = release.weight / terms->weights;
-    release.last_sd = mfpg_view_last_sd(&terms->view, &release);
-    return release;
+    return seen_by(&terms->view, release);
 }
 
 /* ---- what it tells ---- */

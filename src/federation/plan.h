@@ -74,9 +74,14 @@ mfpg_action mfpg_plan_action(const mfpg_plan *plan, ptrdiff_t client);
 mfpg_release mfpg_plan_local(const mfpg_plan *plan, ptrdiff_t client);
 
 /* mfpg_plan_terms returns what the releases of the members order[0 .. count) have in common (order NULL: all
- * clients). The next function returns what client k releases on such terms; its round is 0. */
-round_terms mfpg_plan_terms(const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count);
+ * clients). dropped: flags of the clients that drop out of the round, or NULL; they keep their weight, and unless the
+ * sum is secure, their noise is missing. A secure sum has threshold 0 if so few cannot hold it. The next function returns what client k releases on such terms; its round is 0. */
+round_terms mfpg_plan_terms(
+    const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count, const unsigned char *dropped);
 mfpg_release mfpg_plan_release_on(const mfpg_plan *plan, const round_terms *terms, ptrdiff_t client);
+
+/* Returns the threshold of a secure sum of so many members; 0 if they are too few. */
+int mfpg_plan_sum_threshold(const mfpg_plan *plan, ptrdiff_t members);
 
 /* Gives the same client another action; the options must have acting. */
 mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t client, mfpg_action action);

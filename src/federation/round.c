@@ -35,6 +35,7 @@ static mfpg_status update_member(mfpg_context *ctx, ptrdiff_t member, int worker
         mfpg_fixed_sum_add_units(&own->sum, own->share);
     else if (status == MFPG_OK)
         status = mfpg_fixed_sum_add(ctx, &own->sum, release.weight, own->model);
+    if (status == MFPG_OK && own->share) mfpg_federation_keep_share(f, member, own->share);
     if (status != MFPG_OK)
         return mfpg_fail_in(ctx, status, "round %lld, client '%s'", (long long)f->round + 1, data->name);
     mfpg_transport_add(&own->transport, &report.transport);
@@ -116,7 +117,7 @@ static mfpg_status average(mfpg_context *ctx, mfpg_federation *f) {
     if (status == MFPG_OK) status = mfpg_fixed_sum_merge_ranks(ctx, total);
     float *model = f->worker[0].model;
     if (status == MFPG_OK && f->shares)
-        mfpg_fixed_sum_move(total, f->plan->grid, f->w, model);
+        mfpg_fixed_sum_move(total, f->plan->grid / f->remaining, f->w, model);
     else if (status == MFPG_OK)
         mfpg_fixed_sum_read_float(total, model);
     return status;
@@ -202,6 +203,7 @@ mfpg_status mfpg_federation_round(
         if (status == MFPG_OK)
             status = mfpg_ranks_agree(ctx, mfpg_federation_announce_updates(ctx, f, f->worker[0].model));
         if (status == MFPG_OK) status = account(ctx, f);
+        if (status == MFPG_OK) status = mfpg_federation_sum_securely(ctx, f, &f->worker[0].sum);
         if (status == MFPG_OK) status = mfpg_federation_publish(ctx, f, f->worker[0].model);
     }
     if (status != MFPG_OK) return status;

@@ -89,21 +89,32 @@ mfpg_status mfpg_run_write_json(
     return mfpg_file_commit(ctx, &file);
 }
 
-mfpg_status mfpg_run_write_timings(
-    mfpg_context *ctx, const char *folder, const double *seconds, ptrdiff_t count) {
+/* Cells are empty for a round without a secure sum, or that was played before an interruption. */
+static void write_cost(mfpg_csv *csv, const mfpg_sum_cost *cost) {
+    int any = cost->bytes > 0;
+    mfpg_csv_number(csv, any ? cost->client_seconds : (double)NAN);
+    mfpg_csv_number(csv, any ? cost->server_seconds : (double)NAN);
+    mfpg_csv_number(csv, any ? (double)cost->bytes : (double)NAN);
+}
+
+mfpg_status mfpg_run_write_timings(mfpg_context *ctx, const char *folder, const double *seconds,
+    const mfpg_sum_cost *cost, ptrdiff_t count) {
     mfpg_file file;
     mfpg_status status = mfpg_file_create_in(ctx, folder, "timings.csv", &file);
     if (status != MFPG_OK) return status;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     mfpg_csv csv = {.stream = file.stream};
-    mfpg_csv_header(&csv, "round,seconds,host,threads,ranks");
+    mfpg_csv_header(&csv, cost ? "round,seconds,host,threads,ranks,client_cpu_seconds,server_cpu_seconds,"
+                                 "bytes_per_client"
+                               : "round,seconds,host,threads,ranks");
     for (ptrdiff_t i = 0; i < count; i++) {
         mfpg_csv_integer(&csv, i + 1);
         mfpg_csv_number(&csv, seconds[i]);
         mfpg_csv_text(&csv, host);
         mfpg_csv_integer(&csv, mfpg_context_threads(ctx));
         mfpg_csv_integer(&csv, mfpg_ranks_size(ctx));
+        if (cost) write_cost(&csv, &cost[i]);
         mfpg_csv_end_row(&csv);
     }
     return mfpg_file_commit(ctx, &file);

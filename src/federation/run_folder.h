@@ -52,8 +52,8 @@ mfpg_status mfpg_run_write_json(
     mfpg_context *ctx, const char *folder, const char *name, const json_t *object);
 
 /* Writes timings.csv, the only file that may differ between equal runs: wall seconds per round, host,
- * threads. */
+ * threads. cost: of every round's secure sum; NULL without one. */
 mfpg_status mfpg_run_write_timings(
-    mfpg_context *ctx, const char *folder, const double *seconds, ptrdiff_t count);
+    mfpg_context *ctx, const char *folder, const double *seconds, const mfpg_sum_cost *cost, ptrdiff_t count);
 
 #endif

@@ -170,7 +170,7 @@ static mfpg_status write_model(fixture *f) {
 
 static mfpg_status write_timings(fixture *f) {
     double seconds = 1.0;
-    return mfpg_run_write_timings(f->ctx, folder, &seconds, 1);
+    return mfpg_run_write_timings(f->ctx, folder, &seconds, NULL, 1);
 }
 
 static mfpg_status write_json(fixture *f) {

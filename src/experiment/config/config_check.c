@@ -121,6 +121,30 @@ static mfpg_status check_cohort(mfpg_context *ctx, const mfpg_config *config) {
         "found %g, but train.clients_per_round is set too; a cohort has a size or a rate", o->client_rate);
 }
 
+/* A secure sum adds noised updates, and protects nothing else. Clients and dropouts are checked by the federation, which
+ * knows the data. */
+static mfpg_status check_sum(mfpg_context *ctx, const mfpg_config *config) {
+    const mfpg_settings *all = &config->all;
+    const char *path = all->federation.sum.simulate ? "secure_sum.run" : "secure_sum.dropouts";
+    if (!all->federation.sum.simulate && all->dropout_count == 0) return MFPG_OK;
+    if (mechanism_of(config).control == MFPG_CONTROL_NONE)
+        return mfpg_config_fail(ctx, config, path,
+            "method %s adds no noise, which is what a sum hides a client in", config->method.name);
+    if (noises_records(config))
+        return mfpg_config_fail(ctx, config, path,
+            "here the records are noised, and each protects itself whatever is seen; allowed: %s",
+            all->federation.sum.simulate ? "none" : "[]");
+    if (all->federation.promise.view != MFPG_VIEW_AVERAGE)
+        return mfpg_config_fail(ctx, config, path,
+            "privacy.view is %s; a sum in place of updates is view average",
+            mfpg_view_name(all->federation.promise.view));
+    if (all->mechanism.regularisation.value > 0.0 && mechanism_of(config).flow)
+        return mfpg_config_fail(ctx, config, "entropic.transport.regularisation",
+            "found %g; projected states hide nobody in a sum; with %s allowed: 0",
+            all->mechanism.regularisation.value, path);
+    return MFPG_OK;
+}
+
 /* Keys of noised updates have no meaning if the records are noised. */
 static mfpg_status check_records(mfpg_context *ctx, const mfpg_config *config) {
     const mfpg_settings *all = &config->all;
@@ -283,7 +307,7 @@ static mfpg_status check_game(mfpg_context *ctx, const mfpg_config *config) {
 
 mfpg_status mfpg_config_check(mfpg_context *ctx, const mfpg_config *config) {
     mfpg_status (*const rule[])(mfpg_context *, const mfpg_config *) = {check_method, check_records,
-        check_step, check_data, check_unit, check_cohort, check_game, warn_of_unused};
+        check_step, check_data, check_unit, check_cohort, check_sum, check_game, warn_of_unused};
     mfpg_status status = MFPG_OK;
     for (size_t i = 0; i < sizeof rule / sizeof rule[0] && status == MFPG_OK; i++)
         status = rule[i](ctx, config);

@@ -40,6 +40,8 @@
 #define EXPONENTIAL     FACT(EXPONENTIAL), "with game.update each-round and selection exponential"
 #define MOMENTUM        FACT(MOMENTUM), "with an optimiser that has a momentum"
 #define SERVER_MOMENTUM FACT(SERVER_MOMENTUM), "with a server optimiser that has a momentum"
+#define SUMMED          FACT(SUMMED), "with privacy.view average, where parameters are noised"
+#define SECURE          FACT(SECURE), "with secure_sum.run simulate"
 #define SERVER_MOMENTS  FACT(SERVER_MOMENTS), "with server optimiser adam"
 #define NOISY_GRADIENT  FACT(NOISY_GRADIENT), "with game.update each-round, selection noisy and cost paper"
 #define OWN_NOISE       PLAYED(MFPG_COST_READS_CURVATURE), "with a game of cost gaussian or entropic"

@@ -35,6 +35,8 @@ typedef struct mfpg_settings {
     ptrdiff_t range_count;
     const char *const *colluders; /* colluder_count */
     ptrdiff_t colluder_count;
+    const char *const *dropouts; /* dropout_count */
+    ptrdiff_t dropout_count;
     int filter;                                /* -1: auto, else mfpg_filter_kind */
     double action, multiplier, target_epsilon; /* NAN: not given */
     int law;                                   /* -1: auto, else mfpg_noise_law */
@@ -106,7 +108,9 @@ typedef enum mfpg_config_fact {
     MFPG_FACT_NOISY_GRADIENT = 1 << 22,
     MFPG_FACT_MOMENTUM = 1 << 23, /* of the clients' optimiser */
     MFPG_FACT_SERVER_MOMENTUM = 1 << 24,
-    MFPG_FACT_SERVER_MOMENTS = 1 << 25
+    MFPG_FACT_SERVER_MOMENTS = 1 << 25,
+    MFPG_FACT_SUMMED = 1 << 26, /* noised parameters in the view average */
+    MFPG_FACT_SECURE = 1 << 27  /* with a secure sum */
 } mfpg_config_fact;
 
 /* ---- keys.c: the list, and paths ---- */

@@ -145,6 +145,10 @@ static uint64_t facts_of_mechanism(const mfpg_config *config) {
     if (all->federation.hidden != MFPG_HIDDEN_NONE) facts |= MFPG_FACT_ASSUMED;
     if (isfinite(all->federation.stop_at_epsilon)) facts |= MFPG_FACT_STOPPED;
     if (!records) facts |= MFPG_FACT_UPDATES;
+    if (!records && all->federation.promise.view == MFPG_VIEW_AVERAGE) {
+        facts |= MFPG_FACT_SUMMED;
+        if (all->federation.sum.simulate) facts |= MFPG_FACT_SECURE;
+    }
     if (config->method.players == MFPG_PLAYERS_NONE) facts |= MFPG_FACT_NO_GAME;
     return facts;
 }
