@@ -1,5 +1,6 @@
 #include "accountants/fixture.h"
 #include "accountants/view_noise.h"
+#include "base/grid_noise.h"
 
 /* Fills last_sd of one round's releases, all clients that take part. */
 static void apply_view(const mfpg_promise *promise, const unsigned char *colluder, int participants,
@@ -240,8 +241,72 @@ static void test_small_federations_fall_back_to_the_local_view(void **state) {
     apply_view(&average, NULL, 1, pair, 0);
 }
 
+/* ---- secure sums ---- */
+
+/* The least noise in client k's units over every set of survivors with k and at least t members, and every choice of at
+ * most c colluders among the others, each set tried by itself. only: NULL, or the one set of survivors. */
+static double least_noise(const cohort *all, int k, int t, int c, double grid, const unsigned char *only) {
+    double least = HUGE_VAL;
+    for (unsigned set = 0; set < 1U << all->clients; set++) {
+        int same = 1;
+        for (int j = 0; only && j < all->clients; j++) same = same && only[j] == (set >> j & 1);
+        if (!same || !(set >> k & 1) || __builtin_popcount(set) < t) continue;
+        for (unsigned bad = 0; bad < 1U << all->clients; bad++) {
+            if ((bad & set) != bad || bad >> k & 1 || __builtin_popcount(bad) > c) continue;
+            double variance = 0.0;
+            for (int j = 0; j < all->clients; j++) {
+                double noise = all->release[j].weight * all->release[j].noise_sd;
+                if (j != k && (noise < 4 * grid || all->colluder[j])) continue;
+                if ((set & ~bad) >> j & 1) variance += noise * noise;
+            }
+            least = fmin(least, sqrt(variance) / all->release[k].weight);
+        }
+    }
+    return fmax(least, all->release[k].noise_sd); /* the root may round below its own noise */
+}
+
+/* Some shares are too small for the grid, some clients are named as colluders on top. */
+static void test_a_secure_sum_grants_the_noise_of_the_worst_allowed_set(void **state) {
+    (void)state;
+    uint64_t random = announced_seed();
+    for (int i = 0; i < testing_repeats(150); i++) {
+        cohort all = random_cohort(&random);
+        all.clients = 3 + (int)(4 * random_unit(&random));
+        int n = all.clients, c = (int)((n - 1) * random_unit(&random));
+        int t = (n + c) / 2 + 1 + (int)((n - (n + c) / 2) * random_unit(&random));
+        int k = (int)(n * random_unit(&random));
+        if (t > n) t = n;
+        for (int j = 0; j < n; j++) {
+            all.release[j].weight = random_scale(&random, 0.02, 0.3);
+            all.release[j].noise_sd = random_scale(&random, 0.1, 3);
+            all.colluder[j] = j != k && random_unit(&random) < 0.2;
+            all.release[j].client = j;
+        }
+        double grid = mfpg_grid_for(
+            4 * all.release[k].weight * all.release[k].noise_sd); /* some of the others are below it */
+        mfpg_view_noise view = mfpg_view_start(&average, all.colluder, 1);
+        mfpg_view_secure(&view, t, c);
+        for (int j = 0; j < n; j++) all.release[j].grid = grid;
+        for (int j = 0; j < n; j++) mfpg_view_rank(&view, &all.release[j]);
+        for (int j = 0; j < n; j++) mfpg_view_add(&view, &all.release[j]);
+        double granted = mfpg_view_last_sd(&view, &all.release[k]);
+        double least = least_noise(&all, k, t, c, grid, NULL);
+        assert_true(granted <= least && granted >= all.release[k].noise_sd);
+        check_near(granted, least, 2e-13, 0, "worst set"); /* 512 roundings of 2.2e-16, downwards */
+        unsigned char survives[MFPG_SUM_MOST] = {0};
+        for (int j = 0, left = n - t; j < n; j++) {
+            survives[j] = j == k || left == 0 || random_unit(&random) < 0.5;
+            left -= !survives[j];
+        }
+        double known = mfpg_view_survived_sd(&view, &all.release[k], survives);
+        assert_true(known >= granted);
+        check_near(known, least_noise(&all, k, t, c, grid, survives), 2e-13, 0, "known survivors");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_secure_sum_grants_the_noise_of_the_worst_allowed_set),
         cmocka_unit_test(test_average_view_is_the_gaussian_algebra),
         cmocka_unit_test(test_colluders_and_observers_take_their_noise_away),
         cmocka_unit_test(test_early_noise_of_the_others_does_not_count),
