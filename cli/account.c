@@ -18,9 +18,11 @@ static json_t *assumption_json(const void *answer, ptrdiff_t index) {
 static json_t *client_json(const void *ledger, ptrdiff_t index) {
     const mfpg_ledger_client *client = &((const mfpg_ledger_account *)ledger)->client[index];
     int one_rate = client->steps > 0 && client->lowest_rate == client->highest_rate;
-    return cli_json("client:i name:s mu:n epsilon:n delta:n rounds:i steps:i sampling_rate:n", client->client,
-        client->name, client->mu, client->epsilon, client->delta, client->rounds, client->steps,
-        one_rate ? client->lowest_rate : (double)NAN);
+    return cli_json("client:i name:s mu:n epsilon:n delta:n rounds:i steps:i sampling_rate:n "
+                    "survived_epsilon:N survived_delta:N",
+        client->client, client->name, client->mu, client->epsilon, client->delta, client->rounds,
+        client->steps, one_rate ? client->lowest_rate : (double)NAN, client->survived_epsilon,
+        client->survived_delta);
 }
 
 static json_t *file_json(const void *ledger, ptrdiff_t index) {
@@ -39,8 +41,10 @@ static json_t *add_ledger(json_t *object, const mfpg_ledger_account *ledger) {
     object = cli_json_add(object, "seeded:b ledger:o", ledger->seeded, file_json(ledger, 0));
     if (ledger->files > 1)
         object = cli_json_add(object, "ledgers:o", cli_json_array(ledger->files, file_json, ledger));
-    return cli_json_add(object, "epsilon_replace:n odometer:o one_certificate:b clients:o",
-        ledger->epsilon_replace, odometer_json(&ledger->odometer), ledger->alike,
+    return cli_json_add(object,
+        "epsilon_replace:n survived_epsilon:N survived_delta:N odometer:o one_certificate:b clients:o",
+        ledger->epsilon_replace, ledger->survived_epsilon, ledger->survived_delta,
+        odometer_json(&ledger->odometer), ledger->alike,
         cli_json_array(ledger->clients, client_json, ledger));
 }
 
@@ -134,6 +138,12 @@ static void print_bounds(const mfpg_ledger_account *ledger) {
     if (isfinite(ledger->epsilon_replace))
         printf("%-12s one record inside a client is protected at the epsilon for replace: epsilon %s\n",
             "replace", cli_text_up(ledger->epsilon_replace, epsilon));
+    if (!isnan(ledger->survived_epsilon))
+        printf("%-12s epsilon %s, delta %s: what the secure sums revealed, with the clients known that are "
+               "in them; the "
+               "numbers above are what was promised before each sum\n",
+            "survivors", cli_text_up(ledger->survived_epsilon, epsilon),
+            cli_text_up(ledger->survived_delta, delta));
     if (read->index >= 0)
         printf("%-12s at most epsilon %s at delta %s (%s)\n", "odometer", cli_text_up(read->epsilon, epsilon),
             cli_text_up(ledger->odometer_delta, delta), MFPG_ODOMETER_NOTE);

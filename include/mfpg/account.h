@@ -58,6 +58,9 @@ typedef struct mfpg_ledger_client {
     double mu, epsilon, delta;        /* mu is NaN if sampling is credited, because then no mu exists */
     int64_t rounds, steps;            /* training rounds; choices of actions cost privacy but are not steps */
     double lowest_rate, highest_rate; /* of its steps */
+    /* The same with the survivors of secure sums where the ledger knows them: what happened, at most as much as what was
+     * promised before each sum. NaN without secure sums. */
+    double survived_epsilon, survived_delta;
 } mfpg_ledger_client;
 
 /** One of the ledgers that were priced together. */
@@ -78,6 +81,7 @@ typedef struct mfpg_ledger_account {
     /* For unit client and zero-out: the epsilon under replace (which protects one record inside a client) of
      * the client that spent most. NaN if epsilon was given, and in all other cases. */
     double epsilon_replace;
+    double survived_epsilon, survived_delta; /* the largest of a client; NaN without secure sums */
     int seeded;
     int alike;              /* 1 if there are several clients and all of them spent the same */
     mfpg_odometer odometer; /* of the client that spent most; its index is -1 if nothing can be stated */

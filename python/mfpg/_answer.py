@@ -62,6 +62,9 @@ class ClientAccount:
     steps: int
     sampling_rate: float | None
     """None where it has none, or several."""
+    survived_epsilon: float | None = None
+    """The same with the survivors of secure sums known; None without secure sums."""
+    survived_delta: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +97,9 @@ class LedgerAccount(Account):
     ledgers: tuple[LedgerEnd, ...] = ()
     epsilon_replace: float | None = None
     """Unit client, zero-out: the epsilon at which one record inside a client is protected."""
+    survived_epsilon: float | None = None
+    """What secure sums revealed, with the clients known that are in them; at most what was promised. None without them."""
+    survived_delta: float | None = None
     odometer: Odometer | None = None
     one_certificate: bool = False
     """True where all clients, of which there are several, spent the same."""

@@ -12,8 +12,6 @@
 #include "base/release_parts.h"
 #include "base/number.h"
 
-typedef mfpg_status (*account_visit)(void *user, const mfpg_release *release, int64_t first, int64_t last);
-
 typedef struct account_file {
     char *path;
     json_t *summary; /* summary.json next to it, or NULL */
@@ -174,7 +172,7 @@ static mfpg_status check_names(mfpg_context *ctx, const account_file *a, const a
 /* ---- files ---- */
 
 static mfpg_status open_file(
-    mfpg_context *ctx, const char *named, account_visit visit, void *user, account_file *out) {
+    mfpg_context *ctx, const char *named, mfpg_ledger_visit visit, void *user, account_file *out) {
     out->path = ledger_path(named);
     if (!out->path) return mfpg_fail_memory(ctx);
     mfpg_status status = read_summary_of(ctx, out->path, &out->summary);
@@ -195,13 +193,14 @@ static mfpg_status add_file(mfpg_context *ctx, account_files *files, const accou
     }
     if (files->all.clients < next->header.clients) files->all.clients = next->header.clients;
     files->all.seeded |= next->header.seeded;
+    files->all.secure_sum |= next->header.secure_sum;
     return status;
 }
 
 /* Reads every ledger once and visits each line. Fails with MFPG_ERR_INPUT if a file is named twice, or if
  * two files make different promises or give one number different client names. Call clear_files in any case. */
 static mfpg_status open_files(
-    mfpg_context *ctx, const mfpg_question *q, account_visit visit, void *user, account_files *out) {
+    mfpg_context *ctx, const mfpg_question *q, mfpg_ledger_visit visit, void *user, account_files *out) {
     out->file = mfpg_alloc(q->ledger.count, sizeof *out->file);
     if (!out->file) return mfpg_fail_memory(ctx);
     mfpg_status status = MFPG_OK;
@@ -224,8 +223,8 @@ static void clear_files(account_files *files) {
 
 /* Reads the ledgers again, one after the other, and records in out where each ends and whether a summary
  * confirms it. */
-static mfpg_status read_files(
-    mfpg_context *ctx, const account_files *files, account_visit visit, void *user, mfpg_ledger_file *out) {
+static mfpg_status read_files(mfpg_context *ctx, const account_files *files, mfpg_ledger_visit visit,
+    void *user, mfpg_ledger_file *out) {
     for (ptrdiff_t i = 0; i < files->count; i++) {
         const account_file *file = &files->file[i];
         out[i].path = mfpg_text_copy(file->path, strlen(file->path));
@@ -259,7 +258,9 @@ typedef struct pricing {
     int sampled;                  /* 1: some release sampled its examples */
     int adaptive;                 /* 1: some release is a choice of an action */
     int floats;                   /* 1: some release has noise that is not on a grid */
+    int64_t threshold, colluders; /* of secure sums: the smallest and the largest */
     mfpg_accountant **accountant; /* header.clients accountants; created before the releases are read */
+    mfpg_accountant **survived;   /* the same for what happened; NULL without secure sums */
 } pricing;
 
 /* ---- before the releases are recorded ---- */
@@ -284,6 +285,9 @@ static mfpg_status look(void *user, const mfpg_release *release, int64_t first, 
     if (mfpg_release_is_choice(release)) all->adaptive = 1;
     if (release->noise_sd > 0 && release->grid == 0) all->floats = 1;
     all->contraction = fmax(all->contraction, release->contraction);
+    if (release->attempt == 0) return MFPG_OK;
+    if (all->threshold == 0 || release->threshold < all->threshold) all->threshold = release->threshold;
+    if (release->colluders > all->colluders) all->colluders = release->colluders;
     return MFPG_OK;
 }
 
@@ -300,12 +304,17 @@ static mfpg_status allocate(pricing *all) {
     ledger->client = mfpg_alloc(clients, sizeof *ledger->client);
     ledger->file = mfpg_alloc(all->files.count, sizeof *ledger->file);
     all->accountant = mfpg_alloc(clients, sizeof *all->accountant);
-    if (!ledger->client || !ledger->file || !all->accountant) return mfpg_fail_memory(all->ctx);
+    if (all->header.secure_sum) all->survived = mfpg_alloc(clients, sizeof *all->survived);
+    if (!ledger->client || !ledger->file || !all->accountant || (all->header.secure_sum && !all->survived))
+        return mfpg_fail_memory(all->ctx);
     ledger->clients = clients;
     ledger->files = all->files.count;
     for (int64_t k = 0; k < clients; k++) {
-        ledger->client[k] =
-            (mfpg_ledger_client){.client = k, .lowest_rate = (double)NAN, .highest_rate = (double)NAN};
+        ledger->client[k] = (mfpg_ledger_client){.client = k,
+            .lowest_rate = (double)NAN,
+            .highest_rate = (double)NAN,
+            .survived_epsilon = (double)NAN,
+            .survived_delta = (double)NAN};
         const char *name = client_name(&all->files, k);
         if (name && !(ledger->client[k].name = mfpg_text_copy(name, strlen(name))))
             return mfpg_fail_memory(all->ctx);
@@ -331,8 +340,11 @@ static mfpg_status prepare(pricing *all) {
     all->adjacency = made.promise.adjacency;
     account_describe(all->q, name, made.promise.unit, made.promise.view, all->out);
     mfpg_status status = allocate(all);
-    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++)
+    for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) {
         status = mfpg_accountant_create(all->ctx, name, &made, &all->accountant[k]);
+        if (status == MFPG_OK && all->survived)
+            status = mfpg_accountant_create(all->ctx, name, &made, &all->survived[k]);
+    }
     return status == MFPG_OK ? check_particles(all) : status;
 }
 
@@ -358,6 +370,15 @@ static mfpg_status visit(void *user, const mfpg_release *release, int64_t first,
     return MFPG_OK;
 }
 
+/* Third reading, of ledgers with secure sums. */
+static mfpg_status visit_survived(void *user, const mfpg_release *release, int64_t first, int64_t last) {
+    pricing *all = user;
+    mfpg_status status = MFPG_OK;
+    for (int64_t k = first; k <= last && k >= 0 && k < all->header.clients && status == MFPG_OK; k++)
+        status = mfpg_accountant_record(all->ctx, all->survived[k], release);
+    return status;
+}
+
 /* ---- the price ---- */
 
 /* Computes the number that was not given; it is copied from the previous client if both released the same. */
@@ -376,6 +397,28 @@ static mfpg_status ask(pricing *all, int64_t k) {
     return account_given(client->epsilon)
                ? mfpg_accountant_delta(all->ctx, own, client->epsilon, &client->delta)
                : mfpg_accountant_epsilon(all->ctx, own, client->delta, &client->epsilon);
+}
+
+/* Computes what happened, which the survivors of the secure sums say. */
+static mfpg_status ask_survived(pricing *all) {
+    mfpg_ledger_account *ledger = all->ledger;
+    mfpg_status status = MFPG_OK;
+    ledger->survived_epsilon = ledger->survived_delta = (double)NAN;
+    for (ptrdiff_t i = 0; i < all->files.count && all->survived && status == MFPG_OK; i++)
+        status =
+            mfpg_ledger_read_survived(all->ctx, all->files.file[i].path, NULL, visit_survived, all, NULL);
+    for (int64_t k = 0; k < ledger->clients && all->survived && status == MFPG_OK; k++) {
+        mfpg_ledger_client *client = &ledger->client[k];
+        client->survived_epsilon = client->epsilon; /* one of the two was given */
+        client->survived_delta = client->delta;
+        status = account_given(all->q->epsilon) ? mfpg_accountant_delta(all->ctx, all->survived[k],
+                                                      client->epsilon, &client->survived_delta)
+                                                : mfpg_accountant_epsilon(all->ctx, all->survived[k],
+                                                      client->delta, &client->survived_epsilon);
+        ledger->survived_epsilon = fmax(ledger->survived_epsilon, client->survived_epsilon);
+        ledger->survived_delta = fmax(ledger->survived_delta, client->survived_delta);
+    }
+    return status;
 }
 
 /* Sorts by spending, largest first: by delta if epsilon is the same for all, then by mu. */
@@ -397,6 +440,8 @@ static int are_alike(const mfpg_ledger_account *ledger) {
         const mfpg_ledger_client *other = &ledger->client[i];
         if (!same_number(first->mu, other->mu) || first->epsilon != other->epsilon ||
             first->delta != other->delta || first->rounds != other->rounds || first->steps != other->steps ||
+            !same_number(first->survived_epsilon, other->survived_epsilon) ||
+            !same_number(first->survived_delta, other->survived_delta) ||
             !same_number(first->lowest_rate, other->lowest_rate) ||
             !same_number(first->highest_rate, other->highest_rate))
             return 0;
@@ -441,6 +486,7 @@ static mfpg_status ask_all(pricing *all) {
     mfpg_status status = read_files(all->ctx, &all->files, visit, all, ledger->file);
     ledger->odometer_delta = account_or(all->q->delta, all->header.delta);
     for (int64_t k = 0; status == MFPG_OK && k < ledger->clients; k++) status = ask(all, k);
+    if (status == MFPG_OK) status = ask_survived(all);
     if (status == MFPG_OK) status = ask_largest(all);
     if (status == MFPG_OK) status = ask_record(all);
     if (status != MFPG_OK) return status;
@@ -456,7 +502,15 @@ static void assume_view(const pricing *all) {
     mfpg_answer *out = all->out;
     if (out->particles == MFPG_PARTICLES_DATA)
         account_assume_records(out);
-    else if (all->header.promise.view != MFPG_VIEW_LOCAL)
+    else if (all->header.secure_sum) {
+        account_assume(out,
+            "the releases entered secure sums of threshold %lld or more: at most %lld of the clients worked "
+            "together with "
+            "the server, the roster of their keys was right, and the primitives hold (the certificate is "
+            "computational)",
+            (long long)all->threshold, (long long)all->colluders);
+        account_assume(out, "who dropped out did not depend on private data");
+    } else if (all->header.promise.view != MFPG_VIEW_LOCAL)
         account_assume(out, "nobody sees more than the view %s", out->view);
     if (all->header.promise.view == MFPG_VIEW_FINAL && out->particles == MFPG_PARTICLES_PARAMETERS)
         account_assume(out, "no credit for hidden states is given from a ledger: charged as if every average "
@@ -511,9 +565,12 @@ static mfpg_status price(pricing *all) {
 mfpg_status account_ledger(mfpg_context *ctx, const mfpg_question *q, mfpg_answer *out) {
     pricing all = {.ctx = ctx, .q = q, .out = out};
     mfpg_status status = price(&all);
-    for (int64_t k = 0; all.accountant && k < all.header.clients; k++)
+    for (int64_t k = 0; all.accountant && k < all.header.clients; k++) {
         mfpg_accountant_destroy(all.accountant[k]);
+        if (all.survived) mfpg_accountant_destroy(all.survived[k]);
+    }
     free(all.accountant);
+    free(all.survived);
     clear_files(&all.files);
     return status;
 }
