@@ -18,6 +18,9 @@ static const struct {
     {"noisy choices",
         SMALL "method: mfpg\nprivacy: {unit: example, stop_at_epsilon: 30}\ngame: {cost: paper, "
               "update: each-round, loss_noise: 9, gradient_noise: 9}\n"},
+    {"a secure sum", "seed: 1\ntrain: {rounds: 3, checkpoint: 2}\ndata: {format: synthetic, clients: 3, "
+                     "rows: 6, dimension: "
+                     "2}\nmethod: dp-sgd\nprivacy: {view: average}\nsecure_sum: {run: simulate}\n"},
     {"noised records", SMALL "method: {mechanism: input, players: none}\n"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
