@@ -20,9 +20,10 @@ def release(**given):
 
 
 def plain(answer):
-    """An answer as the command line's JSON."""
+    """An answer as the command line's JSON, which has prices with survivors only where there are secure sums."""
     if dataclasses.is_dataclass(answer):
-        return {field.name: plain(getattr(answer, field.name)) for field in dataclasses.fields(answer)}
+        return {field.name: plain(getattr(answer, field.name)) for field in dataclasses.fields(answer)
+                if not field.name.startswith("survived") or getattr(answer, field.name) is not None}
     return [plain(one) for one in answer] if isinstance(answer, tuple) else as_json(answer)
 
 
@@ -261,3 +262,42 @@ def test_run_folder_means_its_ledger_and_its_summary_is_believed(tmp_path, progr
     ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:-1]))
     with pytest.raises(mfpg.InputError, match="missing at the end"):
         mfpg.account(ledger=folder)
+
+
+# ---- secure sums ----
+
+
+def share(attempt, **given):
+    return release(weight=0.2, noise_sd=2, grid=2**-5, last_sd=2 * math.sqrt(2), run=2**48 - 1, sum_round=3, attempt=attempt, members=5,
+                   threshold=4, colluders=1, **given)
+
+
+def test_attempts_of_a_secure_sum_are_used_once_and_priced_twice(tmp_path, program):
+    path = tmp_path / "ledger"
+    with mfpg.Ledger.create(path, clients=1, view="average", secure_sum=True, stop_at_epsilon=9) as ledger:
+        assert ledger.spend(share(1))
+        with pytest.raises(mfpg.DomainError, match="never used twice"):
+            ledger.spend(share(1))
+        assert ledger.spend(share(2))
+        ledger.survivors(ledger.last_round, 2, survivors=5, last_sd=4)
+        with pytest.raises(mfpg.DomainError, match="known already"):
+            ledger.survivors(ledger.last_round, 2, survivors=5, last_sd=4)
+    with mfpg.Ledger.open(path) as ledger:
+        assert ledger.header.secure_sum
+        for attempt in (1, 2):
+            with pytest.raises(mfpg.DomainError, match="never used twice"):
+                ledger.spend(share(attempt))
+        assert ledger.epsilon() == pytest.approx(mfpg.account(mu=math.sqrt(2 / 8)).epsilon, rel=1e-9)
+    assert [line.release for line in mfpg.Ledger.read(path).releases] == [share(1, round=1), share(2, round=2)]
+    found = check_price(program, path)
+    assert found["epsilon"] == pytest.approx(mfpg.account(mu=math.sqrt(1 / 8 + 1 / 8)).epsilon, rel=1e-9)
+    assert found["survived_epsilon"] == pytest.approx(mfpg.account(mu=math.sqrt(1 / 8 + 1 / 16)).epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("given, message", [
+    ({"threshold": 3}, "threshold is not above"), ({"members": 2}, "members are not from"), ({"colluders": 3}, "threshold is not above"),
+    ({"attempt": 0}, "there is no attempt"), ({"run": 2**48}, "run is not from 0")])
+def test_releases_that_contradict_their_sum_are_refused(tmp_path, given, message):
+    with mfpg.Ledger.create(tmp_path / "ledger", clients=1, view="average", secure_sum=True) as ledger, \
+            pytest.raises(mfpg.DomainError, match=message):
+        ledger.spend(dataclasses.replace(share(1), **given))

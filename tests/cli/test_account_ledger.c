@@ -41,6 +41,42 @@ static void run_clinics(const char *method, const char *settings) {
     remove_from_folder("c.yaml");
 }
 
+/* ---- secure sums ---- */
+
+/* When everybody stays, what a secure sum revealed is what a trusted sum promises, and the worst case is dearer. */
+static void test_a_secure_sum_is_priced_as_promised_and_as_it_went(void **state) {
+    (void)state;
+    run_clinics("mfpg", "train.rounds=4 privacy.view=average game.curvature=1");
+    json_t *trusted = run_json("account --ledger a --json");
+    assert_null(json_object_get(trusted, "survived_epsilon"));
+    assert_null(json_object_get(client_of(trusted, 0), "survived_epsilon"));
+    forget("a");
+    run_clinics("mfpg", "train.rounds=4 privacy.view=average game.curvature=1 secure_sum.run=simulate");
+    assert_non_null(strstr(ran.out, "This run simulated it"));
+    json_t *object = run_json("account --ledger a --json");
+    double promised = json_get_number(object, "epsilon"),
+           survived = json_get_number(object, "survived_epsilon");
+    assert_true(promised > survived);
+    check_near(survived, json_get_number(trusted, "epsilon"), 1e-9, 0,
+        "the sum of all"); /* accountants round mu to 1e-12 */
+    assert_true(json_get_number(object, "survived_delta") == json_get_number(object, "delta"));
+    assert_true(json_get_number(client_of(object, 0), "survived_epsilon") <= survived);
+    json_t *summary = summary_of("a");
+    check_near(
+        json_get_number(client_of(summary, 0), "epsilon"), promised, 1e-9, 0, "the certificate of the run");
+    json_decref(summary);
+    json_decref(object);
+    object = run_json("account --ledger a --epsilon 1 --json");
+    assert_true(json_get_number(object, "survived_epsilon") == 1);
+    assert_true(json_get_number(object, "survived_delta") < json_get_number(object, "delta"));
+    json_decref(object);
+    json_decref(trusted);
+    expect("account --ledger a", 0);
+    assert_non_null(strstr(ran.out, "\nsurvivors    epsilon "));
+    assert_non_null(strstr(ran.out, "who dropped out did not depend on private data"));
+    forget("a");
+}
+
 /* ---- the end ---- */
 
 static void test_the_summary_beside_it_is_compared(void **state) {
@@ -435,6 +471,8 @@ static void test_clients_of_different_sizes_have_their_own_numbers(void **state)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_a_secure_sum_is_priced_as_promised_and_as_it_went, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_the_summary_beside_it_is_compared, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_folders_without_a_ledger_are_told, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_clients_have_their_names, open_folder, close_folder),
