@@ -76,7 +76,7 @@ def tune(program, folder):
     for view in VIEWS:
         for epsilon in EPSILONS:
             found = {(30, step, clip): accuracy(program, folder, "hospitals", "dp-sgd", view, epsilon, (30, step, clip), "2001..2004")[0]
-                     for step in (0.25, 0.5, 1, 2, 4, 8) for clip in (0.3, 1)}
+                     for step in (1, 2, 4, 8, 16, 32) for clip in (0.1, 0.3, 1)}
             best = max(found, key=found.get)
             print(f"{view}, epsilon {epsilon:g}: {best} {found[best]:.3f}", flush=True)
 

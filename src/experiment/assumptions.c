@@ -1,4 +1,5 @@
 /* The assumptions of a certificate, each in one sentence. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +89,14 @@ static void about_final(const mfpg_experiment *e, text_list *list) {
 
 /* The assumptions of a secure sum (mfpg/secure_sum.h). Of the threshold's answers up to c collude. */
 static void about_secure_sum(const mfpg_experiment *e, text_list *list) {
-    const mfpg_sum_options *sum = &e->options.sum;
-    char threshold[96] = "more than half of the members and colluders together";
-    if (sum->threshold > 0) snprintf(threshold, sizeof threshold, "%td", sum->threshold);
+    const mfpg_federation_options *o = &e->options;
+    const mfpg_sum_options *sum = &o->sum;
+    ptrdiff_t members = o->clients_per_round ? o->clients_per_round : e->data->clients, t = sum->threshold;
+    char threshold[96];
+    snprintf(threshold, sizeof threshold, "%td of %td", t ? t : (members + sum->colluders) / 2 + 1, members);
+    if (t == 0 && (o->client_rate < 1.0 || isfinite(o->stop_at_epsilon)))
+        snprintf(threshold, sizeof threshold, "the smallest number above (members + %td)/2 in each round",
+            sum->colluders);
     add(list,
         "the updates are added by a secure sum: fewer answers than its threshold (%s) reveal nothing, and "
         "otherwise the "
