@@ -47,12 +47,18 @@ static void run_clinics(const char *method, const char *settings) {
 static void test_a_secure_sum_is_priced_as_promised_and_as_it_went(void **state) {
     (void)state;
     run_clinics("mfpg", "train.rounds=4 privacy.view=average game.curvature=1");
+    assert_non_null(strstr(ran.out, "by somebody who is trusted, which was not done but assumed"));
     json_t *trusted = run_json("account --ledger a --json");
     assert_null(json_object_get(trusted, "survived_epsilon"));
     assert_null(json_object_get(client_of(trusted, 0), "survived_epsilon"));
     forget("a");
     run_clinics("mfpg", "train.rounds=4 privacy.view=average game.curvature=1 secure_sum.run=simulate");
-    assert_non_null(strstr(ran.out, "This run simulated it"));
+    const char *const said[] = {"This run simulated it", "threshold (3 of 4)",
+        "at most 0 of the clients work together", "roster of the clients' keys is right",
+        "who drops out does not depend on private data", "robustness is not promised",
+        "sees what the server of the secure sum sees"};
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        if (!strstr(ran.out, said[i])) fail_msg("not said: %s", said[i]);
     json_t *object = run_json("account --ledger a --json");
     double promised = json_get_number(object, "epsilon"),
            survived = json_get_number(object, "survived_epsilon");
