@@ -3,7 +3,7 @@
 the worst set of clients that its threshold allows), 20 draws each, unit example: the tables of docs/results.md, section "Secure sums".
 
 usage: scripts/secure_sum_study.py [--write] [--seeds 1..20] [--program FILE]        the tables, printed or put into docs/results.md
-       scripts/secure_sum_study.py --tune [--program FILE]                            the rate and clip of the hospitals, on seeds 2001..2004
+       scripts/secure_sum_study.py --tune [--program FILE]                            rounds, steps and clips of the hospitals, on seeds 2001..2004
 
 The logistic task and its rounds, steps and clips are those of `mfpg bench` (reproduction/frontier.def); a secure sum has those of view average. The
 hospitals are examples/hospitals.yaml, read below the folder of reference data (MFPG_SHARED, default ../shared)."""
@@ -25,13 +25,16 @@ LOGISTIC = """task: {model: logistic}
 data: {format: synthetic, kind: logistic, dimension: 20, test_rows: 2000, clients: 8, rows: 100}
 game: {curvature: 5.25}
 """
-# rounds, step, clip of every view at every epsilon
+# rounds, step, clip of every method and view at every epsilon; the prior of mfpg pulls, so that its steps stay below 2
+FRONTIER = {"local": [(30, 0.5, 0.3), (30, 0.5, 1), (30, 1, 1)], "secure sum": [(30, 1, 1), (30, 2, 1), (60, 1, 1)]}
 TASKS = {
-    "logistic": ("Logistic regression, 8 clients of 100 rows",
-                 {"local": [(30, 0.5, 0.3), (30, 0.5, 1), (30, 1, 1)], "secure sum": [(30, 1, 1), (30, 2, 1), (60, 1, 1)]}),
-    "hospitals": ("Four hospitals of the heart disease study, 123 to 303 patients",
-                  {"local": [(30, 1, 1)] * 3, "secure sum": [(30, 1, 1)] * 3}),
+    "logistic": ("Logistic regression, 8 clients of 100 rows", dict.fromkeys(METHODS, FRONTIER)),
+    "hospitals": ("Four hospitals of the heart disease study, 123 to 303 patients", {
+        "dp-sgd": {"local": [(30, 16, 0.3), (30, 32, 0.1), (30, 8, 0.3)], "secure sum": [(30, 16, 0.3), (30, 8, 0.3), (30, 16, 0.3)]},
+        "mfpg": {"local": [(30, 1, 1)] * 3, "secure sum": [(30, 1, 1)] * 3}}),
 }
+GRIDS = {"dp-sgd": [(30, step, clip) for step in (4, 8, 16, 32) for clip in (0.1, 0.3)],
+         "mfpg": [(30, step, clip) for step in (0.1, 0.25, 0.5, 1) for clip in (0.3, 1, 3)]}
 
 
 def accuracy(program, folder, task, method, view, epsilon, setting, seeds):
@@ -49,7 +52,7 @@ def accuracy(program, folder, task, method, view, epsilon, setting, seeds):
     entropic = ["entropic.scale=sensitivity", "entropic.free_energy=false"] if method == "mfpg" else []
     done = subprocess.run([program, "run", str(named), f"seed={seeds}", f"method={method}", "privacy.unit=example", f"noise.target_epsilon={epsilon}",
                            f"train.rounds={rounds}", f"evaluate_every={rounds}", f"{step_key}={step}", f"privacy.clip={clip}", "train.weights=equal",
-                           "game.actions=continuous", *VIEWS[view], *where, *entropic, "--json", "--out", str(out)],
+                           "game.actions=continuous", *VIEWS[view], *where, *entropic, "--threads", "1", "--json", "--out", str(out)],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"secure-sum-study: {' '.join(done.args)}\n{done.stderr}")
@@ -63,22 +66,22 @@ def table(program, folder, task, seeds):
     title, settings = TASKS[task]
     lines = [f"#### {title}", "", "| method | seen | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS) + " |", "|---" * (2 + len(EPSILONS)) + "|"]
     for method in METHODS:
-        for view in VIEWS:
-            cells = (accuracy(program, folder, task, method, view, epsilon, settings[view][i], seeds) for i, epsilon in enumerate(EPSILONS))
+        for view, own in settings[method].items():
+            cells = (accuracy(program, folder, task, method, view, epsilon, own[i], seeds) for i, epsilon in enumerate(EPSILONS))
             lines.append(f"| {method} | {view} | " + " | ".join(f"{mean:.3f} ± {error:.3f}" for mean, error in cells) + " |")
-    for view in VIEWS:
-        lines.append(f"| *rounds, step, clip* | *{view}* | " + " | ".join("*" + ", ".join(f"{x:g}" for x in one) + "*" for one in settings[view]) + " |")
+    for method in METHODS:
+        for view, own in settings[method].items():
+            lines.append(f"| *rounds, step, clip of {method}* | *{view}* | " + " | ".join("*" + ", ".join(f"{x:g}" for x in one) + "*" for one in own) + " |")
     return "\n".join(lines)
 
 
 def tune(program, folder):
-    """dp-sgd, since all methods share steps and clips, as in bench/tune_frontier.py."""
-    for view in VIEWS:
-        for epsilon in EPSILONS:
-            found = {(30, step, clip): accuracy(program, folder, "hospitals", "dp-sgd", view, epsilon, (30, step, clip), "2001..2004")[0]
-                     for step in (1, 2, 4, 8, 16, 32) for clip in (0.1, 0.3, 1)}
-            best = max(found, key=found.get)
-            print(f"{view}, epsilon {epsilon:g}: {best} {found[best]:.3f}", flush=True)
+    for method in METHODS:
+        for view in VIEWS:
+            for epsilon in EPSILONS:
+                found = {one: accuracy(program, folder, "hospitals", method, view, epsilon, one, "2001..2004")[0] for one in GRIDS[method]}
+                best = max(found, key=found.get)
+                print(f"{method}, {view}, epsilon {epsilon:g}: {best} {found[best]:.3f}", flush=True)
 
 
 def main():
@@ -86,7 +89,7 @@ def main():
     parser.add_argument("--program", default=str(ROOT / "build/release/mfpg"))
     parser.add_argument("--seeds", default="1..20")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/results.md")
-    parser.add_argument("--tune", action="store_true", help="find rate and clip of the hospitals")
+    parser.add_argument("--tune", action="store_true", help="find steps and clips of the hospitals")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
         folder = pathlib.Path(name)

@@ -121,8 +121,8 @@ mfpg_status mfpg_federation_prepare_sum(mfpg_context *ctx, mfpg_federation *f) {
     if (f->kept.starved) return mfpg_fail_memory(ctx);
     if (!s) return MFPG_OK;
     f->secure = s;
-    crypto_generichash(
-        s->run, sizeof s->run, f->key.bytes, sizeof f->key.bytes, (const unsigned char *)"mfpg run", 8);
+    crypto_generichash(s->run, sizeof s->run, f->key.bytes, sizeof f->key.bytes,
+        (const unsigned char *)"mfpg run of secure sums", 23);
     for (int i = 0; i < 6; i++) f->sum_run = 256 * f->sum_run + s->run[i];
     return enrol(ctx, f);
 }

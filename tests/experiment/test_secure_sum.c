@@ -8,8 +8,10 @@
 #define DATA "data: {format: synthetic, clients: 5, rows: 20, dimension: 3}\n"
 
 static mfpg_experiment *experiment_of(const char *text) {
+    mfpg_config *config = load(text);
     mfpg_experiment *experiment = NULL;
-    CHECK_OK(ctx, mfpg_experiment_create(ctx, load(text), &experiment));
+    CHECK_OK(ctx, mfpg_experiment_create(ctx, config, &experiment));
+    mfpg_config_destroy(config);
     return experiment;
 }
 
@@ -104,6 +106,7 @@ static void test_the_hospitals_learn_what_the_plain_sum_learns(void **state) {
         if (strstr(sum[i], "dropouts"))
             set(config, "secure_sum.dropouts=['2:processed.va', '4:processed.cleveland']");
         CHECK_OK(ctx, mfpg_experiment_create(ctx, config, &experiment));
+        mfpg_config_destroy(config);
         CHECK_OK(
             ctx, mfpg_experiment_run(ctx, experiment, &(mfpg_run_options){.folder = below("heart", "")}));
         mfpg_experiment_destroy(experiment);
@@ -158,6 +161,7 @@ static void refuse(const char *text, const char *first, const char *second) {
     if (status == MFPG_OK) status = mfpg_experiment_create(ctx, config, &experiment);
     assert_int_equal(status, MFPG_ERR_INPUT);
     assert_null(experiment);
+    mfpg_config_destroy(config);
     MESSAGE_HOLDS(first, second);
 }
 
