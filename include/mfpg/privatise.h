@@ -46,6 +46,21 @@ typedef struct mfpg_buffer {
 mfpg_status mfpg_privatise(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
     const mfpg_stream *noise, const mfpg_buffer *buffer, ptrdiff_t count, int *zeroed);
 
+/** Computes a client's share of a secure sum (secure_sum.h): the integers K_j = [p (x_j + s Z_j)/grid], where x is the
+ *  update, clipped as above, p the release's weight, s its noise_sd and grid the round's common grid. With the same
+ *  stream they are the integers of mfpg_mechanism_update (mfpg_local_round.share) for clip_at update and an update
+ *  that is trained - received in floats. Numbers in doubles are rounded to float first; what is then infinite counts as
+ *  not finite.
+ *  @param[in]  release  from mfpg_mechanism_release with 1 row; weight in (0,1] and grid are set by the caller
+ *  @param[in]  noise    as for mfpg_privatise; another attempt at the same round needs another stream
+ *  @param[in]  buffer   count of them; unchanged
+ *  @param[out] share    as many integers as there are numbers in all; unchanged on error
+ *  @return as mfpg_privatise; MFPG_ERR_DOMAIN also for a weight out of range; MFPG_ERR_MEMORY. Time: three passes.
+ *  Memory: 4 bytes per number. Threads: safe on different buffers and contexts. */
+mfpg_status mfpg_privatise_share(mfpg_context *ctx, const mfpg_mechanism *mechanism,
+    const mfpg_release *release, const mfpg_stream *noise, const mfpg_buffer *buffer, ptrdiff_t count,
+    int64_t *share, int *zeroed);
+
 /** Updates (or gradients) of single examples that were computed elsewhere. */
 typedef struct mfpg_example_updates {
     /* array b holds `held` times as many numbers as result b, one example after the other */

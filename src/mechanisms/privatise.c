@@ -191,6 +191,57 @@ mfpg_status mfpg_privatise(mfpg_context *ctx, const mfpg_mechanism *mechanism, c
     return MFPG_OK;
 }
 
+/* ---- a share of a sum ---- */
+
+static void gather(const mfpg_buffer *buffer, ptrdiff_t count, float *v) {
+    for (ptrdiff_t b = 0; b < count; b++)
+        for (ptrdiff_t i = 0; i < buffer[b].count; i++) *v++ = (float)number_at(&buffer[b], i);
+}
+
+/* The movement is that of a local update (local_update.c), so that both make the same integers. The state that
+ * it moves is not used: the sum is counted from a model that the receiver has. */
+static mfpg_status make_share(mfpg_context *ctx, const mfpg_mechanism *mechanism, const mfpg_release *release,
+    const mfpg_stream *noise, float *v, ptrdiff_t total, int64_t *share, int *zeroed) {
+    int64_t nonfinite = 0;
+    double factor = mfpg_clip_joint_factor(total, v, mechanism->options.clip, 1.0, &nonfinite);
+    mfpg_movement m = {.from = v,
+        .displacement = v,
+        .factor = factor,
+        .noise_sd = release->noise_sd,
+        .grid = release->grid,
+        .sensitivity = release->sensitivity,
+        .to = v,
+        .weight = release->weight,
+        .origin = v,
+        .share = share};
+    *zeroed = nonfinite > 0;
+    if (mfpg_movement_pass(&m, noise, 0, total)) return MFPG_OK;
+    return mfpg_fail(
+        ctx, MFPG_ERR_NUMERIC, "mechanism %s: a clipped update exceeds its clip", mechanism->ops->name);
+}
+
+mfpg_status mfpg_privatise_share(mfpg_context *ctx, const mfpg_mechanism *mechanism,
+    const mfpg_release *release, const mfpg_stream *noise, const mfpg_buffer *buffer, ptrdiff_t count,
+    int64_t *share, int *zeroed) {
+    double weight = release->weight;
+    ptrdiff_t total = 0;
+    mfpg_status status = check_mechanism(ctx, mechanism);
+    if (status == MFPG_OK && !(weight > 0.0 && weight <= 1.0))
+        status = mfpg_fail(ctx, MFPG_ERR_DOMAIN, "weight %g; allowed: above 0, up to 1", weight);
+    if (status == MFPG_OK) status = mfpg_mechanism_check_release(ctx, mechanism, release, 1);
+    if (status == MFPG_OK)
+        status = mfpg_mechanism_check_grid(
+            ctx, mechanism, release->grid, weight * release->noise_sd, weight * release->sensitivity);
+    if (status == MFPG_OK) status = check_numbers(ctx, buffer, count, &total);
+    if (status != MFPG_OK) return status;
+    float *v = mfpg_alloc(total, sizeof *v);
+    if (!v) return mfpg_fail_memory(ctx);
+    gather(buffer, count, v);
+    status = make_share(ctx, mechanism, release, noise, v, total, share, zeroed);
+    free(v);
+    return status;
+}
+
 /* ---- examples ---- */
 
 /* Sums of integers are clamped to this, so that they are exact doubles. Clamping never increases the

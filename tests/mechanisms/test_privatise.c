@@ -305,6 +305,85 @@ static void test_other_mechanisms_and_releases_are_refused(void **state) {
     mfpg_mechanism_destroy(examples);
 }
 
+/* ---- shares of a sum ---- */
+
+static mfpg_status share_of(const mfpg_mechanism *mechanism, const mfpg_release *release, const update *u,
+    ptrdiff_t count, int64_t *share, int *zeroed) {
+    mfpg_stream stream = stream_of(29);
+    return mfpg_privatise_share(ctx, mechanism, release, &stream, u->buffer, count, share, zeroed);
+}
+
+static void test_share_that_is_not_finite_is_that_of_zeros(void **state) {
+    (void)state;
+    const double bad[] = {(double)NAN, (double)INFINITY, 1e200};
+    mfpg_mechanism *mechanism = clipper("gaussian", 1.0);
+    mfpg_release release = release_of(ctx, mechanism, multiplier_of(1.0), 1);
+    update zero = {0};
+    int64_t expected[ALL], share[ALL];
+    int zeroed = -1;
+    release.weight = 0.5;
+    release.grid /= 2.0;
+    point(&zero);
+    CHECK_OK(ctx, share_of(mechanism, &release, &zero, 2, expected, &zeroed));
+    assert_int_equal(zeroed, 0);
+    for (int i = 0; i < 3; i++) {
+        uint64_t random = testing_seed();
+        update u;
+        fill(&u, 1.0, &random);
+        u.second[7] = bad[i];
+        CHECK_OK(ctx, share_of(mechanism, &release, &u, 2, share, &zeroed));
+        assert_int_equal(zeroed, 1);
+        assert_memory_equal(share, expected, sizeof share);
+    }
+    mfpg_mechanism_destroy(mechanism);
+}
+
+typedef struct share_attempt {
+    const mfpg_mechanism *mechanism;
+    mfpg_release release;
+    update u;
+} share_attempt;
+
+static mfpg_status attempt_share(void *arg) {
+    const share_attempt *a = arg;
+    int64_t share[ALL] = {0};
+    int zeroed = -1;
+    mfpg_status status = share_of(a->mechanism, &a->release, &a->u, 2, share, &zeroed);
+    if (status != MFPG_OK) assert_true(zeroed == -1 && share[0] == 0);
+    return status;
+}
+
+static void test_shares_of_other_mechanisms_weights_and_grids_are_refused(void **state) {
+    (void)state;
+    const double weights[] = {0.0, -1.0, 1.5, (double)NAN};
+    uint64_t random = testing_seed();
+    update u;
+    int64_t share[ALL] = {0};
+    int zeroed = -1;
+    fill(&u, 1.0, &random);
+    mfpg_mechanism_options o = mfpg_mechanism_options_default();
+    mfpg_mechanism *steps = make_mechanism(ctx, &o), *updates = clipper("gaussian", 1.0);
+    mfpg_release own = release_of(ctx, updates, multiplier_of(1.0), 1), other = own;
+    own.weight = other.weight = 1.0;
+    assert_int_equal(share_of(steps, &own, &u, 2, share, &zeroed), MFPG_ERR_INPUT);
+    assert_int_equal(share_of(updates, &own, &u, 0, share, &zeroed), MFPG_ERR_INPUT);
+    for (int i = 0; i < 4; i++) {
+        other.weight = weights[i];
+        assert_int_equal(share_of(updates, &other, &u, 2, share, &zeroed), MFPG_ERR_DOMAIN);
+    }
+    other.weight = 0.125; /* an eighth of the noise is two steps of this grid */
+    assert_int_equal(share_of(updates, &other, &u, 2, share, &zeroed), MFPG_ERR_DOMAIN);
+    other = own;
+    other.sensitivity = 0.5;
+    assert_int_equal(share_of(updates, &other, &u, 2, share, &zeroed), MFPG_ERR_INPUT);
+    assert_true(zeroed == -1 && share[0] == 0);
+    share_attempt a = {.mechanism = updates, .release = own, .u = u};
+    point(&a.u);
+    assert_int_equal(sweep_allocations(attempt_share, &a), 1);
+    mfpg_mechanism_destroy(steps);
+    mfpg_mechanism_destroy(updates);
+}
+
 /* ---- examples ---- */
 
 enum { HELD = 40, DECLARED = 50 };
@@ -561,6 +640,8 @@ int main(void) {
         cmocka_unit_test(test_extreme_sizes_are_clipped_like_others),
         cmocka_unit_test(test_update_without_numbers_is_refused),
         cmocka_unit_test(test_other_mechanisms_and_releases_are_refused),
+        cmocka_unit_test(test_share_that_is_not_finite_is_that_of_zeros),
+        cmocka_unit_test(test_shares_of_other_mechanisms_weights_and_grids_are_refused),
         cmocka_unit_test(test_examples_are_clipped_added_and_divided_by_the_declared_rows),
         cmocka_unit_test(test_sum_depends_on_the_set_of_finite_examples_alone),
         cmocka_unit_test(test_one_example_moves_the_mean_by_at_most_the_sensitivity),

@@ -4,6 +4,7 @@
 #include "models/losses.h"
 #include "local_round.h"
 
+#include "mfpg/privatise.h"
 #include "mfpg/transport.h"
 #include "whole_grid.h"
 
@@ -325,6 +326,48 @@ static void test_shares_are_weighted_updates_on_the_common_grid(void **state) {
                     MFPG_ERR_DOMAIN);
                 mfpg_mechanism_destroy(mechanism);
             }
+    end(&s);
+}
+
+/* A client of another system that trains in the same floats sends the same integers, clipped or not. */
+static void test_share_of_a_foreign_update_is_that_of_the_round(void **state) {
+    (void)state;
+    setup s = begin();
+    for (int i = 0; i < 8; i++) {
+        mfpg_mechanism_options options = mfpg_mechanism_options_default();
+        options.clip_at = MFPG_CLIP_UPDATE;
+        options.local_steps = 3;
+        options.learning_rate = 0.5;
+        options.clip = i % 2 ? 100.0 : 1e-3 * (1 + i);
+        mfpg_mechanism *mechanism = make_mechanism(s.ctx, &options);
+        mfpg_stream noise = stream_of(MFPG_PURPOSE_NOISE, 4, (uint64_t)i);
+        mfpg_release release = release_of(s.ctx, mechanism, multiplier_of(i < 4 ? 1.0 : 1e-3), ROWS);
+        int64_t share[D], foreign[D];
+        int zeroed = -1;
+        release.weight = 0.3;
+        release.grid = mfpg_grid_for(0.3 * release.noise_sd);
+        mfpg_local_round round = {.data = &s.data,
+            .rows = ROWS,
+            .release = &release,
+            .noise = &noise,
+            .batch = &noise,
+            .share = share};
+        CHECK_OK(s.ctx, mfpg_mechanism_update(s.ctx, mechanism, s.model, &round, s.w, s.out, s.work, NULL));
+        float x[D], gradient[D];
+        memcpy(x, s.w, sizeof x);
+        for (int step = 0; step < 3; step++) {
+            mfpg_model_gradient(s.model, x, &s.data, NULL, 0, ROWS, gradient, s.work);
+            for (int j = 0; j < D; j++) x[j] += -0.5f * gradient[j];
+        }
+        for (int j = 0; j < D; j++) x[j] -= s.w[j];
+        double last = x[D - 1];
+        mfpg_buffer parts[] = {{x, D - 1, MFPG_ELEMENT_FLOAT32}, {&last, 1, MFPG_ELEMENT_FLOAT64}};
+        CHECK_OK(s.ctx, mfpg_privatise_share(s.ctx, mechanism, &release, &noise, parts, 2, foreign, &zeroed));
+        assert_int_equal(zeroed, 0);
+        assert_memory_equal(foreign, share, sizeof share);
+        assert_true(last == (double)x[D - 1]); /* the update itself is left as it was */
+        mfpg_mechanism_destroy(mechanism);
+    }
     end(&s);
 }
 
@@ -663,6 +706,7 @@ int main(void) {
         cmocka_unit_test(test_the_state_moves_by_whole_steps),
         cmocka_unit_test(test_what_is_added_is_what_the_release_says),
         cmocka_unit_test(test_shares_are_weighted_updates_on_the_common_grid),
+        cmocka_unit_test(test_share_of_a_foreign_update_is_that_of_the_round),
         cmocka_unit_test(test_noise_is_never_reused),
         cmocka_unit_test(test_divisor_is_the_declared_one),
         cmocka_unit_test(test_empty_batches_are_noise_steps),
