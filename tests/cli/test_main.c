@@ -54,7 +54,8 @@ static void test_wrong_commands_are_refused_with_the_nearest(void **state) {
     (void)state;
     REFUSED("", "Usage: mfpg COMMAND");
     REFUSED("lits", "unknown command", "lits",
-        "account, audit, bench, calibrate, compare, completion, data, eval, init, list, man, report, run");
+        "account, audit, bench, calibrate, compare, completion, data, eval, init, keys, list, man, report, "
+        "run");
     REFUSED("account --nosie-multiplier 1", "unrecognized option '--nosie-multiplier'",
         "did you mean --noise-multiplier?");
     REFUSED("accont", "unknown command", "did you mean \"account\"?");

@@ -115,6 +115,7 @@ static void test_what_is_missing_is_named(void **state) {
         {"eval", "a run folder and a data file are needed", NULL},
         {"compare", "two run folders are needed", NULL},
         {"report", "a run folder is needed", NULL},
+        {"keys", "the name of the site is needed", "mfpg keys north"},
         {"audit", "no configuration", "mfpg audit clinics"},
         {"solve", "nothing to solve", "mfpg solve clinics"},
         {"data", "a data file", "check"},
