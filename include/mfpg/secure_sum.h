@@ -148,6 +148,11 @@ mfpg_status mfpg_sum_client_create(
 mfpg_status mfpg_sum_client_answer(mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *message,
     size_t size, mfpg_bytes *answer);
 
+/** Returns the terms of the client's sum, which it holds; NULL before its first answer and after the end.
+ *  @param[out] survivors  flags of the roster's entries (U2) as the server said them, zeros before its survivors message;
+ *  the client's last answer shows that enough members agree on them. May be NULL */
+const mfpg_sum_terms *mfpg_sum_client_terms(const mfpg_sum_client *client, unsigned char *survivors);
+
 /** Writes the client's state, with its secrets, for a process that answers one message only. The caller must store it
  *  durably BEFORE the answer leaves, where only the site can read it, and must replace the state before: a state that
  *  is used twice can answer twice. The state is encrypted under a key that follows from the identity, which is not in

@@ -411,6 +411,14 @@ void mfpg_sum_client_destroy(mfpg_sum_client *client) {
     free(client);
 }
 
+const mfpg_sum_terms *mfpg_sum_client_terms(const mfpg_sum_client *client, unsigned char *survivors) {
+    const mfpg_sum_record *record = &client->state.record;
+    int holds = client->state.step > 0 && client->state.step < DONE;
+    for (ptrdiff_t v = 0; survivors && v < client->options.roster->count; v++)
+        survivors[v] = holds && mfpg_sum_has(&record->present[3], v);
+    return holds ? &record->terms : NULL;
+}
+
 /* ---- a state on disk: encrypted under a key that follows from the identity, bound to the roster and to this program ---- */
 
 enum {
