@@ -22,6 +22,8 @@ extern "Python" void mfpg_python_warn(void *, const char *);
 extern "Python" void mfpg_python_progress(void *, const mfpg_round_report *, int64_t);
 extern "Python" void mfpg_python_audited(void *, int64_t, int64_t);
 extern "Python" mfpg_status mfpg_python_visit(void *, const mfpg_release *, int64_t, int64_t);
+extern "Python" mfpg_status mfpg_python_release(mfpg_context *, void *, const mfpg_sum_terms *, const unsigned char *,
+    int64_t *);
 extern "Python" mfpg_status mfpg_python_example(void *, const char *, const char *, const char *);
 void free(void *);
 """

@@ -5,7 +5,7 @@ interpreter lock is released while the library works, and Ctrl-C ends a long cal
 wait for each other. A process made by fork() must not use the package if its parent did: start processes with "spawn".
 """
 
-from mfpg import transport
+from mfpg import secure_sum, transport
 from mfpg._account import account, calibrate
 from mfpg._accountant import Accountant
 from mfpg._answer import Account, Calibration, ClientAccount, LedgerAccount, LedgerEnd, Odometer
@@ -28,10 +28,10 @@ __all__ = [
     "FixedPoint", "Gains", "InputError", "Interrupted", "Key", "Ledger", "LedgerAccount", "LedgerContents",
     "LedgerEnd", "LedgerHeader", "LedgerLine", "MfpgWarning", "Mixing", "NumericError", "Odometer",
     "OutOfMemoryError", "Price", "Privatised", "Release", "Run", "Social", "Spending", "account", "audit", "audit_scores", "calibrate",
-    "examples", "keys", "privatise", "run", "simulate", "solve", "transport",
+    "examples", "keys", "privatise", "run", "secure_sum", "simulate", "solve", "transport",
 ]
 
 for _name in __all__:  # public names tell their public place, in tracebacks and in pickles
-    if _name != "transport":
+    if _name not in ("secure_sum", "transport"):
         globals()[_name].__module__ = "mfpg"
 del _name

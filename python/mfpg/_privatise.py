@@ -105,8 +105,8 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
               budget: float | None = None, strength: float | None = None, step: float | None = None,
               scale: str | None = None, law: str = "game", delta: float = 1e-5, adjacency: str = "zero-out",
               unit: str = "client", rows: int | None = None, grid: float | None = None, integers: bool = False,
-              on_nonfinite: str = "zero", seed: int | None = None, round: int = 1, client: int = 0,
-              in_place: bool = False) -> Privatised:
+              weight: float | None = None, attempt: int = 1, on_nonfinite: str = "zero", seed: int | None = None, round: int = 1,
+              client: int = 0, in_place: bool = False) -> Privatised:
     """Makes an update private: all its floating-point arrays together are one vector, which is scaled to norm at most `clip`
     and blurred by Gaussian noise once, on a public grid: what comes back are integers times the grid, whose law is exactly that
     of the real Gaussian mechanism, rounded. That is one release of one client.
@@ -132,6 +132,11 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
     grid: the step of the grid, a power of two up to a quarter of the noise; None: the largest power of two up to 1/16 of it.
     integers: True returns the integers (int64 arrays of the same shapes; times release.grid they are the update) instead of
         arrays of the type that was given. Their product with the grid is exact in float64, and in float32 below 2**24 steps.
+    weight: None: the update itself. A number p in (0, 1]: the client's share of a sum instead, the integers [p (x + noise)/grid] on
+        the round's common `grid`, which is needed then (int64 arrays of the same shapes); for unit "client". Float64 counts as
+        rounded to float32. In a seeded run (mfpg.run) of the view "average" with clip_at "update" they are the client's integers
+        of round `round`, counted from 1.
+    attempt: with weight and a seed: which attempt at the round's sum this is; every one has noise of its own.
     on_nonfinite: "zero" (default): an update (or example) with NaN or infinity becomes zero and is noised like any other, with a
         warning in the log of this process (logger "mfpg"). "raise": InputError, with the place. Whether an update is finite
         depends on private data: an error that anybody else can see, by its message or by a reply that does not come, leaks
@@ -150,8 +155,10 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
     index("unit", unit, UNITS)
     index("on_nonfinite", on_nonfinite, ON_NONFINITE)
     declared = declared_rows(unit, rows, noise, in_place)
-    if in_place and integers:
-        raise InputError("integers cannot be written in place; give one of integers and in_place")
+    if in_place and (integers or weight is not None):
+        raise InputError(f"integers cannot be written in place; give one of {'integers' if integers else 'weight'} and in_place")
+    if weight is not None and (grid is None or unit != "client"):
+        raise InputError('weight makes a share of a sum: it needs the common grid of the round, and unit "client"')
     taken = [(name, take(name, value, in_place)) for name, value in named(update)]
     floats = [(name, array) for name, array in taken if array.dtype in ELEMENTS]
     held = count_examples(taken) if unit == "example" else 0
@@ -161,15 +168,24 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
         check_finite(floats)
     with Context(job, 1) as ctx:
         step = or_default(step)
-        mechanism = make_mechanism(ctx, noise, clip, step, scale or "absolute", law, delta, adjacency, unit, grid)
+        own_grid = grid if weight is None else None
+        mechanism = make_mechanism(ctx, noise, clip, step, scale or "absolute", law, delta, adjacency, unit, own_grid)
         action = ffi.new("mfpg_action *", {"control": CONTROLS.index(noise.control)})
         set_action(action, noise.control, number(noise.control, noise.value, 0))
         release = ffi.new("mfpg_release *")
         ctx.check(lib.mfpg_mechanism_release(ctx.pointer, mechanism, action[0], declared, release))
-        release.round, release.client = whole("round", round, 0, MOST), whole("client", client, 0, MOST)
+        release.round = whole("round", round, 0, MOST) if weight is None else whole("round", round, 1, 2**48)
+        release.client = whole("client", client, 0, MOST)
         release.weight = 1
-        stream = ffi.new("mfpg_stream *", lib.mfpg_stream_open(make_key(ctx, seed), lib.MFPG_PURPOSE_NOISE, release.round,
+        of_round = release.round
+        if weight is not None:  # as runs count their streams
+            of_round += (whole("attempt", attempt, 1, 2**14) - 1) * 2**48 - 1
+        stream = ffi.new("mfpg_stream *", lib.mfpg_stream_open(make_key(ctx, seed), lib.MFPG_PURPOSE_NOISE, of_round,
                                                                release.client))
+        if weight is not None:
+            release.weight, release.grid = number("weight", weight, 0, 1, above=True), number("grid", grid or 0, 0, above=True)
+            made = share_of(ctx, mechanism, release, stream, floats)
+            return Privatised(like(update, [made.get(name, array) for name, array in taken]), from_c(release))
         made = {name: np.zeros(array.shape[1:], array.dtype) if unit == "example" else array for name, array in floats}
         if integers:  # exact in float64
             made = {name: array.astype(np.float64) for name, array in made.items()}
@@ -186,6 +202,18 @@ def privatise(job: Job, update: Any, *, clip: float = 1.0, noise_multiplier: flo
         if integers:
             made = {name: np.asarray(array / release.grid).astype(np.int64) for name, array in made.items()}
         return Privatised(like(update, [made.get(name, array) for name, array in taken]), from_c(release))
+
+
+def share_of(ctx: Context, mechanism: Any, release: Any, stream: Any,
+             floats: list[tuple[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[np.int64]]:
+    """The integers of a client's share, array by array."""
+    buffers, _keep = buffers_of([array for _, array in floats], writable=False)
+    share, zeroed = np.empty(sum(array.size for _, array in floats), np.int64), ffi.new("int *")
+    ctx.check(lib.mfpg_privatise_share(ctx.pointer, mechanism, release, stream, buffers, len(floats),
+                                       ffi.cast("int64_t *", ffi.from_buffer(share)), zeroed))
+    warn("client", zeroed[0])
+    ends = np.cumsum([array.size for _, array in floats])[:-1]
+    return {name: part.reshape(array.shape) for (name, array), part in zip(floats, np.split(share, ends), strict=True)}
 
 
 def declared_rows(unit: str, rows: int | None, noise: Noise, in_place: bool) -> int:

@@ -207,3 +207,36 @@ def test_release_is_priced_as_the_same_schedule():
     accountant = mfpg.Accountant()
     accountant.record(release, times=10)
     assert accountant.epsilon() == mfpg.account(noise_multiplier=3, steps=10).epsilon
+
+
+# ---- shares of a sum ----
+
+
+def test_a_share_is_the_weighted_update_on_the_common_grid():
+    update = {"a": np.linspace(-0.1, 0.1, 12, dtype=np.float32).reshape(3, 4), "n": np.arange(3), "b": np.full(5, 0.01)}
+    made, release = mfpg.privatise(update, noise_multiplier=1e-4, weight=0.25, grid=2.0**-20, seed=1)
+    assert made["a"].dtype == made["b"].dtype == np.int64 and made["a"].shape == (3, 4) and made["n"].tolist() == [0, 1, 2]
+    for name in ("a", "b"):
+        assert made[name] * release.grid == pytest.approx(0.25 * update[name], abs=6 * 0.25e-4)
+    assert (release.weight, release.grid, release.noise_sd) == (0.25, 2.0**-20, 1e-4)
+    whole = mfpg.privatise(update, noise_multiplier=1e-4, grid=2.0**-20, integers=True, seed=1, round=6).update
+    share = mfpg.privatise(update, noise_multiplier=1e-4, weight=1.0, grid=2.0**-20, seed=1, round=7).update
+    assert all((whole[name] == share[name]).all() for name in update)  # rounds of sums count from 1, their streams from 0
+
+
+def test_every_attempt_at_a_share_has_noise_of_its_own():
+    made = [mfpg.privatise(np.zeros(50, np.float32), noise_multiplier=1.0, weight=0.5, grid=2.0**-6, seed=1, **which).update
+            for which in ({}, {"attempt": 2}, {"attempt": 3}, {"round": 2}, {"client": 1}, {"round": 2, "attempt": 2})]
+    assert all((a == b).sum() < 20 for i, a in enumerate(made) for b in made[:i])
+    again = mfpg.privatise(np.zeros(50, np.float32), noise_multiplier=1.0, weight=0.5, grid=2.0**-6, seed=1, attempt=2).update
+    assert (again == made[1]).all()
+
+
+def test_shares_that_mean_nothing_are_refused():
+    good = {"noise_multiplier": 1.0, "weight": 0.5, "grid": 2.0**-6}
+    for options in ({"grid": None}, {"weight": 0.0}, {"weight": 1.5}, {"weight": np.nan}, {"grid": 0.3}, {"grid": 0.5}, {"round": 0},
+                    {"unit": "example", "rows": 3}, {"in_place": True}, {"attempt": 0}, {"attempt": 2**15}, {"round": 2**49}):
+        with pytest.raises((mfpg.InputError, mfpg.DomainError)):
+            mfpg.privatise(np.zeros((2, 3), np.float32), **{**good, **options})
+    with pytest.raises(mfpg.InputError, match="nothing to privatise"):
+        mfpg.privatise({"n": np.arange(3)}, **good)
