@@ -12,10 +12,11 @@ except ImportError as problem:
 from mfpg.flower._game import Game
 from mfpg.flower._mod import PrivacyMod
 from mfpg.flower._refusal import Refusal
+from mfpg.flower._secure_sum import SecureSum
 from mfpg.flower._site import Site
 from mfpg.flower._strategy import PrivacyStrategy
 
-__all__ = ["Game", "PrivacyMod", "PrivacyStrategy", "Refusal", "Site"]
+__all__ = ["Game", "PrivacyMod", "PrivacyStrategy", "Refusal", "SecureSum", "Site"]
 
 for _name in __all__:  # public names tell their public place
     globals()[_name].__module__ = "mfpg.flower"

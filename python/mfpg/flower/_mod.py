@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable
 from logging import INFO, WARNING
 from typing import Any
 
 import numpy as np
-from flwr.app import Context, Message, MessageType, MetricRecord, RecordDict
+from flwr.app import ConfigRecord, Context, Message, MessageType, MetricRecord, RecordDict
 from flwr.supercore import log
 
 import mfpg
@@ -16,8 +17,10 @@ from mfpg._call import InputError, number, whole
 from mfpg._release import MOST
 from mfpg.flower._game import ACTION, NOISE, Game, read_announcement
 from mfpg.flower._refusal import Refusal, refuse
+from mfpg.flower._secure_sum import BYTES, CLIP, REPORT, SITE, STEP, Part, SecureSum, check_outermost, request_of, sum_of
 from mfpg.flower._site import STATE, Site
-from mfpg.flower._update import Arrays, add, check_alike, check_model, difference, only_arrays, read
+from mfpg.flower._update import Arrays, add, check_alike, check_model, difference, floats_of, only_arrays, read
+from mfpg.secure_sum import Client, Share, Terms
 
 CallNext = Callable[[Message, Context], Message]
 Noise = dict[str, Any]  # the one control: {"strength": 0.5}
@@ -43,10 +46,14 @@ class PrivacyMod:
     public_metrics, public_arrays: names of metrics, and of arrays of whole numbers (counters of a model), that leave as the app made
         them. They are NOT covered by any certificate, nor is whether they come. All other metrics are removed, since a loss tells
         of data; all other arrays of whole numbers go back as they were received.
+    secure_sum: a SecureSum: the update leaves masked, as a share of a weighted sum, and the server learns the sum alone. The promise
+        is then one of the view "average" (docs/secure_sum.md), the ledger one of secure sums, and nothing is public but the numbers that
+        go into the terms.
     seed: for tests; None takes randomness of the operating system. Noise from a seed is reproducible, and not private.
 
     What a site sets when it starts its SuperNode (--node-config): ``ledger`` (path), ``epsilon`` (its budget: the smaller one
-    counts), ``num-examples`` (declared, public) and, for a game, ``beta`` (its preference, never sent).
+    counts), ``num-examples`` (declared, public), for a game ``beta`` (its preference, never sent), for secure sums ``roster`` and
+    ``identity`` (paths).
 
     Silence is for public reasons only. A refusal (an error with the reason in plain words, after which the round goes on without
     this client) names the budget, the ledger, the message or the configuration, and is decided before training. The release is
@@ -62,7 +69,7 @@ class PrivacyMod:
                  delta: float = 1e-5, adjacency: str = "zero-out", game: Game | None = None,
                  stop_at_epsilon: float | None = None, ledger: str | os.PathLike[str] | None = None,
                  num_examples: int | None = None, public_metrics: Iterable[str] = (), public_arrays: Iterable[str] = (),
-                 weight_key: str = "num-examples", seed: int | None = None) -> None:
+                 weight_key: str = "num-examples", secure_sum: SecureSum | None = None, seed: int | None = None) -> None:
         given = {"noise_multiplier": noise_multiplier, "budget": budget, "strength": strength}
         self.fixed: Noise = {name: value for name, value in given.items() if value is not None}
         if game is not None and self.fixed:
@@ -73,7 +80,9 @@ class PrivacyMod:
         self.stop_at_epsilon = stop_at_epsilon
         self.num_examples = whole("num_examples", 1 if num_examples is None else num_examples, 1, MOST)
         self.public_metrics, self.public_arrays = frozenset(public_metrics), frozenset(public_arrays)
-        self.weight_key = weight_key
+        self.weight_key, self.secure_sum = weight_key, secure_sum
+        if secure_sum is not None and (self.public_metrics or self.public_arrays):
+            raise InputError("public_metrics and public_arrays do not go with secure_sum: nothing leaves but a share of the sum")
         if game is None:
             self._price(self.fixed)  # what is not allowed is refused now
         if seed is not None:
@@ -81,28 +90,30 @@ class PrivacyMod:
 
     def __call__(self, message: Message, context: Context, call_next: CallNext) -> Message:
         try:
-            return self._train(message, context, call_next)
+            if message.metadata.message_type.partition(".")[0] != MessageType.TRAIN:
+                raise Refusal(f"a message of type {message.metadata.message_type!r} asks for something that is not noised; "
+                              "PrivacyMod belongs to @app.train(mods=[...]), not to the whole app")
+            return (self._train if self.secure_sum is None else self._sum)(message, context, call_next)
         except Refusal as refusal:
             return refuse(message, refusal)
-        except mfpg.Error as problem:  # the library's texts may name files and places in arrays: for the site's log only
+        except (mfpg.Error, OSError) as problem:  # the library's texts may name files and places in arrays: for the site's log only
             return refuse(message, Refusal("the update cannot be made private, or its account cannot be kept; the site's log "
                                            "says why", str(problem)))
 
     def _train(self, message: Message, context: Context, call_next: CallNext) -> Message:
-        if message.metadata.message_type.partition(".")[0] != MessageType.TRAIN:
-            raise Refusal(f"a message of type {message.metadata.message_type!r} asks for something that is not noised; "
-                          "PrivacyMod belongs to @app.train(mods=[...]), not to the whole app")
+        if any(STEP in record for record in message.content.config_records.values()):
+            raise Refusal("the server asks for a secure sum, and this app has none; give PrivacyMod secure_sum")
         key, record = only_arrays(message.content, "the message")
         received = read(record, "the message")
         check_model(received)
         site = self.site(context)
-        examples = whole("num-examples", context.node_config.get("num-examples", self.num_examples), 1, MOST)
+        examples = self._examples(context)
         noise = self._choose(message, context)
         site.check(self._price(noise), context.state)
         release = self._price(noise, site.next_round())
         if STATE not in context.state:  # once a run
             log(INFO, "mfpg: the certificate, with what it assumes: mfpg account --ledger %s", site.path)
-        spending = site.spend(release, context.state)  # on disk before training: whatever happens there was paid for
+        _, spending = site.spend(release, context.state)  # on disk before training: whatever happens there was paid for
         update, metrics = self._learn(received, message, context, call_next)
         private, released = self._privatise(update, noise, release.round)
         if released != release:
@@ -125,9 +136,105 @@ class PrivacyMod:
             raise Refusal("this client has no privacy budget", "give stop_at_epsilon, or --node-config 'epsilon=2.0'")
         return Site(str(path), stop_at_epsilon=min(limits), delta=self.settings["delta"],
                     adjacency=self.settings["adjacency"], filter="accountant" if self.game is None else "gdp",
-                    seeded=self.seed is not None)
+                    seeded=self.seed is not None, secure_sum=self.secure_sum is not None)
+
+    # ---- a secure sum ----
+
+    def _sum(self, message: Message, context: Context, call_next: CallNext) -> Message:
+        """One exchange: the public numbers of this site, or its next answer."""
+        assert self.secure_sum is not None
+        check_outermost()
+        request, site = request_of(message.content.config_records), self.site(context)
+        part = Part(self.secure_sum, context.node_config, site.path)
+        if request[STEP] == REPORT:
+            noise = self._choose(message, context)
+            told = {self.weight_key: self._examples(context), CLIP: self._price(noise).sensitivity,
+                    **self._report(noise, self._price(noise))}
+            return Message(RecordDict({"metrics": MetricRecord(told), "mfpg": ConfigRecord({SITE: part.name})}), reply_to=message)
+        with part.alone():
+            if request[STEP] == "keys":
+                answer = self._begin(bytes(request[BYTES]), message, context, site, part)
+            else:
+                answer = self._go_on(bytes(request[BYTES]), message, context, site, part, call_next)
+        return Message(RecordDict({"mfpg": ConfigRecord({BYTES: answer})}), reply_to=message)
+
+    def _client(self, part: Part, noise: Noise, release: Any, state: bytes | None = None) -> Client:
+        price = self._price(noise)
+        own = Share(-1.0, price.noise_sd, price.sensitivity)  # any weight: the promise is that of the weights in the terms
+        return Client(part.roster, part.identity, **part.demands, own=own, release=release, seed=self.seed, state=state)
+
+    def _begin(self, given: bytes, message: Message, context: Context, site: Site, part: Part) -> bytes:
+        """Answers the terms: whether this site agrees to them, and can pay for them."""
+        noise = self._choose(message, context)
+        client = self._client(part, noise, None)
+        answer, terms = client.answer(given), client.terms
+        assert terms is not None
+        part.check_new(terms)
+        site.check(self._release_of_sum(noise, terms, part), context.state)
+        part.keep({"sum": sum_of(terms), "step": "keys", "noise": noise}, client.save())
+        return answer
+
+    def _go_on(self, given: bytes, message: Message, context: Context, site: Site, part: Part, call_next: CallNext) -> bytes:
+        """Answers the later messages. A message that ends the sum ends what was kept of it too."""
+        notes, state = part.read()
+        if not state:
+            raise Refusal("no secure sum is under way at this site")
+
+        def release(terms: Terms, _: Any) -> Any:
+            received = self._model_of_sum(message, terms)
+            notes["round"], spending = site.spend(self._release_of_sum(notes["noise"], terms, part), context.state)
+            share = self._share(received, notes["noise"], terms, part, message, context, call_next)
+            log(INFO, "mfpg: released in round %d, attempt %d of the secure sum; spent %.4g, certified epsilon %.4g of %.4g at "
+                "delta %g", terms.round, terms.attempt, spending.spent, spending.epsilon, site.header.stop_at_epsilon,
+                site.header.delta)
+            return share
+
+        try:
+            client = self._client(part, notes["noise"], release, state)
+            terms, survivors = client.terms, client.survivors
+            answer = client.answer(given)
+        except BaseException:
+            part.keep({**notes, "step": "over"}, b"")
+            raise
+        done = client.terms is None
+        if done and terms is not None:
+            site.survived(notes["round"], terms.attempt, sum(survivors), terms.noise(part.roster, part.place, survivors),
+                          context.state)
+        part.keep({**notes, "step": request_of(message.content.config_records)[STEP]}, b"" if done else client.save())
+        return answer
+
+    def _model_of_sum(self, message: Message, terms: Terms) -> Arrays:
+        """The model, whose numbers the sum is about."""
+        received = read(only_arrays(message.content, "the message")[1], "the message")
+        check_model(received)
+        found = sum(array.size for array in floats_of(received).values())
+        if found != terms.dimension:
+            raise Refusal(f"the model has {found} floating-point numbers, the terms {terms.dimension}")
+        return received
+
+    def _share(self, received: Arrays, noise: Noise, terms: Terms, part: Part, message: Message, context: Context,
+               call_next: CallNext) -> Any:
+        """Trains, and makes the integers that leave masked. The release was charged."""
+        update, _ = self._learn(received, message, context, call_next)
+        private = self._privatise_share(floats_of(update), noise, terms, part).update
+        return np.concatenate([array.reshape(-1) for array in private.values()])
+
+    def _privatise_share(self, update: Any, noise: Noise, terms: Terms, part: Part) -> mfpg.Privatised:
+        return self._privatise(update, noise, terms.round, client=part.place, weight=terms.shares[part.place].weight, grid=terms.grid,
+                               attempt=terms.attempt)
+
+    def _release_of_sum(self, noise: Noise, terms: Terms, part: Part) -> mfpg.Release:
+        """The release that a share will be, with the noise of the others that is sure."""
+        return dataclasses.replace(
+            self._privatise_share(np.zeros(1, np.float32), noise, terms, part).release, client=0,
+            last_sd=terms.noise(part.roster, part.place), run=int.from_bytes(terms.run[:6], "big"), sum_round=terms.round,
+            attempt=terms.attempt, members=sum(share.weight > 0 for share in terms.shares), threshold=terms.threshold,
+            colluders=terms.colluders)
 
     # ---- steps of a round ----
+
+    def _examples(self, context: Context) -> int:
+        return whole("num-examples", context.node_config.get("num-examples", self.num_examples), 1, MOST)
 
     def _choose(self, message: Message, context: Context) -> Noise:
         """This round's noise, from public numbers and the client's preference; no data."""
@@ -143,9 +250,9 @@ class PrivacyMod:
         control, action = self.game.best_response(context.node_config["beta"], said.grid, said.mean)
         return {control: action}
 
-    def _privatise(self, update: Any, noise: Noise, round: int) -> mfpg.Privatised:
+    def _privatise(self, update: Any, noise: Noise, round: int, **share: Any) -> mfpg.Privatised:
         entropic = self.of_strength if "strength" in noise else {}
-        return mfpg.privatise(update, **self.settings, **noise, **entropic, seed=self.seed, round=round)
+        return mfpg.privatise(update, **self.settings, **noise, **entropic, **share, seed=self.seed, round=round)
 
     def _price(self, noise: Noise, round: int = 1) -> mfpg.Release:
         """The release that such noise will be, without data."""

@@ -22,20 +22,21 @@ class Site:
     path: the ledger file, made if there is none, with its budget.
     stop_at_epsilon: the budget, over all runs, at `delta`; of this and the file's the smaller one counts.
     filter: as in mfpg.Ledger; "gdp" if the server chooses noise after looking at earlier releases.
+    secure_sum: the releases are shares of secure sums.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, stop_at_epsilon: float, delta: float = 1e-5,
-                 adjacency: str = "zero-out", filter: str = "accountant", seeded: bool = False) -> None:
+                 adjacency: str = "zero-out", filter: str = "accountant", seeded: bool = False, secure_sum: bool = False) -> None:
         self.path = pathlib.Path(path)
-        self.header = mfpg.LedgerHeader(1, adjacency=adjacency, delta=delta, seeded=seeded, stop_at_epsilon=stop_at_epsilon,
-                                        filter=filter)
+        self.header = mfpg.LedgerHeader(1, adjacency=adjacency, view="average" if secure_sum else "local", delta=delta, seeded=seeded,
+                                        stop_at_epsilon=stop_at_epsilon, filter=filter, secure_sum=secure_sum)
         self.header.to_c()  # settings that are not allowed are refused now
 
     def check(self, release: mfpg.Release, state: Any) -> None:
         """Refuses where the release cannot be afforded, without recording it: there is no use in training for it."""
         if not self.path.exists():  # nothing is made before something is released
             wanted = self.header
-            fresh = mfpg.Accountant(delta=wanted.delta, adjacency=wanted.adjacency, filter=wanted.filter,
+            fresh = mfpg.Accountant(view=wanted.view, delta=wanted.delta, adjacency=wanted.adjacency, filter=wanted.filter,
                                     stop_at_epsilon=wanted.stop_at_epsilon)
             self._check_state((0, ""), state)
             if not fresh.affords(release):
@@ -46,16 +47,22 @@ class Site:
             if not ledger.affords(release):
                 raise self._spent(ledger.header)
 
-    def spend(self, release: mfpg.Release, state: Any) -> mfpg.Spending:
+    def spend(self, release: mfpg.Release, state: Any) -> tuple[int, mfpg.Spending]:
         """Charges a release that is about to leave: on disk, then in the state. Refuses, with nothing charged, if the budget does
-        not last."""
+        not last. Returns its number in the ledger, and what is spent."""
         with self.open() as ledger:
             self._check_state(ledger.end, state)
             if not ledger.spend(release):
                 raise self._spent(ledger.header)
-            lines, chain = ledger.end
-            state[STATE] = ConfigRecord({"lines": lines, "chain": chain})
-            return ledger.spending()
+            self._note(ledger.end, state)
+            return ledger.last_round, ledger.spending()
+
+    def survived(self, round: int, attempt: int, survivors: int, last_sd: float, state: Any) -> None:
+        """Writes down whose shares are in a secure sum, as in mfpg.Ledger.survivors."""
+        with self.open() as ledger:
+            self._check_state(ledger.end, state)
+            ledger.survivors(round, attempt, survivors, last_sd)
+            self._note(ledger.end, state)
 
     def next_round(self) -> int:
         """The number that the next release will have in the ledger."""
@@ -76,10 +83,14 @@ class Site:
             return ledger
         if not self.path.parent.is_dir():
             raise Refusal("the site's ledger cannot be made", f"no folder {self.path.parent}")
-        return mfpg.Ledger.create(self.path, clients=1, adjacency=wanted.adjacency, delta=wanted.delta, seeded=wanted.seeded,
-                                  stop_at_epsilon=wanted.stop_at_epsilon, filter=wanted.filter)
+        return mfpg.Ledger.create(self.path, clients=1, adjacency=wanted.adjacency, view=wanted.view, delta=wanted.delta,
+                                  seeded=wanted.seeded, stop_at_epsilon=wanted.stop_at_epsilon, filter=wanted.filter,
+                                  secure_sum=wanted.secure_sum)
 
     # ---- inside ----
+
+    def _note(self, end: tuple[int, str], state: Any) -> None:
+        state[STATE] = ConfigRecord({"lines": end[0], "chain": end[1]})
 
     def _check_state(self, end: tuple[int, str], state: Any) -> None:
         """What this run has released stands in the ledger still: as many lines, and the same last one if none was added."""

@@ -60,6 +60,11 @@ def difference(received: Arrays, trained: Arrays, public: frozenset[str]) -> Arr
                                  trained[name] if name in public else before) for name, before in received.items()}
 
 
+def floats_of(arrays: Arrays) -> Arrays:
+    """Those that are made private, in an order that all sites and the server share."""
+    return {name: arrays[name] for name in sorted(arrays) if arrays[name].dtype.kind == "f"}
+
+
 def add(received: Arrays, private: Arrays) -> ArrayRecord:
     """received + private: a function of what may leave, so it may."""
     made = {}

@@ -30,3 +30,29 @@ def context(node=7, **node_config):
 def arrays_of(message):
     assert not message.has_error(), message.error.reason
     return {name: array.numpy() for name, array in message.content["arrays"].items()}
+
+
+class LocalGrid:
+    """What a strategy sees of its nodes: functions of a message here, which answer, or are silent (None)."""
+
+    def __init__(self, nodes):
+        self.nodes, self.replies, self.seen = dict(nodes), [], []
+
+    def get_node_ids(self):
+        return list(self.nodes)
+
+    def push_messages(self, messages):
+        identities = []
+        for message in messages:
+            message.metadata.__dict__["_message_id"] = message.object_id
+            identities.append(message.metadata.message_id)
+            reply = self.nodes[message.metadata.dst_node_id](message)
+            self.seen.append((message, reply))
+            if reply is not None:
+                self.replies.append(reply)
+        return identities
+
+    def pull_messages(self, identities):
+        here = [reply for reply in self.replies if reply.metadata.reply_to_message_id in identities]
+        self.replies = []
+        return here

@@ -1,0 +1,1 @@
+"""Sites that train as mfpg run does: what they send in secure sums must make the same model."""
