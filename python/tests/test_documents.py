@@ -1,4 +1,4 @@
-"""What docs/python.md, the engineer's tutorial and the docstrings show is what happens."""
+"""What docs/python.md, docs/secure_sum.md, the engineer's tutorial and the docstrings show is what happens."""
 
 import doctest
 import importlib.util
@@ -20,9 +20,10 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
         yield
 
 
-def test_tutorial():
-    failed, tried = doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False)
-    assert failed == 0 and tried > 20
+@pytest.mark.parametrize("page, examples", [("python.md", 20), ("secure_sum.md", 8)])
+def test_pages(page, examples):
+    failed, tried = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
+    assert failed == 0 and tried > examples
 
 
 def test_engineer():
