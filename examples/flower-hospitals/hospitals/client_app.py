@@ -4,20 +4,21 @@ from flwr.app import Array, ArrayRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 
 from hospitals import task
-from mfpg.flower import Game, PrivacyMod
+from mfpg.flower import Game, PrivacyMod, SecureSum
 
 app = ClientApp()
 
 
 def private(message: Message, context: Context, call_next):
     """PrivacyMod by the run's configuration. The hospital's own settings are in --node-config: data, ledger, epsilon,
-    num-examples (declared, public), beta."""
+    num-examples (declared, public), beta, and for secure sums roster and identity."""
     config = context.run_config
     if config["game"]:
         noise = {"game": Game(interaction=config["interaction"], privacy_scale=config["privacy-scale"]), "scale": "sensitivity"}
     else:
         noise = {"noise_multiplier": config["noise-multiplier"]}
-    mod = PrivacyMod(clip=config["clip"], delta=config["delta"], stop_at_epsilon=config["epsilon"], **noise)
+    secure = {"secure_sum": SecureSum(config["threshold"])} if config["threshold"] else {}
+    mod = PrivacyMod(clip=config["clip"], delta=config["delta"], stop_at_epsilon=config["epsilon"], **noise, **secure)
     return mod(message, context, call_next)
 
 

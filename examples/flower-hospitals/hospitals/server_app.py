@@ -6,7 +6,7 @@ from flwr.app import Array, ArrayRecord, Context
 from flwr.serverapp import Grid, ServerApp
 
 from hospitals import task
-from mfpg.flower import PrivacyStrategy
+from mfpg.flower import PrivacyStrategy, SecureSum
 
 app = ServerApp()
 
@@ -15,8 +15,9 @@ app = ServerApp()
 def main(grid: Grid, context: Context) -> None:
     config = context.run_config
     actions = [float(one) for one in config["grid"].split(",")] if config["game"] else None
+    secure = SecureSum(config["threshold"], roster=config["roster"], timeout=config["patience"]) if config["threshold"] else None
     strategy = PrivacyStrategy(grid=actions, patience=config["patience"], min_train_nodes=config["hospitals"],
-                               min_available_nodes=config["hospitals"])
+                               min_available_nodes=config["hospitals"], secure_sum=secure)
     start = ArrayRecord({name: Array(value) for name, value in task.initial().items()})
     result = strategy.start(grid, start, num_rounds=config["rounds"], timeout=config["patience"])
     weights = result.arrays["weights"].numpy() if result.arrays else task.initial()["weights"]
