@@ -11,7 +11,9 @@ typedef struct settings {
     mfpg_audit_options audit;
     int inverts; /* instead of canaries */
     mfpg_inversion_options inversion;
-    char *scores; /* IN,OUT, used instead of a configuration; NULL: a configuration is given */
+    char *scores;     /* IN,OUT, used instead of a configuration; NULL: a configuration is given */
+    char *transcript; /* used instead of a configuration; NULL: a configuration is given */
+    int seed_bits;
     mfpg_score_options score;
     char *out; /* NULL: nothing is written */
 } settings;
@@ -22,11 +24,12 @@ enum {
     FEW = 1 << MFPG_AUDIT_FEW_RUNS,
     ONE = 1 << MFPG_AUDIT_ONE_RUN,
     INVERSION = 8,
-    SCORES = 16
+    SCORES = 16,
+    TRANSCRIPT = 32
 };
 
-#define WITH_CANARIES  .facts = RANKS | FEW | ONE, .used = "without --inversion and --scores"
-#define WITH_CONFIG    .facts = RANKS | FEW | ONE | INVERSION, .used = "without --scores"
+#define WITH_CANARIES  .facts = RANKS | FEW | ONE, .used = "with a configuration and without --inversion"
+#define WITH_CONFIG    .facts = RANKS | FEW | ONE | INVERSION, .used = "with a configuration"
 #define WITH_INVERSION .line = 2, .facts = INVERSION, .used = "with --inversion"
 
 enum { RUNS = 1 }; /* number of --runs in the list */
@@ -65,6 +68,14 @@ static const mfpg_option options[] = {
         "that they prove"),
     CLI_OPTION("delta", 0, NUMBER, "D", score.delta, "Of these bounds (default 1e-5)", .range = {0, 1, 0, 1},
         .facts = SCORES, .used = "with --scores"),
+    CLI_OPTION("transcript", 0, PATH, "FILE", transcript,
+        "Instead of a configuration: everything that the server of secure sums sent and received. Removes "
+        "all "
+        "masks that it could remove, and says which sites' vectors it could read and what the sums reveal of "
+        "canaries"),
+    CLI_WHOLE("seed-bits", 0, 0, MFPG_SEED_BITS, seed_bits,
+        "Search one vector for a mask whose key is a number below 2^B (default 24; 32 takes minutes)",
+        .facts = TRANSCRIPT, .used = "with --transcript"),
     CLI_OPTION("inversion", 0, FLAG, NULL, inverts,
         "Instead of canaries: rebuilds examples of the client that is least protected from one of its "
         "updates, at levels of noise from none to the configured one. Reads private data",
@@ -92,14 +103,18 @@ static void *begin(mfpg_context *ctx) {
     if (made)
         *made = (settings){.audit = mfpg_audit_options_default(),
             .inversion = mfpg_inversion_options_default(),
-            .score = mfpg_score_options_default()};
+            .score = mfpg_score_options_default(),
+            .seed_bits = 24};
     return made;
 }
 
 /* The method of the audit determines which values of the other options are valid. */
 static mfpg_status check_options(cli_call *call, settings *chosen) {
     mfpg_audit_options *o = &chosen->audit;
-    uint64_t facts = chosen->scores ? SCORES : chosen->inverts ? INVERSION : UINT64_C(1) << o->method;
+    uint64_t facts = chosen->transcript ? TRANSCRIPT
+                     : chosen->scores   ? SCORES
+                     : chosen->inverts  ? INVERSION
+                                        : UINT64_C(1) << o->method;
     for (ptrdiff_t i = 0; i < list.count; i++)
         if (call->given[i] && options[i].facts && !(options[i].facts & facts))
             return mfpg_fail(call->ctx, MFPG_ERR_INPUT, "--%s has no effect here: it applies %s only",
@@ -404,6 +419,43 @@ static mfpg_status audit_scores(cli_call *call, settings *chosen) {
     return status;
 }
 
+/* ---- --transcript: what the server of secure sums could learn ---- */
+
+static void print_transcript(const mfpg_transcript_audit *a, double confidence) {
+    char text[2][CLI_TEXT_SIZE];
+    printf("%-16s %8s %8s %14s %10s %10s  verdict\n", "site", "vectors", "readable", "guesses right", "mu",
+        "proved");
+    for (ptrdiff_t v = 0; v < a->sites; v++) {
+        const mfpg_transcript_site *s = &a->site[v];
+        printf("%-16.16s %8lld %8lld %6lld of %-4lld %10s %10s  %s\n", s->site, (long long)s->vectors,
+            (long long)s->opened, (long long)s->correct, (long long)s->guesses, promised(s->mu, text[0]),
+            proved(s->mu_lower, text[1]), s->stands ? "stands" : "BROKEN");
+        if (s->how) printf("%-16s readable since round %lld: %s\n", "", (long long)s->first_round, s->how);
+    }
+    if (a->ignored) printf("\n%lld messages belong to no sum and were ignored.\n", (long long)a->ignored);
+    printf("\n%lld sum%s. mu: of one sum, against replace, in the worst case that the threshold allows. All "
+           "proved bounds hold together with probability %.6g.\n",
+        (long long)a->sums, a->sums == 1 ? "" : "s", confidence);
+}
+
+static mfpg_status audit_transcript(cli_call *call, const settings *chosen) {
+    mfpg_transcript_audit found;
+    char *text = NULL;
+    if (call->arguments > 0 || call->assignments > 0 || chosen->scores)
+        return mfpg_fail(
+            call->ctx, MFPG_ERR_INPUT, "--transcript audits one file, and no configuration and no scores");
+    mfpg_status status = mfpg_audit_transcript(
+        call->ctx, chosen->transcript, chosen->seed_bits, chosen->audit.confidence, &found);
+    if (status != MFPG_OK) return status;
+    if (!found.stands) call->code = CLI_BROKEN_PROMISE;
+    if (call->json) status = mfpg_audit_transcript_json(call->ctx, &found, &text);
+    if (text) puts(text);
+    if (status == MFPG_OK && !text) print_transcript(&found, chosen->audit.confidence);
+    free(text);
+    free(found.site);
+    return status;
+}
+
 /* ---- the command ---- */
 
 /* Opens the named configuration, or that of a run. In the second case the result is written into the run's
@@ -426,6 +478,7 @@ static mfpg_status audit(cli_call *call) {
     mfpg_config *config = NULL;
     mfpg_experiment *experiment = NULL;
     mfpg_status status = check_options(call, chosen);
+    if (status == MFPG_OK && chosen->transcript) return audit_transcript(call, chosen);
     if (status == MFPG_OK && chosen->scores) return audit_scores(call, chosen);
     if (status == MFPG_OK) status = open_config(call, chosen, &config);
     if (status == MFPG_OK && chosen->out) status = cli_may_write_folder(call, chosen->out);
@@ -441,7 +494,7 @@ const cli_command command_audit = {
     .list = &list,
     .begin = begin,
     .threads = CLI_OPTION_THREADS,
-    .forms = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]\n--scores IN,OUT",
+    .forms = "CONFIG.yaml|EXAMPLE|RUN [KEY=VALUE...]\n--scores IN,OUT\n--transcript FILE",
     .most = 1,
     .doc = "Attacks what a configuration promises each client: thousands of runs on two neighbouring inputs "
            "(or few runs, with many canaries), each with a canary that the clip has to hold and that goes "

@@ -223,4 +223,54 @@ mfpg_status mfpg_audit_scores_json(mfpg_context *ctx, const mfpg_score_bounds *b
  *  success. */
 mfpg_status mfpg_audit_read_scores(mfpg_context *ctx, const char *path, double **scores, ptrdiff_t *count);
 
+/* ---- what the server of secure sums could learn ---- */
+
+enum { MFPG_SEED_BITS = 40 }; /* the largest search for small keys */
+
+/** What the transcript shows of one site. */
+typedef struct mfpg_transcript_site {
+    const char *site;    /* name in the roster; points to name */
+    int64_t vectors;     /* masked vectors of this site in the transcript, also late ones */
+    int64_t opened;      /* of these: vectors that the server can read without the others */
+    const char *how;     /* what opened the first of them, a constant phrase; NULL if none is open */
+    int64_t first_round; /* of the first opened vector; -1 if none is open */
+    int64_t guesses,
+        correct; /* one guess for each canary of this site in a complete sum, or whose vector is open */
+    /* mu of one sum against replace, promised to this site (the largest of its canaries): 2 clip, divided by
+     * mfpg_sum_noise without survivors; 0 without canaries. And the mu that the guesses prove */
+    double mu, mu_lower;
+    int stands; /* 0: a vector is open, or more is proved than promised */
+    char name[64];
+} mfpg_transcript_site;
+
+extern const mfpg_fields mfpg_transcript_fields;
+
+typedef struct mfpg_transcript_audit {
+    int64_t sums;
+    int64_t ignored; /* messages that belong to no sum of the transcript, for instance damaged ones */
+    ptrdiff_t sites;
+    mfpg_transcript_site *site; /* one for every entry of the roster; free it */
+    int searched; /* 1: there was a vector with a single unknown mask, and small keys were searched for it */
+    int stands;   /* of all sites */
+} mfpg_transcript_audit;
+
+/** Attacks a transcript of the server's side of secure sums (docs/secure_sum.md): a text file with one JSON object a line.
+ *  The first line is {"roster": text}; {"message": base64} is a message that the server sent or received, in order, late ones
+ *  too; {"canary": site, "round": r, "attempt": a, "coin": 1 or -1, "vector": [numbers]} tells that the site's vector, before
+ *  its noise, was coin times that vector, in steps of the grid, and that the coin was fair. Every mask is removed whose key
+ *  the opened shares give. Vectors that become readable break the promise; coins are guessed from what is readable, or from
+ *  the sum.
+ *  @param[in] seed_bits   0 to MFPG_SEED_BITS: the first vector with a single unknown mask is searched for a key below
+ *  2^seed_bits (2^32: about two minutes on two cores); 0: no search
+ *  @param[in] confidence  in (0.5,1): of the bounds of all sites together
+ *  @return MFPG_OK, also if a promise is broken; MFPG_ERR_INPUT with file and line for a faulty transcript;
+ *  MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_IO; MFPG_ERR_MEMORY. *out is set only on success. Files up to 1 GiB;
+ *  memory: that of the file. Threads: safe on different contexts. */
+mfpg_status mfpg_audit_transcript(
+    mfpg_context *ctx, const char *path, int seed_bits, double confidence, mfpg_transcript_audit *out);
+
+/** Returns the audit as a JSON object: sums, ignored, searched, stands, and sites with the names of mfpg_transcript_fields. Free the
+ *  text. */
+mfpg_status mfpg_audit_transcript_json(mfpg_context *ctx, const mfpg_transcript_audit *audit, char **json);
+
 #endif

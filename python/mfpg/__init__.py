@@ -9,7 +9,7 @@ from mfpg import secure_sum, transport
 from mfpg._account import account, calibrate
 from mfpg._accountant import Accountant
 from mfpg._answer import Account, Calibration, ClientAccount, LedgerAccount, LedgerEnd, Odometer
-from mfpg._audit import Audit, AuditedClient, ScoreBounds, audit, audit_scores
+from mfpg._audit import Audit, AuditedClient, AuditedSite, ScoreBounds, TranscriptAudit, audit, audit_scores, audit_transcript
 from mfpg._call import (AccessError, DomainError, Error, InputError, Interrupted, MfpgWarning, NumericError,
                         OutOfMemoryError, text)
 from mfpg._config import examples

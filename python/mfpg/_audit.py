@@ -23,6 +23,7 @@ from mfpg._run import create
 METHODS = ["ranks", "few-runs", "one-run"]
 FIELDS = Fields(lib.mfpg_audit_fields)
 SCORE_FIELDS = Fields(lib.mfpg_score_fields)
+TRANSCRIPT_FIELDS = Fields(lib.mfpg_transcript_fields)
 TOGETHER = ffi.new("char[]", b"together")
 
 
@@ -262,3 +263,62 @@ def audit_scores(job: Job, /, inside: npt.ArrayLike, outside: npt.ArrayLike, *, 
         arrays = [ffi.from_buffer("double[]", values) for values in scores]
         ctx.check(lib.mfpg_audit_scores(ctx.pointer, options, arrays[0], len(scores[0]), arrays[1], len(scores[1]), bounds))
         return ScoreBounds(**dict(zip(SCORE_FIELDS.names, SCORE_FIELDS.row(bounds), strict=True)))
+
+
+@dataclasses.dataclass(frozen=True)
+class AuditedSite:
+    """What a transcript of secure sums shows of one site."""
+
+    site: str
+    vectors: int
+    """Masked vectors of this site, also late ones."""
+    opened: int
+    """Of these: vectors that the server can read without the others."""
+    how: str
+    """What opened the first of them; empty if none is open."""
+    first_round: int | None
+    guesses: int
+    """Canaries of this site, one guess each."""
+    correct: int
+    mu: float
+    """Promised for one sum against replace, in the worst case that the threshold allows; 0 without canaries."""
+    mu_lower: float
+    """Proved by the guesses."""
+    stands: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class TranscriptAudit:
+    """What the server of secure sums could learn."""
+
+    sums: int
+    ignored: int
+    """Messages that belong to no sum of the transcript, for instance damaged ones."""
+    searched: bool
+    """Whether a vector with a single unknown mask was searched for a small key."""
+    stands: bool
+    sites: list[AuditedSite]
+
+
+@job
+def audit_transcript(job: Job, /, path: str | os.PathLike[str], *, seed_bits: int = 24, confidence: float = 0.99,
+                     threads: int | None = None) -> TranscriptAudit:
+    """Attacks everything that the server of secure sums sent and received: ``mfpg audit --transcript``.
+
+    path: a transcript as mfpg.secure_sum.Server and PrivacyStrategy write it (docs/secure_sum.md), up to 1 GiB.
+    seed_bits: the first vector with one unknown mask is searched for a key below 2^seed_bits, at most 40; 0: no search.
+    confidence: with which the proved bounds of all sites hold together, above 0.5.
+
+    Raises InputError, with file and line, for a faulty transcript and for options out of range. Threads: safe.
+    """
+    with Context(job, threads) as ctx:
+        found = ffi.new("mfpg_transcript_audit *")
+        ctx.check(lib.mfpg_audit_transcript(ctx.pointer, path_bytes(path), whole("seed_bits", seed_bits, 0, lib.MFPG_SEED_BITS),
+                                            number("confidence", confidence, 0.5, 1, above=True, below=True), found))
+        try:
+            rows = [dict(zip(TRANSCRIPT_FIELDS.names, TRANSCRIPT_FIELDS.row(found.site + i), strict=True))
+                    for i in range(found.sites)]
+        finally:
+            lib.free(found.site)
+        sites = [AuditedSite(**{**row, "first_round": None if row["first_round"] < 0 else row["first_round"]}) for row in rows]
+        return TranscriptAudit(found.sums, found.ignored, bool(found.searched), bool(found.stands), sites)

@@ -16,8 +16,10 @@ what Client.save returns; no repr shows them, and no object that has them can be
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import enum
+import json
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -26,7 +28,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from mfpg._call import Context, Error, InputError, number, path_bytes, text, whole
+from mfpg._call import AccessError, Context, Error, InputError, number, path_bytes, text, whole
 from mfpg._interface import ffi, lib
 from mfpg._privatise import make_key
 
@@ -375,12 +377,40 @@ class Sum(NamedTuple):
     """By place in the roster: whose vectors are in it."""
 
 
+class Transcript:
+    """A file of everything that a server of secure sums sends and receives, for ``mfpg audit --transcript``. It grows; a new file begins
+    with the roster. It holds nothing that the server does not see, and no secret of a site. Threads: calls wait for each other."""
+
+    def __init__(self, path: str | os.PathLike[str], roster: Roster) -> None:
+        """AccessError if the file cannot be written."""
+        self._lock, self.path = threading.Lock(), os.fspath(path)
+        if not os.path.exists(self.path):
+            self._write({"roster": roster.text})
+
+    def message(self, message: bytes) -> None:
+        """A message that was sent or received, in their order, also one that came too late."""
+        self._write({"message": base64.b64encode(message).decode()})
+
+    def canary(self, site: str, round: int, attempt: int, vector: npt.ArrayLike, coin: int) -> None:
+        """That the site's vector, before its noise, was coin (1 or -1, fair) times this vector, in steps of the grid."""
+        numbers = [float(one) for one in np.asarray(vector, np.float64).reshape(-1)]
+        self._write({"canary": site, "round": round, "attempt": attempt, "coin": whole("coin", coin, -1, 1), "vector": numbers})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        try:
+            with self._lock, open(self.path, "a", encoding="ascii") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as problem:
+            raise AccessError(f"{self.path}: {problem.strerror}") from None
+
+
 class Server:
     """The server of one sum. Threads: calls wait for each other."""
 
-    def __init__(self, roster: Roster, terms: Terms) -> None:
-        """Starts a sum over the members of the terms, which are checked as in Terms.check."""
-        self._lock, self._roster, self._terms = threading.RLock(), roster, terms
+    def __init__(self, roster: Roster, terms: Terms, transcript: Transcript | None = None) -> None:
+        """Starts a sum over the members of the terms, which are checked as in Terms.check. What it sends and takes is written into the
+        transcript, if one is given."""
+        self._lock, self._roster, self._terms, self._transcript = threading.RLock(), roster, terms, transcript
         out = ffi.new("mfpg_sum_server **")
         with Context() as ctx:
             ctx.check(lib.mfpg_sum_server_create(ctx.pointer, roster._pointer, terms.to_c(roster), out))
@@ -398,13 +428,18 @@ class Server:
     def ask(self, place: int) -> bytes:
         """The message of the current step for a member. InputError if it does not take part in this step."""
         with self._lock:
-            return to_bytes(lib.mfpg_sum_server_ask, self._pointer, whole("place", place, 0, len(self._roster) - 1))
+            message = to_bytes(lib.mfpg_sum_server_ask, self._pointer, whole("place", place, 0, len(self._roster) - 1))
+            if self._transcript:
+                self._transcript.message(message)
+            return message
 
     def take(self, message: bytes) -> int:
         """Takes an answer of the current step, and returns the place of its sender. InputError if it is faulty, late or repeated:
         nothing has changed then, and a member without a correct answer counts as silent."""
         given, sender = taken("message", message), ffi.new("ptrdiff_t *")
         with self._lock, Context() as ctx:
+            if self._transcript:
+                self._transcript.message(given)
             ctx.check(lib.mfpg_sum_server_take(ctx.pointer, self._pointer, given, len(given), sender))
             self._answered.add(int(sender[0]))
             return int(sender[0])
@@ -430,4 +465,4 @@ class Server:
         return f"<mfpg.secure_sum.Server of round {self._terms.round}, attempt {self._terms.attempt}: {self.step.name.lower()}>"
 
 
-__all__ = ["Client", "Identity", "Release", "Roster", "Server", "Share", "Step", "Sum", "Terms"]
+__all__ = ["Client", "Identity", "Release", "Roster", "Server", "Share", "Step", "Sum", "Terms", "Transcript"]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import mfpg
+from mfpg import secure_sum as sums
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -64,7 +65,8 @@ def test_options_are_those_of_the_command(program):
     shown = shown[:shown.index("Gradient inversion:")]  # another attack, with options of its own
     names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", shown, re.MULTILINE)) - {"json", "help", "usage", "version"}
     assert {"confidence", "delta", "seed"} <= set(inspect.signature(mfpg.audit_scores).parameters)
-    names -= {"scores", "delta"}  # another function, audit_scores
+    assert {"seed_bits", "confidence"} <= set(inspect.signature(mfpg.audit_transcript).parameters)
+    names -= {"scores", "delta", "transcript", "seed-bits"}  # other functions, audit_scores and audit_transcript
     have = set(inspect.signature(mfpg.audit).parameters)
     assert {"method", "runs", "seed"} <= {name.replace("-", "_") for name in names} <= have
 
@@ -125,3 +127,50 @@ def test_scores_prove_what_the_command_prints(program, tmp_path):
         mfpg.audit_scores(inside, outside, confidence=0.4)
     with pytest.raises(mfpg.DomainError, match="not a finite number"):
         mfpg.audit_scores([1, math.inf], outside)
+
+
+def play_sums(path, rounds, faulty=None):
+    """Sums of three sites by real clients and a real server, of which the last site sends its vector too late, with a canary of the
+    first in each round."""
+    identities = [sums.Identity.create() for _ in range(3)]
+    roster = sums.Roster.read("".join(f"site-{i} {one.public_key}\n" for i, one in enumerate(identities)))
+    transcript, draw = sums.Transcript(path, roster), np.random.default_rng(5)
+    share = sums.Share(0.25, 320.0, 640.0)
+    for round in range(1, rounds + 1):
+        terms = sums.Terms(bytes(32), round, 1, 2, 0, 13, 32, 1.0, (share,) * 3)
+        canary, coin = np.full(32, 28.0), int(draw.choice([-1, 1]))
+        vectors = [np.rint(80 * draw.normal(size=32) + (coin * canary if i == 0 else 0)).astype(np.int64) for i in range(3)]
+        transcript.canary("site-0", round, 1, canary, coin)
+        clients = [sums.Client(roster, one, threshold=2, own=share, release=lambda *_, v=v: v)
+                   for one, v in zip(identities, vectors, strict=True)]
+        server = sums.Server(roster, terms, transcript)
+        while server.step != sums.Step.DONE:
+            late = b""
+            for place in server.waiting:
+                answer = clients[place].answer(server.ask(place))
+                if place == 2 and server.step == sums.Step.MASKED:
+                    late = answer
+                else:
+                    server.take(answer)
+            server.advance()
+            if late:
+                with pytest.raises(mfpg.InputError):
+                    server.take(late)
+
+
+def test_a_transcript_of_real_sums_proves_nothing_beyond_its_certificate(program, tmp_path):
+    path = tmp_path / "transcript"
+    play_sums(path, 100)
+    told = by_command(program, "--transcript", path, "--seed-bits", "12")
+    found = mfpg.audit_transcript(path, seed_bits=12)
+    assert found.stands and found.searched and found.sums == 100 and found.ignored == 0
+    assert told["stands"] and [site["site"] for site in told["sites"]] == [site.site for site in found.sites]
+    assert told["sites"][0]["mu_lower"] == pytest.approx(found.sites[0].mu_lower)
+    first, late = found.sites[0], found.sites[2]
+    assert first.guesses == 100 and 50 < first.correct and first.opened == late.opened == 0 and late.vectors == 100
+    assert 0 < first.mu_lower < first.mu == pytest.approx(4 / math.sqrt(2))
+    with pytest.raises(mfpg.InputError, match="seed_bits"):
+        mfpg.audit_transcript(path, seed_bits=41)
+    with pytest.raises(mfpg.InputError, match="first line"):
+        path.write_text("{}\n")
+        mfpg.audit_transcript(path)

@@ -15,6 +15,10 @@ float *mfpg_alloc_floats(ptrdiff_t count);
  * leaves the old block unchanged. */
 void *mfpg_resize(void *block, ptrdiff_t count, size_t size);
 
+/* Makes room for one more element than count in an array of *room elements. Returns the array itself or a
+ * larger one that replaces it; NULL if memory is exhausted. */
+void *mfpg_room_for_one(void *array, ptrdiff_t count, ptrdiff_t *room, size_t size);
+
 /* Blocks that are freed together. All zeros is an empty pool. */
 typedef struct mfpg_pool {
     void **block; /* count */
@@ -30,7 +34,6 @@ void *mfpg_pool_alloc(mfpg_pool *pool, ptrdiff_t count, size_t size);
 
 /* Frees all blocks; the pool is empty again. */
 void mfpg_pool_clear(mfpg_pool *pool);
-
 /* Returns a copy of the first length bytes of text with a closing 0, or NULL. */
 char *mfpg_text_copy(const char *text, size_t length);
 

@@ -3,6 +3,13 @@
 
 #include "memory.h"
 
+void *mfpg_room_for_one(void *array, ptrdiff_t count, ptrdiff_t *room, size_t size) {
+    if (count < *room) return array;
+    void *larger = mfpg_resize(array, *room + *room / 2 + 16, size);
+    if (larger) *room += *room / 2 + 16;
+    return larger;
+}
+
 void *mfpg_pool_own(mfpg_pool *pool, void *block) {
     void **larger = block ? mfpg_resize(pool->block, pool->count + 1, sizeof *larger) : NULL;
     if (larger) {

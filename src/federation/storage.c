@@ -6,13 +6,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-void *mfpg_room_for_one(void *array, ptrdiff_t count, ptrdiff_t *room, size_t size) {
-    if (count < *room) return array;
-    void *larger = mfpg_resize(array, *room + *room / 2 + 16, size);
-    if (larger) *room += *room / 2 + 16;
-    return larger;
-}
-
 void *mfpg_keep(mfpg_kept *kept, void *block) {
     void **larger = block ? mfpg_room_for_one(kept->block, kept->count, &kept->room, sizeof *larger) : NULL;
     if (larger) {

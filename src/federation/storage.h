@@ -20,10 +20,6 @@ typedef struct mfpg_kept {
 void *mfpg_keep(mfpg_kept *kept, void *block);
 void mfpg_kept_clear(mfpg_kept *kept);
 
-/* Makes room for one more element than count in an array of *room elements. Returns the array itself or a
- * larger one that replaces it; NULL if memory is exhausted. */
-void *mfpg_room_for_one(void *array, ptrdiff_t count, ptrdiff_t *room, size_t size);
-
 /* Numbers of distinct things: an open hash table of hashes and numbers. It begins as zeros and is freed by
  * mfpg_distinct_clear. */
 typedef struct mfpg_distinct {

@@ -114,6 +114,11 @@ ptrdiff_t mfpg_sum_client_of(const unsigned char *message, size_t size) {
     return size >= MFPG_SUM_HEADER ? message[CLIENT] : -1;
 }
 
+int mfpg_sum_kind_of(const unsigned char *message, size_t size) {
+    int whole = size >= MFPG_SUM_HEADER && memcmp(message, MAGIC, sizeof MAGIC) == 0 && message[KIND] < KINDS;
+    return whole ? message[KIND] : -1;
+}
+
 static mfpg_status check_header(mfpg_context *ctx, const mfpg_roster *roster, const mfpg_sum_record *record,
     int kind, ptrdiff_t client, const unsigned char *message, size_t size) {
     const char *words = kinds[kind].words;

@@ -92,6 +92,9 @@ void mfpg_sum_seal(const mfpg_bytes *message, const unsigned char key[MFPG_SUM_K
 /* Reads the client's number from a message of any origin; -1 if it has none. */
 ptrdiff_t mfpg_sum_client_of(const unsigned char *message, size_t size);
 
+/* Reads the kind of a message that was not opened; -1 if it has none. */
+int mfpg_sum_kind_of(const unsigned char *message, size_t size);
+
 /* Checks a message of any origin: length, version, kind, client, context, and the seal of the kinds that have one (key is not
  * used for others). A set with which the body begins is read into record->present, after it was checked to lie within that of
  * the step before, and to reach the threshold. *body is the rest of the body. The record changes only if the kind has a set. */

@@ -161,6 +161,18 @@ static void test_the_bound_of_the_paper_is_refuted_while_the_certificate_stands(
     json_decref(object);
 }
 
+static void test_faulty_transcripts_are_refused(void **state) {
+    (void)state;
+    write_in_folder("bad.jsonl", "{\"roster\": \"a 00\"}\n");
+    REFUSED("audit --transcript bad.jsonl", "bad.jsonl");
+    REFUSED("audit --transcript none.jsonl", "none.jsonl");
+    REFUSED("audit --transcript bad.jsonl clinics", "no configuration");
+    REFUSED("audit --transcript bad.jsonl --scores a,b", "no scores");
+    REFUSED("audit --transcript bad.jsonl --runs 100", "--runs has no effect here");
+    REFUSED("audit clinics --seed-bits 20", "it applies with --transcript only");
+    remove_from_folder("bad.jsonl");
+}
+
 /* Scores of members are four above those of others: every bound is above 0, and stays 0 the other way round. */
 static void test_scores_of_a_users_own_are_audited(void **state) {
     static char in[16384], out[16384];
@@ -214,6 +226,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(
             test_the_bound_of_the_paper_is_refuted_while_the_certificate_stands, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_scores_of_a_users_own_are_audited, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_faulty_transcripts_are_refused, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(test_wrong_questions_are_refused, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
