@@ -238,17 +238,17 @@ static mfpg_status price_choices(mfpg_context *ctx, mfpg_federation *f) {
 
 static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     ptrdiff_t n = f->clients, count = f->options.acting->game->actions.count;
-    adaptive_actions *a = f->acting = mfpg_keep(&f->kept, mfpg_alloc(1, sizeof *a));
+    adaptive_actions *a = f->acting = mfpg_pool_own(&f->kept, mfpg_alloc(1, sizeof *a));
     if (!a) return mfpg_fail_memory(ctx);
-    a->loss = mfpg_keep(&f->kept, mfpg_alloc(n, sizeof *a->loss));
-    a->gradient = mfpg_keep(&f->kept, mfpg_alloc(n, sizeof *a->gradient));
-    a->price = mfpg_keep(&f->kept, mfpg_alloc(n, sizeof *a->price));
-    a->chose = mfpg_keep(&f->kept, mfpg_alloc(n, sizeof *a->chose));
+    a->loss = mfpg_pool_own(&f->kept, mfpg_alloc(n, sizeof *a->loss));
+    a->gradient = mfpg_pool_own(&f->kept, mfpg_alloc(n, sizeof *a->gradient));
+    a->price = mfpg_pool_own(&f->kept, mfpg_alloc(n, sizeof *a->price));
+    a->chose = mfpg_pool_own(&f->kept, mfpg_alloc(n, sizeof *a->chose));
     if (f->options.acting->selection == MFPG_SELECTION_EXPONENTIAL) {
-        a->change = mfpg_keep(&f->kept, mfpg_alloc(n, sizeof *a->change));
-        a->disutility = mfpg_keep(&f->kept, mfpg_alloc(n, sizeof *a->disutility * (size_t)count));
+        a->change = mfpg_pool_own(&f->kept, mfpg_alloc(n, sizeof *a->change));
+        a->disutility = mfpg_pool_own(&f->kept, mfpg_alloc(n, sizeof *a->disutility * (size_t)count));
     }
-    return f->kept.starved ? mfpg_fail_memory(ctx) : MFPG_OK;
+    return f->kept.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 static mfpg_status begin(mfpg_context *ctx, mfpg_federation *f) {

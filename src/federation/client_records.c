@@ -35,9 +35,9 @@ static mfpg_status check_start(mfpg_context *ctx, const mfpg_federation *f) {
 static void copy_shapes(mfpg_federation *f) {
     ptrdiff_t rows = 0, features = f->data->features;
     for (ptrdiff_t k = 0; k < f->clients; k++) rows += f->data->client[k].train.rows;
-    float *x = mfpg_keep(&f->kept, mfpg_alloc(rows, (size_t)features * sizeof *x));
-    double *norm2 = mfpg_keep(&f->kept, mfpg_alloc(rows, sizeof *norm2));
-    for (ptrdiff_t k = 0; k < f->clients && !f->kept.starved; k++) {
+    float *x = mfpg_pool_own(&f->kept, mfpg_alloc(rows, (size_t)features * sizeof *x));
+    double *norm2 = mfpg_pool_own(&f->kept, mfpg_alloc(rows, sizeof *norm2));
+    for (ptrdiff_t k = 0; k < f->clients && !f->kept.failed; k++) {
         const mfpg_dataset *raw = &f->data->client[k].train;
         f->records->of_client[k] =
             (mfpg_dataset){.rows = raw->rows, .features = features, .x = x, .y = raw->y, .norm2 = norm2};
@@ -49,15 +49,15 @@ static void copy_shapes(mfpg_federation *f) {
 static mfpg_status begin(mfpg_context *ctx, mfpg_federation *f) {
     mfpg_status status = find_kind(ctx, f);
     if (status != MFPG_OK || f->particles != MFPG_PARTICLES_DATA) return status;
-    noised_records *r = f->records = mfpg_keep(&f->kept, mfpg_alloc(1, sizeof *r));
+    noised_records *r = f->records = mfpg_pool_own(&f->kept, mfpg_alloc(1, sizeof *r));
     if (!r) return mfpg_fail_memory(ctx);
-    r->of_client = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *r->of_client));
-    r->is_noised = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *r->is_noised));
-    r->digest = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *r->digest));
-    r->fresh = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *r->fresh));
-    r->start = mfpg_keep(&f->kept, mfpg_alloc(f->dimension, sizeof *r->start));
-    if (!f->kept.starved) copy_shapes(f);
-    if (f->kept.starved) return mfpg_fail_memory(ctx);
+    r->of_client = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *r->of_client));
+    r->is_noised = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *r->is_noised));
+    r->digest = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *r->digest));
+    r->fresh = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *r->fresh));
+    r->start = mfpg_pool_own(&f->kept, mfpg_alloc(f->dimension, sizeof *r->start));
+    if (!f->kept.failed) copy_shapes(f);
+    if (f->kept.failed) return mfpg_fail_memory(ctx);
     memcpy(r->start, f->w, (size_t)f->dimension * sizeof *r->start);
     return check_start(ctx, f);
 }

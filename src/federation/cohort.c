@@ -53,7 +53,7 @@ mfpg_status mfpg_federation_start_filters(mfpg_context *ctx, mfpg_federation *f)
     mfpg_filter filter;
     mfpg_status status = mfpg_filter_start(ctx, o->filter, o->stop_at_epsilon, o->delta, &filter);
     if (status != MFPG_OK) return status;
-    f->filter = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->filter));
+    f->filter = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *f->filter));
     for (ptrdiff_t k = 0; f->filter && k < f->clients; k++) f->filter[k] = filter;
     return f->filter ? MFPG_OK : mfpg_fail_memory(ctx);
 }

@@ -78,13 +78,13 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
     ptrdiff_t scratch = 0;
     f->ranks = mfpg_ranks_size(ctx);
     f->rank = mfpg_ranks_rank(ctx);
-    f->client = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->client));
-    f->metrics = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->metrics));
-    f->w = mfpg_keep(&f->kept, mfpg_alloc_floats(f->dimension));
-    if (draws) f->draw = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->draw));
+    f->client = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *f->client));
+    f->metrics = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *f->metrics));
+    f->w = mfpg_pool_own(&f->kept, mfpg_alloc_floats(f->dimension));
+    if (draws) f->draw = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *f->draw));
     if (draws || isfinite(o->stop_at_epsilon) || o->acting || o->sum.dropouts > 0)
-        f->order = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->order));
-    if (f->ranks > 1) f->words = mfpg_keep(&f->kept, mfpg_alloc(f->clients, 2 * sizeof *f->words));
+        f->order = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *f->order));
+    if (f->ranks > 1) f->words = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, 2 * sizeof *f->words));
     for (ptrdiff_t k = 0; k < f->clients; k++) {
         ptrdiff_t rows = f->data->client[k].train.rows;
         ptrdiff_t update = mfpg_mechanism_workspace(f->mechanism[k], f->model, rows);
@@ -93,15 +93,15 @@ static mfpg_status allocate(mfpg_context *ctx, mfpg_federation *f) {
         if (measure > scratch) scratch = measure;
     }
     int workers = mfpg_context_threads(ctx);
-    f->worker = mfpg_keep(&f->kept, mfpg_alloc(workers, sizeof *f->worker));
-    for (f->workers = 0; f->workers < workers && !f->kept.starved; f->workers++) {
+    f->worker = mfpg_pool_own(&f->kept, mfpg_alloc(workers, sizeof *f->worker));
+    for (f->workers = 0; f->workers < workers && !f->kept.failed; f->workers++) {
         workspace *own = &f->worker[f->workers];
-        own->model = mfpg_keep(&f->kept, mfpg_alloc_floats(f->dimension));
-        own->scratch = mfpg_keep(&f->kept, mfpg_alloc_floats(scratch));
+        own->model = mfpg_pool_own(&f->kept, mfpg_alloc_floats(f->dimension));
+        own->scratch = mfpg_pool_own(&f->kept, mfpg_alloc_floats(scratch));
         mfpg_status status = mfpg_fixed_sum_init(ctx, f->dimension, &own->sum);
         if (status != MFPG_OK) return status;
     }
-    return f->kept.starved ? mfpg_fail_memory(ctx) : MFPG_OK;
+    return f->kept.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 static void set_start(mfpg_federation *f) {
@@ -116,8 +116,8 @@ static void set_start(mfpg_federation *f) {
 static mfpg_status prepare_shares(mfpg_context *ctx, mfpg_federation *f) {
     f->shares = f->plan->grid > 0.0 && !f->plan->projects;
     for (int i = 0; i < f->workers && f->shares; i++)
-        f->worker[i].share = mfpg_keep(&f->kept, mfpg_alloc(f->dimension, sizeof *f->worker[i].share));
-    return f->kept.starved ? mfpg_fail_memory(ctx) : mfpg_plan_refine_grid(ctx, f->plan, f->dimension);
+        f->worker[i].share = mfpg_pool_own(&f->kept, mfpg_alloc(f->dimension, sizeof *f->worker[i].share));
+    return f->kept.failed ? mfpg_fail_memory(ctx) : mfpg_plan_refine_grid(ctx, f->plan, f->dimension);
 }
 
 static mfpg_status begin(mfpg_context *ctx, mfpg_federation *f, const mfpg_action *action) {
@@ -170,7 +170,7 @@ void mfpg_federation_destroy(mfpg_federation *f) {
     mfpg_accountant_destroy(f->population);
     mfpg_plan_destroy(f->plan);
     mfpg_federation_clear_sum(f);
-    mfpg_kept_clear(&f->kept);
+    mfpg_pool_clear(&f->kept);
     free(f);
 }
 

@@ -8,10 +8,11 @@
 #include "accountants/accounting.h"
 #include "base/ranks.h"
 #include "base/release_parts.h"
+#include "base/memory.h"
 #include "loop_state.h"
 #include "mfpg/filter.h"
 #include "plan.h"
-#include "storage.h"
+#include "distinct.h"
 
 /* The results of a client's accountants at the delta of the run. */
 typedef struct certificate {
@@ -138,7 +139,7 @@ struct mfpg_federation {
     double *draw;             /* one uniform number per client, if cohorts are drawn */
     mfpg_metrics *metrics;    /* clients; of the evaluation sets */
     int64_t *words;           /* 2 per client; with several ranks, the words that they exchange */
-    mfpg_kept kept;           /* every block above */
+    mfpg_pool kept;           /* every block above */
 };
 
 /* One part of a federation. */

@@ -31,9 +31,9 @@ mfpg_status mfpg_federation_prepare_free_energy(mfpg_context *ctx, mfpg_federati
         if (f->records && f->data->client[k].train.rows > most) most = f->data->client[k].train.rows;
     }
     for (int i = 0; i < f->workers; i++)
-        f->worker[i].sorting = mfpg_keep(&f->kept, mfpg_alloc(most, 2 * sizeof *f->worker[i].sorting));
-    if (f->records) f->energy = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *f->energy));
-    return f->kept.starved ? mfpg_fail_memory(ctx) : MFPG_OK;
+        f->worker[i].sorting = mfpg_pool_own(&f->kept, mfpg_alloc(most, 2 * sizeof *f->worker[i].sorting));
+    if (f->records) f->energy = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *f->energy));
+    return f->kept.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 /* Number of evenly spaced records from which the law of a feature is estimated. The entropy is then known to

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/release_parts.h"
-#include "storage.h"
+#include "distinct.h"
 #include "base/grid_noise.h"
 
 static const plan_class *class_of(const mfpg_plan *plan, ptrdiff_t k) {

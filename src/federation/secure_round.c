@@ -108,17 +108,17 @@ mfpg_status mfpg_federation_prepare_sum(mfpg_context *ctx, mfpg_federation *f) {
     if (!sum->simulate && sum->dropouts == 0) return MFPG_OK;
     mfpg_status status = check(ctx, f);
     if (status != MFPG_OK) return status;
-    if (sum->dropouts > 0) f->dropped = mfpg_keep(&f->kept, mfpg_alloc(f->clients, 1));
-    secure_round *s = sum->simulate ? mfpg_keep(&f->kept, mfpg_alloc(1, sizeof *s)) : NULL;
+    if (sum->dropouts > 0) f->dropped = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, 1));
+    secure_round *s = sum->simulate ? mfpg_pool_own(&f->kept, mfpg_alloc(1, sizeof *s)) : NULL;
     if (s) {
-        s->identity = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *s->identity));
-        s->party = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *s->party));
-        s->share = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *s->share));
-        s->survives = mfpg_keep(&f->kept, mfpg_alloc(MFPG_SUM_MOST, 1));
-        s->known = mfpg_keep(&f->kept, mfpg_alloc(f->clients, sizeof *s->known));
-        s->vector = mfpg_keep(&f->kept, mfpg_alloc(f->clients * f->dimension, sizeof *s->vector));
+        s->identity = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *s->identity));
+        s->party = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *s->party));
+        s->share = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *s->share));
+        s->survives = mfpg_pool_own(&f->kept, mfpg_alloc(MFPG_SUM_MOST, 1));
+        s->known = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients, sizeof *s->known));
+        s->vector = mfpg_pool_own(&f->kept, mfpg_alloc(f->clients * f->dimension, sizeof *s->vector));
     }
-    if (f->kept.starved) return mfpg_fail_memory(ctx);
+    if (f->kept.failed) return mfpg_fail_memory(ctx);
     if (!s) return MFPG_OK;
     f->secure = s;
     crypto_generichash(s->run, sizeof s->run, f->key.bytes, sizeof f->key.bytes,

@@ -18,14 +18,14 @@ static mfpg_status begin(mfpg_context *ctx, mfpg_federation *f) {
     const mfpg_server_optimiser *optimiser;
     mfpg_status status = mfpg_server_optimiser_find(ctx, &f->options.server, &optimiser);
     if (status != MFPG_OK || mfpg_server_is_plain(&f->options.server)) return status;
-    server_step *own = f->server = mfpg_keep(&f->kept, mfpg_alloc(1, sizeof *own));
+    server_step *own = f->server = mfpg_pool_own(&f->kept, mfpg_alloc(1, sizeof *own));
     if (!own) return mfpg_fail_memory(ctx);
     /* the caller's string may be freed, so the static name is kept */
     f->options.server.kind = optimiser->name;
     own->optimiser = optimiser;
     own->numbers = optimiser->vectors * f->dimension;
-    own->memory = mfpg_keep(&f->kept, mfpg_alloc(own->numbers, sizeof *own->memory));
-    return f->kept.starved ? mfpg_fail_memory(ctx) : MFPG_OK;
+    own->memory = mfpg_pool_own(&f->kept, mfpg_alloc(own->numbers, sizeof *own->memory));
+    return f->kept.failed ? mfpg_fail_memory(ctx) : MFPG_OK;
 }
 
 mfpg_status mfpg_federation_publish(mfpg_context *ctx, mfpg_federation *f, const float *average) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/release_parts.h"
 #include "federation/adaptive_actions.h"
 #include "games/game_internal.h"
 #include "mechanisms/mechanism_ops.h"

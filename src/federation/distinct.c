@@ -1,28 +1,10 @@
-#include "storage.h"
+#include "distinct.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-
-void *mfpg_keep(mfpg_kept *kept, void *block) {
-    void **larger = block ? mfpg_room_for_one(kept->block, kept->count, &kept->room, sizeof *larger) : NULL;
-    if (larger) {
-        kept->block = larger;
-        kept->block[kept->count++] = block;
-        return block;
-    }
-    free(block);
-    kept->starved = 1;
-    return NULL;
-}
-
-void mfpg_kept_clear(mfpg_kept *kept) {
-    for (ptrdiff_t i = 0; i < kept->count; i++) free(kept->block[i]);
-    free(kept->block);
-    *kept = (mfpg_kept){0};
-}
 
 static void put(mfpg_distinct *distinct, uint64_t hash, int32_t number) {
     ptrdiff_t mask = distinct->slots - 1, at = (ptrdiff_t)(hash & (uint64_t)mask);

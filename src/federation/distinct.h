@@ -1,24 +1,11 @@
-/* Memory of federations: blocks that are freed together, arrays that grow, and a table that gives equal
- * things the same number. */
-#ifndef MFPG_FEDERATION_STORAGE_H
-#define MFPG_FEDERATION_STORAGE_H
+/* A table that gives equal things the same number. */
+#ifndef MFPG_FEDERATION_DISTINCT_H
+#define MFPG_FEDERATION_DISTINCT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "mfpg/context.h"
-
-/* Blocks that are freed together. It begins as zeros and is freed by mfpg_kept_clear. */
-typedef struct mfpg_kept {
-    void **block;
-    ptrdiff_t count, room;
-    int starved; /* 1: an allocation failed */
-} mfpg_kept;
-
-/* Keeps the block and returns it. If the block is NULL, or no memory is left to keep it, returns NULL and
- * sets kept->starved to 1. */
-void *mfpg_keep(mfpg_kept *kept, void *block);
-void mfpg_kept_clear(mfpg_kept *kept);
 
 /* Numbers of distinct things: an open hash table of hashes and numbers. It begins as zeros and is freed by
  * mfpg_distinct_clear. */
