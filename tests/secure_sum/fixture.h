@@ -152,8 +152,10 @@ static inline mfpg_status play(sum_fixture *f, const int *last, mfpg_sum_step un
     for (int step = 0; step < (int)until; step++) {
         for (ptrdiff_t i = 0; i < f->n; i++)
             if (f->share[i].weight > 0.0 && last[i] > step) exchange_and_take(f, i);
-        mfpg_status status = mfpg_sum_server_advance(f->ctx, f->server, NULL);
+        mfpg_sum_step next = MFPG_SUM_KEYS;
+        mfpg_status status = mfpg_sum_server_advance(f->ctx, f->server, &next);
         if (status != MFPG_OK) return status;
+        assert_int_equal(next, step + 1);
     }
     return MFPG_OK;
 }

@@ -241,7 +241,7 @@ static void reseal(sum_fixture *f, ptrdiff_t i, mfpg_bytes *answer, const unsign
     mfpg_sum_seal(answer, seal);
 }
 
-/* Plays until a step, where client 0 sends one bit of its body changed, well sealed. Client 3 drops out before step 2. Returns the
+/* Plays until a step, where client 1 sends one bit of its body changed, well sealed. Clients from 3 on drop out before step 2. Returns the
  * status of what was refused first. */
 static mfpg_status play_with_a_liar(sum_fixture *f, int liar_step, size_t byte) {
     mfpg_bytes terms = {0};
@@ -249,11 +249,11 @@ static mfpg_status play_with_a_liar(sum_fixture *f, int liar_step, size_t byte) 
     create_parties(f);
     CHECK_OK(f->ctx, mfpg_sum_server_ask(f->ctx, f->server, 0, &terms));
     for (int step = 0; step < MFPG_SUM_DONE && status == MFPG_OK; step++) {
-        for (ptrdiff_t i = 0; i < SITES && status == MFPG_OK; i++) {
+        for (ptrdiff_t i = 0; i < f->n && status == MFPG_OK; i++) {
             mfpg_bytes answer = {0};
-            if (i == 3 && step >= MFPG_SUM_MASKED) continue;
+            if (i >= 3 && step >= MFPG_SUM_MASKED) continue;
             status = exchange(f, i, &answer);
-            if (status == MFPG_OK && i == 0 && step == liar_step) {
+            if (status == MFPG_OK && i == 1 && step == liar_step) {
                 answer.data[MFPG_SUM_HEADER + byte] ^= 1;
                 reseal(f, i, &answer, terms.data);
             }
@@ -267,6 +267,20 @@ static mfpg_status play_with_a_liar(sum_fixture *f, int liar_step, size_t byte) 
     return status;
 }
 
+/* The server neither asks nor takes nor goes on. */
+static void check_over(sum_fixture *f, const char *why) {
+    mfpg_bytes message = {0};
+    for (int call = 0; call < 3; call++) {
+        mfpg_status status =
+            call == 0   ? mfpg_sum_server_ask(f->ctx, f->server, 0, &message)
+            : call == 1 ? mfpg_sum_server_take(f->ctx, f->server, (const unsigned char *)"x", 1, NULL)
+                        : mfpg_sum_server_advance(f->ctx, f->server, NULL);
+        assert_int_equal(status, MFPG_ERR_INPUT);
+        assert_non_null(strstr(mfpg_context_message(f->ctx), why));
+    }
+    assert_null(message.data);
+}
+
 static void check_liar(sum_fixture *f, int step, size_t byte, mfpg_status expected, const char *why) {
     int64_t sum[8];
     assert_int_equal(play_with_a_liar(f, step, byte), expected);
@@ -278,8 +292,15 @@ static void check_liar(sum_fixture *f, int step, size_t byte, mfpg_status expect
     if (step == MFPG_SUM_OPENED) {
         assert_int_equal(mfpg_sum_server_sum(f->ctx, f->server, sum, NULL), MFPG_ERR_INPUT);
         assert_int_equal(mfpg_sum_server_advance(f->ctx, f->server, NULL), MFPG_ERR_INPUT);
+        check_over(f, "this sum has failed");
     }
     destroy_parties(f);
+}
+
+/* Vectors that are far below the modulus. */
+static void make_small(sum_fixture *f) {
+    for (int i = 0; i < f->n; i++) f->share[i].clip = 4.0;
+    for (ptrdiff_t j = 0; j < f->n * 8; j++) f->vector[j] %= 1000;
 }
 
 /* A bit of a share opens nothing: neither a key, which is compared, nor a sum, which leaves its range. */
@@ -288,14 +309,17 @@ static void test_a_client_that_lies_is_found(void **unused) {
     mfpg_context *ctx = testing_context(1);
     sum_fixture f;
     begin_sum(&f, ctx, SITES, THRESHOLD, 0, 40, 8);
-    for (int i = 0; i < SITES; i++) f.share[i].clip = 4.0;
-    for (ptrdiff_t j = 0; j < SITES * 8; j++) f.vector[j] %= 1000;
-    check_liar(&f, MFPG_SUM_SHARES, 3, MFPG_ERR_INPUT, "the share of 'site-0' does not open");
+    make_small(&f);
+    check_liar(&f, MFPG_SUM_SHARES, 3, MFPG_ERR_INPUT, "the share of 'site-1' does not open");
     check_liar(
-        &f, MFPG_SUM_CONSISTENCY, 3, MFPG_ERR_INPUT, "'site-0' did not sign the keys and sets of this sum");
+        &f, MFPG_SUM_CONSISTENCY, 3, MFPG_ERR_INPUT, "'site-1' did not sign the keys and sets of this sum");
     check_liar(&f, MFPG_SUM_OPENED, 3, MFPG_ERR_NUMERIC, "larger than vectors of these clips");
     check_liar(&f, MFPG_SUM_OPENED, 3 * 32 + 3, MFPG_ERR_INPUT, "those for 'site-3' do not give its key");
     check_liar(&f, MFPG_SUM_MASKED, 4, MFPG_ERR_NUMERIC, "larger than vectors of these clips");
+    end_sum(&f);
+    begin_sum(&f, ctx, 5, 3, 0, 40, 8); /* two drop out, and the first one's shares are wrong */
+    make_small(&f);
+    check_liar(&f, MFPG_SUM_OPENED, 3 * 32 + 3, MFPG_ERR_INPUT, "those for 'site-3' do not give its key");
     end_sum(&f);
     mfpg_context_destroy(ctx);
 }
@@ -353,6 +377,7 @@ static void test_a_refused_release_ends_the_sum(void **unused) {
         CHECK_OK(ctx, mfpg_sum_server_advance(ctx, f.server, NULL));
     }
     check_sum(&f, (const int[]){2, 5, 5, 5});
+    check_over(&f, "this sum is done");
     end_sum(&f);
     mfpg_context_destroy(ctx);
 }

@@ -119,7 +119,7 @@ static void test_no_secret_survives_the_end(void **state) {
     mfpg_context_destroy(ctx);
 }
 
-/* The server frees neither a mask's seed nor a key that it rebuilt. */
+/* The server frees neither a mask's seed nor a key that it rebuilt, nor the shares. */
 static void test_the_server_forgets_what_was_opened(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -133,15 +133,27 @@ static void test_the_server_forgets_what_was_opened(void **state) {
     find_secrets(&f, 3, message.data + 8, &dropout);
     mfpg_bytes_clear(&message);
     CHECK_OK(ctx, play(&f, (const int[]){5, 5, 5, 2}, MFPG_SUM_OPENED));
-    for (ptrdiff_t i = 0; i < 3; i++) exchange_and_take(&f, i);
+    unsigned char share[32];
+    CHECK_OK(ctx, exchange(&f, 0, &message));
+    CHECK_OK(ctx, mfpg_sum_server_take(ctx, f.server, message.data, message.size, NULL));
+    memcpy(share, message.data + 40, sizeof share);
+    mfpg_bytes_clear(&message);
+    exchange_and_take(&f, 1);
+    exchange_and_take(&f, 2);
     wanted[0] = survivor.coefficients + 32;
     wanted[1] = dropout.coefficients;
-    wanted_count = 2;
+    wanted[2] = share;
+    wanted_count = 3;
     freed = 0;
     CHECK_OK(ctx, mfpg_sum_server_advance(ctx, f.server, NULL));
-    if (CAN_LOOK) assert_true(freed > 0);
-    wanted_count = 0;
+    message = (mfpg_bytes){malloc(32), 32};
+    assert_non_null(message.data);
+    memcpy(message.data, share, 32);
+    mfpg_bytes_clear(&message);
     check_sum(&f, (const int[]){5, 5, 5, 2});
+    destroy_parties(&f);
+    if (CAN_LOOK) assert_true(freed > 2);
+    wanted_count = 0;
     end_sum(&f);
     mfpg_context_destroy(ctx);
 }
@@ -152,6 +164,7 @@ static mfpg_status play_all(void *arg) {
     sum_fixture *f = arg;
     mfpg_bytes message = {0}, answer = {0}, saved = {0};
     mfpg_status status = mfpg_sum_server_create(f->ctx, &f->roster, &f->terms, &f->server);
+    if (status != MFPG_OK) assert_null(f->server);
     for (ptrdiff_t i = 0; i < f->n && status == MFPG_OK; i++) {
         const mfpg_sum_client_options options = options_of(f, i);
         status = mfpg_sum_client_create(f->ctx, &options, &f->client[i]);
