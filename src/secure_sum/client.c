@@ -136,7 +136,7 @@ static int compare_keys(const void *a, const void *b) {
 static mfpg_status check_twins(mfpg_context *ctx, const mfpg_sum_record *record) {
     const unsigned char *key[2 * MFPG_SUM_MOST];
     size_t count = 0;
-    MFPG_SUM_EACH(v, &record->present[1]) {
+    MFPG_SUM_EACH (v, &record->present[1]) {
         key[count++] = record->keys[v].mask;
         key[count++] = record->keys[v].transport;
     }
@@ -151,7 +151,7 @@ static mfpg_status read_key_list(mfpg_context *ctx, mfpg_sum_client *client, con
     const mfpg_roster *roster = client->options.roster;
     mfpg_sum_record *record = &client->state.record;
     unsigned char text[MFPG_SUM_SIGNED];
-    MFPG_SUM_EACH(v, &record->present[1]) {
+    MFPG_SUM_EACH (v, &record->present[1]) {
         if (v == client->place && memcmp(body, &record->keys[v], sizeof record->keys[v]) != 0)
             return mfpg_fail(ctx, MFPG_ERR_INPUT,
                 "key list: its keys of '%s' are not those that this client sent; another process uses the "
@@ -187,7 +187,7 @@ static mfpg_status write_shares(mfpg_context *ctx, mfpg_sum_client *client, cons
     const ptrdiff_t own = client->place;
     int agreed = 1;
     make_nonce(own, nonce);
-    MFPG_SUM_EACH(v, &record->present[1]) {
+    MFPG_SUM_EACH (v, &record->present[1]) {
         mfpg_shamir_share(
             coefficients, record->terms.threshold, MFPG_SUM_SECRETS, (unsigned char)(v + 1), share);
         if (v == own) {
@@ -224,7 +224,7 @@ static mfpg_status answer_key_list(
 static mfpg_status open_shares(mfpg_context *ctx, mfpg_sum_client *client, const unsigned char *from) {
     memory *state = &client->state;
     unsigned char bound[MFPG_SUM_BOUND], nonce[crypto_aead_xchacha20poly1305_ietf_NPUBBYTES];
-    MFPG_SUM_EACH(v, &state->record.present[2]) {
+    MFPG_SUM_EACH (v, &state->record.present[2]) {
         if (v == client->place) continue;
         mfpg_sum_bind(&state->record, v, client->place, bound);
         make_nonce(v, nonce);
@@ -246,7 +246,7 @@ static mfpg_status make_masks(
     ptrdiff_t made = 0;
     int agreed = 1;
     draw_coefficients(&client->state, 1, secrets);
-    MFPG_SUM_EACH(v, &record->present[2]) {
+    MFPG_SUM_EACH (v, &record->present[2]) {
         mask[made].sign = v >= own ? 1 : -1;
         if (v == own)
             memcpy(mask[made].stream.key, secrets + MFPG_SUM_KEY, MFPG_SUM_KEY);
@@ -269,7 +269,7 @@ static mfpg_status write_masked(
     unsigned char members[MFPG_SUM_MOST] = {0};
     ptrdiff_t count = 0;
     mfpg_status status = make_masks(ctx, client, mask, &count);
-    MFPG_SUM_EACH(v, &record->present[2]) members[v] = 1;
+    MFPG_SUM_EACH (v, &record->present[2]) members[v] = 1;
     if (status == MFPG_OK)
         status = client->options.release(ctx, client->options.user, &record->terms, members, vector);
     if (status == MFPG_OK) {
@@ -312,7 +312,7 @@ static mfpg_status answer_signatures(
     const memory *state = &client->state;
     const mfpg_sum_record *record = &state->record;
     unsigned char text[MFPG_SUM_SIGNED];
-    MFPG_SUM_EACH(v, &record->present[4]) {
+    MFPG_SUM_EACH (v, &record->present[4]) {
         const size_t size = mfpg_sum_signed_sets(record, v, text);
         const mfpg_roster_entry *entry = &client->options.roster->entry[v];
         if (crypto_sign_verify_detached(body, text, size, entry->public_key) != 0)
@@ -321,9 +321,9 @@ static mfpg_status answer_signatures(
                 entry->name);
         body += MFPG_SUM_SIGNATURE;
     }
-    MFPG_SUM_EACH(v, &record->present[2]) {
-        const unsigned char *share = state->peer[v].share; /* of its mask key, then of its self-mask */
-        memcpy(out, mfpg_sum_has(&record->present[3], v) ? share + MFPG_SUM_KEY : share, MFPG_SUM_KEY);
+    MFPG_SUM_EACH (v, &record->present[2]) {
+        const int survived = mfpg_sum_has(&record->present[3], v);
+        memcpy(out, state->peer[v].share + (survived ? MFPG_SUM_KEY : 0), MFPG_SUM_KEY);
         out += MFPG_SUM_KEY;
     }
     return MFPG_OK;

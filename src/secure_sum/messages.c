@@ -316,7 +316,7 @@ void mfpg_sum_hash_list(mfpg_sum_record *record) {
     crypto_generichash_init(
         &hash, (const unsigned char *)LIST_DOMAIN, sizeof LIST_DOMAIN, sizeof record->list_hash);
     crypto_generichash_update(&hash, record->present[1].byte, SET);
-    MFPG_SUM_EACH(i, &record->present[1])
-    crypto_generichash_update(&hash, (const unsigned char *)&record->keys[i], sizeof record->keys[i]);
+    MFPG_SUM_EACH (i, &record->present[1])
+        crypto_generichash_update(&hash, (const unsigned char *)&record->keys[i], sizeof record->keys[i]);
     crypto_generichash_final(&hash, record->list_hash, sizeof record->list_hash);
 }

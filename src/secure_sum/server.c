@@ -77,20 +77,20 @@ static void write_request(const mfpg_sum_server *server, ptrdiff_t client, unsig
     const mfpg_sum_record *record = &server->record;
     switch (server->step) {
     case MFPG_SUM_SHARES:
-        MFPG_SUM_EACH(v, &record->present[1]) {
+        MFPG_SUM_EACH (v, &record->present[1]) {
             memcpy(to, &record->keys[v], sizeof record->keys[v]);
             to += sizeof record->keys[v];
         }
         break;
     case MFPG_SUM_MASKED:
-        MFPG_SUM_EACH(v, &record->present[2]) {
+        MFPG_SUM_EACH (v, &record->present[2]) {
             if (v == client) continue;
             memcpy(to, parcel(server, v, client), MFPG_SUM_PARCEL);
             to += MFPG_SUM_PARCEL;
         }
         break;
     case MFPG_SUM_OPENED:
-        MFPG_SUM_EACH(v, &record->present[4]) {
+        MFPG_SUM_EACH (v, &record->present[4]) {
             memcpy(to, server->signature[v], MFPG_SUM_SIGNATURE);
             to += MFPG_SUM_SIGNATURE;
         }
@@ -148,7 +148,7 @@ static mfpg_status take_keys(
 static mfpg_status take_shares(
     mfpg_context *ctx, mfpg_sum_server *server, ptrdiff_t client, const unsigned char *body) {
     (void)ctx;
-    MFPG_SUM_EACH(v, &server->record.present[1]) {
+    MFPG_SUM_EACH (v, &server->record.present[1]) {
         if (v == client) continue;
         memcpy(parcel(server, client, v), body, MFPG_SUM_PARCEL);
         body += MFPG_SUM_PARCEL;
@@ -182,7 +182,7 @@ static mfpg_status take_consistency(
 /* Returns the first whose signature does not hold, or NULL. */
 static const char *find_false_signer(const mfpg_sum_server *server) {
     unsigned char text[MFPG_SUM_SIGNED];
-    MFPG_SUM_EACH(v, &server->signers) {
+    MFPG_SUM_EACH (v, &server->signers) {
         const size_t size = mfpg_sum_signed_sets(&server->record, v, text);
         const mfpg_roster_entry *entry = &server->roster->entry[v];
         if (crypto_sign_verify_detached(server->signature[v], text, size, entry->public_key) != 0)
@@ -255,7 +255,7 @@ static mfpg_status add_pair_masks(mfpg_context *ctx, const mfpg_sum_server *serv
             "opened shares: those for '%s' do not give its key: it or one of those who opened them sent "
             "wrong shares",
             server->roster->entry[v].name);
-    MFPG_SUM_EACH(u, &record->present[3]) {
+    MFPG_SUM_EACH (u, &record->present[3]) {
         mfpg_sum_agree(MFPG_SUM_FOR_MASK, record->context, secret,
             (mfpg_sum_party){(int)v, record->keys[v].mask}, (mfpg_sum_party){(int)u, record->keys[u].mask},
             (*next)->stream.key);
@@ -271,7 +271,7 @@ static mfpg_status find_masks(mfpg_context *ctx, const mfpg_sum_server *server, 
     mfpg_status status = MFPG_OK;
     ptrdiff_t column = 0;
     mfpg_shamir_weights(server->abscissa, record->terms.threshold, weight);
-    MFPG_SUM_EACH(v, &record->present[2]) {
+    MFPG_SUM_EACH (v, &record->present[2]) {
         if (status != MFPG_OK) break;
         reconstruct(server, weight, column++, secret);
         if (mfpg_sum_has(&record->present[3], v)) {

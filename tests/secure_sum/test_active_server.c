@@ -43,17 +43,19 @@ static mfpg_bytes request(active *a, mfpg_sum_record *record, int step, ptrdiff_
     CHECK_OK(a->f.ctx,
         mfpg_sum_begin(a->f.ctx, &a->f.roster, record, MFPG_SUM_REQUEST(step), client, &message, &to));
     if (step == MFPG_SUM_KEYS) mfpg_sum_write_terms(&a->f.roster, record, message.data);
-    if (step == MFPG_SUM_SHARES) MFPG_SUM_EACH(v, &record->present[1]) {
+    if (step == MFPG_SUM_SHARES)
+        MFPG_SUM_EACH (v, &record->present[1]) {
             memcpy(to, &record->keys[v], sizeof record->keys[v]);
             to += sizeof record->keys[v];
         }
     if (step == MFPG_SUM_MASKED && mfpg_sum_has(&record->present[2], client))
-        MFPG_SUM_EACH(v, &record->present[2]) {
+        MFPG_SUM_EACH (v, &record->present[2]) {
             if (v == client) continue;
             memcpy(to, a->parcel[v][client], MFPG_SUM_PARCEL);
             to += MFPG_SUM_PARCEL;
         }
-    if (step == MFPG_SUM_OPENED) MFPG_SUM_EACH(v, &record->present[4]) {
+    if (step == MFPG_SUM_OPENED)
+        MFPG_SUM_EACH (v, &record->present[4]) {
             memcpy(to, a->signature[v], 64);
             to += 64;
         }
@@ -80,7 +82,8 @@ static void converse(active *a, mfpg_sum_record *record, int step, ptrdiff_t i) 
             (mfpg_sum_party){MFPG_SUM_SERVER, a->record.server_key},
             (mfpg_sum_party){(int)i, a->record.keys[i].transport}, a->seal[i]);
     }
-    if (step == MFPG_SUM_SHARES) MFPG_SUM_EACH(v, &record->present[1]) {
+    if (step == MFPG_SUM_SHARES)
+        MFPG_SUM_EACH (v, &record->present[1]) {
             if (v == i) continue;
             memcpy(a->parcel[i][v], body, MFPG_SUM_PARCEL);
             body += MFPG_SUM_PARCEL;
@@ -93,7 +96,7 @@ static void converse(active *a, mfpg_sum_record *record, int step, ptrdiff_t i) 
 static void play_honestly(active *a, int until, ptrdiff_t silent) {
     for (int step = 0; step < until; step++) {
         mfpg_sum_set answered = {0};
-        MFPG_SUM_EACH(i, &a->record.present[step]) {
+        MFPG_SUM_EACH (i, &a->record.present[step]) {
             if (i == silent && step > 0) continue;
             converse(a, &a->record, step, i);
             mfpg_sum_insert(&answered, i);
