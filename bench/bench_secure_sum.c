@@ -10,7 +10,7 @@
 
 enum { CLIENTS = 100, DROPOUTS = 10, DIMENSION = 109386, STEPS = MFPG_SUM_DONE, THRESHOLD = 51 };
 
-/* Stands for that of the C library, so that the server's key, and with it the context, is the same in every repetition. */
+/* Replaces that of the C library, so that the server's key, and with it the context, is the same in every repetition. */
 int getentropy(void *buffer, size_t size) {
     memset(buffer, 5, size);
     return 0;

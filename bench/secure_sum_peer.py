@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The CPU of one client of Flower's SecAgg+, beside a client of ours, in a sum of the same size.
+"""The CPU of one client of Flower's SecAgg+ and of a client of ours in a sum of the same size.
 
 Flower's client is run by the functions of its mod (flwr.client.mod.secure_aggregation), stage after stage, without network and
 without training: two key pairs, shares for 100 clients, masks with all of them as neighbours, its default quantisation. What the

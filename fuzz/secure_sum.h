@@ -12,7 +12,7 @@
 
 enum { FUZZ_SITES = 3, FUZZ_THRESHOLD = 2, FUZZ_DIMENSION = 5, FUZZ_BITS = 13, FUZZ_PREFIX = 3 };
 
-/* Stands for that of the C library, so that every server is the recorded one. */
+/* Replaces that of the C library, so that every server is the recorded one. */
 int getentropy(void *buffer, size_t size);
 int getentropy(void *buffer, size_t size) {
     memset(buffer, 6, size);

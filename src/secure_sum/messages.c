@@ -14,7 +14,7 @@ enum { KIND = 6, CLIENT = 7, CONTEXT = 8, SET = sizeof(mfpg_sum_set), TERMS_FIXE
 enum { TERMS = MFPG_SUM_REQUEST(MFPG_SUM_KEYS), KEYS, MASKED = MFPG_SUM_ANSWER(MFPG_SUM_MASKED) };
 
 /* The kinds, requests and answers in turn. A body has a set or not, then fixed bytes, and then bytes for each who is present at a
- * step, without the client itself where it says so. */
+ * step, without the client itself if `others` is 1. */
 static const struct kind {
     const char *words;
     int has_set, fixed, each, step, others;
@@ -182,7 +182,7 @@ mfpg_status mfpg_sum_open(mfpg_context *ctx, const mfpg_roster *roster, mfpg_sum
     if (set) status = read_set(ctx, record, kind, client, message + MFPG_SUM_HEADER);
     if (status != MFPG_OK) return status;
     if (size - around != body_size(roster, record, kind))
-        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %zu bytes where these terms and clients give %zu", words,
+        return mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: %zu bytes, and these terms and clients give %zu", words,
             size, around + body_size(roster, record, kind));
     *body = message + MFPG_SUM_HEADER + set;
     return MFPG_OK;

@@ -362,7 +362,7 @@ static void test_two_key_lists_open_nothing(void **state) {
     mfpg_context_destroy(ctx);
 }
 
-/* Two sets of survivors, to get both shares of a client: whoever signed one answers no second request. */
+/* Two sets of survivors, to get both shares of a client: a client that signed one answers no second request. */
 static void test_no_request_is_answered_twice(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);

@@ -20,7 +20,7 @@ static int holds_secret(const void *block, size_t size) {
 }
 
 #if !TESTING_SANITIZED && defined __GLIBC__
-/* Stands for that of the C library, and looks at what is given back. */
+/* Replaces that of the C library, and looks at what is given back. */
 void __libc_free(void *block);
 void free(void *block) {
     if (block && wanted_count > 0) {

@@ -6,7 +6,7 @@
 
 static int has_entropy = 1;
 
-/* Stands for that of the C library: the server's key is the same in every run, or there is none. */
+/* Replaces that of the C library: the server's key is the same in every run, or there is none. */
 int getentropy(void *buffer, size_t size) {
     memset(buffer, 42, size);
     return has_entropy ? 0 : -1;
