@@ -10,7 +10,7 @@
 #include "base/streams.h"
 #include "mfpg/config.h"
 #include "mfpg/experiment.h"
-#include "mfpg/model.h"
+#include "models/model_ops.h"
 
 enum { ROUNDS = 10, ROWS = 10, FEATURES = 20 };
 

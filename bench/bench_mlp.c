@@ -1,6 +1,7 @@
 /* A step of DP-SGD on the network 784-128-64-10: clipped gradient of a batch that lies in the memory, noise, update. Beside
  * it, as its floor, the step's eight matrix products alone by OpenBLAS on one thread, weights stored outputs x inputs. */
 #include "mlp_floor.h"
+#include "mechanisms/mechanism_ops.h"
 #include "models/losses.h"
 
 typedef struct job {

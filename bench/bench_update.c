@@ -1,8 +1,9 @@
 /* One client's local update of one step: gradient, clip, noise. Beside it, as its floor, the noise alone. */
 #include "bench.h"
 
+#include "base/release_parts.h"
 #include "base/streams.h"
-#include "mfpg/mechanism.h"
+#include "mechanisms/mechanism_ops.h"
 
 typedef struct job {
     mfpg_context *ctx;

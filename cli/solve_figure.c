@@ -78,8 +78,8 @@ static void print_statements(const mfpg_figure *of) {
 
 static void print_words(const mfpg_figure_options *options, const mfpg_figure *of) {
     static const char *const titles[MFPG_SWEEPS] = {"Left panel: mean action if every client has that beta",
-        "Centre panel: delta*, eq. (dpbound) of each client's own action, mean over clients; certifies "
-        "nothing",
+        ("Centre panel: delta*, eq. (dpbound) of each client's own action, mean over clients; certifies "
+         "nothing"),
         "The same of the mean action", "The reading's own privacy term, mean over clients"};
     double exploitability = 0;
     printf("A client pays loss + beta x privacy. Readings:\n\n");
