@@ -105,7 +105,7 @@ static mfpg_status take_terms(mfpg_context *ctx, transcript *t, const unsigned c
 }
 
 static mfpg_status take_opened(mfpg_context *ctx, sum *s, ptrdiff_t holder, const unsigned char *body) {
-    MFPG_SUM_EACH(owner, &s->record.present[2]) {
+    MFPG_SUM_EACH (owner, &s->record.present[2]) {
         opened_share *room = mfpg_room_for_one(s->opened, s->opened_count, &s->opened_room, sizeof *room);
         if (!room) return mfpg_fail_memory(ctx);
         s->opened = room;
@@ -289,7 +289,7 @@ static int strip(const sum *s, ptrdiff_t v, mfpg_sum_words *words, mfpg_sum_mask
     mfpg_sum_mask mask[MFPG_SUM_MOST];
     ptrdiff_t count = 0;
     int unknown = 0;
-    MFPG_SUM_EACH(w, &s->record.present[2]) {
+    MFPG_SUM_EACH (w, &s->record.present[2]) {
         if (find_mask(s, v, w, &mask[count])) {
             mask[count].sign = -mask[count].sign;
             count++;
@@ -466,13 +466,13 @@ static mfpg_status add_up(mfpg_context *ctx, const sum *s, int64_t *total, int *
     mfpg_sum_words words = mfpg_sum_words_create(terms->bits, terms->dimension);
     if (!words.data) return mfpg_fail_memory(ctx);
     *complete = mfpg_sum_size(&s->survivors) > 0;
-    MFPG_SUM_EACH(v, &s->survivors) {
+    MFPG_SUM_EACH (v, &s->survivors) {
         mfpg_sum_mask mask[MFPG_SUM_MOST];
         ptrdiff_t count = 0;
         if (!s->vector[v]) *complete = 0;
         if (!*complete) break;
         mfpg_sum_words_add_packed(&words, s->vector[v]);
-        MFPG_SUM_EACH(w, &s->record.present[2]) {
+        MFPG_SUM_EACH (w, &s->record.present[2]) {
             if (w != v && mfpg_sum_has(&s->survivors, w)) continue; /* these cancel */
             if (!find_mask(s, v, w, &mask[count])) *complete = 0;
             mask[count].sign = -mask[count].sign;
@@ -509,7 +509,7 @@ static mfpg_status judge_sum(mfpg_context *ctx, transcript *t, sum *s, mfpg_tran
     int64_t *total = mfpg_alloc(dimension, sizeof *total), *own = mfpg_alloc(dimension, sizeof *own);
     mfpg_status status = total && own ? MFPG_OK : mfpg_fail_memory(ctx);
     int complete = 0;
-    MFPG_SUM_EACH(v, &s->record.present[2]) {
+    MFPG_SUM_EACH (v, &s->record.present[2]) {
         reconstruct(s, v, PAIR);
         reconstruct(s, v, SELF);
     }
