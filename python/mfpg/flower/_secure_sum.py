@@ -35,6 +35,7 @@ class SecureSum:
     timeout: on the server: seconds that it waits for the answers of one exchange; a site that is late has dropped out of this sum.
     attempts: on the server: how often a round's sum is tried. Every attempt that got as far as the masked vectors is a release of its
         own, with fresh noise, which every site is charged for.
+    transcript: on the server: a file to which everything that it sends and receives in sums is appended, for ``mfpg audit --transcript``.
 
     A site's SuperNode may name its files: --node-config 'roster="/path" identity="/path"'.
     """
@@ -45,6 +46,7 @@ class SecureSum:
     identity: str | os.PathLike[str] | None = None
     timeout: float = 120.0
     attempts: int = 2
+    transcript: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         whole("threshold", self.threshold, 2, 255)

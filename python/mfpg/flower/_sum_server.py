@@ -20,7 +20,7 @@ from mfpg.flower._game import ACTION, NOISE
 from mfpg.flower._refusal import Refusal
 from mfpg.flower._secure_sum import BYTES, CLIP, REPORT, SITE, STEP, SecureSum
 from mfpg.flower._update import Arrays, floats_of
-from mfpg.secure_sum import Roster, Server, Share, Step, Sum, Terms
+from mfpg.secure_sum import Roster, Server, Share, Step, Sum, Terms, Transcript
 
 NOBODY = Share(0.0, 0.0, 1.0)
 
@@ -57,6 +57,7 @@ class SumServer:
             raise InputError("secure_sum: the server needs the roster; give SecureSum roster")
         self.settings, self.weights, self.weight_key = settings, weights, weight_key
         self.roster, self.run = Roster.load(settings.roster), secrets.token_bytes(32)
+        self.transcript = None if settings.transcript is None else Transcript(settings.transcript, self.roster)
         self.reports: dict[int, Report] = {}
         self.refusals: dict[int, str] = {}
 
@@ -149,7 +150,7 @@ class SumServer:
         return dataclasses.replace(terms, bits=terms.bits_needed(self.roster))
 
     def _attempt(self, terms: Terms, record: RecordDict, here: dict[int, int], grid: Grid) -> Sum:
-        server = Server(self.roster, terms)
+        server = Server(self.roster, terms, self.transcript)
         while server.step != Step.DONE:
             asked = {here[place]: place for place in server.waiting if place in here}
             step = server.step.name.lower()

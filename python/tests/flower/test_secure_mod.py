@@ -154,6 +154,16 @@ def test_the_server_sees_no_update(tmp_path):
     assert len(masked) == len({one[40:] for one in masked}) == 8
 
 
+def test_what_the_server_wrote_down_opens_no_update(sites, tmp_path):
+    strategy, sites.silent = sites.strategy(sum={"transcript": tmp_path / "transcript"}), {("masked", 3)}
+    for number in (1, 2):
+        assert one_round(strategy, sites.grid(), number)[1]["clients"] == 3
+    found = mfpg.audit_transcript(tmp_path / "transcript", seed_bits=8)
+    assert found.stands and found.sums == 2 and found.ignored == 0
+    assert {site.site: (site.vectors, site.opened) for site in found.sites} == {
+        name: (0 if place == 2 else 2, 0) for place, name in enumerate(sites.names)}
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_one_site_may_drop_out_at_any_step(tmp_path, step):
     sites = Sites(tmp_path, noise_multiplier=1e-3, stop_at_epsilon=1e9)
