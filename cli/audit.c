@@ -430,7 +430,7 @@ static void print_transcript(const mfpg_transcript_audit *a, double confidence) 
         printf("%-16.16s %8lld %8lld %6lld of %-4lld %10s %10s  %s\n", s->site, (long long)s->vectors,
             (long long)s->opened, (long long)s->correct, (long long)s->guesses, promised(s->mu, text[0]),
             proved(s->mu_lower, text[1]), s->stands ? "stands" : "BROKEN");
-        if (s->how) printf("%-16s readable since round %lld: %s\n", "", (long long)s->first_round, s->how);
+        if (s->how[0]) printf("%-16s readable since round %lld: %s\n", "", (long long)s->first_round, s->how);
     }
     if (a->ignored) printf("\n%lld messages belong to no sum and were ignored.\n", (long long)a->ignored);
     printf("\n%lld sum%s. mu: of one sum, against replace, in the worst case that the threshold allows. All "

@@ -75,9 +75,17 @@ static void offer_keys(const fragment *typed) {
     }
 }
 
+static void offer_list(const fragment *typed, const mfpg_kinds *list) {
+    for (ptrdiff_t i = 0; i < list->count; i++)
+        offer(typed, mfpg_kind_name(list, i), "", mfpg_kind_help(list, i));
+}
+
 static void offer_accountants(const fragment *typed) {
-    for (ptrdiff_t i = 0; i < mfpg_accountants.count; i++)
-        offer(typed, mfpg_kind_name(&mfpg_accountants, i), "", mfpg_kind_help(&mfpg_accountants, i));
+    offer_list(typed, &mfpg_accountants);
+}
+
+static void offer_costs(const fragment *typed) {
+    offer_list(typed, &mfpg_costs);
 }
 
 static const struct kind {
@@ -94,7 +102,7 @@ static const struct kind {
     {"EXAMPLE", NULL, offer_examples, NULL, NULL},
     {"KEY=VALUE", NULL, offer_keys, NULL, NULL},
     {"COMMAND", NULL, NULL, cli_command_name, cli_command_help},
-    {"COST", NULL, NULL, mfpg_cost_name, mfpg_cost_help},
+    {"COST", NULL, offer_costs, NULL, NULL},
     {"STUDY", NULL, NULL, solve_name_of_study, solve_help_of_study},
     {"ACCOUNTANT", NULL, offer_accountants, NULL, NULL},
     {"SUITE", NULL, NULL, mfpg_suite_name, mfpg_suite_help},

@@ -26,8 +26,8 @@ static const struct kind {
 } kinds[] = {
     {"methods", &mfpg_methods, NULL, NULL},
     {"mechanisms", &mfpg_mechanisms, NULL, NULL},
-    {"games", NULL, mfpg_game_name, mfpg_game_help},
-    {"costs", NULL, mfpg_cost_name, mfpg_cost_help},
+    {"games", &mfpg_games, NULL, NULL},
+    {"costs", &mfpg_costs, NULL, NULL},
     {"studies", NULL, solve_name_of_study, solve_help_of_study},
     {"optimisers", &mfpg_local_optimisers, NULL, NULL},
     {"server-optimisers", &mfpg_server_optimisers, NULL, NULL},

@@ -232,7 +232,7 @@ typedef struct mfpg_transcript_site {
     const char *site;    /* name in the roster; points to name */
     int64_t vectors;     /* masked vectors of this site in the transcript, also late ones */
     int64_t opened;      /* of these: vectors that the server can read without the others */
-    const char *how;     /* what opened the first of them, a constant phrase; NULL if none is open */
+    const char *how;     /* what opened the first of them, a constant phrase; "" if none is open */
     int64_t first_round; /* of the first opened vector; -1 if none is open */
     int64_t guesses,
         correct; /* one guess for each canary of this site in a complete sum, or whose vector is open */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "context.h"
+#include "names.h"
 #include "release.h"
 
 typedef enum mfpg_players {
@@ -163,10 +164,7 @@ mfpg_status mfpg_game_exploitability(
 enum { MFPG_MEASURES_LOSS = 1, MFPG_MEASURES_GRADIENT = 2 };
 int mfpg_cost_measures(const char *cost);
 
-/** Return names and help of games.def and costs.def; NULL past the end. */
-const char *mfpg_game_name(ptrdiff_t index);
-const char *mfpg_game_help(ptrdiff_t index);
-const char *mfpg_cost_name(ptrdiff_t index);
-const char *mfpg_cost_help(ptrdiff_t index);
+extern const mfpg_kinds mfpg_games; /**< what the players are (games.def), in the order of mfpg_players */
+extern const mfpg_kinds mfpg_costs; /**< the cost models (costs.def) */
 
 #endif

@@ -21,7 +21,7 @@ class Game:
     """A mfpg_posed_game by options, with what it borrows."""
 
     def __init__(self, ctx: Context, given: dict[str, Any]) -> None:
-        names = listed(lib.mfpg_cost_name)
+        names = listed(lambda index: lib.mfpg_kind_name(ffi.addressof(lib.mfpg_costs), index))
         choice(ctx, "cost", given["cost"], names)
         self.keep: list[Any] = []
         options = lib.mfpg_solve_options()

@@ -36,18 +36,10 @@ static int has_fact(const mfpg_game *game, int fact) {
 /* ---- cost and constants ---- */
 
 static mfpg_status read_cost(mfpg_context *ctx, const mfpg_game_options *o, mfpg_game *game) {
-    enum { MOST = 64 };
-    const char *names[MOST];
-    ptrdiff_t count = 0;
     if (!o->cost) return mfpg_fail(ctx, MFPG_ERR_INPUT, "--cost: missing; mfpg list costs names all");
-    for (; count < MOST && mfpg_cost_name(count); count++) {
-        names[count] = mfpg_cost_name(count);
-        if (strcmp(names[count], o->cost) == 0) {
-            game->cost = names[count];
-            return MFPG_OK;
-        }
-    }
-    return mfpg_fail_in(ctx, mfpg_names_unknown(ctx, "cost", o->cost, names, count), "--cost");
+    for (ptrdiff_t i = 0; (game->cost = mfpg_kind_name(&mfpg_costs, i)); i++)
+        if (strcmp(game->cost, o->cost) == 0) return MFPG_OK;
+    return mfpg_fail_in(ctx, mfpg_kind_unknown(ctx, "cost", o->cost, &mfpg_costs, NULL), "--cost");
 }
 
 /* The constants that have the same name in options and game. */

@@ -64,7 +64,7 @@ const mfpg_options *mfpg_solve_options(void) {
 /* Returns the bit of the named cost, or all bits if no cost or an unknown one was named. */
 static uint64_t costs_of(const char *cost) {
     const char *name;
-    for (ptrdiff_t i = 0; cost && (name = mfpg_cost_name(i)); i++)
+    for (ptrdiff_t i = 0; cost && (name = mfpg_kind_name(&mfpg_costs, i)); i++)
         if (strcmp(name, cost) == 0) return UINT64_C(1) << i;
     return ~UINT64_C(0);
 }
@@ -75,7 +75,7 @@ static void name_readers(const mfpg_option *option, int by_cost, char *out, size
     size_t used = 0;
     const char *name;
     out[0] = 0;
-    for (ptrdiff_t i = 0; (name = by_cost           ? mfpg_cost_name(i)
+    for (ptrdiff_t i = 0; (name = by_cost           ? mfpg_kind_name(&mfpg_costs, i)
                                   : i + 1 < READERS ? readers[i + 1]
                                                     : NULL);
          i++) {

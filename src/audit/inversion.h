@@ -4,6 +4,8 @@
 #ifndef MFPG_AUDIT_INVERSION_H
 #define MFPG_AUDIT_INVERSION_H
 
+#include <jansson.h>
+
 #include "mfpg/inversion.h"
 
 #include "mfpg/mechanism.h"
@@ -182,5 +184,15 @@ mfpg_status mfpg_inversion_create_by(mfpg_context *ctx, const mfpg_inversion_sub
 double mfpg_picture_psnr(ptrdiff_t n, const double *x, const double *y);
 double mfpg_picture_ssim(ptrdiff_t width, ptrdiff_t height, const double *x, const double *y);
 double mfpg_picture_pearson(ptrdiff_t n, const double *x, const double *y);
+
+/* Returns the pictures of at most MFPG_PICTURES_SHOWN examples in base64, null if the
+ * rows are not pictures. */
+enum { MFPG_PICTURES_SHOWN = 8 };
+mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion *inversion, json_t **out);
+
+/* Writes FOLDER/inversion.png with a row for each example: original, closed form by level, optimisation by
+ * level, mean. Nothing is written if the rows are not pictures; *written tells whether it was. */
+mfpg_status mfpg_inversion_write_grid(
+    mfpg_context *ctx, const mfpg_inversion *inversion, const char *folder, int *written);
 
 #endif

@@ -550,7 +550,7 @@ static mfpg_status judge(mfpg_context *ctx, transcript *t, double confidence, mf
     mfpg_status status = site ? MFPG_OK : mfpg_fail_memory(ctx);
     *out = (mfpg_transcript_audit){.sums = t->sums, .sites = t->roster.count, .site = site, .stands = 1};
     for (ptrdiff_t v = 0; v < out->sites && site; v++) {
-        site[v] = (mfpg_transcript_site){.site = site[v].name, .first_round = -1};
+        site[v] = (mfpg_transcript_site){.site = site[v].name, .how = "", .first_round = -1};
         memcpy(site[v].name, t->roster.entry[v].name, sizeof site[v].name);
     }
     for (ptrdiff_t i = 0; i < t->sums && status == MFPG_OK; i++) status = judge_sum(ctx, t, t->sum[i], site);

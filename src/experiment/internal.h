@@ -190,14 +190,4 @@ int mfpg_experiment_projects(const mfpg_experiment *e);
 json_t *mfpg_transport_json(const mfpg_experiment *e);
 void mfpg_print_transport(const mfpg_experiment *e, FILE *out);
 
-/* inversion_pictures.c: returns the pictures of at most MFPG_PICTURES_SHOWN examples in base64, null if the
- * rows are not pictures. */
-enum { MFPG_PICTURES_SHOWN = 8 };
-mfpg_status mfpg_inversion_pictures_json(mfpg_context *ctx, const mfpg_inversion *inversion, json_t **out);
-
-/* Writes FOLDER/inversion.png with a row for each example: original, closed form by level, optimisation by
- * level, mean. Nothing is written if the rows are not pictures; *written tells whether it was. */
-mfpg_status mfpg_inversion_write_grid(
-    mfpg_context *ctx, const mfpg_inversion *inversion, const char *folder, int *written);
-
 #endif

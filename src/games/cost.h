@@ -210,7 +210,6 @@ struct mfpg_cost_ops {
 #define ENTRY(name) extern const mfpg_cost_ops mfpg_cost_##name;
 #include "costs.def"
 #undef ENTRY
-extern const mfpg_cost_ops *const mfpg_costs[MFPG_COST_COUNT];
 
 /* ---- validate.c ---- */
 

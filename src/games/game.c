@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "best_response.h"
 #include "solver.h"
 
@@ -14,11 +15,12 @@ enum {
     GAMES
 };
 
-static const mfpg_game_ops *const games[GAMES] = {
+static const void *const games[] = {
 #define ENTRY(name) &mfpg_game_##name,
 #include "games.def"
 #undef ENTRY
 };
+const mfpg_kinds mfpg_games = MFPG_KINDS(games);
 
 _Static_assert(INDEX_none == (int)MFPG_PLAYERS_NONE && INDEX_finite == (int)MFPG_PLAYERS_FINITE &&
                    INDEX_mean_field == (int)MFPG_PLAYERS_MEAN_FIELD,
@@ -46,20 +48,13 @@ mfpg_game mfpg_game_default(void) {
     };
 }
 
-static const mfpg_game_ops *game_at(ptrdiff_t index) {
-    return index >= 0 && index < GAMES ? games[index] : NULL;
-}
-
-const char *mfpg_game_name(ptrdiff_t index) {
-    return game_at(index) ? games[index]->name : NULL;
-}
-
-const char *mfpg_game_help(ptrdiff_t index) {
-    return game_at(index) ? games[index]->help : NULL;
+static const mfpg_game_ops *game_of(mfpg_players players) {
+    return games[players];
 }
 
 const char *mfpg_players_name(mfpg_players players) {
-    return game_at((ptrdiff_t)players) ? games[players]->name : "unknown players";
+    const char *name = mfpg_kind_name(&mfpg_games, (ptrdiff_t)players);
+    return name ? name : "unknown players";
 }
 
 /* ---- solving ---- */
@@ -117,7 +112,7 @@ static mfpg_status solve_play(mfpg_context *ctx, const mfpg_play *play, mfpg_equ
     solution->clients = game->clients;
     solution->action = mfpg_alloc(game->clients, sizeof *solution->action);
     if (!solution->action) return mfpg_fail_memory(ctx);
-    mfpg_status status = games[game->players]->solve(ctx, play, solution->action, &field, &report);
+    mfpg_status status = game_of(game->players)->solve(ctx, play, solution->action, &field, &report);
     solution->mixing = field.mixing;
     solution->mixing_count = field.mixing_count;
     solution->fixed_point = field.fixed_point;
@@ -138,10 +133,10 @@ mfpg_status mfpg_game_solve(mfpg_context *ctx, const mfpg_game *game, mfpg_equil
     mfpg_equilibrium solution = {0};
     mfpg_play play;
     *out = solution;
-    if (!game_at((ptrdiff_t)game->players))
+    if (!mfpg_kind_name(&mfpg_games, (ptrdiff_t)game->players))
         return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown players %d", (int)game->players);
     if (game->players == MFPG_PLAYERS_NONE) return mfpg_game_none.solve(ctx, NULL, NULL, NULL, NULL);
-    mfpg_status status = mfpg_play_prepare(ctx, game, games[game->players]->limit, &play);
+    mfpg_status status = mfpg_play_prepare(ctx, game, game_of(game->players)->limit, &play);
     if (status) return status;
     status = solve_play(ctx, &play, &solution);
     mfpg_play_release(&play);

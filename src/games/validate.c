@@ -17,35 +17,15 @@ static const double WEIGHT_TOLERANCE = 1e-9;
 
 /* ---- the table of costs ---- */
 
-const mfpg_cost_ops *const mfpg_costs[MFPG_COST_COUNT] = {
+static const void *const costs[] = {
 #define ENTRY(name) &mfpg_cost_##name,
 #include "costs.def"
 #undef ENTRY
 };
+const mfpg_kinds mfpg_costs = MFPG_KINDS(costs);
 
 static const mfpg_cost_ops *find_cost(const char *name) {
-    for (ptrdiff_t i = 0; name && i < MFPG_COST_COUNT; i++)
-        if (strcmp(name, mfpg_costs[i]->name) == 0) return mfpg_costs[i];
-    return NULL;
-}
-
-static mfpg_status refuse_cost(mfpg_context *ctx, const char *name) {
-    const char *names[MFPG_COST_COUNT];
-    char list[256];
-    if (!name) return mfpg_fail(ctx, MFPG_ERR_INPUT, "the game names no cost");
-    for (ptrdiff_t i = 0; i < MFPG_COST_COUNT; i++) names[i] = mfpg_costs[i]->name;
-    const char *nearest = mfpg_names_nearest(name, names, MFPG_COST_COUNT);
-    mfpg_names_join(names, MFPG_COST_COUNT, list, sizeof list);
-    return mfpg_fail(ctx, MFPG_ERR_INPUT, "unknown cost '%s'%s%s%s; known are %s", name,
-        nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", list);
-}
-
-const char *mfpg_cost_name(ptrdiff_t index) {
-    return index >= 0 && index < MFPG_COST_COUNT ? mfpg_costs[index]->name : NULL;
-}
-
-const char *mfpg_cost_help(ptrdiff_t index) {
-    return index >= 0 && index < MFPG_COST_COUNT ? mfpg_costs[index]->help : NULL;
+    return mfpg_kind_find(&mfpg_costs, name);
 }
 
 int mfpg_cost_measures(const char *cost) {
@@ -289,7 +269,7 @@ static mfpg_status tabulate(mfpg_context *ctx, mfpg_play *play) {
 
 mfpg_status mfpg_play_prepare(mfpg_context *ctx, const mfpg_game *game, int limit, mfpg_play *out) {
     mfpg_play play = {.game = game, .limit = limit, .cost = find_cost(game->cost)};
-    if (!play.cost) return refuse_cost(ctx, game->cost);
+    if (!play.cost) return mfpg_kind_unknown(ctx, "cost", game->cost, &mfpg_costs, NULL);
     if (game->clients < 1)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "a game needs at least 1 client, not %td", game->clients);
     mfpg_status status = mfpg_check_clients(ctx, "preference", game->preference, (double)NAN, game->clients);

@@ -8,7 +8,7 @@
 #include "mfpg/option.h"
 
 /* Words: WORDS("a", "b"): these; NAMES(kinds): the names of a list; WORDS_AND(kinds, "a"): both;
- * NAMES_OF and WORDS_OF take a function of the index in the place of a list. */
+ * NAMES_OF takes a function of the index in the place of a list. */
 #define NO_WORDS .words = NULL
 #define WORDS(...)                                                                                           \
     .words = (const char *const[]) {                                                                         \
@@ -16,7 +16,6 @@
     }
 #define NAMES(list)          .kinds = &(list)
 #define NAMES_OF(f)          .word = (f)
-#define WORDS_OF(f, ...)     .words = (const char *const[]){__VA_ARGS__, NULL}, .word = (f)
 #define WORDS_AND(list, ...) .words = (const char *const[]){__VA_ARGS__, NULL}, .kinds = &(list)
 
 /* Ranges. */

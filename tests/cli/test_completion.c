@@ -52,7 +52,8 @@ static void test_values_of_options_are_offered(void **state) {
     OFFERED("bench --suite paper,", "paper,frontier", "", "frontier");
     OFFERED("bench --task q", "quadratic", "", "images");
     OFFERED("run --out ''", ":folders", "", ":files *");
-    for (ptrdiff_t i = 0; mfpg_cost_name(i); i++) OFFERED("solve --cost ''", mfpg_cost_name(i));
+    for (ptrdiff_t i = 0; mfpg_kind_name(&mfpg_costs, i); i++)
+        OFFERED("solve --cost ''", mfpg_kind_name(&mfpg_costs, i));
 }
 
 static void test_arguments_are_offered_in_their_places(void **state) {

@@ -133,8 +133,8 @@ static void test_list_shows_every_table(void **state) {
     json_t *object = run_json("list --json");
     check_list(object, "methods", &mfpg_methods, NULL);
     check_list(object, "mechanisms", &mfpg_mechanisms, NULL);
-    check_list(object, "games", NULL, mfpg_game_name);
-    check_list(object, "costs", NULL, mfpg_cost_name);
+    check_list(object, "games", &mfpg_games, NULL);
+    check_list(object, "costs", &mfpg_costs, NULL);
     check_list(object, "accountants", &mfpg_accountants, NULL);
     check_list(object, "models", &mfpg_models, NULL);
     check_list(object, "readers", &mfpg_readers, NULL);

@@ -9,13 +9,13 @@ static void test_every_equilibrium_leaves_nothing_to_gain(void **state) {
     uint64_t seed = testing_seed();
     (void)state;
     print_message("seed %llu\n", (unsigned long long)seed);
-    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+    for (ptrdiff_t c = 0; mfpg_kind_name(&mfpg_costs, c); c++) {
         for (int players = MFPG_PLAYERS_FINITE; players <= MFPG_PLAYERS_MEAN_FIELD; players++) {
             for (int repeat = 0; repeat < testing_repeats(90); repeat++) {
                 random_game r;
                 int shape = repeat % SHAPES;
-                if (!playable(mfpg_cost_name(c), shape)) continue;
-                draw_game(&seed, mfpg_cost_name(c), (mfpg_players)players, shape, &r);
+                if (!playable(mfpg_kind_name(&mfpg_costs, c), shape)) continue;
+                draw_game(&seed, mfpg_kind_name(&mfpg_costs, c), (mfpg_players)players, shape, &r);
                 mfpg_equilibrium e = solved(ctx, &r.game);
                 assert_true(e.converged);
                 if (shape == 0 && e.mixing_count == 0) assert_true(e.exploitability_max == 0.0);
@@ -62,8 +62,8 @@ static void test_wild_numbers_end_in_a_solution_or_a_refusal(void **state) {
     for (int repeat = 0; repeat < testing_repeats(4000); repeat++) {
         random_game r;
         mfpg_equilibrium e;
-        draw_game(&seed, mfpg_cost_name(repeat % MFPG_COST_COUNT), (mfpg_players)(1 + below(&seed, 2)),
-            (int)below(&seed, SHAPES), &r);
+        draw_game(&seed, mfpg_kind_name(&mfpg_costs, repeat % MFPG_COST_COUNT),
+            (mfpg_players)(1 + below(&seed, 2)), (int)below(&seed, SHAPES), &r);
         make_wild(&seed, &r);
         mfpg_status status = mfpg_game_solve(ctx, &r.game, &e);
         if (status != MFPG_OK) {
@@ -88,12 +88,12 @@ static void test_exploitability_of_any_profile_matches_a_search(void **state) {
     uint64_t seed = testing_seed();
     (void)state;
     print_message("seed %llu\n", (unsigned long long)seed);
-    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+    for (ptrdiff_t c = 0; mfpg_kind_name(&mfpg_costs, c); c++) {
         for (int repeat = 0; repeat < testing_repeats(40); repeat++) {
             random_game r;
             int players = 1 + repeat % 2, shape = repeat / 2 % 2;
-            if (!playable(mfpg_cost_name(c), shape)) continue;
-            draw_game(&seed, mfpg_cost_name(c), (mfpg_players)players, shape, &r);
+            if (!playable(mfpg_kind_name(&mfpg_costs, c), shape)) continue;
+            draw_game(&seed, mfpg_kind_name(&mfpg_costs, c), (mfpg_players)players, shape, &r);
             double low = r.game.loss_table ? r.grid[0] : 0.05; /* a table says nothing beyond its ends */
             double high = r.game.loss_table ? r.grid[r.game.actions.count - 1] : 5;
             double action[MOST], mean_field = 0, largest = 0, sum = 0, scale = 0, max, mean;
@@ -121,12 +121,12 @@ static void test_reported_cost_matches_the_formulas(void **state) {
     uint64_t seed = testing_seed();
     (void)state;
     print_message("seed %llu\n", (unsigned long long)seed);
-    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+    for (ptrdiff_t c = 0; mfpg_kind_name(&mfpg_costs, c); c++) {
         for (int repeat = 0; repeat < testing_repeats(40); repeat++) {
             random_game r;
             int players = 1 + repeat % 2, shape = repeat / 2 % 2;
-            if (!playable(mfpg_cost_name(c), shape)) continue;
-            draw_game(&seed, mfpg_cost_name(c), (mfpg_players)players, shape, &r);
+            if (!playable(mfpg_kind_name(&mfpg_costs, c), shape)) continue;
+            draw_game(&seed, mfpg_kind_name(&mfpg_costs, c), (mfpg_players)players, shape, &r);
             mfpg_equilibrium e = solved(ctx, &r.game);
             double sum = 0;
             for (ptrdiff_t k = 0; k < e.clients; k++) {
@@ -158,14 +158,14 @@ static void test_the_order_of_clients_does_not_matter(void **state) {
     uint64_t seed = testing_seed();
     (void)state;
     print_message("seed %llu\n", (unsigned long long)seed);
-    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+    for (ptrdiff_t c = 0; mfpg_kind_name(&mfpg_costs, c); c++) {
         for (int repeat = 0; repeat < testing_repeats(60); repeat++) {
             random_game r;
             int shape = repeat % SHAPES, players = repeat % 4 ? MFPG_PLAYERS_MEAN_FIELD : MFPG_PLAYERS_FINITE;
-            if (!playable(mfpg_cost_name(c), shape)) continue;
-            if (players == MFPG_PLAYERS_FINITE && shape == 0 && playable(mfpg_cost_name(c), 1))
+            if (!playable(mfpg_kind_name(&mfpg_costs, c), shape)) continue;
+            if (players == MFPG_PLAYERS_FINITE && shape == 0 && playable(mfpg_kind_name(&mfpg_costs, c), 1))
                 shape = 1; /* a grid may have several pure equilibria, but where strategies are dominant */
-            draw_game(&seed, mfpg_cost_name(c), (mfpg_players)players, shape, &r);
+            draw_game(&seed, mfpg_kind_name(&mfpg_costs, c), (mfpg_players)players, shape, &r);
             mfpg_equilibrium e = solved(ctx, &r.game);
             reverse(r.preference, e.clients);
             reverse(r.weight, e.clients);
@@ -250,12 +250,12 @@ static void test_one_number_for_all_is_the_array_of_it(void **state) {
     uint64_t seed = testing_seed();
     (void)state;
     print_message("seed %llu\n", (unsigned long long)seed);
-    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+    for (ptrdiff_t c = 0; mfpg_kind_name(&mfpg_costs, c); c++) {
         for (int repeat = 0; repeat < testing_repeats(20); repeat++) {
             random_game r;
             int shape = repeat / 2 % 2;
-            if (!playable(mfpg_cost_name(c), shape)) continue;
-            draw_game(&seed, mfpg_cost_name(c), (mfpg_players)(1 + repeat % 2), shape, &r);
+            if (!playable(mfpg_kind_name(&mfpg_costs, c), shape)) continue;
+            draw_game(&seed, mfpg_kind_name(&mfpg_costs, c), (mfpg_players)(1 + repeat % 2), shape, &r);
             mfpg_game *g = &r.game;
             fill(g->noise_unit_all = r.noise_unit[0], MOST, r.noise_unit);
             fill(g->privacy_scale_all = r.privacy_scale[0], MOST, r.privacy_scale);
@@ -529,16 +529,16 @@ static void test_lists_name_and_explain_everything(void **state) {
     (void)state;
     enum { GAMES = 3 };
     assert_int_equal(MFPG_COST_COUNT, 6);
-    assert_string_equal(mfpg_cost_name(0), "gaussian");
-    assert_string_equal(mfpg_game_name(2), "mean-field");
+    assert_string_equal(mfpg_kind_name(&mfpg_costs, 0), "gaussian");
+    assert_string_equal(mfpg_kind_name(&mfpg_games, 2), "mean-field");
     assert_string_equal(mfpg_players_name(MFPG_PLAYERS_NONE), "none");
     assert_string_equal(mfpg_players_name(MFPG_PLAYERS_FINITE), "finite");
     assert_string_equal(mfpg_players_name(MFPG_PLAYERS_MEAN_FIELD), "mean-field");
-    for (ptrdiff_t i = 0; i < MFPG_COST_COUNT; i++) assert_true(strlen(mfpg_cost_help(i)) > 10);
-    for (ptrdiff_t i = 0; i < GAMES; i++) assert_true(strlen(mfpg_game_help(i)) > 10);
-    assert_null(mfpg_cost_name(MFPG_COST_COUNT));
-    assert_null(mfpg_cost_help(-1));
-    assert_null(mfpg_game_name(GAMES));
+    for (ptrdiff_t i = 0; i < MFPG_COST_COUNT; i++) assert_true(strlen(mfpg_kind_help(&mfpg_costs, i)) > 10);
+    for (ptrdiff_t i = 0; i < GAMES; i++) assert_true(strlen(mfpg_kind_help(&mfpg_games, i)) > 10);
+    assert_null(mfpg_kind_name(&mfpg_costs, MFPG_COST_COUNT));
+    assert_null(mfpg_kind_help(&mfpg_costs, -1));
+    assert_null(mfpg_kind_name(&mfpg_games, GAMES));
     assert_null(mfpg_game_help(-1));
 }
 
@@ -547,7 +547,7 @@ static void test_directions_are_asserted_for_consistent_costs(void **state) {
     valid_game g;
     (void)state;
     for (ptrdiff_t i = 0; i < MFPG_COST_COUNT; i++) {
-        mfpg_cost_ops claimed = *mfpg_costs[i];
+        mfpg_cost_ops claimed = *(const mfpg_cost_ops *)mfpg_costs.kind[i];
         mfpg_play play = {.game = &g.game, .cost = &claimed};
         claimed.consistent = 1;
         make_valid(claimed.name, &g);
@@ -555,8 +555,8 @@ static void test_directions_are_asserted_for_consistent_costs(void **state) {
             if (g.game.loss_table && shape > 0) break; /* which needs a grid */
             if (shape == 1) g.game.actions = interval_of(0.5, 2);
             if (shape == 2) g.game.actions = interval_of(0, INFINITY);
-            assert_int_equal(
-                mfpg_check_directions(ctx, &play), mfpg_costs[i]->consistent ? MFPG_OK : MFPG_ERR_INPUT);
+            assert_int_equal(mfpg_check_directions(ctx, &play),
+                ((const mfpg_cost_ops *)mfpg_costs.kind[i])->consistent ? MFPG_OK : MFPG_ERR_INPUT);
         }
         /* Turning the control round turns the directions round. */
         claimed.control =

@@ -41,14 +41,14 @@ static void test_every_failing_allocation_is_reported(void **state) {
     uint64_t seed = testing_seed();
     mfpg_context *own = testing_context(1); /* one thread: the counter is not shared */
     (void)state;
-    for (ptrdiff_t c = 0; mfpg_cost_name(c); c++) {
+    for (ptrdiff_t c = 0; mfpg_kind_name(&mfpg_costs, c); c++) {
         for (int players = MFPG_PLAYERS_FINITE; players <= MFPG_PLAYERS_MEAN_FIELD; players++) {
             for (int shape = 0; shape <= 1; shape++) {
-                if (!playable(mfpg_cost_name(c), shape)) continue;
+                if (!playable(mfpg_kind_name(&mfpg_costs, c), shape)) continue;
                 random_game r;
                 double action[MOST];
                 fill(1, MOST, action);
-                draw_game(&seed, mfpg_cost_name(c), (mfpg_players)players, shape, &r);
+                draw_game(&seed, mfpg_kind_name(&mfpg_costs, c), (mfpg_players)players, shape, &r);
                 assert_true(sweep_solve(own, &r.game) >= 2); /* the actions and the certificate's parts */
                 assert_true(sweep_exploitability(own, &r.game, action) >= 1);
             }

@@ -222,7 +222,7 @@ static mfpg_status check_named_cost(mfpg_context *ctx, const mfpg_config *config
     char fitting[256] = "";
     const char *name;
     if (!noises_records(config) || !mfpg_config_is(config, "game.cost", "auto")) return MFPG_OK;
-    for (ptrdiff_t i = 0; (name = mfpg_cost_name(i)); i++) {
+    for (ptrdiff_t i = 0; (name = mfpg_kind_name(&mfpg_costs, i)); i++) {
         size_t used = strlen(fitting);
         if (mfpg_cost_control(name) == mechanism_of(config).control)
             snprintf(fitting + used, sizeof fitting - used, "%s%s", used ? ", " : "", name);

@@ -9,7 +9,7 @@
 #include "base/fields.h"
 #include "base/memory.h"
 #include "federation/run_folder.h"
-#include "internal.h"
+#include "inversion.h"
 #include "mfpg/program.h"
 
 static unsigned char grey(float value) {
