@@ -539,7 +539,7 @@ static void test_lists_name_and_explain_everything(void **state) {
     assert_null(mfpg_kind_name(&mfpg_costs, MFPG_COST_COUNT));
     assert_null(mfpg_kind_help(&mfpg_costs, -1));
     assert_null(mfpg_kind_name(&mfpg_games, GAMES));
-    assert_null(mfpg_game_help(-1));
+    assert_null(mfpg_kind_help(&mfpg_games, -1));
 }
 
 /* A cost that claims directions it does not have is caught: the paper's, declared consistent. */
