@@ -269,6 +269,7 @@ static mfpg_status tabulate(mfpg_context *ctx, mfpg_play *play) {
 
 mfpg_status mfpg_play_prepare(mfpg_context *ctx, const mfpg_game *game, int limit, mfpg_play *out) {
     mfpg_play play = {.game = game, .limit = limit, .cost = find_cost(game->cost)};
+    if (!game->cost) return mfpg_fail(ctx, MFPG_ERR_INPUT, "the game names no cost");
     if (!play.cost) return mfpg_kind_unknown(ctx, "cost", game->cost, &mfpg_costs, NULL);
     if (game->clients < 1)
         return mfpg_fail(ctx, MFPG_ERR_DOMAIN, "a game needs at least 1 client, not %td", game->clients);
