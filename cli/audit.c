@@ -57,8 +57,9 @@ static const mfpg_option options[] = {
         .facts = RANKS, .used = "with --method ranks"),
     CLI_OPTION("confidence", 0, NUMBER, "P", audit.confidence,
         "That everything proved of all clients holds (default 0.99)", .range = {0.5, 1, 1, 1}),
-    CLI_WHOLE(
-        "seed", 0, 0, 0x1p53, audit.seed, "Of the attack (default 1): the same seed gives the same audit"),
+    CLI_WHOLE("seed", 0, 0, 0x1p53, audit.seed,
+        "Of the attack (default 1): the same seed gives the same audit", .facts = ~(uint64_t)TRANSCRIPT,
+        .used = "without --transcript"),
     CLI_OPTION("out", 'o', PATH, "DIR", out,
         "Folder for audit.json (default: that of the run that is audited; else nothing is written)",
         WITH_CONFIG),
@@ -428,8 +429,9 @@ static void print_transcript(const mfpg_transcript_audit *a, double confidence) 
     for (ptrdiff_t v = 0; v < a->sites; v++) {
         const mfpg_transcript_site *s = &a->site[v];
         printf("%-16.16s %8lld %8lld %6lld of %-4lld %10s %10s  %s\n", s->site, (long long)s->vectors,
-            (long long)s->opened, (long long)s->correct, (long long)s->guesses, promised(s->mu, text[0]),
-            proved(s->mu_lower, text[1]), s->stands ? "stands" : "BROKEN");
+            (long long)s->opened, (long long)s->correct, (long long)s->guesses,
+            s->guesses ? promised(s->mu, text[0]) : "-",
+            proved(s->guesses ? s->mu_lower : (double)NAN, text[1]), s->stands ? "stands" : "BROKEN");
         if (s->how[0]) printf("%-16s readable since round %lld: %s\n", "", (long long)s->first_round, s->how);
     }
     if (a->ignored) printf("\n%lld messages belong to no sum and were ignored.\n", (long long)a->ignored);

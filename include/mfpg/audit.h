@@ -255,7 +255,7 @@ typedef struct mfpg_transcript_audit {
 } mfpg_transcript_audit;
 
 /** Attacks a transcript of the server's side of secure sums (docs/secure_sum.md): a text file with one JSON object a line.
- *  The first line is {"roster": text}; {"message": base64} is a message that the server sent or received, in order, late ones
+ *  The first line is {"roster": text}; {"message": base64} is a message that the server sent or took, and {"refused": base64} one that it received and did not take, in order, late ones
  *  too; {"canary": site, "round": r, "attempt": a, "coin": 1 or -1, "vector": [numbers]} tells that the site's vector, before
  *  its noise, was coin times that vector, in steps of the grid, and that the coin was fair. Every mask is removed whose key
  *  the opened shares give. Vectors that become readable break the promise; coins are guessed from what is readable, or from

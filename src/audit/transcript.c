@@ -43,19 +43,28 @@ enum { SELF = 1, PAIR = 0, LARGEST_TRANSCRIPT = 1 << 30 };
 
 /* A share that a client opened. */
 typedef struct opened_share {
-    unsigned char owner, holder, kind, share[MFPG_SUM_KEY];
+    unsigned char owner, holder, kind, refused, share[MFPG_SUM_KEY];
 } opened_share;
+
+/* A masked vector, packed. A client has several if the server refused some, which may be late ones or forged. */
+typedef struct masked_vector {
+    unsigned char *packed;
+    ptrdiff_t client;
+    int refused;
+} masked_vector;
 
 /* One sum of the transcript. */
 typedef struct sum {
-    mfpg_sum_record record;               /* present[2]: whose shares were delivered */
-    unsigned char *vector[MFPG_SUM_MOST]; /* masked, packed; NULL: none */
-    mfpg_sum_set asked[MFPG_SUM_MOST];    /* survivors of the latest list that was sent to this client */
-    mfpg_sum_set survivors;               /* of the first such list */
+    mfpg_sum_record record; /* present[2]: whose shares were delivered */
+    masked_vector *vector;
+    ptrdiff_t vectors, vectors_room;
+    mfpg_sum_set asked[MFPG_SUM_MOST]; /* survivors of the latest list that was sent to this client */
+    mfpg_sum_set survivors;            /* of the first such list */
     opened_share *opened;
     ptrdiff_t opened_count, opened_room;
     unsigned char secret[2][MFPG_SUM_MOST][MFPG_SUM_KEY]; /* reconstructed */
     mfpg_sum_set known[2];
+    mfpg_sum_set doubtful; /* self-masks that were put together from refused messages too */
 } sum;
 
 typedef struct canary {
@@ -63,7 +72,7 @@ typedef struct canary {
     int64_t round, attempt;
     int coin; /* 1 or -1 */
     double *vector;
-    ptrdiff_t dimension;
+    ptrdiff_t dimension, line;
 } canary;
 
 typedef struct transcript {
@@ -104,7 +113,8 @@ static mfpg_status take_terms(mfpg_context *ctx, transcript *t, const unsigned c
     return status == MFPG_OK ? MFPG_OK : mfpg_fail_in(ctx, status, "%s:%td", t->path, t->line);
 }
 
-static mfpg_status take_opened(mfpg_context *ctx, sum *s, ptrdiff_t holder, const unsigned char *body) {
+static mfpg_status take_opened(
+    mfpg_context *ctx, sum *s, ptrdiff_t holder, const unsigned char *body, int refused) {
     MFPG_SUM_EACH (owner, &s->record.present[2]) {
         opened_share *room = mfpg_room_for_one(s->opened, s->opened_count, &s->opened_room, sizeof *room);
         if (!room) return mfpg_fail_memory(ctx);
@@ -112,6 +122,7 @@ static mfpg_status take_opened(mfpg_context *ctx, sum *s, ptrdiff_t holder, cons
         opened_share *share = &s->opened[s->opened_count++];
         *share = (opened_share){.owner = (unsigned char)owner,
             .holder = (unsigned char)holder,
+            .refused = (unsigned char)refused,
             .kind = mfpg_sum_has(&s->asked[holder], owner) ? SELF : PAIR};
         memcpy(share->share, body, MFPG_SUM_KEY);
         body += MFPG_SUM_KEY;
@@ -125,10 +136,23 @@ static mfpg_status ignore(transcript *t) {
     return MFPG_OK;
 }
 
+static mfpg_status take_vector(
+    mfpg_context *ctx, sum *s, ptrdiff_t client, const unsigned char *body, size_t size, int refused) {
+    masked_vector *room = mfpg_room_for_one(s->vector, s->vectors, &s->vectors_room, sizeof *room);
+    if (!room) return mfpg_fail_memory(ctx);
+    s->vector = room;
+    unsigned char *packed = mfpg_alloc((ptrdiff_t)size, 1);
+    if (!packed) return mfpg_fail_memory(ctx);
+    memcpy(packed, body, size);
+    s->vector[s->vectors++] = (masked_vector){packed, client, refused};
+    return MFPG_OK;
+}
+
 /* Takes what the attack needs; other messages hold nothing that the server cannot make itself. */
 static mfpg_status take_body(mfpg_context *ctx, transcript *t, sum *s, int kind, ptrdiff_t client,
-    const unsigned char *body, size_t size) {
+    const unsigned char *body, size_t size, int refused) {
     enum { KEYS = 1, DELIVERY = 4, MASKED = 5, SURVIVORS = 6, OPENED = 9 };
+    static const unsigned char no_key[MFPG_SUM_KEY];
     const size_t packed = mfpg_sum_packed_size(s->record.terms.bits, s->record.terms.dimension);
     const size_t set = sizeof(mfpg_sum_set), members = (size_t)mfpg_sum_size(&s->record.present[2]);
     const size_t least[10] = {[KEYS] = 2 * MFPG_SUM_KEY,
@@ -136,22 +160,21 @@ static mfpg_status take_body(mfpg_context *ctx, transcript *t, sum *s, int kind,
         [MASKED] = packed,
         [SURVIVORS] = set,
         [OPENED] = members * MFPG_SUM_KEY};
+    unsigned char *mask_key = s->record.keys[client].mask;
     if (size < least[kind]) return ignore(t);
-    if (kind == KEYS) memcpy(s->record.keys[client].mask, body, MFPG_SUM_KEY);
+    if (kind == KEYS && (!refused || memcmp(mask_key, no_key, MFPG_SUM_KEY) == 0))
+        memcpy(mask_key, body, MFPG_SUM_KEY);
     if (kind == DELIVERY) memcpy(&s->record.present[2], body, set);
     if (kind == SURVIVORS) {
         memcpy(&s->asked[client], body, set);
         if (mfpg_sum_size(&s->survivors) == 0) s->survivors = s->asked[client];
     }
-    if (kind == OPENED) return take_opened(ctx, s, client, body);
-    if (kind != MASKED || s->vector[client]) return MFPG_OK;
-    s->vector[client] = mfpg_alloc((ptrdiff_t)packed, 1);
-    if (!s->vector[client]) return mfpg_fail_memory(ctx);
-    memcpy(s->vector[client], body, packed);
-    return MFPG_OK;
+    if (kind == OPENED) return take_opened(ctx, s, client, body, refused);
+    return kind == MASKED ? take_vector(ctx, s, client, body, packed, refused) : MFPG_OK;
 }
 
-static mfpg_status take_message(mfpg_context *ctx, transcript *t, const unsigned char *message, size_t size) {
+static mfpg_status take_message(
+    mfpg_context *ctx, transcript *t, const unsigned char *message, size_t size, int refused) {
     const ptrdiff_t client = mfpg_sum_client_of(message, size);
     mfpg_sum_record none = {0};
     const unsigned char *body = message + MFPG_SUM_HEADER;
@@ -163,17 +186,17 @@ static mfpg_status take_message(mfpg_context *ctx, transcript *t, const unsigned
         return take_terms(ctx, t, message);
     }
     sum *s = find_sum(t, message + MFPG_SUM_HEADER - 32);
-    return s ? take_body(ctx, t, s, kind, client, body, size - MFPG_SUM_HEADER) : ignore(t);
+    return s ? take_body(ctx, t, s, kind, client, body, size - MFPG_SUM_HEADER, refused) : ignore(t);
 }
 
-static mfpg_status take_base64(mfpg_context *ctx, transcript *t, const json_t *text) {
+static mfpg_status take_base64(mfpg_context *ctx, transcript *t, const json_t *text, int refused) {
     const size_t length = json_string_length(text);
     unsigned char *message = mfpg_alloc((ptrdiff_t)(length / 4 * 3 + 3), 1);
     size_t size = 0;
     if (!message) return mfpg_fail_memory(ctx);
     mfpg_status status = sodium_base642bin(message, length / 4 * 3 + 3, json_string_value(text), length, NULL,
                              &size, NULL, sodium_base64_VARIANT_ORIGINAL) == 0
-                             ? take_message(ctx, t, message, size)
+                             ? take_message(ctx, t, message, size, refused)
                              : bad(ctx, t, "the message is not in base64");
     free(message);
     return status;
@@ -185,12 +208,17 @@ static mfpg_status take_canary(mfpg_context *ctx, transcript *t, const json_t *o
         .round = json_integer_value(json_object_get(object, "round")),
         .attempt = json_integer_value(json_object_get(object, "attempt")),
         .coin = (int)json_integer_value(json_object_get(object, "coin")),
-        .dimension = (ptrdiff_t)json_array_size(vector)};
+        .dimension = (ptrdiff_t)json_array_size(vector),
+        .line = t->line};
     for (ptrdiff_t i = 0; i < t->roster.count && json_is_string(name); i++)
         if (strcmp(t->roster.entry[i].name, json_string_value(name)) == 0) made.site = i;
     if (made.site < 0) return bad(ctx, t, "\"canary\" is no name of the roster");
     if (made.coin != 1 && made.coin != -1) return bad(ctx, t, "\"coin\" must be 1 or -1");
     if (made.dimension < 1) return bad(ctx, t, "\"vector\" must be a list of numbers");
+    for (ptrdiff_t i = 0; i < t->canaries; i++)
+        if (t->canary[i].site == made.site && t->canary[i].round == made.round &&
+            t->canary[i].attempt == made.attempt)
+            return bad(ctx, t, "there is a canary of this site, round and attempt already");
     canary *room = mfpg_room_for_one(t->canary, t->canaries, &t->canaries_room, sizeof *room);
     if (!room) return mfpg_fail_memory(ctx);
     t->canary = room;
@@ -208,7 +236,8 @@ static mfpg_status take_canary(mfpg_context *ctx, transcript *t, const json_t *o
 static mfpg_status take_line(mfpg_context *ctx, transcript *t, const char *text, size_t length) {
     json_error_t error;
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    const json_t *roster = json_object_get(object, "roster"), *message = json_object_get(object, "message");
+    const json_t *roster = json_object_get(object, "roster"), *message = json_object_get(object, "message"),
+                 *refused = json_object_get(object, "refused");
     mfpg_status status;
     if (!json_is_object(object))
         status = bad(ctx, t, "this is not a line of a transcript (one JSON object a line)");
@@ -218,13 +247,41 @@ static mfpg_status take_line(mfpg_context *ctx, transcript *t, const char *text,
         status =
             mfpg_roster_read(ctx, json_string_value(roster), json_string_length(roster), t->path, &t->roster);
     else if (json_is_string(message))
-        status = take_base64(ctx, t, message);
+        status = take_base64(ctx, t, message, 0);
+    else if (json_is_string(refused))
+        status = take_base64(ctx, t, refused, 1);
     else if (json_object_get(object, "canary"))
         status = take_canary(ctx, t, object);
     else
-        status = bad(ctx, t, "the line has neither \"message\" nor \"canary\"");
+        status = bad(ctx, t, "the line has neither \"message\", \"refused\" nor \"canary\"");
     json_decref(object);
     return status;
+}
+
+/* Without vectors there is nothing to judge, and a canary that belongs to no sum would be lost in silence. */
+static mfpg_status check_whole(mfpg_context *ctx, const transcript *t) {
+    ptrdiff_t vectors = 0;
+    for (ptrdiff_t i = 0; i < t->sums; i++) vectors += t->sum[i]->vectors;
+    if (vectors == 0)
+        return mfpg_fail(ctx, MFPG_ERR_INPUT,
+            "%s: there is no masked vector of a secure sum in it, so that there is nothing to judge",
+            t->path);
+    for (ptrdiff_t i = 0; i < t->canaries; i++) {
+        const canary *c = &t->canary[i];
+        int found = 0;
+        for (ptrdiff_t j = 0; j < t->sums && !found; j++) {
+            const mfpg_sum_terms *terms = &t->sum[j]->record.terms;
+            found =
+                terms->round == c->round && terms->attempt == c->attempt && terms->dimension == c->dimension;
+        }
+        if (!found)
+            return mfpg_fail(ctx, MFPG_ERR_INPUT,
+                "%s:%td: the canary belongs to no sum of this transcript: none has round %lld, attempt %lld "
+                "and %td "
+                "coordinates",
+                t->path, c->line, (long long)c->round, (long long)c->attempt, c->dimension);
+    }
+    return MFPG_OK;
 }
 
 static mfpg_status read_transcript(mfpg_context *ctx, transcript *t) {
@@ -233,15 +290,18 @@ static mfpg_status read_transcript(mfpg_context *ctx, transcript *t) {
     mfpg_status status = mfpg_file_read(ctx, t->path, LARGEST_TRANSCRIPT, &text, &length);
     for (char *at = text; status == MFPG_OK && at < text + length;) {
         char *end = memchr(at, '\n', (size_t)(text + length - at));
-        if (!end) end = text + length;
         t->line++;
+        if (!end &&
+            t->line > 1) { /* a line that was not finished, by a crash or because the file still grows */
+            t->ignored++;
+            break;
+        }
+        if (!end) end = text + length;
         if (end > at || t->line == 1) status = take_line(ctx, t, at, (size_t)(end - at));
         at = end + 1;
     }
     free(text);
-    if (status == MFPG_OK && t->sums == 0)
-        status = mfpg_fail(ctx, MFPG_ERR_INPUT, "%s: there are no terms of a secure sum in it", t->path);
-    return status;
+    return status == MFPG_OK ? check_whole(ctx, t) : status;
 }
 
 /* ---- opening ---- */
@@ -253,13 +313,15 @@ static void reconstruct(sum *s, ptrdiff_t owner, int kind) {
     const unsigned char *share[MFPG_SUM_MOST];
     unsigned char *secret = s->secret[kind][owner];
     mfpg_sum_set holders = {0};
-    int count = 0;
-    for (ptrdiff_t i = 0; i < s->opened_count && count < s->record.terms.threshold; i++) {
-        const opened_share *one = &s->opened[i];
+    int count = 0, doubtful = 0;
+    for (ptrdiff_t j = 0; j < 2 * s->opened_count && count < s->record.terms.threshold; j++) {
+        const opened_share *one = &s->opened[j % s->opened_count]; /* the refused ones come last */
         if (one->owner != owner || one->kind != kind || mfpg_sum_has(&holders, one->holder)) continue;
+        if (one->refused != (j >= s->opened_count)) continue;
         mfpg_sum_insert(&holders, one->holder);
         abscissa[count] = (unsigned char)(one->holder + 1);
         share[count++] = one->share;
+        doubtful |= one->refused;
     }
     if (count < s->record.terms.threshold) return;
     mfpg_shamir_weights(abscissa, count, weight);
@@ -267,6 +329,7 @@ static void reconstruct(sum *s, ptrdiff_t owner, int kind) {
     crypto_scalarmult_base(base, secret);
     if (kind == SELF || memcmp(base, s->record.keys[owner].mask, MFPG_SUM_KEY) == 0)
         mfpg_sum_insert(&s->known[kind], owner);
+    if (doubtful && kind == SELF) mfpg_sum_insert(&s->doubtful, owner);
 }
 
 /* The mask that client v and client w share (v itself: the self-mask), as v adds it; 0 if its key is not known. */
@@ -435,19 +498,21 @@ static mfpg_status search_key(mfpg_context *ctx, transcript *t, const sum *s, pt
 
 /* Reads the vector of client v without the others. *how is NULL if that is not possible, and says how otherwise. A search
  * takes minutes, so only one vector of the transcript is searched, the first with one unknown mask. */
-static mfpg_status open_vector(
-    mfpg_context *ctx, transcript *t, const sum *s, ptrdiff_t v, int64_t *vector, const char **how) {
+static mfpg_status open_vector(mfpg_context *ctx, transcript *t, const sum *s, const masked_vector *masked,
+    int64_t *vector, const char **how) {
     const mfpg_sum_terms *terms = &s->record.terms;
+    const ptrdiff_t v = masked->client;
+    const int sure = !masked->refused && !mfpg_sum_has(&s->doubtful, v);
     mfpg_sum_mask left = {0};
     mfpg_sum_words words = mfpg_sum_words_create(terms->bits, terms->dimension);
     int found = 0;
     *how = NULL;
     if (!words.data) return mfpg_fail_memory(ctx);
-    mfpg_sum_words_add_packed(&words, s->vector[v]);
+    mfpg_sum_words_add_packed(&words, masked->packed);
     const int unknown = strip(s, v, &words, &left);
     mfpg_sum_words_get(&words, vector);
     mfpg_status status = MFPG_OK;
-    if (unknown == 0 && is_vector(t, s, v, vector, 1.0))
+    if (unknown == 0 && (sure || is_vector(t, s, v, vector, 1.0)))
         *how = "both kinds of share were answered";
     else if (unknown == 1 && is_vector(t, s, v, vector, 1.0))
         *how = "one of its masks is missing";
@@ -460,6 +525,34 @@ static mfpg_status open_vector(
     return status;
 }
 
+/* The vector of client v that the server took; NULL: none. */
+static const masked_vector *accepted(const sum *s, ptrdiff_t v) {
+    for (ptrdiff_t i = 0; i < s->vectors; i++)
+        if (s->vector[i].client == v && !s->vector[i].refused) return &s->vector[i];
+    return NULL;
+}
+
+/* Returns the clients whose vectors the server can add up together with that of v, and no others: those that unknown masks
+ * of pairs connect with v. The sum can be read if all of them sent vectors and all their self-masks are known. */
+static int read_together(const sum *s, ptrdiff_t v, mfpg_sum_set *together) {
+    int readable = 1, grows = 1;
+    *together = (mfpg_sum_set){0};
+    mfpg_sum_insert(together, v);
+    while (grows) {
+        grows = 0;
+        MFPG_SUM_EACH (a, together)
+            MFPG_SUM_EACH (b, &s->record.present[2]) {
+                if (mfpg_sum_has(together, b) || mfpg_sum_has(&s->known[PAIR], a) ||
+                    mfpg_sum_has(&s->known[PAIR], b))
+                    continue;
+                mfpg_sum_insert(together, b);
+                grows = 1;
+            }
+    }
+    MFPG_SUM_EACH (a, together) readable = readable && accepted(s, a) && mfpg_sum_has(&s->known[SELF], a);
+    return readable;
+}
+
 /* Computes the sum that the server publishes; 0 if the transcript does not complete it. */
 static mfpg_status add_up(mfpg_context *ctx, const sum *s, int64_t *total, int *complete) {
     const mfpg_sum_terms *terms = &s->record.terms;
@@ -469,9 +562,10 @@ static mfpg_status add_up(mfpg_context *ctx, const sum *s, int64_t *total, int *
     MFPG_SUM_EACH (v, &s->survivors) {
         mfpg_sum_mask mask[MFPG_SUM_MOST];
         ptrdiff_t count = 0;
-        if (!s->vector[v]) *complete = 0;
+        const masked_vector *masked = accepted(s, v);
+        if (!masked) *complete = 0;
         if (!*complete) break;
-        mfpg_sum_words_add_packed(&words, s->vector[v]);
+        mfpg_sum_words_add_packed(&words, masked->packed);
         MFPG_SUM_EACH (w, &s->record.present[2]) {
             if (w != v && mfpg_sum_has(&s->survivors, w)) continue; /* these cancel */
             if (!find_mask(s, v, w, &mask[count])) *complete = 0;
@@ -504,8 +598,34 @@ static void guess(
     }
 }
 
+/* Tries every vector that client v sent in this sum. total: the sum, NULL if it is not known; own: room for a vector. */
+static mfpg_status judge_client(mfpg_context *ctx, transcript *t, const sum *s, ptrdiff_t v,
+    const int64_t *total, int64_t *own, mfpg_transcript_site *site) {
+    const char *how = NULL, *found = NULL;
+    mfpg_sum_set together;
+    mfpg_status status = MFPG_OK;
+    int sent = 0;
+    for (ptrdiff_t i = 0; i < s->vectors && status == MFPG_OK && !how; i++) {
+        if (s->vector[i].client != v) continue;
+        sent = 1;
+        status = open_vector(ctx, t, s, &s->vector[i], own, &how);
+    }
+    site->vectors += sent;
+    found = how;
+    if (!how && sent && read_together(s, v, &together) &&
+        mfpg_sum_size(&together) < s->record.terms.threshold)
+        found = "a sum of fewer clients than the threshold can be read";
+    if (found && site->opened++ == 0) {
+        site->how = found;
+        site->first_round = s->record.terms.round;
+    }
+    if (how || (total && mfpg_sum_has(&s->survivors, v))) guess(t, s, v, how ? own : total, site);
+    return status;
+}
+
 static mfpg_status judge_sum(mfpg_context *ctx, transcript *t, sum *s, mfpg_transcript_site *site) {
     const ptrdiff_t dimension = s->record.terms.dimension;
+    if (s->vectors == 0) return MFPG_OK;
     int64_t *total = mfpg_alloc(dimension, sizeof *total), *own = mfpg_alloc(dimension, sizeof *own);
     mfpg_status status = total && own ? MFPG_OK : mfpg_fail_memory(ctx);
     int complete = 0;
@@ -514,17 +634,8 @@ static mfpg_status judge_sum(mfpg_context *ctx, transcript *t, sum *s, mfpg_tran
         reconstruct(s, v, SELF);
     }
     if (status == MFPG_OK) status = add_up(ctx, s, total, &complete);
-    for (ptrdiff_t v = 0; v < t->roster.count && status == MFPG_OK; v++) {
-        const char *how = NULL;
-        if (!s->vector[v]) continue;
-        site[v].vectors++;
-        status = open_vector(ctx, t, s, v, own, &how);
-        if (how && site[v].opened++ == 0) {
-            site[v].how = how;
-            site[v].first_round = s->record.terms.round;
-        }
-        if (how || (complete && mfpg_sum_has(&s->survivors, v))) guess(t, s, v, how ? own : total, &site[v]);
-    }
+    for (ptrdiff_t v = 0; v < t->roster.count && status == MFPG_OK; v++)
+        status = judge_client(ctx, t, s, v, complete ? total : NULL, own, &site[v]);
     if (own) sodium_memzero(own, (size_t)dimension * sizeof *own);
     free(own);
     free(total);
@@ -533,7 +644,8 @@ static mfpg_status judge_sum(mfpg_context *ctx, transcript *t, sum *s, mfpg_tran
 
 static void clear(transcript *t) {
     for (ptrdiff_t i = 0; i < t->sums; i++) {
-        for (int v = 0; v < MFPG_SUM_MOST; v++) free(t->sum[i]->vector[v]);
+        for (ptrdiff_t j = 0; j < t->sum[i]->vectors; j++) free(t->sum[i]->vector[j].packed);
+        free(t->sum[i]->vector);
         free(t->sum[i]->opened);
         sodium_memzero(t->sum[i], sizeof *t->sum[i]);
         free(t->sum[i]);

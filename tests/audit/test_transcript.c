@@ -27,24 +27,29 @@ typedef enum fault {
     WITHOUT_SELF_MASK, /* of site 1 */
     SMALL_SEED,        /* of the self-mask of site 1 */
     BOTH_SHARES,       /* of site 0: both kinds are opened */
+    SMALL_SUM,         /* the mask keys of sites 3 and 4 are opened too */
 } fault;
 
 typedef struct writer {
     sum_fixture f;
     FILE *file;
     fault fault;
-    int coin;
+    int forges, coin;
     unsigned char secret[SITES][2 * 32];       /* mask key and seed of the self-mask */
     unsigned char share[SITES][SITES][2 * 32]; /* of owner, at holder */
 } writer;
 
-static void write_message(const writer *w, const unsigned char *data, size_t size) {
+static void write_line(const writer *w, const char *kind, const unsigned char *data, size_t size) {
     const size_t room = sodium_base64_encoded_len(size, sodium_base64_VARIANT_ORIGINAL);
     char *text = malloc(room);
     assert_non_null(text);
-    fprintf(w->file, "{\"message\": \"%s\"}\n",
+    fprintf(w->file, "{\"%s\": \"%s\"}\n", kind,
         sodium_bin2base64(text, room, data, size, sodium_base64_VARIANT_ORIGINAL));
     free(text);
+}
+
+static void write_message(const writer *w, const unsigned char *data, size_t size) {
+    write_line(w, "message", data, size);
 }
 
 /* Repeats how a client draws its secrets and shares (src/secure_sum/client.c). */
@@ -85,17 +90,18 @@ static void plant(writer *w, ptrdiff_t site, unsigned char *message) {
     if (w->fault == SMALL_SEED) add_mask(w, message + HEADER, small, 1);
 }
 
-/* The server asks again, without site 0 among the survivors, and the clients answer again. */
-static void ask_for_the_other_shares(const writer *w, const unsigned char *survivors) {
+/* The server asks again, without some of the survivors, and the clients answer again. */
+static void ask_for_the_other_shares(const writer *w, const unsigned char *survivors, unsigned char without) {
     for (ptrdiff_t holder = 2; holder < SITES; holder++) {
         unsigned char list[HEADER + SET + 16], opened[HEADER + SITES * 32 + 16];
         memcpy(list, survivors, sizeof list);
         list[7] = (unsigned char)holder;
-        list[HEADER] &= 0xfe;
+        list[HEADER] = (unsigned char)(list[HEADER] & ~without);
         memcpy(opened, list, HEADER);
         opened[6] = OPENED;
         for (ptrdiff_t owner = 0; owner < SITES; owner++)
-            memcpy(opened + HEADER + 32 * owner, w->share[owner][holder] + (owner < 2 ? 0 : 32), 32);
+            memcpy(opened + HEADER + 32 * owner,
+                w->share[owner][holder] + (list[HEADER] >> owner & 1 ? 32 : 0), 32);
         write_message(w, list, sizeof list);
         write_message(w, opened, sizeof opened);
     }
@@ -113,6 +119,15 @@ static void play_step(writer *w, mfpg_sum_step step, unsigned char survivors[HEA
         CHECK_OK(
             w->f.ctx, mfpg_sum_client_answer(w->f.ctx, w->f.client[i], message.data, message.size, &answer));
         plant(w, i, answer.data);
+        if (w->forges &&
+            step < MFPG_SUM_CONSISTENCY) { /* somebody else's message, which the server refuses */
+            unsigned char *forged = malloc(answer.size);
+            assert_non_null(forged);
+            memcpy(forged, answer.data, answer.size);
+            memset(forged + HEADER, 0x5a, answer.size - HEADER);
+            write_line(w, "refused", forged, answer.size);
+            free(forged);
+        }
         if (i == 1 && step == MFPG_SUM_MASKED) {
             late = answer;
         } else {
@@ -122,7 +137,7 @@ static void play_step(writer *w, mfpg_sum_step step, unsigned char survivors[HEA
         }
         mfpg_bytes_clear(&message);
     }
-    if (late.size) write_message(w, late.data, late.size);
+    if (late.size) write_line(w, "refused", late.data, late.size);
     mfpg_bytes_clear(&late);
     CHECK_OK(w->f.ctx, mfpg_sum_server_advance(w->f.ctx, w->f.server, NULL));
 }
@@ -143,8 +158,8 @@ static void draw_vectors(writer *w, int64_t round) {
     fprintf(w->file, "]}\n");
 }
 
-static void write_transcript(mfpg_context *ctx, fault planted, int64_t rounds) {
-    writer w = {.fault = planted};
+static void write_transcript(mfpg_context *ctx, fault planted, int64_t rounds, int forges) {
+    writer w = {.fault = planted, .forges = forges};
     begin_sum(&w.f, ctx, SITES, 3, 0, 13, COORDINATES);
     for (ptrdiff_t i = 0; i < SITES; i++)
         w.f.share[i] = (mfpg_sum_share){.weight = 0.25, .noise_sd = 4.0 * NOISE, .clip = 4.0 * CLIP};
@@ -165,17 +180,18 @@ static void write_transcript(mfpg_context *ctx, fault planted, int64_t rounds) {
         create_parties(&w.f);
         for (int step = MFPG_SUM_KEYS; step < MFPG_SUM_DONE; step++)
             play_step(&w, (mfpg_sum_step)step, survivors);
-        if (planted == BOTH_SHARES) ask_for_the_other_shares(&w, survivors);
+        if (planted == BOTH_SHARES) ask_for_the_other_shares(&w, survivors, 1 << 0);
+        if (planted == SMALL_SUM) ask_for_the_other_shares(&w, survivors, 1 << 3 | 1 << 4);
         destroy_parties(&w.f);
     }
     assert_int_equal(fclose(w.file), 0);
     end_sum(&w.f);
 }
 
-static mfpg_transcript_audit audit_of(fault planted, int64_t rounds, int seed_bits) {
+static mfpg_transcript_audit audit_with(fault planted, int64_t rounds, int seed_bits, int forges) {
     mfpg_context *ctx = testing_context(1);
     mfpg_transcript_audit audit;
-    write_transcript(ctx, planted, rounds);
+    write_transcript(ctx, planted, rounds, forges);
     CHECK_OK(ctx, mfpg_audit_transcript(ctx, path, seed_bits, 0.99, &audit));
     assert_int_equal(audit.sums, rounds);
     assert_int_equal(audit.ignored, 1); /* what write_transcript puts there */
@@ -184,6 +200,10 @@ static mfpg_transcript_audit audit_of(fault planted, int64_t rounds, int seed_bi
     assert_int_equal(audit.site[1].vectors, rounds);
     mfpg_context_destroy(ctx);
     return audit;
+}
+
+static mfpg_transcript_audit audit_of(fault planted, int64_t rounds, int seed_bits) {
+    return audit_with(planted, rounds, seed_bits, 0);
 }
 
 /* The canary of site 0 has mu 4 to somebody who reads its vector, and 2 CLIP / (NOISE sqrt 3) = 2.31 in the worst sum of three. */
@@ -234,6 +254,28 @@ static void test_both_shares_are_found_and_the_coins_prove_it(void **state) {
     free(audit.site);
 }
 
+static void test_forged_messages_hide_nothing_and_open_nothing(void **state) {
+    (void)state;
+    const fault faults[] = {HONEST, WITHOUT_SELF_MASK, BOTH_SHARES};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        mfpg_transcript_audit audit = audit_with(faults[i], 2, 0, 1);
+        assert_int_equal(audit.stands, faults[i] == HONEST);
+        assert_int_equal(audit.site[0].opened, faults[i] == BOTH_SHARES ? 2 : 0);
+        assert_int_equal(audit.site[1].opened, faults[i] == WITHOUT_SELF_MASK ? 2 : 0);
+        free(audit.site);
+    }
+}
+
+static void test_a_sum_of_fewer_than_the_threshold_is_found(void **state) {
+    (void)state;
+    mfpg_transcript_audit audit = audit_of(SMALL_SUM, 1, 0);
+    assert_int_equal(audit.stands, 0);
+    assert_string_equal(audit.site[0].how, "a sum of fewer clients than the threshold can be read");
+    assert_string_equal(audit.site[2].how, "a sum of fewer clients than the threshold can be read");
+    assert_string_equal(audit.site[3].how, "both kinds of share were answered");
+    free(audit.site);
+}
+
 static void test_json_has_every_site(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
@@ -252,7 +294,7 @@ static void test_faulty_transcripts_are_refused_with_their_line(void **state) {
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "no terms"},
+        {"", "nothing to judge"},
         {"{}\n", ":1: the first line"},
         {"nothing\n", ":1: this is not a line"},
         {"{\"roster\": \"a\"}\n", "1"},
@@ -272,12 +314,40 @@ static void test_faulty_transcripts_are_refused_with_their_line(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+static void append(const char *line) {
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fputs(line, file);
+    fclose(file);
+}
+
+static void test_canaries_are_counted_once_and_belong_to_a_sum(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    mfpg_transcript_audit audit;
+    write_transcript(ctx, HONEST, 1, 0);
+    append("{\"canary\": \"site-0\", \"round\": 1, \"attempt\": 1, \"coin\": 1, \"vector\": [1]}\n");
+    assert_int_equal(mfpg_audit_transcript(ctx, path, 0, 0.99, &audit), MFPG_ERR_INPUT);
+    assert_non_null(
+        strstr(mfpg_context_message(ctx), "there is a canary of this site, round and attempt already"));
+    write_transcript(ctx, HONEST, 1, 0);
+    append("{\"canary\": \"site-2\", \"round\": 1, \"attempt\": 1, \"coin\": 1, \"vector\": [1]}\n");
+    assert_int_equal(mfpg_audit_transcript(ctx, path, 0, 0.99, &audit), MFPG_ERR_INPUT);
+    assert_non_null(strstr(mfpg_context_message(ctx), "the canary belongs to no sum"));
+    write_transcript(ctx, HONEST, 1, 0);
+    append("{\"message\": \"unfinis");
+    CHECK_OK(ctx, mfpg_audit_transcript(ctx, path, 0, 0.99, &audit));
+    assert_int_equal(audit.ignored, 2);
+    free(audit.site);
+    mfpg_context_destroy(ctx);
+}
+
 /* Every line cut at every length up to its first hundred bytes, and every byte of them changed: no crash, and no promise
  * broken that holds. */
 static void test_damaged_transcripts_do_no_harm(void **state) {
     (void)state;
     mfpg_context *ctx = testing_context(1);
-    write_transcript(ctx, HONEST, 1);
+    write_transcript(ctx, HONEST, 1, 0);
     FILE *file = fopen(path, "r");
     static char text[1 << 17];
     assert_non_null(file);
@@ -306,8 +376,11 @@ int main(void) {
         cmocka_unit_test(test_a_vector_without_self_mask_is_found),
         cmocka_unit_test(test_a_small_seed_is_found),
         cmocka_unit_test(test_both_shares_are_found_and_the_coins_prove_it),
+        cmocka_unit_test(test_forged_messages_hide_nothing_and_open_nothing),
+        cmocka_unit_test(test_a_sum_of_fewer_than_the_threshold_is_found),
         cmocka_unit_test(test_json_has_every_site),
         cmocka_unit_test(test_faulty_transcripts_are_refused_with_their_line),
+        cmocka_unit_test(test_canaries_are_counted_once_and_belong_to_a_sum),
         cmocka_unit_test(test_damaged_transcripts_do_no_harm),
     };
     char folder[] = "/tmp/mfpg-transcript-XXXXXX";

@@ -505,7 +505,7 @@ static void test_unknown_names_come_with_the_nearest(void **state) {
     make_valid("gausian", &g);
     refused(&g, MFPG_ERR_INPUT, "did you mean \"gaussian\"?");
     make_valid("laplace", &g);
-    refused(&g, MFPG_ERR_INPUT, "Allowed: gaussian, entropic, interaction, paper");
+    refused(&g, MFPG_ERR_INPUT, "allowed: gaussian, entropic, interaction, paper");
     make_valid(NULL, &g);
     refused(&g, MFPG_ERR_INPUT, "no cost");
     make_valid("gaussian", &g);
