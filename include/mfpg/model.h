@@ -38,6 +38,20 @@ void mfpg_model_destroy(mfpg_model *model);
 
 ptrdiff_t mfpg_model_parameters(const mfpg_model *model); /* biases included */
 
+/** Returns the number of floats of workspace that gradients need for a set of that many rows; it is the
+ *  same for 256 rows and more. */
+ptrdiff_t mfpg_model_workspace(const mfpg_model *model, ptrdiff_t rows);
+
+/** grad = (1/divisor) sum over the batch of the examples' loss gradients at w.
+ *  @param[in]  rows     batch: row numbers, count of them; NULL: all rows of data, count ignored
+ *  @param[in]  divisor  a public constant > 0, never the realised size of the batch. The gradient of the model's own
+ *                       loss on all rows has divisor rows if the loss is a mean, 1 if it sums its rows
+ *  @param[out] grad     mfpg_model_parameters entries; may hold non-finite values if the data or w do
+ *  @param      work     mfpg_model_workspace(model, rows in use) floats
+ *  An empty batch gives zeros, an absent row adds exact zeros. Threads: safe. Memory: allocates nothing. */
+void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
+    const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work);
+
 extern const mfpg_kinds mfpg_models; /**< the kinds of model (models.def) */
 
 #endif

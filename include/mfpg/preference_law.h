@@ -27,11 +27,6 @@ typedef struct mfpg_population {
  *  and what is allowed, MFPG_ERR_MEMORY; after a failure out is empty. */
 mfpg_status mfpg_population_parse(mfpg_context *ctx, const char *text, mfpg_population *out);
 
-/** Reads a list from a CSV file with one row per client; column NULL: its only column. The status is as
- *  above, with file and line; in addition MFPG_ERR_IO. */
-mfpg_status mfpg_population_read(
-    mfpg_context *ctx, const char *path, const char *column, mfpg_population *out);
-
 void mfpg_population_clear(mfpg_population *population);
 
 /** Fills in the preferences of so many clients. A law gives its quantiles at (k - 1/2)/N, k = 1 .. N. These

@@ -1,5 +1,6 @@
 /* Turns the options of mfpg solve into a game. */
 #include "mfpg/game_from_options.h"
+#include "preference_file.h"
 
 #include <math.h>
 #include <stdlib.h>

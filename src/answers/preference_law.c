@@ -1,4 +1,5 @@
 #include "mfpg/preference_law.h"
+#include "preference_file.h"
 
 #include <math.h>
 #include <stdio.h>

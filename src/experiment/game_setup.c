@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answers/loss_table_file.h"
+#include "answers/preference_file.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "mechanisms/mechanism_ops.h"

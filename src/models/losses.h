@@ -39,24 +39,10 @@ enum {
 };
 int mfpg_model_facts(const char *kind);
 
-/* Returns the number of floats of workspace that the calls below need for a set of that many rows; it is the
- * same for 256 rows and more. */
-ptrdiff_t mfpg_model_workspace(const mfpg_model *model, ptrdiff_t rows);
-
 /* Fills w with the initial model. he 1: the weights of a layer with n inputs are normal with variance 2/n
  * (He), from the streams (START, round 0, client: number of the layer), and biases are zero. A model without
  * hidden layers starts at zero in either case; a model with hidden layers would learn no weights from zero. */
 void mfpg_model_start(const mfpg_model *model, const mfpg_key *key, int he, float *w);
-
-/* grad = (1/divisor) sum over the batch of the examples' loss gradients at w.
- * @param[in]  rows     batch: row numbers, count of them; NULL: all rows of data, count ignored
- * @param[in]  divisor  a public constant > 0, never the realised size of the batch. The gradient of the model's own
- *                      loss on all rows has divisor rows if the loss is a mean, 1 if it sums its rows
- * @param[out] grad     mfpg_model_parameters entries; may hold non-finite values if the data or w do
- * @param      work     mfpg_model_workspace(model, rows in use) floats
- * An empty batch gives zeros, an absent row adds exact zeros. Threads: safe. Memory: allocates nothing. */
-void mfpg_model_gradient(const mfpg_model *model, const float *w, const mfpg_dataset *data,
-    const int32_t *rows, ptrdiff_t count, double divisor, float *grad, float *work);
 
 /* Computes loss, accuracy, AUC and majority rate on the rows of a set that are not absent (if all are
  * absent, loss is NAN). It can fail only with MFPG_ERR_MEMORY. */
