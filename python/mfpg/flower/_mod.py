@@ -112,15 +112,16 @@ class PrivacyMod:
         site.check(self._price(noise), context.state)
         release = self._price(noise, site.next_round())
         if STATE not in context.state:  # once a run
-            log(INFO, "mfpg: the certificate, with what it assumes: mfpg account --ledger %s", site.path)
+            log(INFO, "mfpg: the certificate is the budget, epsilon %.4g, and a smaller one only if the number of rounds was fixed "
+                "beforehand; what was spent, with what it assumes: mfpg account --ledger %s", site.header.stop_at_epsilon, site.path)
         _, spending = site.spend(release, context.state)  # on disk before training: whatever happens there was paid for
         update, metrics = self._learn(received, message, context, call_next)
         private, released = self._privatise(update, noise, release.round)
         if released != release:
             raise Refusal("the release is not the one that was charged", f"{released}, charged {release}")
         made = add(received, private)
-        log(INFO, "mfpg: released with noise of sd %.4g; epsilon %.4g of %.4g at delta %g", release.noise_sd,
-            spending.epsilon, site.header.stop_at_epsilon, site.header.delta)
+        log(INFO, "mfpg: released with noise of sd %.4g; spent epsilon %.4g of %.4g at delta %g", release.noise_sd,
+            spending.spent, site.header.stop_at_epsilon, site.header.delta)
         content = {self.weight_key: examples, **metrics, **self._report(noise, release)}
         return Message(RecordDict({key: made, "metrics": MetricRecord(content)}), reply_to=message)
 
@@ -134,8 +135,9 @@ class PrivacyMod:
                   (("epsilon", own.get("epsilon")), ("stop_at_epsilon", self.stop_at_epsilon)) if value is not None]
         if not limits:
             raise Refusal("this client has no privacy budget", "give stop_at_epsilon, or --node-config 'epsilon=2.0'")
+        noise_is_fixed = self.game is None and self.secure_sum is None  # otherwise the server has a say, after earlier releases
         return Site(str(path), stop_at_epsilon=min(limits), delta=self.settings["delta"],
-                    adjacency=self.settings["adjacency"], filter="accountant" if self.game is None else "gdp",
+                    adjacency=self.settings["adjacency"], filter="accountant" if noise_is_fixed else "gdp",
                     seeded=self.seed is not None, secure_sum=self.secure_sum is not None)
 
     # ---- a secure sum ----
@@ -184,9 +186,8 @@ class PrivacyMod:
             received = self._model_of_sum(message, terms)
             notes["round"], spending = site.spend(self._release_of_sum(notes["noise"], terms, part), context.state)
             share = self._share(received, notes["noise"], terms, part, message, context, call_next)
-            log(INFO, "mfpg: released in round %d, attempt %d of the secure sum; spent %.4g, certified epsilon %.4g of %.4g at "
-                "delta %g", terms.round, terms.attempt, spending.spent, spending.epsilon, site.header.stop_at_epsilon,
-                site.header.delta)
+            log(INFO, "mfpg: released in round %d, attempt %d of the secure sum; the certificate is the budget, epsilon %.4g at "
+                "delta %g, of which %.4g is spent", terms.round, terms.attempt, spending.epsilon, site.header.delta, spending.spent)
             return share
 
         try:

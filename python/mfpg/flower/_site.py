@@ -21,7 +21,7 @@ class Site:
 
     path: the ledger file, made if there is none, with its budget.
     stop_at_epsilon: the budget, over all runs, at `delta`; of this and the file's the smaller one counts.
-    filter: as in mfpg.Ledger; "gdp" if the server chooses noise after looking at earlier releases.
+    filter: as in mfpg.Ledger; "gdp" if the server chooses noise, or that of the others, after looking at earlier releases.
     secure_sum: the releases are shares of secure sums.
     """
 

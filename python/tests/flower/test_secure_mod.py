@@ -382,6 +382,19 @@ def test_a_site_without_budget_refuses_before_anything_is_charged_and_the_others
     assert "budget of this client is spent" in strategy.refusals[1][4] and sites.lines(4) == ()
 
 
+def test_noise_that_the_server_chose_later_is_within_the_budget_and_no_more_is_certified(sites):
+    """The noise that protects a share follows from weights, which the server may choose after the sums before."""
+    strategy = sites.strategy()
+    assert one_round(strategy, sites.grid())[1]["clients"] == 4
+    sites.contexts[1].node_config["num-examples"] *= 100
+    assert one_round(strategy, sites.grid(), number=2)[1]["clients"] == 4
+    first, second = (line.release.last_sd for line in sites.lines(1))
+    assert second < first
+    with mfpg.Ledger.open(sites.folder / "cleveland") as ledger:
+        assert ledger.header.filter == "gdp" and ledger.spending().epsilon == pytest.approx(50.0)
+        assert 0 < ledger.spending().spent < 10
+
+
 # ---- what is refused, by whom ----
 
 
