@@ -271,7 +271,7 @@ class PrivacyMod:
             trained = read(only_arrays(reply.content, "the reply")[1], "the reply")
             check_alike(received, trained)
             return difference(received, trained, self.public_arrays), self._metrics(reply)
-        except (Exception, SystemExit) as problem:
+        except BaseException as problem:  # whatever it is: the charge is made, and silence would tell of data
             detail = getattr(problem, "detail", None)
             log(WARNING, "mfpg: training gave no update: %s: %s%s; what is sent is the noise of a zero update",
                 type(problem).__name__, problem, f" ({detail})" if detail else "")

@@ -1,6 +1,7 @@
 """Secure sums through mod and strategy with real messages: the sum, who drops out when, what a site keeps, what it pays, and what it
 refuses."""
 
+import asyncio
 import json
 import pathlib
 import signal
@@ -19,7 +20,7 @@ pytest.importorskip("flwr", reason="flwr is not installed (make flower)")
 from flwr.app import Array, ArrayRecord, ConfigRecord, Message, RecordDict  # noqa: E402
 from flwr.clientapp import ClientApp  # noqa: E402
 
-from messages import LocalGrid, answer, ask, context, record  # noqa: E402
+from messages import LocalGrid, answer, arrays_of, ask, context, record  # noqa: E402
 from mfpg.flower import Game, PrivacyMod, PrivacyStrategy, SecureSum  # noqa: E402
 from mfpg.flower._secure_sum import Part  # noqa: E402
 from mfpg.secure_sum import Identity  # noqa: E402
@@ -525,11 +526,16 @@ def test_a_model_that_the_terms_are_not_about(sites):
     assert sites.lines(1) == ()
 
 
-def test_training_that_fails_counts_as_an_update_of_zeros(tmp_path):
+@pytest.mark.parametrize("problem", [SystemExit("row 7"), KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit(), MemoryError()])
+def test_training_that_fails_counts_as_an_update_of_zeros(tmp_path, problem, caplog):
     def breaks(message, own):
-        raise SystemExit(f"row {own.node_id}")
+        raise problem
 
     sites = Sites(tmp_path, learn=breaks, noise_multiplier=1e-3, stop_at_epsilon=1e9)
     arrays, metrics = one_round(sites.strategy(), sites.grid())
     assert metrics["clients"] == 4 and np.abs(arrays["w"] - MODEL["w"]).max() < 0.005
     assert all(len(sites.lines(node)) == 1 for node in sites.contexts)
+    plain = PrivacyMod(clip=1.0, noise_multiplier=1e-3, stop_at_epsilon=1e9, ledger=str(tmp_path / "plain"))
+    assert np.abs(arrays_of(plain(ask(MODEL), context(), breaks))["w"] - MODEL["w"]).max() < 0.005
+    told = [line.getMessage() for line in caplog.records if "training gave no update" in line.getMessage()]
+    assert len(told) == 5 and all(type(problem).__name__ in line for line in told)
