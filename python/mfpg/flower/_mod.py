@@ -146,18 +146,18 @@ class PrivacyMod:
         """One exchange: the public numbers of this site, or its next answer."""
         assert self.secure_sum is not None
         check_outermost()
-        request, site = request_of(message.content.config_records), self.site(context)
+        (step, given), site = request_of(message.content.config_records), self.site(context)
         part = Part(self.secure_sum, context.node_config, site.path)
-        if request[STEP] == REPORT:
+        if step == REPORT:
             noise = self._choose(message, context)
             told = {self.weight_key: self._examples(context), CLIP: self._price(noise).sensitivity,
                     **self._report(noise, self._price(noise))}
             return Message(RecordDict({"metrics": MetricRecord(told), "mfpg": ConfigRecord({SITE: part.name})}), reply_to=message)
         with part.alone():
-            if request[STEP] == "keys":
-                answer = self._begin(bytes(request[BYTES]), message, context, site, part)
+            if step == "keys":
+                answer = self._begin(given, message, context, site, part)
             else:
-                answer = self._go_on(bytes(request[BYTES]), message, context, site, part, call_next)
+                answer = self._go_on(given, message, context, site, part, call_next)
         return Message(RecordDict({"mfpg": ConfigRecord({BYTES: answer})}), reply_to=message)
 
     def _client(self, part: Part, noise: Noise, release: Any, state: bytes | None = None) -> Client:
@@ -201,7 +201,7 @@ class PrivacyMod:
         if done and terms is not None:
             site.survived(notes["round"], terms.attempt, sum(survivors), terms.noise(part.roster, part.place, survivors),
                           context.state)
-        part.keep({**notes, "step": request_of(message.content.config_records)[STEP]}, b"" if done else client.save())
+        part.keep({**notes, "step": request_of(message.content.config_records)[0]}, b"" if done else client.save())
         return answer
 
     def _model_of_sum(self, message: Message, terms: Terms) -> Arrays:

@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from flwr.app import ConfigRecord
-
 from mfpg._call import InputError, number, whole
 from mfpg.flower._refusal import Refusal
 from mfpg.secure_sum import Identity, Roster, Step, Terms
@@ -55,15 +53,18 @@ class SecureSum:
         number("timeout", self.timeout, 0, above=True)
 
 
-def request_of(configs: Any) -> ConfigRecord:
-    """The record that names an exchange of a secure sum."""
+def request_of(configs: Any) -> tuple[str, bytes]:
+    """The step of a secure sum that the server is at, and its message."""
     found = [record for record in configs.values() if STEP in record]
     if len(found) != 1:
         raise Refusal("the server asks for an update of its own, and this app answers to secure sums only; its strategy must be "
                       "mfpg.flower.PrivacyStrategy with secure_sum")
-    if found[0][STEP] != REPORT and found[0][STEP] not in (step.name.lower() for step in Step if step != Step.DONE):
-        raise Refusal(f"{STEP}: found {found[0][STEP]!r}, which is no step of a secure sum; is the server's mfpg another version?")
-    return found[0]
+    step, message = found[0][STEP], found[0].get(BYTES)
+    if step not in (REPORT, *(one.name.lower() for one in Step if one != Step.DONE)):
+        raise Refusal(f"{STEP}: found {str(step)[:40]!r}, which is no step of a secure sum; is the server's mfpg another version?")
+    if not isinstance(message, bytes):
+        raise Refusal(f"{BYTES}: found {'nothing' if message is None else type(message).__name__}; allowed: bytes")
+    return str(step), message
 
 
 class Part:

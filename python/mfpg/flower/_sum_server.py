@@ -127,7 +127,7 @@ class SumServer:
         weight = number(self.weight_key, metrics[self.weight_key], 0, above=True) if self.weights == "examples" else 1.0
         action = metrics.get(ACTION)
         return Report(self.roster.place(str(names[0])), weight, number(NOISE, metrics[NOISE], 0, above=True),
-                      number(CLIP, metrics[CLIP], 0, above=True), None if action is None else float(action))
+                      number(CLIP, metrics[CLIP], 0, above=True), None if action is None else number(ACTION, action, 0, above=True))
 
     # ---- one sum ----
 

@@ -499,6 +499,30 @@ def test_apps_and_servers_that_do_not_fit(sites, tmp_path):
     assert sites.lines(1) == ()
 
 
+@pytest.mark.parametrize("step, message", [(step, message) for step in STEPS for message in (None, 10**12, 3.0, "text", [b"one"])] +
+                         [(step, b"") for step in (5, 1.5, ["keys"], b"keys", "../../keys", "done")])
+def test_requests_of_other_types_are_refused(sites, step, message):
+    content = {"mfpg-step": step} if message is None else {"mfpg-step": step, "mfpg-bytes": message}
+    asked = Message(RecordDict({"arrays": record(MODEL), "mfpg": ConfigRecord(content)}), dst_node_id=1, message_type="train")
+    app = ClientApp()
+    app.train(mods=[sites.mods[1]])(learn)
+    assert ("mfpg-step" if message == b"" else "mfpg-bytes") in refused(app(asked, sites.contexts[1]))
+    assert not (sites.folder / "cleveland").exists() and not list(sites.folder.glob("*.sum"))
+
+
+def test_a_report_of_another_type_is_left_out(sites):
+    grid = sites.grid()
+    for node, (name, value) in {3: ("mfpg-action", [1.0]), 4: ("mfpg-noise-sd", [2.0])}.items():
+        def odd(message, node=node, name=name, value=value):
+            reply = sites.app(node, message)
+            for metrics in reply.content.metric_records.values():
+                metrics[name] = value
+            return reply
+        grid.nodes[node] = odd
+    strategy = sites.strategy()
+    assert one_round(strategy, grid) == (None, None) and sorted(strategy.refusals[1]) == [3, 4]
+
+
 def test_the_mod_must_be_the_first(sites):
     def other(message, own, call_next):
         return call_next(message, own)
