@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from logging import INFO, WARNING
 from typing import Any
 
@@ -17,7 +18,7 @@ from mfpg._call import InputError, number, whole
 from mfpg._release import MOST
 from mfpg.flower._game import ACTION, NOISE, Game, read_announcement
 from mfpg.flower._refusal import Refusal, refuse
-from mfpg.flower._secure_sum import BYTES, CLIP, REPORT, SITE, STEP, Part, SecureSum, check_outermost, request_of, sum_of
+from mfpg.flower._secure_sum import BYTES, CLIP, REPORT, SITE, STEP, STEPS, Part, SecureSum, check_outermost, request_of, sum_of
 from mfpg.flower._site import STATE, Site
 from mfpg.flower._update import Arrays, add, check_alike, check_model, difference, floats_of, only_arrays, read
 from mfpg.secure_sum import Client, Share, Terms
@@ -157,7 +158,7 @@ class PrivacyMod:
             if step == "keys":
                 answer = self._begin(given, message, context, site, part)
             else:
-                answer = self._go_on(given, message, context, site, part, call_next)
+                answer = self._go_on(step, given, message, context, site, part, call_next)
         return Message(RecordDict({"mfpg": ConfigRecord({BYTES: answer})}), reply_to=message)
 
     def _client(self, part: Part, noise: Noise, release: Any, state: bytes | None = None) -> Client:
@@ -176,14 +177,14 @@ class PrivacyMod:
         part.keep({"sum": sum_of(terms), "step": "keys", "noise": noise}, client.save())
         return answer
 
-    def _go_on(self, given: bytes, message: Message, context: Context, site: Site, part: Part, call_next: CallNext) -> bytes:
+    def _go_on(self, step: str, given: bytes, message: Message, context: Context, site: Site, part: Part,
+               call_next: CallNext) -> bytes:
         """Answers the later messages. A message that ends the sum ends what was kept of it too."""
         notes, state = part.read()
         if not state:
             raise Refusal("no secure sum is under way at this site")
 
         def release(terms: Terms, _: Any) -> Any:
-            received = self._model_of_sum(message, terms)
             notes["round"], spending = site.spend(self._release_of_sum(notes["noise"], terms, part), context.state)
             share = self._share(received, notes["noise"], terms, part, message, context, call_next)
             log(INFO, "mfpg: released in round %d, attempt %d of the secure sum; the certificate is the budget, epsilon %.4g at "
@@ -193,6 +194,9 @@ class PrivacyMod:
         try:
             client = self._client(part, notes["noise"], release, state)
             terms, survivors = client.terms, client.survivors
+            if (notes["step"], step) not in pairwise(STEPS):  # what the server says of a message decides what is checked before it
+                raise Refusal(f"step {step!r} does not follow step {notes['step']!r} of the secure sum")
+            received = self._model_of_sum(message, terms) if step == "masked" and terms is not None else {}  # before memory is taken
             answer = client.answer(given)
         except BaseException:
             part.keep({**notes, "step": "over"}, b"")
@@ -201,7 +205,7 @@ class PrivacyMod:
         if done and terms is not None:
             site.survived(notes["round"], terms.attempt, sum(survivors), terms.noise(part.roster, part.place, survivors),
                           context.state)
-        part.keep({**notes, "step": request_of(message.content.config_records)[0]}, b"" if done else client.save())
+        part.keep({**notes, "step": step}, b"" if done else client.save())
         return answer
 
     def _model_of_sum(self, message: Message, terms: Terms) -> Arrays:

@@ -20,6 +20,7 @@ STEP, BYTES, SITE, CLIP = "mfpg-step", "mfpg-bytes", "mfpg-site", "mfpg-clip"  #
 MODS_OF_FLOWER = os.path.join("client", "mod", "utils.py")  # where Flower wraps one mod into the next
 REPORT = "report"
 """The exchange before the sum, in which sites tell their public numbers."""
+STEPS = tuple(step.name.lower() for step in Step if step != Step.DONE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +61,7 @@ def request_of(configs: Any) -> tuple[str, bytes]:
         raise Refusal("the server asks for an update of its own, and this app answers to secure sums only; its strategy must be "
                       "mfpg.flower.PrivacyStrategy with secure_sum")
     step, message = found[0][STEP], found[0].get(BYTES)
-    if step not in (REPORT, *(one.name.lower() for one in Step if one != Step.DONE)):
+    if step not in (REPORT, *STEPS):
         raise Refusal(f"{STEP}: found {str(step)[:40]!r}, which is no step of a secure sum; is the server's mfpg another version?")
     if not isinstance(message, bytes):
         raise Refusal(f"{BYTES}: found {'nothing' if message is None else type(message).__name__}; allowed: bytes")

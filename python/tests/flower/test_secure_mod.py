@@ -264,6 +264,16 @@ def test_state_does_not_travel_in_messages(sites):
         assert set(own.state) == {"mfpg"} and set(own.state["mfpg"]) == {"lines", "chain"}
 
 
+@pytest.mark.parametrize("said", STEPS[2:])
+def test_a_step_is_the_one_that_is_next(sites, said):
+    """Whatever the server calls a message: what is checked before a vector leaves does not hang on that."""
+    message = recorded(sites, "masked")
+    if said != "masked":
+        message.content["mfpg"]["mfpg-step"] = said
+        assert "does not follow step 'shares'" in refused(sites.app(1, message))
+    assert sites.app(1, message).has_error() is (said != "masked") and len(sites.lines(1)) == (said == "masked")
+
+
 # ---- again, after it was charged ----
 
 
@@ -536,8 +546,10 @@ def test_the_mod_must_be_the_first(sites):
     assert not app(asked, sites.contexts[1]).has_error()
 
 
-def test_a_model_that_the_terms_are_not_about(sites):
+def test_a_model_that_the_terms_are_not_about(sites, monkeypatch):
+    """Found before the memory for the terms' dimension is taken."""
     message = recorded(sites, "masked")
+    monkeypatch.setattr("mfpg.flower._mod.Client.answer", lambda *_: pytest.fail("it was answered"))
     for arrays in (None, ArrayRecord({"w": Array(np.zeros(5, np.float32))})):
         path = sites.folder / "cleveland.sum"
         before = path.read_bytes()
