@@ -16,9 +16,9 @@ from flwr.supercore import log
 import mfpg
 from mfpg._call import InputError, number, whole
 from mfpg._release import MOST
-from mfpg.flower._game import ACTION, NOISE, Game, read_announcement
+from mfpg.flower._game import ACTION, NOISE, Announcement, Game, read_announcement
 from mfpg.flower._refusal import Refusal, refuse
-from mfpg.flower._secure_sum import BYTES, CLIP, REPORT, SITE, STEP, STEPS, Part, SecureSum, check_outermost, request_of, sum_of
+from mfpg.flower._secure_sum import BYTES, CLIP, REPORT, SITE, STEP, STEPS, UNPAID_REPORTS, Part, SecureSum, check_outermost, request_of, sum_of
 from mfpg.flower._site import STATE, Site
 from mfpg.flower._update import Arrays, add, check_alike, check_model, difference, floats_of, only_arrays, read
 from mfpg.secure_sum import Client, Share, Terms
@@ -150,7 +150,7 @@ class PrivacyMod:
         (step, given), site = request_of(message.content.config_records), self.site(context)
         part = Part(self.secure_sum, context.node_config, site.path)
         if step == REPORT:
-            noise = self._choose(message, context)
+            noise = self._choose_for_sums(message, context, part)
             told = {self.weight_key: self._examples(context), CLIP: self._price(noise).sensitivity,
                     **self._report(noise, self._price(noise))}
             return Message(RecordDict({"metrics": MetricRecord(told), "mfpg": ConfigRecord({SITE: part.name})}), reply_to=message)
@@ -168,13 +168,16 @@ class PrivacyMod:
 
     def _begin(self, given: bytes, message: Message, context: Context, site: Site, part: Part) -> bytes:
         """Answers the terms: whether this site agrees to them, and can pay for them."""
-        noise = self._choose(message, context)
+        report = part.read()[0].get("report")
+        noise = self.fixed if self.game is None else report and report["noise"]
+        if not noise:
+            raise Refusal("this site has not reported its noise, and is not asked for it by the terms of a sum")
         client = self._client(part, noise, None)
         answer, terms = client.answer(given), client.terms
         assert terms is not None
         part.check_new(terms)
         site.check(self._release_of_sum(noise, terms, part), context.state)
-        part.keep({"sum": sum_of(terms), "step": "keys", "noise": noise}, client.save())
+        part.keep({"sum": sum_of(terms), "step": "keys", "noise": noise, "report": report}, client.save())
         return answer
 
     def _go_on(self, step: str, given: bytes, message: Message, context: Context, site: Site, part: Part,
@@ -186,6 +189,8 @@ class PrivacyMod:
 
         def release(terms: Terms, _: Any) -> Any:
             notes["round"], spending = site.spend(self._release_of_sum(notes["noise"], terms, part), context.state)
+            if notes.get("report"):
+                notes["report"]["unpaid"] = 0
             share = self._share(received, notes["noise"], terms, part, message, context, call_next)
             log(INFO, "mfpg: released in round %d, attempt %d of the secure sum; the certificate is the budget, epsilon %.4g at "
                 "delta %g, of which %.4g is spent", terms.round, terms.attempt, spending.epsilon, site.header.delta, spending.spent)
@@ -243,15 +248,42 @@ class PrivacyMod:
 
     def _choose(self, message: Message, context: Context) -> Noise:
         """This round's noise, from public numbers and the client's preference; no data."""
+        return self.fixed if self.game is None else self._best_response(self._announced(message, context), context)
+
+    def _choose_for_sums(self, message: Message, context: Context, part: Part) -> Noise:
+        """The same, kept for the sums that follow. Each answer tells of the preference, and is free until a sum follows: so the same
+        announcement has the same answer, and after a few that led to no release the last answer stands (docs/secure_sum.md)."""
         if self.game is None:
             return self.fixed
+        said = self._announced(message, context)
+        with part.alone():
+            notes, state = part.read()
+            kept = notes.get("report") or {"run": None, "grid": None, "mean": None, "unpaid": 0}
+            if kept["run"] == context.run_id and kept["grid"] != said.grid:
+                raise Refusal("the grid of actions is another one than before in this run")
+            if kept["unpaid"] and (kept["grid"], kept["mean"]) == (said.grid, said.mean):
+                return dict(kept["noise"])
+            if kept["unpaid"] >= UNPAID_REPORTS:
+                if kept["grid"] != said.grid:
+                    raise Refusal(f"{UNPAID_REPORTS} reports led to no release; another grid is answered after the next release")
+                log(WARNING, "mfpg: %d reports led to no release; the action stays as it is until the next one", UNPAID_REPORTS)
+                return dict(kept["noise"])
+            noise = self._best_response(said, context)
+            part.keep({**notes, "report": {"run": context.run_id, "grid": said.grid, "mean": said.mean, "noise": noise,
+                                           "unpaid": kept["unpaid"] + 1}}, state)
+            return noise
+
+    def _announced(self, message: Message, context: Context) -> Announcement:
         if "beta" not in context.node_config:
             raise Refusal("this site has not said how much it minds privacy loss",
                           "start its SuperNode with --node-config 'beta=1.0'")
         try:
-            said = read_announcement(message.content.config_records)
+            return read_announcement(message.content.config_records)
         except InputError as problem:
             raise Refusal(str(problem)) from None
+
+    def _best_response(self, said: Announcement, context: Context) -> Noise:
+        assert self.game is not None
         control, action = self.game.best_response(context.node_config["beta"], said.grid, said.mean)
         return {control: action}
 

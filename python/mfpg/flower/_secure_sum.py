@@ -20,6 +20,8 @@ STEP, BYTES, SITE, CLIP = "mfpg-step", "mfpg-bytes", "mfpg-site", "mfpg-clip"  #
 MODS_OF_FLOWER = os.path.join("client", "mod", "utils.py")  # where Flower wraps one mod into the next
 REPORT = "report"
 """The exchange before the sum, in which sites tell their public numbers."""
+UNPAID_REPORTS = 3
+"""So many announcements of a game does a site answer between two releases."""
 STEPS = tuple(step.name.lower() for step in Step if step != Step.DONE)
 
 

@@ -3,6 +3,7 @@ refuses."""
 
 import asyncio
 import json
+import math
 import pathlib
 import signal
 import subprocess
@@ -384,6 +385,80 @@ def test_the_game_goes_on_as_before(tmp_path):
     for name in sites.names:
         account = mfpg.account(ledger=tmp_path / name)
         assert account.certificate and account.epsilon <= 1e4
+
+
+class Asked:
+    """The reports of a site that plays, to announcements of a server's choice."""
+
+    def __init__(self, folder):
+        self.sites = Sites(folder, game=Game(), noise_multiplier=None)
+        for own in self.sites.contexts.values():
+            own.node_config["beta"] = 1.2345678
+
+    def ask(self, grid, mean=0.0, run=1):
+        self.sites.contexts[1].run_id = run
+        message = request("report")
+        message.content["game"] = ConfigRecord({"mfpg-grid": grid, "mfpg-mean": mean})
+        return self.sites.app(1, message)
+
+    def action(self, *arguments, **options):
+        return self.ask(*arguments, **options).content["metrics"]["mfpg-action"]
+
+
+def test_the_preference_is_not_read_by_reports_alone(tmp_path):
+    """Bisection of beta by pairs of neighbouring actions."""
+    server, low, high, answered = Asked(tmp_path), 1e-3, 1e3, 0
+    for run in range(40):
+        middle = math.sqrt(low * high)
+        reply = server.ask([middle * (1 - 1e-9), middle * (1 + 1e-9)], run=run)
+        if not reply.has_error():
+            answered += 1
+            low, high = (middle, high) if reply.content["metrics"]["mfpg-action"] > middle else (low, middle)
+    assert answered == 3 and high / low == pytest.approx(1e6 ** (1 / 8)) and server.sites.lines(1) == ()
+
+
+def test_reports_between_two_releases(tmp_path):
+    server, grid = Asked(tmp_path), [0.125, 0.25, 0.5, 1.0]
+    server.sites.mods[1].game = Game(interaction=5.0)
+    free = [server.sites.mods[1].game.best_response(1.2345678, grid, mean)[1] for mean in (0.0, 0.3, 3.0, 30.0)]
+    assert len(set(free)) == 4
+    assert [server.action(grid, mean) for mean in (0.0, 0.0, 0.3, 3.0, 3.0)] == [free[i] for i in (0, 0, 1, 2, 2)]
+    assert [server.action(grid, mean, run) for run, mean in ((1, 30.0), (1, 0.0), (2, 30.0))] == [free[2]] * 3  # and no more
+    assert "another one than before in this run" in refused(server.ask([0.5, 1.0]))
+    assert "after the next release" in refused(server.ask([0.5, 1.0], run=2))
+    (tmp_path / "cleveland.sum").unlink()  # the site's own decision
+    assert server.action(grid, 30.0) == free[3]
+
+
+def test_a_release_pays_for_the_next_reports(tmp_path):
+    server, grid = Asked(tmp_path), [0.25, 0.5, 1.0, 2.0]
+    strategy = server.sites.strategy(grid=grid)
+    for number in range(1, 5):
+        for mean in (10.0 * number, 10.0 * number + 1):
+            server.action(grid, mean)
+        assert json.loads(server.sites.kept(1)[0])["report"]["unpaid"] == 2
+        assert one_round(strategy, server.sites.grid(), number)[1]["clients"] == 4
+        report = json.loads(server.sites.kept(1)[0])["report"]
+        assert report["unpaid"] == 0 and len(server.sites.lines(1)) == number
+
+
+def test_terms_do_not_ask_for_the_preference(tmp_path):
+    """The noise of a sum is the one that was reported, whatever is announced with the terms."""
+    server = Asked(tmp_path)
+    assert "has not reported" in refused(server.sites.app(1, request("keys")))
+    strategy = server.sites.strategy(grid=[0.25, 4.0])
+    grid = server.sites.grid()
+
+    def announce(message):
+        if message.content["mfpg"]["mfpg-step"] == "keys":
+            for one in message.content.config_records.values():
+                if "mfpg-grid" in one:
+                    one["mfpg-grid"] = [0.01]
+        return server.sites.app(1, message)
+
+    grid.nodes[1] = announce
+    assert one_round(strategy, grid)[1]["clients"] == 4
+    assert server.sites.lines(1)[0].release.action in (0.25, 4.0)
 
 
 def test_a_site_without_budget_refuses_before_anything_is_charged_and_the_others_go_on(sites):
