@@ -387,9 +387,10 @@ class Transcript:
         if not os.path.exists(self.path):
             self._write({"roster": roster.text})
 
-    def message(self, message: bytes) -> None:
-        """A message that was sent or received, in their order, also one that came too late."""
-        self._write({"message": base64.b64encode(message).decode()})
+    def message(self, message: bytes, refused: bool = False) -> None:
+        """A message that was sent or received, in their order. refused: received, and faulty, forged, repeated or too late, so that it
+        is in no sum."""
+        self._write({"refused" if refused else "message": base64.b64encode(message).decode()})
 
     def canary(self, site: str, round: int, attempt: int, vector: npt.ArrayLike, coin: int) -> None:
         """That the site's vector, before its noise, was coin (1 or -1, fair) times this vector, in steps of the grid."""
@@ -429,8 +430,7 @@ class Server:
         """The message of the current step for a member. InputError if it does not take part in this step."""
         with self._lock:
             message = to_bytes(lib.mfpg_sum_server_ask, self._pointer, whole("place", place, 0, len(self._roster) - 1))
-            if self._transcript:
-                self._transcript.message(message)
+            self._write_down(message)
             return message
 
     def take(self, message: bytes) -> int:
@@ -438,9 +438,12 @@ class Server:
         nothing has changed then, and a member without a correct answer counts as silent."""
         given, sender = taken("message", message), ffi.new("ptrdiff_t *")
         with self._lock, Context() as ctx:
-            if self._transcript:
-                self._transcript.message(given)
-            ctx.check(lib.mfpg_sum_server_take(ctx.pointer, self._pointer, given, len(given), sender))
+            try:
+                ctx.check(lib.mfpg_sum_server_take(ctx.pointer, self._pointer, given, len(given), sender))
+            except Error:
+                self._write_down(given, refused=True)
+                raise
+            self._write_down(given)
             self._answered.add(int(sender[0]))
             return int(sender[0])
 
@@ -460,6 +463,10 @@ class Server:
         with self._lock, Context() as ctx:
             ctx.check(lib.mfpg_sum_server_sum(ctx.pointer, self._pointer, ffi.cast("int64_t *", ffi.from_buffer(vector)), flags))
         return Sum(vector, tuple(bool(flag) for flag in flags))
+
+    def _write_down(self, message: bytes, refused: bool = False) -> None:
+        if self._transcript:
+            self._transcript.message(message, refused)
 
     def __repr__(self) -> str:
         return f"<mfpg.secure_sum.Server of round {self._terms.round}, attempt {self._terms.attempt}: {self.step.name.lower()}>"

@@ -1,7 +1,9 @@
 """Client and Server: sums that are right if clients drop out, and everything else refused; secrets that do not show."""
 
+import base64
 import copy
 import itertools
+import json
 import math
 import pickle
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 import mfpg
-from mfpg.secure_sum import Client, Identity, Roster, Server, Share, Step, Terms
+from mfpg.secure_sum import Client, Identity, Roster, Server, Share, Step, Terms, Transcript
 
 D = 7
 STEPS = [step for step in Step if step != Step.DONE]
@@ -320,3 +322,27 @@ def test_one_vector_is_masked_differently_every_time(three):
         server, _ = begun(three)
         masked.add(answers_until_masked(three, server, three.client(0, 2)))
     assert len(masked) == 2
+
+
+def test_a_transcript_marks_what_the_server_refused(three, tmp_path):
+    path = tmp_path / "transcript"
+    server = Server(three.roster, three.terms(2), Transcript(path, three.roster))
+    asked = server.ask(0)
+    answer, second = (three.client(0, 2).answer(asked) for _ in range(2))
+    forged = answer[:-1] + bytes([answer[-1] ^ 1])
+    for given in (forged, b"no message"):
+        with pytest.raises(mfpg.InputError):
+            server.take(given)
+    server.take(answer)
+    with pytest.raises(mfpg.InputError):
+        server.take(second)  # repeated
+    for place in (1, 2):
+        server.take(three.client(place, 2).answer(server.ask(place)))
+    server.advance()
+    with pytest.raises(mfpg.InputError):
+        server.take(answer)  # late
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    told = [(name, base64.b64decode(text)) for line in lines[1:] for name, text in line.items()]
+    assert list(lines[0]) == ["roster"] and told[:5] == [("message", asked), ("refused", forged), ("refused", b"no message"),
+                                                         ("message", answer), ("refused", second)]
+    assert [name for name, _ in told[5:]] == ["message"] * 4 + ["refused"]
