@@ -45,7 +45,7 @@ void mfpg_view_secure(mfpg_view_noise *view, int threshold, int colluders) {
 /* Keeps three sums: over all clients, without the largest term, and without the second largest. Subtracting
  * terms would cancel. */
 void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release) {
-    double noise = hidden_noise(release, view->colluder);
+    double noise = hidden_noise(release, view->threshold > 0 ? NULL : view->colluder);
     if (view->threshold > 0) {
         view->members++;
         view->share[release->client] =

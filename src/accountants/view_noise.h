@@ -16,8 +16,7 @@ typedef struct mfpg_view_noise {
     int64_t first, second; /* the clients with the largest noise and the next largest; -1 for none */
     double first_noise, second_noise;
     square_sum all, without_first, without_second;
-    /* A secure sum: t > 0 is its threshold, and share[client] what each member brings, with noise 0 if the
-     * observer knows it. t = 0: the sum is trusted. */
+    /* A secure sum: t > 0 is its threshold, and share[client] what each member brings. t = 0: the sum is trusted. */
     int threshold, colluders;
     int64_t members;
     mfpg_sum_share share[MFPG_SUM_MOST];
@@ -30,7 +29,7 @@ void mfpg_view_rank(mfpg_view_noise *view, const mfpg_release *release);
 void mfpg_view_add(mfpg_view_noise *view, const mfpg_release *release);
 
 /* Makes the sum of a started view a secure one (mfpg/secure_sum.h). Up to `colluders` of its members may work together
- * with the server, any participant included, and clients may drop out until `threshold` are left: last_sd is then
+ * with the server, any participant and those that are named included, and clients may drop out until `threshold` are left: last_sd is then
  * mfpg_sum_noise. Releases are those of the clients 0 to MFPG_SUM_MOST - 1 and have a grid. */
 void mfpg_view_secure(mfpg_view_noise *view, int threshold, int colluders);
 

@@ -87,16 +87,18 @@ static void about_final(const mfpg_experiment *e, text_list *list) {
               "rounds forget");
 }
 
-/* The assumptions of a secure sum (mfpg/secure_sum.h). Of the threshold's answers up to c collude. */
+/* The assumptions of a secure sum (mfpg/secure_sum.h). Of the threshold's answers up to c and all who are named collude. */
 static void about_secure_sum(const mfpg_experiment *e, text_list *list) {
     const mfpg_federation_options *o = &e->options;
     const mfpg_sum_options *sum = &o->sum;
     ptrdiff_t members = o->clients_per_round ? o->clients_per_round : e->data->clients, t = sum->threshold;
+    ptrdiff_t named = e->config->set.colluder_count, colluders = sum->colluders + named;
     char threshold[96];
-    snprintf(threshold, sizeof threshold, "%td of %td", t ? t : (members + sum->colluders) / 2 + 1, members);
-    if (t == 0 && (o->client_rate < 1.0 || isfinite(o->stop_at_epsilon)))
-        snprintf(threshold, sizeof threshold, "the smallest number above (members + %td)/2 in each round",
-            sum->colluders);
+    snprintf(threshold, sizeof threshold, "%td of %td", t ? t : (members + colluders) / 2 + 1, members);
+    if (t == 0 && (o->client_rate < 1.0 || isfinite(o->stop_at_epsilon) || (named && o->clients_per_round)))
+        snprintf(threshold, sizeof threshold,
+            "the smallest number above (members + %scolluders)/2 in each round",
+            named ? "named and other " : "");
     add(list,
         "the updates are added by a secure sum: fewer answers than its threshold (%s) reveal nothing, and "
         "otherwise the "
@@ -105,11 +107,12 @@ static void about_secure_sum(const mfpg_experiment *e, text_list *list) {
         "played the protocol in one process",
         threshold);
     add(list,
-        "at most %td of the clients work together with the server%s; each certificate counts the client's "
+        "%s%td of the%s clients work together with the server%s; each certificate counts the client's "
         "own noise and that "
         "of the worst set of others that the threshold allows; of several local steps only the last is "
         "hidden by the others' noise",
-        sum->colluders, sum->colluders == 0 ? " (none: a promise against the server alone)" : "");
+        named ? "the colluders that privacy.colluders names and at most " : "at most ", sum->colluders,
+        named ? " other" : "", colluders == 0 ? " (none: a promise against the server alone)" : "");
     add(list, "the roster of the clients' keys is right, and the primitives of the secure sum hold: the "
               "certificate is one against "
               "observers of bounded computing power");
@@ -170,7 +173,8 @@ static void about_releases(const mfpg_experiment *e, text_list *list) {
     if (e->options.participants && !e->options.sum.simulate)
         add(list, "every other participant may watch the average and subtract its own noise; each "
                   "certificate is that against the worst of them");
-    if (e->colluder) add(list, "the named colluders' noise is known to the observer and not counted");
+    if (e->colluder && !e->options.sum.simulate)
+        add(list, "the named colluders' noise is known to the observer and not counted");
 }
 
 static void about_sampling(const mfpg_experiment *e, text_list *list) {

@@ -22,7 +22,9 @@ static mfpg_status mark_colluders(mfpg_context *ctx, mfpg_experiment *e) {
         if (k == e->data->clients)
             return mfpg_config_fail(
                 ctx, e->config, "privacy.colluders", "there is no client '%s'", set->colluders[i]);
-        e->colluder[k] = 1;
+        if (e->colluder[k]++)
+            return mfpg_config_fail(
+                ctx, e->config, "privacy.colluders", "'%s' is named twice", set->colluders[i]);
     }
     e->options.colluder = e->colluder;
     return MFPG_OK;

@@ -56,10 +56,10 @@ void mfpg_experiment_promise(
     int records = mfpg_noises_records(e), hidden = options->hidden != MFPG_HIDDEN_NONE;
     char seen[128];
     snprintf(seen, sizeof seen, "%s", what_is_seen(promise->view, records, hidden));
-    if (options->sum.simulate && options->sum.colluders > 0)
+    ptrdiff_t colluders = options->sum.colluders + e->config->set.colluder_count;
+    if (options->sum.simulate && colluders > 0)
         snprintf(seen, sizeof seen,
-            "sees what the server of the secure sum sees together with %td of its clients",
-            options->sum.colluders);
+            "sees what the server of the secure sum sees together with %td of its clients", colluders);
     else if (options->sum.simulate)
         snprintf(seen, sizeof seen, "sees what the server of the secure sum sees");
     int raw = options->acting && options->acting->selection == MFPG_SELECTION_NONE;

@@ -197,7 +197,7 @@ ptrdiff_t mfpg_federation_draw_members(mfpg_federation *f) {
 }
 
 mfpg_status mfpg_federation_admit(mfpg_context *ctx, mfpg_federation *f, ptrdiff_t members, int *exhausted) {
-    ptrdiff_t left = 0;
+    ptrdiff_t left = 0, named = 0;
     *exhausted = 0;
     f->cohort_size = members;
     f->remaining = 1.0;
@@ -208,8 +208,12 @@ mfpg_status mfpg_federation_admit(mfpg_context *ctx, mfpg_federation *f, ptrdiff
     if (f->dropped) mark_dropped(f);
     if (isfinite(f->options.stop_at_epsilon)) {
         f->cohort_size = stop_spenders(ctx, f, members);
-        for (ptrdiff_t k = 0; k < f->clients; k++) left += f->client[k].stopped_before == 0;
-        *exhausted = left == 0 || (f->secure && mfpg_plan_sum_threshold(f->plan, left) == 0);
+        for (ptrdiff_t k = 0; k < f->clients; k++) {
+            int goes_on = f->client[k].stopped_before == 0;
+            left += goes_on;
+            named += goes_on && f->options.colluder && f->options.colluder[k];
+        }
+        *exhausted = left == 0 || (f->secure && mfpg_plan_sum_threshold(f->plan, left, named) == 0);
     } else {
         f->terms = mfpg_plan_terms(f->plan, f->order, members, f->dropped);
         if (!can_be_summed(f)) f->cohort_size = 0;

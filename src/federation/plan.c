@@ -54,18 +54,22 @@ mfpg_release mfpg_plan_release(const mfpg_plan *plan, ptrdiff_t k) {
     return seen_by(&plan->view, mfpg_plan_local(plan, k));
 }
 
-int mfpg_plan_sum_threshold(const mfpg_plan *plan, ptrdiff_t members) {
+int mfpg_plan_sum_threshold(const mfpg_plan *plan, ptrdiff_t members, ptrdiff_t named) {
     const mfpg_sum_options *sum = &plan->options->sum;
-    ptrdiff_t t = sum->threshold ? sum->threshold : (members + sum->colluders) / 2 + 1;
-    return plan->clients <= MFPG_SUM_MOST && members >= MFPG_SUM_LEAST && t <= members ? (int)t : 0;
+    ptrdiff_t both = members + sum->colluders + named, t = sum->threshold ? sum->threshold : both / 2 + 1;
+    int fits = plan->clients <= MFPG_SUM_MOST && members >= MFPG_SUM_LEAST && t <= members && 2 * t > both;
+    return fits ? (int)t : 0;
 }
 
-/* Starts the view of a round with so many members. */
-static mfpg_view_noise start_view(const mfpg_plan *plan, ptrdiff_t members) {
+/* Starts the view of a round of the members order[0 .. count). The protocol does not know who is named as a colluder:
+ * with its help the server can do what it can with any other, so the sum has c and the named members as colluders. */
+static mfpg_view_noise start_view(const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count) {
     const mfpg_federation_options *o = plan->options;
     mfpg_view_noise view = mfpg_view_start(&o->promise, o->colluder, o->participants);
+    ptrdiff_t named = 0;
     if (!o->sum.simulate) return view;
-    mfpg_view_secure(&view, mfpg_plan_sum_threshold(plan, members), (int)o->sum.colluders);
+    for (ptrdiff_t i = 0; i < count && o->colluder; i++) named += o->colluder[order ? order[i] : i];
+    mfpg_view_secure(&view, mfpg_plan_sum_threshold(plan, count, named), (int)(o->sum.colluders + named));
     view.sums = view.threshold > 0; /* otherwise nothing is summed */
     return view;
 }
@@ -245,7 +249,7 @@ mfpg_status mfpg_plan_refine_grid(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t 
  * average view, and each round's actual cohort is accounted with its own view. */
 static void grant_noise(mfpg_plan *plan) {
     const mfpg_federation_options *o = plan->options;
-    mfpg_view_noise view = start_view(plan, plan->clients);
+    mfpg_view_noise view = start_view(plan, NULL, plan->clients);
     for (ptrdiff_t k = 0; k < plan->clients; k++) {
         mfpg_release release = mfpg_plan_local(plan, k);
         mfpg_view_rank(&view, &release);
@@ -302,7 +306,7 @@ mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t k, mf
 
 round_terms mfpg_plan_terms(
     const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count, const unsigned char *dropped) {
-    mfpg_view_noise view = start_view(plan, count);
+    mfpg_view_noise view = start_view(plan, order, count);
     round_terms terms = {.view = view};
     terms.view.sums = 0; /* the noises that are added up are those of the members themselves */
     for (ptrdiff_t i = 0; i < count; i++)

@@ -80,8 +80,9 @@ round_terms mfpg_plan_terms(
     const mfpg_plan *plan, const ptrdiff_t *order, ptrdiff_t count, const unsigned char *dropped);
 mfpg_release mfpg_plan_release_on(const mfpg_plan *plan, const round_terms *terms, ptrdiff_t client);
 
-/* Returns the threshold of a secure sum of so many members; 0 if they are too few. */
-int mfpg_plan_sum_threshold(const mfpg_plan *plan, ptrdiff_t members);
+/* Returns the threshold of a secure sum of so many members, of whom so many are named as colluders; 0 if none above half of
+ * members and colluders is at most `members`, or if they are too few. Fewer members never have one where more have none. */
+int mfpg_plan_sum_threshold(const mfpg_plan *plan, ptrdiff_t members, ptrdiff_t named);
 
 /* Gives the same client another action; the options must have acting. */
 mfpg_status mfpg_plan_change(mfpg_context *ctx, mfpg_plan *plan, ptrdiff_t client, mfpg_action action);

@@ -59,7 +59,9 @@ static mfpg_status check_dropouts(mfpg_context *ctx, const mfpg_federation *f) {
 static mfpg_status check(mfpg_context *ctx, const mfpg_federation *f) {
     const mfpg_federation_options *o = &f->options;
     ptrdiff_t n = o->clients_per_round ? o->clients_per_round : f->clients;
-    ptrdiff_t t = o->sum.threshold, c = o->sum.colluders;
+    ptrdiff_t t = o->sum.threshold, c = o->sum.colluders, honest = 0;
+    for (ptrdiff_t k = 0; k < f->clients; k++) honest += !o->colluder || !o->colluder[k];
+    const ptrdiff_t named = n > honest ? n - honest : 0; /* members of every round, or more */
     if (o->promise.view != MFPG_VIEW_AVERAGE || !f->shares)
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "secure_sum.run: a secure sum adds updates that are noised on a grid: it needs privacy.view "
@@ -73,17 +75,21 @@ static mfpg_status check(mfpg_context *ctx, const mfpg_federation *f) {
         return mfpg_fail(ctx, MFPG_ERR_INPUT,
             "secure_sum.run: simulate plays all clients in one process; with several processes allowed: "
             "none");
-    if (c < 0 || c > n - 2)
-        return refuse(
-            ctx, "colluders", "of n members at most n - 2 may collude, or nobody is left to hide behind", c);
+    if (c < 0 || c + named > n - 2)
+        return refuse(ctx, "colluders",
+            "of n members at most n - 2 may collude, those named in privacy.colluders included, or nobody is "
+            "left to hide behind",
+            c);
     if (o->participants && c < 1)
         return refuse(ctx, "colluders",
             "with privacy.observers participants at least 1, since whoever watches may work with the server",
             c);
-    if (t != 0 && (t > n || 2 * t <= n + c))
+    if (t != 0 && (t > n || 2 * t <= n + c + named))
         return refuse(ctx, "threshold",
-            "it must be above (n + c)/2 and at most n, of n members and c colluders; 0 is the smallest", t);
-    if (!mfpg_plan_sum_threshold(f->plan, n))
+            "it must be above (n + c)/2 and at most n, of n members and c colluders, those named in "
+            "privacy.colluders included; 0 is the smallest",
+            t);
+    if (!mfpg_plan_sum_threshold(f->plan, n, named))
         return refuse(ctx, "colluders", "no threshold above (n + c)/2 is at most n, of n members", c);
     return check_dropouts(ctx, f);
 }

@@ -244,7 +244,7 @@ static void test_small_federations_fall_back_to_the_local_view(void **state) {
 /* ---- secure sums ---- */
 
 /* The least noise in client k's units over every set of survivors with k and at least t members, and every choice of at
- * most c colluders among the others, each set tried by itself. only: NULL, or the one set of survivors. */
+ * most c colluders among the others, those named included, each set tried by itself. only: NULL, or the one set of survivors. */
 static double least_noise(const cohort *all, int k, int t, int c, double grid, const unsigned char *only) {
     double least = HUGE_VAL;
     for (unsigned set = 0; set < 1U << all->clients; set++) {
@@ -256,7 +256,7 @@ static double least_noise(const cohort *all, int k, int t, int c, double grid, c
             double variance = 0.0;
             for (int j = 0; j < all->clients; j++) {
                 double noise = all->release[j].weight * all->release[j].noise_sd;
-                if (j != k && (noise < 4 * grid || all->colluder[j])) continue;
+                if (j != k && noise < 4 * grid) continue;
                 if ((set & ~bad) >> j & 1) variance += noise * noise;
             }
             least = fmin(least, sqrt(variance) / all->release[k].weight);
@@ -265,23 +265,23 @@ static double least_noise(const cohort *all, int k, int t, int c, double grid, c
     return fmax(least, all->release[k].noise_sd); /* the root may round below its own noise */
 }
 
-/* Some shares are too small for the grid, some clients are named as colluders on top. */
+/* Some shares are too small for the grid, some of the c colluders are named. */
 static void test_a_secure_sum_grants_the_noise_of_the_worst_allowed_set(void **state) {
     (void)state;
     uint64_t random = announced_seed();
     for (int i = 0; i < testing_repeats(150); i++) {
         cohort all = random_cohort(&random);
         all.clients = 3 + (int)(4 * random_unit(&random));
-        int n = all.clients, c = (int)((n - 1) * random_unit(&random));
-        int t = (n + c) / 2 + 1 + (int)((n - (n + c) / 2) * random_unit(&random));
-        int k = (int)(n * random_unit(&random));
-        if (t > n) t = n;
+        int n = all.clients, k = (int)(n * random_unit(&random)), named = 0;
         for (int j = 0; j < n; j++) {
             all.release[j].weight = random_scale(&random, 0.02, 0.3);
             all.release[j].noise_sd = random_scale(&random, 0.1, 3);
-            all.colluder[j] = j != k && random_unit(&random) < 0.2;
+            named += all.colluder[j] = j != k && random_unit(&random) < 0.2;
             all.release[j].client = j;
         }
+        int c = named + (int)((n - 1 - named) * random_unit(&random));
+        int t = (n + c) / 2 + 1 + (int)((n - (n + c) / 2) * random_unit(&random));
+        if (t > n) t = n;
         double grid = mfpg_grid_for(
             4 * all.release[k].weight * all.release[k].noise_sd); /* some of the others are below it */
         mfpg_view_noise view = mfpg_view_start(&average, all.colluder, 1);

@@ -194,6 +194,31 @@ static void test_refusals_say_where_and_what_is_allowed(void **state) {
         "secure_sum.dropouts:", "there is no client 'nobody'");
 }
 
+/* The sentences name both kinds of colluders, and a client is one of them once. */
+static void test_named_colluders_are_told_apart(void **state) {
+    (void)state;
+    const mfpg_run_options options = {.folder = below("named", "")};
+    mfpg_experiment *experiment =
+        experiment_of("seed: 1\nmethod: dp-sgd\nprivacy: {view: average, colluders: ['1']}\n" DATA
+                      "train: {rounds: 1}\nsecure_sum: {run: simulate, colluders: 1}\n");
+    CHECK_OK(ctx, mfpg_experiment_run(ctx, experiment, &options));
+    mfpg_experiment_destroy(experiment);
+    size_t size;
+    char *summary = bytes_of("named", "summary.json", &size);
+    assert_non_null(strstr(summary, "(4 of 5)"));
+    assert_non_null(strstr(summary,
+        "the colluders that privacy.colluders names and at most 1 of the other clients work together"));
+    assert_non_null(strstr(summary, "together with 2 of its clients"));
+    assert_null(strstr(summary, "the named colluders' noise"));
+    free(summary);
+    remove_run("named");
+    refuse("seed: 1\nmethod: dp-sgd\nprivacy: {view: average, colluders: ['1', '1']}\n" DATA,
+        "privacy.colluders", "'1' is named twice");
+    refuse("seed: 1\nmethod: dp-sgd\nprivacy: {view: average, colluders: ['1']}\n" DATA
+           "secure_sum: {run: simulate, threshold: 3}\n",
+        "secure_sum.threshold", "those named in privacy.colluders included");
+}
+
 static void test_several_processes_are_refused(void **state) {
     (void)state;
     const run_plan plan = {
@@ -208,6 +233,7 @@ int main(void) {
         cmocka_unit_test(test_the_hospitals_learn_what_the_plain_sum_learns),
         cmocka_unit_test(test_a_ledger_that_is_cut_anywhere_in_a_round_is_completed),
         cmocka_unit_test(test_several_processes_are_refused),
+        cmocka_unit_test(test_named_colluders_are_told_apart),
         cmocka_unit_test(test_refusals_say_where_and_what_is_allowed)};
     open_base();
     int failed = cmocka_run_group_tests(tests, open_context, close_context);

@@ -173,6 +173,53 @@ static void test_the_plan_counts_the_worst_set(void **state) {
         }
 }
 
+/* With those who are named, the server has more helpers than c. Every attack is tried: no two groups of t answers may have
+ * no honest client in common, and no set of t answers with at most c helpers more hides a client behind less noise. */
+static void test_named_colluders_help_the_server_of_a_secure_sum(void **state) {
+    (void)state;
+    mfpg_mechanism_options mechanism = mechanism_of("gaussian", MFPG_UNIT_CLIENT, 1);
+    int served = 0, refused = 0;
+    for (unsigned named = 1; named < 1U << CLIENTS; named++)
+        for (int c = 0; c < 3; c++)
+            for (int t = 0; t <= CLIENTS; t++) {
+                unsigned char flags[CLIENTS] = {0};
+                int bad = c + __builtin_popcount(named), least = (CLIENTS + bad) / 2 + 1;
+                int possible = bad <= CLIENTS - 2 && (t == 0 || t >= least);
+                fixture f = open_case(1, &mechanism, 1, 0);
+                for (int k = 0; k < CLIENTS; k++) flags[k] = named >> k & 1;
+                f.options.colluder = flags;
+                f.options.sum.colluders = c;
+                f.options.sum.threshold = t;
+                mfpg_release release[CLIENTS];
+                assert_int_equal(fixture_start(&f), possible ? MFPG_OK : MFPG_ERR_INPUT);
+                *(possible ? &served : &refused) += 1;
+                if (possible) CHECK_OK(f.ctx, fixture_plan(&f, release));
+                fixture_close(&f);
+                for (int k = 0; k < CLIENTS && possible; k++) {
+                    assert_int_equal(release[k].threshold, t ? t : least);
+                    assert_int_equal(release[k].colluders, bad);
+                    if (flags[k]) assert_true(release[k].last_sd == release[k].noise_sd);
+                }
+                for (unsigned a = 0; a < 1U << CLIENTS && possible; a++)
+                    for (unsigned more = 0; more < 1U << CLIENTS; more++) {
+                        unsigned helpers = named | more, honest = ~helpers & ((1U << CLIENTS) - 1);
+                        if (more & named || __builtin_popcount(more) > c) continue;
+                        if (__builtin_popcount(a) < release->threshold) continue;
+                        unsigned rest = helpers | (honest & ~a);
+                        assert_true(__builtin_popcount(rest) < release->threshold);
+                        double variance = 0.0;
+                        for (int j = 0; j < CLIENTS; j++)
+                            if (a & honest & 1U << j)
+                                variance += pow(release[j].weight * release[j].noise_sd, 2);
+                        for (int k = 0; k < CLIENTS; k++)
+                            if (a & honest & 1U << k)
+                                assert_true(
+                                    release[k].last_sd <= sqrt(variance) / release[k].weight * (1 + 1e-15));
+                    }
+            }
+    assert_true(served > 20 && refused > 20);
+}
+
 /* A budget holds against the worst case of every round, and when too few are left the run ends. */
 static void test_budgets_are_kept_in_the_worst_case(void **state) {
     (void)state;
@@ -282,6 +329,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_models_are_those_of_the_plain_sum),
         cmocka_unit_test(test_the_ledger_lists_the_worst_case_and_what_survived),
         cmocka_unit_test(test_the_plan_counts_the_worst_set),
+        cmocka_unit_test(test_named_colluders_help_the_server_of_a_secure_sum),
         cmocka_unit_test(test_budgets_are_kept_in_the_worst_case),
         cmocka_unit_test(test_what_it_cannot_protect_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
