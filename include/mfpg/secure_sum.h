@@ -80,7 +80,7 @@ void mfpg_roster_clear(mfpg_roster *roster);
 typedef struct mfpg_sum_share {
     double weight;   /* p_j > 0 of its vector in the sum; 0: it does not take part in this sum */
     double noise_sd; /* s_j >= 0, in the client's own units: its share has noise p_j s_j */
-    /* S_j > 0, in the client's own units: no coordinate of its vector without noise is larger in size. In the unit client the
+    /* S_j > 0 (or 0 at weight 0), in the client's own units: no coordinate of its vector without noise is larger in size. In the unit client the
      * clip, which bounds the norm; in the unit example a bound on the whole sum, not on what one example moves. */
     double clip;
 } mfpg_sum_share;
@@ -107,7 +107,7 @@ int mfpg_sum_bits(const mfpg_roster *roster, const mfpg_sum_terms *terms);
 
 /** Returns the noise that protects a member's last step in the worst case that the protocol allows, in the member's
  *  own units and rounded down: sqrt(p_k^2 s_k^2 + the m smallest p_j^2 s_j^2 of the others) / p_k. Shares whose noise is
- *  below 4 gamma count as 0.
+ *  below 4 gamma count as 0, and a member whose own share is one of these, or who has weight 0, has noise_sd only.
  *  @param[in] survivors  flags of the roster's entries, those whose vectors are in the sum: m is their number - c - 1;
  *  NULL, or without the member itself: not known yet, m is t - c - 1 over all members
  *  Never below noise_sd of the member itself. */

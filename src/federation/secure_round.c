@@ -141,7 +141,7 @@ void mfpg_federation_clear_sum(mfpg_federation *f) {
 }
 
 mfpg_sum_cost mfpg_federation_sum_cost(const mfpg_federation *f) {
-    return f->secure ? f->secure->cost : (mfpg_sum_cost){0};
+    return f->secure && f->cohort_size > 0 ? f->secure->cost : (mfpg_sum_cost){0};
 }
 
 /* ---- a round ---- */

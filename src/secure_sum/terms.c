@@ -25,7 +25,7 @@ static mfpg_status check_share(
     if (!(share->noise_sd >= 0.0 && isfinite(share->noise_sd)))
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "the noise of '%s' must be 0 or more, and is %g", name, share->noise_sd);
-    if (!(share->clip > 0.0 && isfinite(share->clip)))
+    if (!((share->clip > 0.0 || (share->weight == 0.0 && share->clip == 0.0)) && isfinite(share->clip)))
         return mfpg_fail(
             ctx, MFPG_ERR_INPUT, "the clip of '%s' must be above 0, and is %g", name, share->clip);
     return MFPG_OK;
@@ -79,11 +79,12 @@ double mfpg_sum_reach(const mfpg_roster *roster, const mfpg_sum_terms *terms, co
     for (ptrdiff_t i = 0; i < roster->count; i++) {
         const mfpg_sum_share *share = &terms->share[i];
         if (share->weight <= 0.0 || (survivors && !mfpg_sum_has(survivors, i))) continue;
+        const double steps = share->weight * share->noise_sd / terms->grid;
         clips += share->weight * share->clip;
-        variance += share->weight * share->noise_sd * share->weight * share->noise_sd;
+        variance += steps * steps;
         count += 1.0;
     }
-    return ((clips + 9.0 * sqrt(variance)) / terms->grid + count) * (1.0 + 1e-12);
+    return (clips / terms->grid + 9.0 * sqrt(variance) + count) * (1.0 + 1e-12);
 }
 
 int mfpg_sum_bits(const mfpg_roster *roster, const mfpg_sum_terms *terms) {
@@ -98,24 +99,27 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* p_i s_i, or 0 if it is not counted. */
+/* p_i s_i, or 0 if it is not counted. Numbers below DBL_MIN have lost digits. */
 static double counted(const mfpg_sum_terms *terms, ptrdiff_t i) {
     const double noise = terms->share[i].weight * terms->share[i].noise_sd;
-    return noise >= LEAST_STEPS * terms->grid ? noise : 0.0;
+    return noise >= fmax(LEAST_STEPS * terms->grid, DBL_MIN) ? noise : 0.0;
 }
 
 double mfpg_sum_noise(const mfpg_roster *roster, const mfpg_sum_terms *terms, ptrdiff_t member,
     const unsigned char *survivors) {
-    double noise[MFPG_SUM_MOST], variance = counted(terms, member) * counted(terms, member);
+    /* in units of the member's own share, so that no square of a small number is rounded up */
+    const double own = counted(terms, member), least = terms->share[member].noise_sd;
+    double noise[MFPG_SUM_MOST], variance = 1.0;
     ptrdiff_t others = 0;
+    if (own == 0.0) return least;
     if (survivors && !survivors[member]) survivors = NULL;
     for (ptrdiff_t i = 0; i < roster->count; i++)
         if (i != member && terms->share[i].weight > 0.0 && (!survivors || survivors[i]))
-            noise[others++] = counted(terms, i);
+            noise[others++] = counted(terms, i) / own;
     qsort(noise, (size_t)others, sizeof *noise, ascending);
     const ptrdiff_t honest = (survivors ? others + 1 : terms->threshold) - terms->colluders - 1;
     for (ptrdiff_t j = 0; j < honest; j++) variance += noise[j] * noise[j];
     /* Each of at most 510 roundings is off by 2^-53 of a positive sum. */
-    const double whole = sqrt(variance) / terms->share[member].weight * (1.0 - 512 * DBL_EPSILON);
-    return fmax(whole, terms->share[member].noise_sd);
+    const double whole = least * sqrt(variance) * (1.0 - 512 * DBL_EPSILON);
+    return isfinite(whole) ? fmax(whole, least) : least;
 }

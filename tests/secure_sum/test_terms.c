@@ -1,5 +1,7 @@
 #include "fixture.h"
 
+#include "secure_sum/messages.h"
+
 /* Terms: what is refused, how many bits the sum needs, and which noise counts. */
 
 static void refuse(sum_fixture *f, const char *why) {
@@ -50,6 +52,14 @@ static void test_terms_out_of_range_are_refused(void **state) {
     REFUSE(&f, f.terms.colluders, 6, "colluders must be from 0 to 5");
     REFUSE(&f, f.terms.threshold, 7, "threshold must be from 4 to 6");
     REFUSE(&f, f.terms.threshold, 3, "threshold must be from 4 to 6");
+    const mfpg_sum_share kept = f.share[5];
+    f.share[5] = (mfpg_sum_share){0}; /* who does not take part has no numbers */
+    f.terms.threshold = 4;
+    CHECK_OK(ctx, mfpg_sum_check(ctx, &f.roster, &f.terms));
+    REFUSE(&f, f.share[5].clip, (double)NAN, "clip of 'site-5'");
+    REFUSE(&f, f.share[5].clip, -1.0, "clip of 'site-5'");
+    REFUSE(&f, f.share[5].noise_sd, (double)NAN, "noise of 'site-5'");
+    f.share[5] = kept;
     f.share[0].weight = f.share[1].weight = f.share[2].weight = f.share[3].weight = 0.0;
     refuse(&f, "at least 3 clients");
     end_sum(&f);
@@ -114,6 +124,8 @@ static void test_bits_are_the_fewest_that_hold_the_sum(void **state) {
 static double slow_noise(const sum_fixture *f, ptrdiff_t member, const unsigned char *survivors) {
     const int n = (int)f->n, c = f->terms.colluders;
     double least = INFINITY;
+    if (f->share[member].weight * f->share[member].noise_sd < 4.0 * f->terms.grid)
+        return f->share[member].noise_sd;
     for (int set = 0; set < 1 << n; set++) {
         int is_allowed = set >> member & 1;
         for (int i = 0; i < n; i++) {
@@ -172,7 +184,6 @@ static void test_noise_is_that_of_the_worst_allowed_set(void **state) {
             CHECK_OK(ctx, mfpg_sum_check(ctx, &f.roster, &f.terms));
             for (ptrdiff_t member = 0; member < n; member++)
                 for (int known = 0; known < 2; known++) {
-                    if (f.share[member].weight == 0.0) continue;
                     const double noise =
                         mfpg_sum_noise(&f.roster, &f.terms, member, known ? survivors : NULL);
                     const double expected =
@@ -187,10 +198,41 @@ static void test_noise_is_that_of_the_worst_allowed_set(void **state) {
     mfpg_context_destroy(ctx);
 }
 
+/* The same numbers on other scales are the same noise, until digits or squares would be lost: then less is counted. */
+static void test_noise_has_no_scale(void **state) {
+    (void)state;
+    mfpg_context *ctx = testing_context(1);
+    sum_fixture f;
+    begin_sum(&f, ctx, 5, 5, 0, 16, 1);
+    for (int weights = -1014; weights <= 0; weights += 13)
+        for (int noises = -500; noises <= 500; noises += 20) {
+            double exact = 0.0;
+            for (int i = 0; i < 5; i++) {
+                f.share[i].weight = ldexp(0.15 + 0.02 * i, weights);
+                f.share[i].noise_sd = ldexp(1.0 + i, noises);
+                exact += pow((0.15 + 0.02 * i) * (1.0 + i) / 0.15, 2.0);
+            }
+            const int all = weights + noises > -1018;
+            f.terms.grid = ldexp(1.0, weights + noises - 8 > -1074 ? weights + noises - 8 : -1074);
+            const double noise = ldexp(mfpg_sum_noise(&f.roster, &f.terms, 0, NULL), -noises);
+            assert_true(noise >= 1.0 && noise <= sqrt(exact));
+            if (all) check_near(noise, sqrt(exact), 1e-12, 0.0, "noise");
+            const double reach = mfpg_sum_reach(&f.roster, &f.terms, NULL);
+            if (all) assert_true(reach > 9.0 * 256.0 * 0.15 * sqrt(exact));
+        }
+    f.share[1].noise_sd = 1e300; /* its square is not a number of this machine */
+    f.share[0] = (mfpg_sum_share){1e-200, 1.0, 1.0};
+    f.terms.grid = ldexp(1.0, -1000);
+    assert_true(mfpg_sum_noise(&f.roster, &f.terms, 0, NULL) == 1.0);
+    end_sum(&f);
+    mfpg_context_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_terms_out_of_range_are_refused),
         cmocka_unit_test(test_the_threshold_is_more_than_half_of_clients_and_colluders),
         cmocka_unit_test(test_bits_are_the_fewest_that_hold_the_sum),
-        cmocka_unit_test(test_noise_is_that_of_the_worst_allowed_set)};
+        cmocka_unit_test(test_noise_is_that_of_the_worst_allowed_set),
+        cmocka_unit_test(test_noise_has_no_scale)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
