@@ -19,10 +19,10 @@ static json_t *client_json(const void *ledger, ptrdiff_t index) {
     const mfpg_ledger_client *client = &((const mfpg_ledger_account *)ledger)->client[index];
     int one_rate = client->steps > 0 && client->lowest_rate == client->highest_rate;
     return cli_json("client:i name:s mu:n epsilon:n delta:n rounds:i steps:i sampling_rate:n "
-                    "survived_epsilon:N survived_delta:N",
+                    "survived_epsilon:N survived_delta:N spent_epsilon:N spent_delta:N",
         client->client, client->name, client->mu, client->epsilon, client->delta, client->rounds,
         client->steps, one_rate ? client->lowest_rate : (double)NAN, client->survived_epsilon,
-        client->survived_delta);
+        client->survived_delta, client->spent_epsilon, client->spent_delta);
 }
 
 static json_t *file_json(const void *ledger, ptrdiff_t index) {
@@ -42,9 +42,10 @@ static json_t *add_ledger(json_t *object, const mfpg_ledger_account *ledger) {
     if (ledger->files > 1)
         object = cli_json_add(object, "ledgers:o", cli_json_array(ledger->files, file_json, ledger));
     return cli_json_add(object,
-        "epsilon_replace:n survived_epsilon:N survived_delta:N odometer:o one_certificate:b clients:o",
-        ledger->epsilon_replace, ledger->survived_epsilon, ledger->survived_delta,
-        odometer_json(&ledger->odometer), ledger->alike,
+        "epsilon_replace:n survived_epsilon:N survived_delta:N spent_epsilon:N spent_delta:N odometer:o "
+        "one_certificate:b clients:o",
+        ledger->epsilon_replace, ledger->survived_epsilon, ledger->survived_delta, ledger->spent_epsilon,
+        ledger->spent_delta, odometer_json(&ledger->odometer), ledger->alike,
         cli_json_array(ledger->clients, client_json, ledger));
 }
 
@@ -144,6 +145,10 @@ static void print_bounds(const mfpg_ledger_account *ledger) {
                "numbers above are what was promised before each sum\n",
             "survivors", cli_text_up(ledger->survived_epsilon, epsilon),
             cli_text_up(ledger->survived_delta, delta));
+    if (!isnan(ledger->spent_epsilon))
+        printf("%-12s epsilon %s, delta %s: the sum of the releases, for display; the filter certifies its "
+               "whole budget\n",
+            "spent", cli_text_up(ledger->spent_epsilon, epsilon), cli_text_up(ledger->spent_delta, delta));
     if (read->index >= 0)
         printf("%-12s at most epsilon %s at delta %s (%s)\n", "odometer", cli_text_up(read->epsilon, epsilon),
             cli_text_up(ledger->odometer_delta, delta), MFPG_ODOMETER_NOTE);

@@ -61,6 +61,9 @@ typedef struct mfpg_ledger_client {
     /* The same with the survivors of secure sums where the ledger knows them: what happened, at most as much as what was
      * promised before each sum. NaN without secure sums. */
     double survived_epsilon, survived_delta;
+    /* The sum of the releases, for display, where a filter kept the budget: epsilon and delta are then those of the whole
+     * budget as soon as anything was spent. NaN without a filter. */
+    double spent_epsilon, spent_delta;
 } mfpg_ledger_client;
 
 /** One of the ledgers that were priced together. */
@@ -82,6 +85,7 @@ typedef struct mfpg_ledger_account {
      * the client that spent most. NaN if epsilon was given, and in all other cases. */
     double epsilon_replace;
     double survived_epsilon, survived_delta; /* the largest of a client; NaN without secure sums */
+    double spent_epsilon, spent_delta;       /* of the first client */
     int seeded;
     int alike;              /* 1 if there are several clients and all of them spent the same */
     mfpg_odometer odometer; /* of the client that spent most; its index is -1 if nothing can be stated */

@@ -162,6 +162,7 @@ def read_ledger(answer: Any) -> LedgerAccount:
         **fields(answer), seeded=bool(ledger.seeded), one_certificate=bool(ledger.alike),
         ledger=files[0], ledgers=files, epsilon_replace=number_or_none(ledger.epsilon_replace),
         survived_epsilon=number_or_none(ledger.survived_epsilon), survived_delta=number_or_none(ledger.survived_delta),
+        spent_epsilon=number_or_none(ledger.spent_epsilon), spent_delta=number_or_none(ledger.spent_delta),
         odometer=None if odometer.index < 0 else Odometer(odometer.epsilon, odometer.rho, odometer.delta,
                                                           text(lib.MFPG_ODOMETER_NOTE)),
         clients=tuple(read_client(ledger.client[i]) for i in range(ledger.clients)))
@@ -175,4 +176,5 @@ def read_client(client: Any) -> ClientAccount:
     rate = client.lowest_rate if client.lowest_rate == client.highest_rate else None
     return ClientAccount(client.client, words(client.name), number_or_none(client.mu), client.epsilon, client.delta,
                          client.rounds, client.steps, rate, number_or_none(client.survived_epsilon),
-                         number_or_none(client.survived_delta))
+                         number_or_none(client.survived_delta), number_or_none(client.spent_epsilon),
+                         number_or_none(client.spent_delta))

@@ -65,6 +65,9 @@ class ClientAccount:
     survived_epsilon: float | None = None
     """The same with the survivors of secure sums known; None without secure sums."""
     survived_delta: float | None = None
+    spent_epsilon: float | None = None
+    """The sum of the releases, for display, where a filter certifies its whole budget; None without a filter."""
+    spent_delta: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +103,9 @@ class LedgerAccount(Account):
     survived_epsilon: float | None = None
     """What secure sums revealed, with the clients known that are in them; at most what was promised. None without them."""
     survived_delta: float | None = None
+    spent_epsilon: float | None = None
+    """What the first client spent of a filter's budget, for display; None without a filter."""
+    spent_delta: float | None = None
     odometer: Odometer | None = None
     one_certificate: bool = False
     """True where all clients, of which there are several, spent the same."""

@@ -1,11 +1,14 @@
 /* Computes what every client of a run, or of several runs together, really spent, with one accountant per
  * client (theory S2.1, S2.2). */
+#include <float.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "account_request.h"
+#include "accountants/accounting.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -24,6 +27,7 @@ typedef struct account_files {
     /* the promise that the ledgers share; clients is the largest number of any, seeded is 1 if one of them
      * is */
     mfpg_ledger_header all;
+    int filtered; /* 1: the budget of one of them was kept by a filter */
 } account_files;
 
 /* ---- summary.json next to a ledger: the names of the clients, and where the ledger ended ---- */
@@ -182,6 +186,7 @@ static mfpg_status open_file(
 static mfpg_status add_file(mfpg_context *ctx, account_files *files, const account_file *next) {
     const account_file *first = files->file;
     mfpg_status status = MFPG_OK;
+    files->filtered |= next->header.filter != MFPG_FILTER_ACCOUNTANT;
     if (next == first) {
         files->all = next->header;
         return MFPG_OK;
@@ -246,6 +251,13 @@ static const char *client_name(const account_files *files, int64_t client) {
 
 /* ---- the price of all releases ---- */
 
+/* The filter of one client, as the ledger's lines left it. */
+typedef struct kept_budget {
+    mfpg_filter filter;
+    int any;  /* 1: something was spent */
+    int over; /* 1: more was released than the budget allows, so no bound is known */
+} kept_budget;
+
 typedef struct pricing {
     mfpg_context *ctx;
     const mfpg_question *q;
@@ -261,6 +273,9 @@ typedef struct pricing {
     int64_t threshold, colluders; /* of secure sums: the smallest and the largest */
     mfpg_accountant **accountant; /* header.clients accountants; created before the releases are read */
     mfpg_accountant **survived;   /* the same for what happened; NULL without secure sums */
+    /* header.clients filters of the one ledger, asked about its own adjacency; NULL if there is none. Releases may then have
+     * been chosen from earlier ones, which no accountant can price: the whole budget is certified (theory S4). */
+    kept_budget *kept;
 } pricing;
 
 /* ---- before the releases are recorded ---- */
@@ -297,6 +312,19 @@ static const char *fitting_accountant(const pricing *all) {
         all->header.particles, all->sampled && all->header.promise.unit == MFPG_UNIT_EXAMPLE);
 }
 
+static mfpg_status start_filters(pricing *all) {
+    const mfpg_ledger_header *header = &all->header;
+    mfpg_filter fresh;
+    if (!all->files.filtered || all->files.count > 1 || all->adjacency != header->promise.adjacency)
+        return MFPG_OK;
+    mfpg_status status =
+        mfpg_filter_start(all->ctx, header->filter, header->stop_at_epsilon, header->delta, &fresh);
+    if (status != MFPG_OK) return status;
+    all->kept = mfpg_alloc(header->clients, sizeof *all->kept);
+    for (int64_t k = 0; all->kept && k < header->clients; k++) all->kept[k] = (kept_budget){.filter = fresh};
+    return all->kept ? MFPG_OK : mfpg_fail_memory(all->ctx);
+}
+
 static mfpg_status allocate(pricing *all) {
     int64_t clients = all->header.clients;
     mfpg_ledger_account *ledger = all->out->ledger = mfpg_alloc(1, sizeof *ledger);
@@ -313,6 +341,8 @@ static mfpg_status allocate(pricing *all) {
         ledger->client[k] = (mfpg_ledger_client){.client = k,
             .lowest_rate = (double)NAN,
             .highest_rate = (double)NAN,
+            .spent_epsilon = (double)NAN,
+            .spent_delta = (double)NAN,
             .survived_epsilon = (double)NAN,
             .survived_delta = (double)NAN};
         const char *name = client_name(&all->files, k);
@@ -340,6 +370,7 @@ static mfpg_status prepare(pricing *all) {
     all->adjacency = made.promise.adjacency;
     account_describe(all->q, name, made.promise.unit, made.promise.view, all->out);
     mfpg_status status = allocate(all);
+    if (status == MFPG_OK) status = start_filters(all);
     for (int64_t k = 0; status == MFPG_OK && k < all->header.clients; k++) {
         status = mfpg_accountant_create(all->ctx, name, &made, &all->accountant[k]);
         if (status == MFPG_OK && all->survived)
@@ -359,6 +390,14 @@ static void count_release(mfpg_ledger_client *client, const mfpg_release *releas
     client->rounds++;
 }
 
+static void charge(pricing *all, int64_t k, const mfpg_release *release) {
+    kept_budget *kept = &all->kept[k];
+    double mu = release->particles == MFPG_PARTICLES_DATA ? mfpg_data_release_mu(release, all->adjacency)
+                                                          : mfpg_release_mu(release, all->adjacency);
+    kept->any = 1;
+    kept->over |= !mfpg_filter_spend(&kept->filter, mu);
+}
+
 /* Second reading. */
 static mfpg_status visit(void *user, const mfpg_release *release, int64_t first, int64_t last) {
     pricing *all = user;
@@ -366,6 +405,7 @@ static mfpg_status visit(void *user, const mfpg_release *release, int64_t first,
         mfpg_status status = mfpg_accountant_record(all->ctx, all->accountant[k], release);
         if (status != MFPG_OK) return status;
         count_release(&all->ledger->client[k], release);
+        if (all->kept) charge(all, k, release);
     }
     return MFPG_OK;
 }
@@ -399,6 +439,38 @@ static mfpg_status ask(pricing *all, int64_t k) {
                : mfpg_accountant_epsilon(all->ctx, own, client->delta, &client->epsilon);
 }
 
+/* Returns the epsilon at delta of the whole budget if all releases cost `times` as much mu. */
+static double budget_epsilon(const mfpg_filter *filter, double times, double delta) {
+    return filter->kind == MFPG_FILTER_GDP ? mfpg_gdp_epsilon(times * filter->budget, delta)
+                                           : mfpg_zcdp_epsilon(times * times * filter->budget, delta);
+}
+
+/* Returns a delta, from above, at which the whole budget has that epsilon. */
+static double budget_delta(const mfpg_filter *filter, double epsilon) {
+    double low = log(DBL_MIN), high = 0.0;
+    if (filter->kind == MFPG_FILTER_GDP) return mfpg_gdp_delta(filter->budget, epsilon);
+    for (int i = 0; i < 60; i++) {
+        double middle = 0.5 * (low + high);
+        *(mfpg_zcdp_epsilon(filter->budget, exp(middle)) <= epsilon ? &high : &low) = middle;
+    }
+    return exp(high);
+}
+
+/* Keeps the sum as what was spent, and certifies the budget as soon as anything was. */
+static void certify_budget(const pricing *all, int64_t k) {
+    mfpg_ledger_client *client = &all->ledger->client[k];
+    const kept_budget *kept = &all->kept[k];
+    int gives_epsilon = account_given(all->q->epsilon);
+    client->spent_epsilon = client->epsilon;
+    client->spent_delta = client->delta;
+    if (!kept->any) return;
+    client->mu = kept->filter.kind == MFPG_FILTER_GDP && !kept->over ? kept->filter.budget : (double)INFINITY;
+    if (gives_epsilon)
+        client->delta = kept->over ? 1.0 : budget_delta(&kept->filter, client->epsilon);
+    else
+        client->epsilon = kept->over ? (double)INFINITY : budget_epsilon(&kept->filter, 1.0, client->delta);
+}
+
 /* Computes what happened, which the survivors of the secure sums say. */
 static mfpg_status ask_survived(pricing *all) {
     mfpg_ledger_account *ledger = all->ledger;
@@ -426,6 +498,8 @@ static int by_spending(const void *a, const void *b) {
     const mfpg_ledger_client *x = a, *y = b;
     if (x->epsilon != y->epsilon) return x->epsilon < y->epsilon ? 1 : -1;
     if (x->delta != y->delta) return x->delta < y->delta ? 1 : -1;
+    if (x->spent_epsilon > y->spent_epsilon || x->spent_delta > y->spent_delta) return -1;
+    if (x->spent_epsilon < y->spent_epsilon || x->spent_delta < y->spent_delta) return 1;
     if (x->mu != y->mu) return x->mu < y->mu ? 1 : -1;
     return x->client < y->client ? -1 : 1;
 }
@@ -442,6 +516,8 @@ static int are_alike(const mfpg_ledger_account *ledger) {
             first->delta != other->delta || first->rounds != other->rounds || first->steps != other->steps ||
             !same_number(first->survived_epsilon, other->survived_epsilon) ||
             !same_number(first->survived_delta, other->survived_delta) ||
+            !same_number(first->spent_epsilon, other->spent_epsilon) ||
+            !same_number(first->spent_delta, other->spent_delta) ||
             !same_number(first->lowest_rate, other->lowest_rate) ||
             !same_number(first->highest_rate, other->highest_rate))
             return 0;
@@ -459,6 +535,10 @@ static mfpg_status ask_largest(pricing *all) {
             ledger->client[i].mu = (double)NAN;
     const mfpg_ledger_client *most = ledger->client;
     const mfpg_accountant *accountant = all->accountant[most->client];
+    if (all->kept) {
+        all->out->lower = all->out->upper = account_given(all->q->epsilon) ? most->delta : most->epsilon;
+        return MFPG_OK;
+    }
     mfpg_status status = account_given(all->q->epsilon)
                              ? mfpg_accountant_delta_bounds(all->ctx, accountant, most->epsilon, &ends)
                              : mfpg_accountant_epsilon_bounds(all->ctx, accountant, most->delta, &ends);
@@ -477,6 +557,12 @@ static mfpg_status ask_record(pricing *all) {
                 all->adjacency == MFPG_ADJACENCY_ZERO_OUT && !account_given(all->q->epsilon);
     ledger->epsilon_replace = (double)NAN;
     if (!asked) return MFPG_OK;
+    const kept_budget *kept = all->kept ? &all->kept[most->client] : NULL;
+    if (kept && kept->any) { /* a client that is replaced moves a release twice as far */
+        ledger->epsilon_replace =
+            kept->over ? (double)INFINITY : budget_epsilon(&kept->filter, 2.0, most->delta);
+        return MFPG_OK;
+    }
     return mfpg_accountant_epsilon_under(all->ctx, all->accountant[most->client], MFPG_ADJACENCY_REPLACE,
         most->delta, &ledger->epsilon_replace);
 }
@@ -487,12 +573,17 @@ static mfpg_status ask_all(pricing *all) {
     ledger->odometer_delta = account_or(all->q->delta, all->header.delta);
     for (int64_t k = 0; status == MFPG_OK && k < ledger->clients; k++) status = ask(all, k);
     if (status == MFPG_OK) status = ask_survived(all);
+    for (int64_t k = 0; status == MFPG_OK && all->kept && k < ledger->clients; k++) certify_budget(all, k);
     if (status == MFPG_OK) status = ask_largest(all);
     if (status == MFPG_OK) status = ask_record(all);
     if (status != MFPG_OK) return status;
     ledger->alike = are_alike(ledger);
     ledger->seeded = all->header.seeded;
-    ledger->odometer = mfpg_odometer_read(ledger->client->mu, ledger->odometer_delta);
+    ledger->spent_epsilon = ledger->client->spent_epsilon;
+    ledger->spent_delta = ledger->client->spent_delta;
+    ledger->odometer = mfpg_odometer_read(
+        all->kept ? mfpg_accountant_mu(all->accountant[ledger->client->client]) : ledger->client->mu,
+        ledger->odometer_delta);
     return MFPG_OK;
 }
 
@@ -519,7 +610,16 @@ static void assume_view(const pricing *all) {
 
 static void assume(const pricing *all) {
     mfpg_answer *out = all->out;
-    if (all->adaptive)
+    if (all->kept)
+        account_assume(out,
+            "the %s kept the budget, so releases may have been chosen from what earlier ones showed: the "
+            "whole budget is certified, and what was spent of it is for display",
+            mfpg_filter_name(all->header.filter));
+    else if (all->files.filtered)
+        account_assume(out,
+            "a filter kept the budget of a ledger, at its own adjacency: this sum is for display, and what "
+            "is certified is that budget, which mfpg account says of the ledger alone");
+    else if (all->adaptive)
         account_assume(out,
             "actions were chosen from what earlier releases showed: this sum is for display, and what is "
             "certified is the budget of the run's filter (privacy.stop_at_epsilon), nothing where it had "
@@ -546,7 +646,7 @@ static void fill_answer(const pricing *all) {
     out->epsilon = most->epsilon;
     out->delta = most->delta;
     out->adjacency = mfpg_adjacency_name(all->adjacency);
-    out->certifies = !all->adaptive;
+    out->certifies = all->kept || !(all->adaptive || all->files.filtered);
     out->particles = all->header.particles;
     if (out->particles == MFPG_PARTICLES_DATA) out->contraction = all->contraction;
     assume(all);
@@ -571,6 +671,7 @@ mfpg_status account_ledger(mfpg_context *ctx, const mfpg_question *q, mfpg_answe
     }
     free(all.accountant);
     free(all.survived);
+    free(all.kept);
     clear_files(&all.files);
     return status;
 }

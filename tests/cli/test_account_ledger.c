@@ -335,6 +335,44 @@ static void test_two_runs_cost_what_they_cost_together(void **state) {
     remove_from_folder("c.yaml");
 }
 
+#define KEPT(filter)                                                                                         \
+    "{\"mfpg_ledger\":4,\"particles\":\"parameters\",\"clients\":2,\"unit\":\"client\",\"adjacency\":"       \
+    "\"zero-out\",\"view\":\"local\",\"delta\":1e-05,\"stop_at_epsilon\":6,\"filter\":\"" filter             \
+    "\",\"seeded\":false}\n"
+
+/* A filter certifies its whole budget to whoever spent anything; the sum of the releases is for display. */
+static void test_a_filter_certifies_its_budget(void **state) {
+    (void)state;
+    const char *const text[] = {
+        KEPT("gdp") LINE("[0,0]", "8", "0.5"), KEPT("zcdp") LINE("[0,0]", "8", "0.5")};
+    for (int i = 0; i < 2; i++) {
+        write_ledger("a", text[i]);
+        json_t *object = run_json("account --ledger a --json");
+        check_near(json_get_number(object, "epsilon"), 6.0, 1e-6, 0, "budget");
+        check_near(json_get_number(object, "spent_epsilon"), 0.434417, 1e-5, 0, "spent");
+        assert_true(json_is_true(json_object_get(object, "certificate")));
+        assert_true(json_get_number(client_of(object, 1), "epsilon") == 0.0);
+        assert_true(json_get_number(client_of(object, 1), "spent_epsilon") == 0.0);
+        json_decref(object);
+        object = run_json("account --ledger a --epsilon 6 --json");
+        check_near(json_get_number(object, "delta"), 1e-5, 1e-6, 0, "delta");
+        json_decref(object);
+        expect("account --ledger a", 0);
+        assert_non_null(strstr(ran.out, "the whole budget is certified"));
+        write_ledger("b", i ? KEPT("zcdp") LINE("[0,1]", "0.25", "0.015625")
+                            : KEPT("gdp") LINE("[0,1]", "0.25", "0.015625"));
+        const char *const uncertain[] = {"account --ledger b --json", "account --ledger a --ledger b --json",
+            "account --ledger a --adjacency replace --json"};
+        for (int j = 0; j < 3; j++) {
+            object = run_json(uncertain[j]);
+            assert_true(json_is_false(json_object_get(object, "certificate")));
+            json_decref(object);
+        }
+        remove_from_folder("a");
+        remove_from_folder("b");
+    }
+}
+
 static void test_ledgers_of_two_promises_do_not_add_up(void **state) {
     (void)state;
     const struct {
@@ -490,6 +528,7 @@ int main(void) {
             test_the_odometer_is_shown_and_never_below, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_two_runs_cost_what_they_cost_together, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(test_a_filter_certifies_its_budget, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
             test_ledgers_of_two_promises_do_not_add_up, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(
