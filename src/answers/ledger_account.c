@@ -28,6 +28,7 @@ typedef struct account_files {
      * is */
     mfpg_ledger_header all;
     int filtered; /* 1: the budget of one of them was kept by a filter */
+    int trusted;  /* 1: the sums of one of them were not secure ones */
 } account_files;
 
 /* ---- summary.json next to a ledger: the names of the clients, and where the ledger ended ---- */
@@ -187,6 +188,7 @@ static mfpg_status add_file(mfpg_context *ctx, account_files *files, const accou
     const account_file *first = files->file;
     mfpg_status status = MFPG_OK;
     files->filtered |= next->header.filter != MFPG_FILTER_ACCOUNTANT;
+    files->trusted |= !next->header.secure_sum;
     if (next == first) {
         files->all = next->header;
         return MFPG_OK;
@@ -591,9 +593,8 @@ static mfpg_status ask_all(pricing *all) {
 
 static void assume_view(const pricing *all) {
     mfpg_answer *out = all->out;
-    if (out->particles == MFPG_PARTICLES_DATA)
-        account_assume_records(out);
-    else if (all->header.secure_sum) {
+    if (out->particles == MFPG_PARTICLES_DATA) account_assume_records(out);
+    if (out->particles != MFPG_PARTICLES_DATA && all->header.secure_sum) {
         account_assume(out,
             "the releases entered secure sums of threshold %lld or more: at most %lld of the clients worked "
             "together with "
@@ -601,7 +602,9 @@ static void assume_view(const pricing *all) {
             "computational)",
             (long long)all->threshold, (long long)all->colluders);
         account_assume(out, "who dropped out did not depend on private data");
-    } else if (all->header.promise.view != MFPG_VIEW_LOCAL)
+    }
+    if (out->particles != MFPG_PARTICLES_DATA && all->header.promise.view != MFPG_VIEW_LOCAL &&
+        all->files.trusted)
         account_assume(out, "nobody sees more than the view %s", out->view);
     if (all->header.promise.view == MFPG_VIEW_FINAL && out->particles == MFPG_PARTICLES_PARAMETERS)
         account_assume(out, "no credit for hidden states is given from a ledger: charged as if every average "

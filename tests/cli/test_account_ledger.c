@@ -80,6 +80,17 @@ static void test_a_secure_sum_is_priced_as_promised_and_as_it_went(void **state)
     expect("account --ledger a", 0);
     assert_non_null(strstr(ran.out, "\nsurvivors    epsilon "));
     assert_non_null(strstr(ran.out, "who dropped out did not depend on private data"));
+    assert_null(strstr(ran.out, "nobody sees more than the view average"));
+    write_in_folder("c.yaml", "seed: 2\nmethod: mfpg\ndata: {format: synthetic, kind: clinics}\n");
+    expect("run c.yaml train.rounds=4 privacy.view=average game.curvature=1 --out b", 0);
+    const char *const orders[] = {"account --ledger a --ledger b", "account --ledger b --ledger a"};
+    for (int i = 0; i < 2; i++) { /* one sum was secure and one trusted: both are assumed */
+        expect(orders[i], 0);
+        assert_non_null(strstr(ran.out, "the releases entered secure sums"));
+        assert_non_null(strstr(ran.out, "nobody sees more than the view average"));
+    }
+    remove_from_folder("c.yaml");
+    forget("b");
     forget("a");
 }
 
