@@ -20,10 +20,10 @@ def release(**given):
 
 
 def plain(answer):
-    """An answer as the command line's JSON, which has prices with survivors only where there are secure sums."""
+    """An answer as the command line's JSON, which has prices with survivors only where there are secure sums, and what was spent only with a filter."""
     if dataclasses.is_dataclass(answer):
         return {field.name: plain(getattr(answer, field.name)) for field in dataclasses.fields(answer)
-                if not field.name.startswith("survived") or getattr(answer, field.name) is not None}
+                if not field.name.startswith(("survived", "spent")) or getattr(answer, field.name) is not None}
     return [plain(one) for one in answer] if isinstance(answer, tuple) else as_json(answer)
 
 
