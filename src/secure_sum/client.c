@@ -322,8 +322,8 @@ static mfpg_status answer_signatures(
         body += MFPG_SUM_SIGNATURE;
     }
     MFPG_SUM_EACH (v, &record->present[2]) {
-        const int survived = mfpg_sum_has(&record->present[3], v);
-        memcpy(out, state->peer[v].share + (survived ? MFPG_SUM_KEY : 0), MFPG_SUM_KEY);
+        const unsigned char *share = state->peer[v].share; /* of its mask key, then of its self-mask */
+        memcpy(out, mfpg_sum_has(&record->present[3], v) ? share + MFPG_SUM_KEY : share, MFPG_SUM_KEY);
         out += MFPG_SUM_KEY;
     }
     return MFPG_OK;
