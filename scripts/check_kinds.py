@@ -15,7 +15,7 @@ KEYS = {"method.mechanism", "method.players", "game.cost", "privacy.accountant",
 # What is compared although it is no kind: the tasks of the suites, and the key evaluate.
 OTHERS = {"task", "evaluate"}
 COMPARISON = re.compile(r'\b(strcmp|\w*is|\w*is_named|\w*is_cost)\(([^()";]*(?:\([^()]*\)[^()";]*)?)((?:"[^"]*"[,\s]*)+)\)')
-ENTRY = re.compile(r"^ENTRY\((\w+)\)", re.MULTILINE)
+ENTRY = re.compile(r"^(?:ENTRY|PAPER)\((\w+)\)", re.MULTILINE)
 
 
 def names_of(root):

@@ -13,18 +13,28 @@
 #include "release_check.h"
 
 static const void *const KINDS[] = {
+#define PAPER(name)
 #define ENTRY(name) &mfpg_accountant_##name,
 #include "accountants.def"
+#undef PAPER
+#undef ENTRY
+#define PAPER(name) &mfpg_accountant_##name,
+#define ENTRY(name)
+#include "accountants.def"
+#undef PAPER
 #undef ENTRY
 };
 
 enum {
+#define PAPER(name)
 #define ENTRY(name) INDEX_##name,
 #include "accountants.def"
+#undef PAPER
 #undef ENTRY
+    CERTIFYING
 };
 
-const mfpg_kinds mfpg_accountants = MFPG_KINDS(KINDS), mfpg_certifying_accountants = {KINDS, INDEX_paper_rdp};
+const mfpg_kinds mfpg_accountants = MFPG_KINDS(KINDS), mfpg_certifying_accountants = {KINDS, CERTIFYING};
 
 struct mfpg_accountant {
     const mfpg_accountant_ops *ops;

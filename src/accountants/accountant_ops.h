@@ -49,7 +49,9 @@ typedef struct mfpg_accountant_ops {
 } mfpg_accountant_ops;
 
 #define ENTRY(name) extern const mfpg_accountant_ops mfpg_accountant_##name;
+#define PAPER       ENTRY
 #include "accountants.def"
+#undef PAPER
 #undef ENTRY
 
 #endif
