@@ -22,6 +22,7 @@ typedef struct mfpg_server_optimiser_options {
     double floor;         /* > 0: adam divides by sqrt(v) + floor; weight units */
 } mfpg_server_optimiser_options;
 
-extern const mfpg_kinds mfpg_local_optimisers, mfpg_server_optimisers; /**< local.def and server.def */
+extern const mfpg_kinds mfpg_local_optimisers; /**< local.def and server.def */
+extern const mfpg_kinds mfpg_server_optimisers;
 
 #endif
