@@ -140,9 +140,9 @@ static void print_bounds(const mfpg_ledger_account *ledger) {
         printf("%-12s one record inside a client is protected at the epsilon for replace: epsilon %s\n",
             "replace", cli_text_up(ledger->epsilon_replace, epsilon));
     if (!isnan(ledger->survived_epsilon))
-        printf("%-12s epsilon %s, delta %s: what the secure sums revealed, with the clients known that are "
-               "in them; the "
-               "numbers above are what was promised before each sum\n",
+        printf("%-12s epsilon %s, delta %s, if the noise of the clients that were in each secure sum is "
+               "counted; "
+               "the certificate above counts only what was certain beforehand\n",
             "survivors", cli_text_up(ledger->survived_epsilon, epsilon),
             cli_text_up(ledger->survived_delta, delta));
     if (!isnan(ledger->spent_epsilon))

@@ -261,7 +261,7 @@ typedef struct mfpg_transcript_audit {
  *  the opened shares give. Vectors that become readable break the promise; coins are guessed from what is readable, or from
  *  the sum.
  *  @param[in] seed_bits   0 to MFPG_SEED_BITS: the first vector with a single unknown mask is searched for a key below
- *  2^seed_bits (2^32: about two minutes on two cores); 0: no search
+ *  2^seed_bits (2^32: about two minutes of one core); 0: no search
  *  @param[in] confidence  in (0.5,1): of the bounds of all sites together
  *  @return MFPG_OK, also if a promise is broken; MFPG_ERR_INPUT with file and line for a faulty transcript;
  *  MFPG_ERR_DOMAIN for options out of range; MFPG_ERR_IO; MFPG_ERR_MEMORY. *out is set only on success. Files up to 1 GiB;

@@ -532,25 +532,17 @@ static const masked_vector *accepted(const sum *s, ptrdiff_t v) {
     return NULL;
 }
 
-/* Returns the clients whose vectors the server can add up together with that of v, and no others: those that unknown masks
- * of pairs connect with v. The sum can be read if all of them sent vectors and all their self-masks are known. */
-static int read_together(const sum *s, ptrdiff_t v, mfpg_sum_set *together) {
-    int readable = 1, grows = 1;
-    *together = (mfpg_sum_set){0};
-    mfpg_sum_insert(together, v);
-    while (grows) {
-        grows = 0;
-        MFPG_SUM_EACH (a, together)
-            MFPG_SUM_EACH (b, &s->record.present[2]) {
-                if (mfpg_sum_has(together, b) || mfpg_sum_has(&s->known[PAIR], a) ||
-                    mfpg_sum_has(&s->known[PAIR], b))
-                    continue;
-                mfpg_sum_insert(together, b);
-                grows = 1;
-            }
+/* Returns the number of clients in the smallest sum with v from which the server can remove all masks, or 0 if it cannot. A
+ * mask of a pair is unknown if both of its mask keys are: so a client whose key is known is a sum of its own, and all others are in
+ * one sum, to which all of them must have sent vectors whose self-masks are known. */
+static int readable_with(const sum *s, ptrdiff_t v) {
+    int clients = 0;
+    MFPG_SUM_EACH (a, &s->record.present[2]) {
+        if (a != v && (mfpg_sum_has(&s->known[PAIR], v) || mfpg_sum_has(&s->known[PAIR], a))) continue;
+        if (!accepted(s, a) || !mfpg_sum_has(&s->known[SELF], a)) return 0;
+        clients++;
     }
-    MFPG_SUM_EACH (a, together) readable = readable && accepted(s, a) && mfpg_sum_has(&s->known[SELF], a);
-    return readable;
+    return clients;
 }
 
 /* Computes the sum that the server publishes; 0 if the transcript does not complete it. */
@@ -602,7 +594,6 @@ static void guess(
 static mfpg_status judge_client(mfpg_context *ctx, transcript *t, const sum *s, ptrdiff_t v,
     const int64_t *total, int64_t *own, mfpg_transcript_site *site) {
     const char *how = NULL, *found = NULL;
-    mfpg_sum_set together;
     mfpg_status status = MFPG_OK;
     int sent = 0;
     for (ptrdiff_t i = 0; i < s->vectors && status == MFPG_OK && !how; i++) {
@@ -612,8 +603,8 @@ static mfpg_status judge_client(mfpg_context *ctx, transcript *t, const sum *s, 
     }
     site->vectors += sent;
     found = how;
-    if (!how && sent && read_together(s, v, &together) &&
-        mfpg_sum_size(&together) < s->record.terms.threshold)
+    const int readable = sent && !how ? readable_with(s, v) : 0;
+    if (readable > 0 && readable < s->record.terms.threshold)
         found = "a sum of fewer clients than the threshold can be read";
     if (found && site->opened++ == 0) {
         site->how = found;

@@ -21,8 +21,8 @@ void *mfpg_room_for_one(void *array, ptrdiff_t count, ptrdiff_t *room, size_t si
 
 /* Blocks that are freed together. All zeros is an empty pool. */
 typedef struct mfpg_pool {
-    void **block; /* count */
-    ptrdiff_t count;
+    void **block; /* count, and memory for room of them */
+    ptrdiff_t count, room;
     int failed; /* 1: some block could not be allocated */
 } mfpg_pool;
 

@@ -11,7 +11,7 @@ void *mfpg_room_for_one(void *array, ptrdiff_t count, ptrdiff_t *room, size_t si
 }
 
 void *mfpg_pool_own(mfpg_pool *pool, void *block) {
-    void **larger = block ? mfpg_resize(pool->block, pool->count + 1, sizeof *larger) : NULL;
+    void **larger = block ? mfpg_room_for_one(pool->block, pool->count, &pool->room, sizeof *larger) : NULL;
     if (larger) {
         pool->block = larger;
         return pool->block[pool->count++] = block;
