@@ -218,6 +218,9 @@ mfpg_status mfpg_federation_admit(mfpg_context *ctx, mfpg_federation *f, ptrdiff
         f->terms = mfpg_plan_terms(f->plan, f->order, members, f->dropped);
         if (!can_be_summed(f)) f->cohort_size = 0;
     }
+    if (members > 0 && !*exhausted && !can_be_summed(f))
+        mfpg_warn(ctx, "round %lld: %td members are too few for a secure sum; the model stays as it is",
+            (long long)f->round + 1, members);
     mfpg_status status = f->dropped ? leave_out_dropped(ctx, f) : MFPG_OK;
     if (status != MFPG_OK) return status;
     return mfpg_federation_charge(ctx, f, planned_release, f, f->cohort_size);
